@@ -1,0 +1,43 @@
+# Two commands do all the set-up on a fresh machine with Python 3.11 or later:
+#   make learn   install, run the main job on a bundled data set, print where the report is
+#   make test    install with the test extras, then lint, types and all tests
+# make bench [FAMILY=linear_model] prints the speed table.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+FAMILY ?=
+
+.PHONY: learn test bench clean
+
+learn: $(VENV)/.base
+	$(BIN)/pellucid fit src/pellucid/data/diabetes.csv --target progression --out learned
+
+test: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n auto
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks $(FAMILY)
+
+clean:
+	rm -rf $(VENV) learned
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# A stamp per extra: nothing is installed again until what it depends on changes.
+$(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable ".[dev]"
+	touch $@
+
+$(VENV)/.bench: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable ".[bench]"
+	touch $@

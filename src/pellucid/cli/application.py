@@ -1,0 +1,82 @@
+"""The entry point: options of the command itself, and what happens to errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import pellucid
+from pellucid.cli.catalogue import catalogue
+from pellucid.cli.errors import ClaimError, CommandError
+from pellucid.cli.fit import fit
+from pellucid.cli.predict import predict
+from pellucid.cli.show_work import show_work
+from pellucid.cli.verify import verify
+
+DEBUG = "PELLUCID_DEBUG"
+INTERRUPTED = 130
+FAILED_INSIDE = 3
+
+application = typer.Typer(
+    name="pellucid",
+    help="Machine learning that shows its work and proves its answer.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (fit, predict, verify, show_work, catalogue):
+    application.command()(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; an error is one sentence on stderr and an exit code, without a traceback."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0 done, 1 a claim does not hold, 2 wrong usage or input."""
+    try:
+        application(args=arguments, standalone_mode=False)
+    except typer.Exit as stop:
+        return stop.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        return _complain("interrupted; nothing was written.", INTERRUPTED)
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        return _complain(*_sentence_and_code(error))
+    return 0
+
+
+def _sentence_and_code(error: Exception) -> tuple[str, int]:
+    if hasattr(error, "format_message"):  # wrong usage, found by the parser of the options
+        return f"{error.format_message()} See 'pellucid --help'.", 2
+    if isinstance(error, (CommandError, ClaimError)):
+        return str(error), error.exit_code
+    if isinstance(error, (ValueError, TypeError, OSError)):  # the library's own sentences, and the file system's
+        return str(error), 2
+    return f"failed inside ({type(error).__name__}: {error}). Set {DEBUG}=1 to see where.", FAILED_INSIDE
+
+
+def _complain(sentence: str, code: int) -> int:
+    sys.stderr.write(f"pellucid: {' '.join(sentence.split())}\n")
+    return code
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"pellucid {pellucid.__version__}\n")
+        raise typer.Exit
+
+
+@application.callback()
+def options(
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Machine learning that shows its work and proves its answer."""

@@ -1,0 +1,53 @@
+"""``pellucid predict``: apply a saved model to a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pellucid.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit' or pellucid.save.")],
+    table: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file with the columns of the training table.")],
+    out: Annotated[Path | None, typer.Option(help="CSV file to write; without it, standard output.")] = None,
+    interval: Annotated[
+        float | None, typer.Option(help="Also give the prediction interval of this level, such as 0.95.")
+    ] = None,
+) -> None:
+    """Predict the target for every row of a table."""
+    import sys
+
+    from pellucid.cli.tables import features_for, read_table
+    from pellucid.files import load
+    from pellucid.files.atomic import write_whole
+
+    loaded = load(model)
+    X = features_for(loaded, read_table(table))
+    text = _predictions(loaded, X, interval).to_csv(index=False)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_whole(out, text.encode())
+
+
+def _predictions(model: Any, X: Any, level: float | None) -> pd.DataFrame:
+    import pandas as pd
+
+    found = pd.DataFrame({"prediction": model.predict(X)})
+    if level is None:
+        return found
+    last = model[-1] if hasattr(model, "steps") else model
+    if not hasattr(last, "prediction_interval"):
+        raise CommandError(
+            f"interval must be asked of LinearRegression or Ridge, got {type(last).__name__}, which has none. "
+            "Leave --interval out."
+        )
+    low, high = last.prediction_interval(model[:-1].transform(X) if last is not model else X, level)
+    return found.assign(low=low, high=high)

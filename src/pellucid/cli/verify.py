@@ -1,0 +1,48 @@
+"""``pellucid verify``: rerun the proof of a saved model on its training table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pellucid.cli.errors import ClaimError, CommandError
+
+
+def verify(
+    model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit' or pellucid.save.")],
+    table: Annotated[Path, typer.Argument(help="The table it was fitted on.")],
+    target: Annotated[str, typer.Option(help="Name of the column that was predicted.")],
+) -> None:
+    """Recompute the certificate of a model from its training data, without the solver's code."""
+    import sys
+    import warnings
+
+    import pellucid
+    from pellucid.cli.tables import features_for, read_table, target_values
+    from pellucid.core.certificate import UncertifiedWarning
+
+    loaded, frame = pellucid.load(model), read_table(table)
+    y = target_values(frame, target)
+    X = features_for(loaded, frame.drop(columns=target))
+    _check_is_training_data(loaded, X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertifiedWarning)  # it is said below, once
+        certificate = pellucid.verify(loaded, X, y)
+    sys.stdout.write(f"{certificate}\n")
+    if not certificate.holds:
+        failed = ", ".join(claim.name for claim in certificate.failed)
+        raise ClaimError(f"the certificate does not hold on {table.name}: {failed}.")
+
+
+def _check_is_training_data(model: Any, X: Any, y: Any) -> None:
+    from pellucid.core.fingerprint import fingerprint
+
+    last = model[-1] if hasattr(model, "steps") else model
+    expected = getattr(last, "data_fingerprint_", None)
+    if expected is None:
+        raise CommandError(f"model must be an estimator of pellucid, got {type(last).__name__}, which proves nothing.")
+    seen = model[:-1].transform(X) if last is not model else X
+    if fingerprint(seen, y) != expected:
+        raise ClaimError("the table must be the one the model was fitted on, but its fingerprint differs.")

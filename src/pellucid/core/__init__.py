@@ -1,0 +1,1 @@
+"""What every estimator shares: trace, certificate, solution, estimator base, input checks, threads."""

@@ -1,0 +1,115 @@
+"""Certificate: graded claims about a fitted model, each with the number that backs it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field, replace
+from html import escape
+
+from sklearn.exceptions import ConvergenceWarning
+
+GRADES = {
+    "optimal": "a gap bounds the distance to the global optimum",
+    "exact": "closed form, residual at rounding level",
+    "stationary": "a fixed-point or KKT residual vanishes, the objective never rose",
+    "replayed": "each greedy step was the best under the stated tie rule",
+    "bounded": "a theorem's bound holds",
+    "none": "nothing is claimed",
+}
+"""Strength of a certificate, strongest first, and what it means."""
+
+
+class UncertifiedWarning(ConvergenceWarning):
+    """A claim of a certificate does not hold. Also scikit-learn's ConvergenceWarning, so filters carry over."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """``value <= bound``, and what that says about the model."""
+
+    name: str
+    statement: str
+    value: float
+    bound: float
+    remedy: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the value is a number no larger than the bound."""
+        return not math.isnan(self.value) and self.value <= self.bound
+
+    def __str__(self) -> str:
+        sign = "<=" if self.holds else "> "
+        return f"{self.name}: {self.value:.3g} {sign} {self.bound:.3g} ({self.statement})"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known about how far from right an answer is.
+
+    Examples
+    --------
+    >>> gap = Claim("duality gap", "the objective is at most this far above its minimum", 2e-7, 1e-6)
+    >>> Certificate("optimal", (gap,))
+    Certificate(optimal, holds)
+      duality gap: 2e-07 <= 1e-06 (the objective is at most this far above its minimum)
+    """
+
+    grade: str
+    claims: tuple[Claim, ...] = field(default=())
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.grade not in GRADES:
+            raise ValueError(f"grade must be one of {tuple(GRADES)}, got {self.grade!r}.")
+        if self.grade == "none" and not self.reason:
+            raise ValueError("reason must say why nothing is claimed when grade is 'none', got ''.")
+
+    @property
+    def holds(self) -> bool:
+        """Whether every claim holds."""
+        return all(claim.holds for claim in self.claims)
+
+    @property
+    def failed(self) -> tuple[Claim, ...]:
+        """The claims that do not hold."""
+        return tuple(claim for claim in self.claims if not claim.holds)
+
+    def __getitem__(self, name: str) -> Claim:
+        for claim in self.claims:
+            if claim.name == name:
+                return claim
+        raise KeyError(f"claim must be one of {[claim.name for claim in self.claims]}, got {name!r}.")
+
+    def with_claims(self, *claims: Claim) -> Certificate:
+        """Return this certificate with more claims."""
+        return replace(self, claims=self.claims + claims)
+
+    def warn_unless_holds(self, subject: str, stacklevel: int = 3) -> None:
+        """Warn with the number, the bound and the remedy of every claim that does not hold."""
+        for claim in self.failed:
+            warnings.warn(
+                f"{subject}: {claim.name} is {claim.value:.3g}, "
+                f"above its bound {claim.bound:.3g}. {claim.remedy}".rstrip(),
+                UncertifiedWarning,
+                stacklevel=stacklevel,
+            )
+
+    def __repr__(self) -> str:
+        head = f"Certificate({self.grade}, {'holds' if self.holds else 'DOES NOT HOLD'})"
+        reason = [f"  {self.reason}"] if self.reason else []
+        return "\n".join([head, *reason, *(f"  {claim}" for claim in self.claims)])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(c.name)}</td><td>{c.value:.3g}</td><td>{'&le;' if c.holds else '&gt;'}</td>"
+            f"<td>{c.bound:.3g}</td><td>{escape(c.statement)}</td></tr>"
+            for c in self.claims
+        )
+        mark = "&#10003; holds" if self.holds else "&#10007; does not hold"
+        reason = f"<p>{escape(self.reason)}</p>" if self.reason else ""
+        return (
+            f'<div class="pellucid-certificate"><strong>Certificate: {self.grade}</strong> '
+            f"({escape(GRADES[self.grade])}), {mark}{reason}<table>{rows}</table></div>"
+        )

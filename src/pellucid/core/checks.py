@@ -1,0 +1,65 @@
+"""Checks of hyperparameters. Each error is one sentence: what, got what, do what instead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def check_positive(hint: str = "", **values: Any) -> None:
+    """Refuse values that are not finite numbers above 0."""
+    for name, value in values.items():
+        _check_number(name, value, "above 0", is_number(value) and 0 < value < math.inf, hint)
+
+
+def check_nonnegative(hint: str = "", **values: Any) -> None:
+    """Refuse values that are not finite numbers of at least 0."""
+    for name, value in values.items():
+        _check_number(name, value, "at least 0", is_number(value) and 0 <= value < math.inf, hint)
+
+
+def check_between(low: float, high: float, hint: str = "", **values: Any) -> None:
+    """Refuse values that are not numbers in [low, high]."""
+    for name, value in values.items():
+        _check_number(name, value, f"between {low} and {high}", is_number(value) and low <= value <= high, hint)
+
+
+def check_whole(low: int = 1, hint: str = "", **values: Any) -> None:
+    """Refuse values that are not whole numbers of at least ``low``."""
+    for name, value in values.items():
+        if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
+            raise TypeError(_sentence(f"{name} must be a whole number, got {value!r}.", hint))
+        if value < low:
+            raise ValueError(_sentence(f"{name} must be at least {low}, got {value!r}.", hint))
+
+
+def check_one_of(options: Iterable[Any], hint: str = "", **values: Any) -> None:
+    """Refuse values that are not among the options."""
+    allowed = tuple(options)
+    for name, value in values.items():
+        if not any(_same(value, option) for option in allowed):
+            raise ValueError(_sentence(f"{name} must be one of {allowed}, got {value!r}.", hint))
+
+
+def is_number(value: Any) -> bool:
+    """Return whether the value is a real number and not a bool."""
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _check_number(name: str, value: Any, condition: str, holds: bool, hint: str) -> None:
+    if not is_number(value):
+        raise TypeError(_sentence(f"{name} must be a number {condition}, got {value!r}.", hint))
+    if not holds:
+        raise ValueError(_sentence(f"{name} must be {condition}, got {value!r}.", hint))
+
+
+def _same(value: Any, option: Any) -> bool:
+    return value is option or (type(value) is type(option) and isinstance(value, (str, bool)) and value == option)
+
+
+def _sentence(start: str, hint: str) -> str:
+    return f"{start} {hint}".rstrip()

@@ -1,0 +1,81 @@
+"""The one thread pool: blocks of work on as many threads as BLAS would use, each with BLAS on one."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from itertools import pairwise
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_inside = threading.local()
+
+
+def thread_count() -> int:
+    """Return how many threads to use: the cores we may run on, OMP_NUM_THREADS and threadpoolctl all honored."""
+    if getattr(_inside, "worker", False):
+        return 1
+    limits = [_available_cores(), *(lib.num_threads for lib in _blas().lib_controllers)]
+    with_environment = os.environ.get("OMP_NUM_THREADS", "")
+    if with_environment.isdigit() and int(with_environment) > 0:
+        limits.append(int(with_environment))
+    return max(1, min(limits))
+
+
+def run_blocks(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Return ``[work(item) for item in items]``, on all threads, in order."""
+    n_threads = min(thread_count(), len(items))
+    if n_threads <= 1:
+        return [work(item) for item in items]
+    with single_threaded_blas():
+        return list(_pool(n_threads).map(work, items))
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Keep BLAS on one thread, for code that runs several threads of its own or whose arrays are small."""
+    with _blas().limit(limits=1):
+        yield
+
+
+def split_evenly(n: int, parts: int) -> list[slice]:
+    """Return at most ``parts`` slices of nearly equal length that cover ``range(n)``."""
+    parts = max(1, min(parts, n))
+    edges = [n * i // parts for i in range(parts + 1)]
+    return [slice(start, stop) for start, stop in pairwise(edges)]
+
+
+def _available_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    import scipy.linalg  # noqa: F401  (its BLAS must be loaded before the controller looks)
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="pellucid", initializer=_mark_worker)
+
+
+def _mark_worker() -> None:
+    _inside.worker = True
+
+
+def _forget_pools_after_fork() -> None:
+    _pool.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pools_after_fork)

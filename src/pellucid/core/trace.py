@@ -1,0 +1,111 @@
+"""Trace: what a fit did, one row per iteration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.core.recording import is_recording
+from pellucid.core.types import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+FIRST_COLUMNS = ("iteration", "objective")
+
+
+class Trace:
+    """Columns of numbers, one row per iteration; ``iteration`` and ``objective`` come first.
+
+    Examples
+    --------
+    >>> trace = Trace()
+    >>> trace.add(iteration=1, objective=4.0, gap=1.0)
+    >>> trace.add(iteration=2, objective=3.5, gap=0.25)
+    >>> trace
+    Trace(2 rows: iteration, objective, gap; objective 4 -> 3.5)
+    >>> trace["gap"]
+    array([1.  , 0.25])
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, float]] = []
+        self.states: list[dict[str, Array]] = []
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, Sequence[float]]) -> Trace:
+        """Return the trace with these columns, which must have equal lengths and start with the two fixed ones."""
+        if tuple(columns)[:2] != FIRST_COLUMNS and columns:
+            raise ValueError(f"columns must start with {FIRST_COLUMNS}, got {tuple(columns)}. Reorder them.")
+        lengths = {len(column) for column in columns.values()}
+        if len(lengths) > 1:
+            raise ValueError(f"columns must have equal lengths, got {sorted(lengths)}. Pad with nan.")
+        trace = cls()
+        for values in zip(*columns.values(), strict=True):
+            present = {name: v for name, v in zip(columns, values, strict=True) if not _is_absent(name, v)}
+            trace.add(**{"iteration": math.nan, "objective": math.nan, **present})
+        return trace
+
+    def add(self, *, iteration: float, objective: float, **more: float) -> None:
+        """Append one row; a column that a row lacks reads as nan there."""
+        self._rows.append({"iteration": iteration, "objective": float(objective), **more})
+
+    def keep(self, **state: Array) -> None:
+        """Keep copies of the arrays of this iteration, if inside ``pellucid.record()``."""
+        if is_recording():
+            self.states.append({name: np.array(value) for name, value in state.items()})
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in order of first appearance."""
+        names = dict.fromkeys(FIRST_COLUMNS)
+        for row in self._rows:
+            names.update(dict.fromkeys(row))
+        return tuple(names)
+
+    def __getitem__(self, column: str) -> Array:
+        if column not in self.columns:
+            raise KeyError(f"column must be one of {self.columns}, got {column!r}.")
+        return np.array([row.get(column, math.nan) for row in self._rows], dtype=float)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[dict[str, float]]:
+        return iter(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trace):
+            return NotImplemented
+        return self.columns == other.columns and all(
+            np.array_equal(self[name], other[name], equal_nan=True) for name in self.columns
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        if not self._rows:
+            return "Trace(0 rows)"
+        first, last = self._rows[0]["objective"], self._rows[-1]["objective"]
+        rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
+        return f"Trace({rows}: {', '.join(self.columns)}; objective {first:.6g} -> {last:.6g})"
+
+    def frame(self) -> pd.DataFrame:
+        """Return the trace as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame({name: self[name] for name in self.columns})
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the trace; see :func:`pellucid.plots.plot_trace`."""
+        from pellucid.plots import plot_trace
+
+        return plot_trace(self, ax=ax, **options)
+
+
+def _is_absent(name: str, value: float) -> bool:
+    return name not in FIRST_COLUMNS and math.isnan(value)

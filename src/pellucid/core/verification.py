@@ -1,0 +1,44 @@
+"""verify: recompute a certificate from the data, without the solver's code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.estimator import CertifiedEstimator
+from pellucid.core.types import Data
+
+
+def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = None) -> Certificate:
+    """Recompute the certificate of a fitted model from its training data, in float64, by independent code.
+
+    Warns with :class:`UncertifiedWarning` for every claim that does not hold. A scikit-learn Pipeline that ends
+    in an estimator of ours is verified on the data its last step was fitted on.
+
+    Examples
+    --------
+    >>> import pellucid
+    >>> from pellucid.linear_model import LinearRegression
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 2.5]
+    >>> model = LinearRegression().fit(X, y)
+    >>> pellucid.verify(model, X, y).holds
+    True
+    """
+    if isinstance(model, Pipeline):
+        check_is_fitted(model)
+        X = model[:-1].transform(X) if len(model.steps) > 1 else X
+        return verify(model.steps[-1][1], X, y, sample_weight=sample_weight)
+    if not isinstance(model, CertifiedEstimator):
+        raise TypeError(
+            f"model must be an estimator of pellucid, got {type(model).__name__}. "
+            "Fit the class of that name in pellucid."
+        )
+    check_is_fitted(model)
+    with np.errstate(all="ignore"):  # a broken model may overflow; its claims then read inf or nan and fail
+        certificate = model._prove(X, y, sample_weight=sample_weight)
+    certificate.warn_unless_holds(f"verify({type(model).__name__})")
+    return certificate

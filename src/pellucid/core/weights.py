@@ -1,0 +1,21 @@
+"""Sample weights: a weight of k means the row stands there k times."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from pellucid.core.types import Array, Data
+
+
+def check_sample_weight(sample_weight: Data | None, X: Array) -> Array | None:
+    """Return the weights as float64 of shape (n_samples,), or None for equal weights; refuse negative or all zero."""
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if weight.min() < 0:
+        raise ValueError(
+            f"sample_weight must be at least 0, got {weight.min()!r}. Negative values in data passed as sample_weight "
+            "have no meaning as repetitions: drop those rows."
+        )
+    return weight

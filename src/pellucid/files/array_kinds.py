@@ -1,0 +1,119 @@
+"""Kinds of arrays: numbers, which live in the file's table, and texts, which live in the document."""
+
+# ruff: noqa: ARG002, D102  (the four methods of a kind are described once, in Kind)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.types import Array
+from pellucid.files.container import MAX_DIMENSIONS
+from pellucid.files.errors import NotSaveableError, SchemaError
+from pellucid.files.kinds import Kind, tagged
+from pellucid.files.pages import Page, ReadPage, WritePage
+from pellucid.files.strict_json import Json
+
+FLOATS = ("float64", "float32")
+WHOLES = ("int64", "int32")
+MAX_PADDED_CHARACTERS = 2**24
+"""NumPy pads texts to the longest: one long text among many short ones must not fill the memory."""
+
+
+@dataclass(frozen=True)
+class Numbers(Kind):
+    """A NumPy array with some dtypes and named sizes.
+
+    Its JSON is ``{"array": "C"}`` or ``{"array": "F"}``: the array stands in the table under its path, and is laid
+    out again as it was, since sums over rows and over columns round differently.
+    """
+
+    dims: tuple[str | int | None, ...] | None
+    """None: any shape. A name must have the same value throughout the estimator; None in the tuple: any size."""
+    dtypes: tuple[str, ...] = FLOATS
+    finite: bool = True
+    low: float | None = None
+
+    @property
+    def says(self) -> str:
+        shape = ", ".join("any" if dim is None else str(dim) for dim in self.dims or ("...",))
+        return f"{'a finite' if self.finite else 'an'} array of {' or '.join(self.dtypes)} of shape ({shape})"
+
+    def fits(self, value: Any) -> bool:
+        return (
+            type(value) is np.ndarray
+            and self._has_allowed_rank(value.ndim)
+            and value.dtype.isnative
+            and value.dtype.name in self.dtypes
+            and self._has_allowed_values(value)
+        )
+
+    def write(self, value: Array, page: WritePage, path: str) -> Json:
+        self._agree(page, path, value.shape)
+        page.arrays[path] = np.ascontiguousarray(value) if value.ndim else value
+        return {"array": "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"}
+
+    def matches(self, node: Json, page: ReadPage, path: str) -> bool:
+        if tagged(node, "array") not in ("C", "F"):
+            return False
+        entry = page.entry(path)
+        return entry is not None and self._has_allowed_rank(len(entry.shape)) and entry.dtype.name in self.dtypes
+
+    def read(self, node: Json, page: ReadPage, path: str) -> Array:
+        entry = page.entry(path)
+        assert entry is not None  # matches has looked
+        self._agree(page, path, entry.shape)
+        array = page.take(path)
+        if not self._has_allowed_values(array):
+            raise SchemaError(f"{path} must be {self.says}, but an entry is out of range.")
+        return np.asfortranarray(array) if node["array"] == "F" else array
+
+    def _agree(self, page: Page, path: str, shape: tuple[int, ...]) -> None:
+        if self.dims is not None:
+            page.agree(path, self.dims, shape)
+
+    def _has_allowed_rank(self, n_dims: int) -> bool:
+        return n_dims <= MAX_DIMENSIONS if self.dims is None else n_dims == len(self.dims)
+
+    def _has_allowed_values(self, array: Array) -> bool:
+        if self.finite and array.dtype.kind == "f" and not np.isfinite(array).all():
+            return False
+        return self.low is None or array.size == 0 or bool(array.min() >= self.low)
+
+
+@dataclass(frozen=True)
+class Texts(Kind):
+    """A one-dimensional array of strings, of dtype object or str."""
+
+    dim: str | int | None = None
+    says = "an array of texts"
+
+    def fits(self, value: Any) -> bool:
+        if type(value) is not np.ndarray or value.ndim != 1:
+            return False
+        return value.dtype.kind == "U" or (value.dtype == object and all(type(item) is str for item in value))
+
+    def write(self, value: Array, page: WritePage, path: str) -> Json:
+        page.agree(path, (self.dim,), value.shape)
+        texts = [str(item) for item in value]
+        if value.dtype.kind == "U" and _padded_size(texts) > MAX_PADDED_CHARACTERS:
+            raise NotSaveableError(f"{path} must have shorter texts to be saved. Use an array of dtype object.")
+        return {"object" if value.dtype == object else "str": texts}
+
+    def matches(self, node: Json, page: ReadPage, path: str) -> bool:
+        return isinstance(tagged(node, "object", "str"), list)
+
+    def read(self, node: Json, page: ReadPage, path: str) -> Array:
+        ((dtype, texts),) = node.items()
+        if not all(isinstance(text, str) for text in texts):
+            raise SchemaError(f"{path} must be {self.says}, but an item is not a text.")
+        if dtype == "str" and _padded_size(texts) > MAX_PADDED_CHARACTERS:
+            raise SchemaError(f"{path} must take at most {MAX_PADDED_CHARACTERS} padded characters.")
+        page.agree(path, (self.dim,), (len(texts),))
+        return np.array(texts, dtype=object if dtype == "object" else str).reshape(len(texts))
+
+
+def _padded_size(texts: list[str]) -> int:
+    return len(texts) * max(map(len, texts), default=0)

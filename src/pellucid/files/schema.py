@@ -1,0 +1,158 @@
+"""Schema: what a file says about one class of estimators, and how such an estimator is written and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from pellucid.files.errors import NotSaveableError, SchemaError
+from pellucid.files.kinds import Kind, Nothing, OneOf, Text, read_as
+from pellucid.files.pages import ReadPage, WritePage
+from pellucid.files.strict_json import Json, describe
+
+NOT_STORED = frozenset({"_skl_callbacks"})
+"""Set by the caller for one session, no part of the model."""
+
+OUTPUT_CONFIG = "_sklearn_output_config"
+OUTPUT = Nothing() | OneOf(("default", "pandas", "polars"))
+PARTS = {"class", "parameters", "attributes", "output"}
+
+
+@dataclass(frozen=True)
+class Optional:
+    """An attribute that an estimator may lack."""
+
+    kind: Kind
+
+
+def _nothing_to_rebuild(model: Any) -> None:  # noqa: ARG001
+    return None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The closed description of one class: every parameter and every fitted attribute with its kind.
+
+    Attributes that scikit-learn keeps under private names are listed as ``rebuilt``: they are not stored, ``rebuild``
+    sets them again from the stored ones.
+    """
+
+    name: str
+    module: str
+    parameters: Mapping[str, Kind]
+    attributes: Mapping[str, Kind | Optional]
+    rebuilt: frozenset[str] = field(default=frozenset())
+    rebuild: Callable[[Any], None] = _nothing_to_rebuild
+
+    def find_class(self) -> type:
+        """Import the class. The module is ours to name, never the file's."""
+        found: type = getattr(import_module(self.module), self.name)
+        return found
+
+    def write(self, model: Any, page: WritePage, path: str) -> Json:
+        """Return the estimator as JSON; refuse whatever has no place in this schema."""
+        parameters = model.get_params(deep=False)
+        _refuse_unknown(self.name, set(parameters), set(self.parameters), "parameter")
+        stored = {
+            name: value for name, value in vars(model).items() if name not in parameters and self._is_stored(name)
+        }
+        _refuse_unknown(self.name, set(stored), set(self.attributes), "attribute")
+        return {
+            "class": self.name,
+            "parameters": {
+                name: _write_value(self.name, kind, parameters[name], page, _join(path, name))
+                for name, kind in self.parameters.items()
+            },
+            "attributes": self._write_attributes(stored, page, path) if stored or not self.attributes else None,
+            "output": vars(model).get(OUTPUT_CONFIG, {}).get("transform"),
+        }
+
+    def read(self, node: Mapping[str, Json], page: ReadPage, path: str) -> Any:
+        """Return the estimator that the JSON describes."""
+        parameters = _object(node["parameters"], f"{self.name}.parameters")
+        _require_exactly(self.name, set(parameters), set(self.parameters), set(), "parameter")
+        model = self.find_class()(
+            **{k: read_as(kind, parameters[k], page, _join(path, k)) for k, kind in self.parameters.items()}
+        )
+        output = read_as(OUTPUT, node["output"], page, f"{self.name}.output")
+        if output is not None:
+            setattr(model, OUTPUT_CONFIG, {"transform": output})
+        if node["attributes"] is not None:
+            self._read_attributes(model, _object(node["attributes"], f"{self.name}.attributes"), page, path)
+        return model
+
+    def _write_attributes(self, stored: Mapping[str, Any], page: WritePage, path: str) -> dict[str, Json]:
+        _require_exactly(self.name, set(stored), *self._required_and_optional(), "attribute", NotSaveableError)
+        return {
+            name: _write_value(self.name, _kind_of(kind), stored[name], page, _join(path, name))
+            for name, kind in self.attributes.items()
+            if name in stored
+        }
+
+    def _read_attributes(self, model: Any, nodes: Mapping[str, Json], page: ReadPage, path: str) -> None:
+        _require_exactly(self.name, set(nodes), *self._required_and_optional(), "attribute")
+        for name, kind in self.attributes.items():
+            if name in nodes:
+                setattr(model, name, read_as(_kind_of(kind), nodes[name], page, _join(path, name)))
+        self.rebuild(model)
+
+    def _required_and_optional(self) -> tuple[set[str], set[str]]:
+        optional = {name for name, kind in self.attributes.items() if isinstance(kind, Optional)}
+        return set(self.attributes) - optional, optional
+
+    def _is_stored(self, name: str) -> bool:
+        return name not in self.rebuilt and name not in NOT_STORED and name != OUTPUT_CONFIG
+
+
+def class_name_of(node: Json, page: ReadPage, path: str) -> str:
+    """Return the registry name in a node that has the parts of an estimator."""
+    if not isinstance(node, dict) or set(node) != PARTS:
+        raise SchemaError(f"{path or 'model'} must have the parts {sorted(PARTS)}, got {describe(node)}.")
+    name: str = read_as(Text(), node["class"], page, _join(path, "class"))
+    return name
+
+
+def _write_value(owner: str, kind: Kind, value: Any, page: WritePage, path: str) -> Json:
+    if not kind.fits(value):
+        raise NotSaveableError(
+            f"{path} of {owner} must be {kind.says} to be saved, got {value!r:.120}. "
+            "Set it to such a value and fit again: a file that cannot run code stores nothing else."
+        )
+    return kind.write(value, page, path)
+
+
+def _kind_of(kind: Kind | Optional) -> Kind:
+    return kind.kind if isinstance(kind, Optional) else kind
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _object(node: Json, path: str) -> dict[str, Json]:
+    if not isinstance(node, dict):
+        raise SchemaError(f"{path} must be an object, got {describe(node)}.")
+    return node
+
+
+def _refuse_unknown(owner: str, found: set[str], known: set[str], what: str) -> None:
+    unknown = sorted(found - known)
+    if unknown:
+        raise NotSaveableError(f"{what} {unknown[0]} of {owner} must be in the registry to be saved, and is not.")
+
+
+def _require_exactly(
+    owner: str,
+    found: set[str],
+    required: set[str],
+    optional: set[str],
+    what: str,
+    error: type[ValueError] = SchemaError,
+) -> None:
+    unknown, missing = sorted(found - required - optional), sorted(required - found)
+    if unknown:
+        raise error(f"{what}s of {owner} must be known, got {unknown[0][:80]!r}.")
+    if missing:
+        raise error(f"{what}s of {owner} must include {missing[0]!r}, but it is missing.")

@@ -1,0 +1,1 @@
+"""One file of schemas per family: the entries of the closed registry."""

@@ -1,0 +1,159 @@
+"""Schemas of the regression family."""
+
+from __future__ import annotations
+
+from pellucid.files.array_kinds import WHOLES, Numbers
+from pellucid.files.collection_kinds import Items, Lookup
+from pellucid.files.kinds import Kind, Nothing, OneOf, Real, Text, Whole
+from pellucid.files.schema import Optional, Schema
+from pellucid.files.schemas.fitted import (
+    EVIDENCE,
+    FLAG,
+    INPUTS,
+    LABELS,
+    MAYBE_NUMBER,
+    MAYBE_WHOLE,
+    NUMBER,
+    SEED,
+)
+
+HOME = "pellucid.linear_model"
+COUNT = Whole(low=0)
+GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32"))
+GRAM = FLAG | OneOf(("auto",)) | Numbers((None, None))
+PER_TARGET = Real() | Numbers(("n_targets",))
+COUNT_PER_TARGET = Nothing() | COUNT | Items(COUNT) | Numbers(("n_targets",), WHOLES, low=0)
+
+LINE: dict[str, Kind | Optional] = {
+    "coef_": Numbers(("n_features",)) | Numbers(("n_targets", "n_features")),
+    "intercept_": PER_TARGET,
+}
+FITTED_LINE = {**INPUTS, **LINE, **EVIDENCE}
+
+DESCENT: dict[str, Kind] = {
+    "fit_intercept": FLAG,
+    "precompute": GRAM,
+    "max_iter": COUNT,
+    "tol": NUMBER,
+    "copy_X": FLAG,
+    "positive": FLAG,
+    "random_state": SEED,
+    "selection": OneOf(("cyclic", "random")),
+}
+SEARCH: dict[str, Kind] = DESCENT | {
+    "eps": NUMBER,
+    "alphas": COUNT | GRID,
+    "cv": MAYBE_WHOLE,
+    "verbose": FLAG | COUNT,
+    "n_jobs": MAYBE_WHOLE,
+}
+RIDGE: dict[str, Kind] = {
+    "fit_intercept": FLAG,
+    "copy_X": FLAG,
+    "max_iter": MAYBE_WHOLE,
+    "tol": NUMBER,
+    "solver": OneOf(("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")),
+    "positive": FLAG,
+    "random_state": SEED,
+}
+ANGLE: dict[str, Kind] = {
+    "fit_intercept": FLAG,
+    "verbose": FLAG | COUNT,
+    "precompute": GRAM,
+    "eps": NUMBER,
+    "copy_X": FLAG,
+    "fit_path": FLAG,
+    "jitter": MAYBE_NUMBER,
+    "random_state": SEED,
+}
+
+INFERENCE: dict[str, Kind | Optional] = {
+    "noise_variance_": Optional(Real(finite=False) | Numbers(("n_targets",), finite=False)),
+    "degrees_of_freedom_": Optional(Real()),
+    "unit_covariance_": Optional(Nothing() | Numbers(("n_features", "n_features"))),
+    "feature_means_": Optional(Numbers(("n_features",))),
+    "total_weight_": Optional(Real()),
+}
+DESCENDED: dict[str, Kind | Optional] = {**FITTED_LINE, "n_iter_": COUNT_PER_TARGET, "dual_gap_": PER_TARGET}
+SEARCHED: dict[str, Kind | Optional] = {
+    **DESCENDED,
+    "alpha_": Real(),
+    "alphas_": Numbers(("n_alphas",)) | Numbers(("n_ratios", "n_alphas")),
+    "mse_path_": Numbers(("n_alphas", "n_folds")) | Numbers(("n_ratios", "n_alphas", "n_folds")),
+}
+KNOTS = Numbers((None,))
+WALKED: dict[str, Kind | Optional] = {
+    **FITTED_LINE,
+    "n_iter_": COUNT_PER_TARGET,
+    "alphas_": KNOTS | Items(KNOTS),
+    "active_": Optional(Items(COUNT) | Items(Items(COUNT))),
+    "coef_path_": Optional(Numbers(("n_features", None)) | Items(Numbers(("n_features", None)))),
+}
+
+SCHEMAS = (
+    Schema(
+        "LinearRegression",
+        HOME,
+        parameters={"fit_intercept": FLAG, "copy_X": FLAG, "tol": NUMBER, "n_jobs": MAYBE_WHOLE, "positive": FLAG},
+        attributes={**FITTED_LINE, **INFERENCE, "rank_": Optional(COUNT), "singular_": Optional(Numbers((None,)))},
+    ),
+    Schema(
+        "Ridge",
+        HOME,
+        parameters=RIDGE | {"alpha": NUMBER | Numbers(("n_targets",))},
+        attributes={**FITTED_LINE, **INFERENCE, "n_iter_": COUNT_PER_TARGET, "solver_": Text()},
+    ),
+    Schema(
+        "RidgeCV",
+        HOME,
+        parameters={
+            "alphas": NUMBER | GRID,
+            "fit_intercept": FLAG,
+            "scoring": Nothing() | Text(),
+            "cv": MAYBE_WHOLE,
+            "gcv_mode": Nothing() | OneOf(("auto", "svd", "eigen")),
+            "store_cv_results": FLAG,
+            "alpha_per_target": FLAG,
+        },
+        attributes={
+            **FITTED_LINE,
+            **INFERENCE,
+            "alpha_": NUMBER | Numbers(("n_targets",)),
+            "best_score_": PER_TARGET,
+            "cv_results_": Optional(Numbers((None, None)) | Numbers((None, None, None))),
+        },
+    ),
+    Schema(
+        "RidgeClassifier",
+        HOME,
+        parameters=RIDGE | {"alpha": NUMBER, "class_weight": Nothing() | OneOf(("balanced",)) | Lookup(NUMBER)},
+        attributes={**FITTED_LINE, **INFERENCE, "n_iter_": COUNT_PER_TARGET, "solver_": Text(), "classes_": LABELS},
+    ),
+    Schema(
+        "Lasso",
+        HOME,
+        parameters=DESCENT | {"alpha": NUMBER, "warm_start": FLAG},
+        attributes=DESCENDED,
+        rebuilt=frozenset({"l1_ratio"}),  # 1, as its constructor says
+    ),
+    Schema(
+        "ElasticNet",
+        HOME,
+        parameters=DESCENT | {"alpha": NUMBER, "l1_ratio": NUMBER, "warm_start": FLAG},
+        attributes=DESCENDED,
+    ),
+    Schema("LassoCV", HOME, parameters=SEARCH, attributes=SEARCHED),
+    Schema(
+        "ElasticNetCV",
+        HOME,
+        parameters=SEARCH | {"l1_ratio": NUMBER | GRID},
+        attributes={**SEARCHED, "l1_ratio_": NUMBER},
+    ),
+    Schema("Lars", HOME, parameters=ANGLE | {"n_nonzero_coefs": NUMBER}, attributes=WALKED),
+    Schema(
+        "LassoLars",
+        HOME,
+        parameters=ANGLE | {"alpha": NUMBER, "max_iter": COUNT, "positive": FLAG},
+        attributes=WALKED,
+    ),
+)

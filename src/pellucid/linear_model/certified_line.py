@@ -1,0 +1,97 @@
+"""What linear regression and the ridge family share: storing a fitted line with its evidence, and proving it again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array, Data
+from pellucid.core.watching import Watch
+from pellucid.linear_model.gaussian_inference import GaussianInference
+from pellucid.linear_model.least_squares_fits import LineFit
+from pellucid.linear_model.least_squares_proof import (
+    intercept_evidence,
+    least_squares_certificate,
+    prove_least_squares,
+)
+from pellucid.linear_model.linear_input import check_linear_input
+from pellucid.linear_model.linear_predictor import LinearPredictor, line_attributes
+from pellucid.numerics.design import Design
+
+
+class CertifiedLine(LinearPredictor, GaussianInference):
+    """Stores a :class:`LineFit` as fitted attributes and recomputes its certificate."""
+
+    def _store_fit(
+        self,
+        fit: LineFit,
+        design: Design,
+        X: Array,
+        y: Array,
+        weight: Array | None,
+        *,
+        trace: Trace | None = None,
+        claims: tuple[Claim, ...] = (),
+    ) -> None:
+        """Set the fitted attributes, the certificate last; ``trace`` replaces the solver's, ``claims`` are added."""
+        targets = y.reshape(len(y), -1)
+        self.coef_, self.intercept_ = _shaped(fit, one_target=y.ndim == 1, dtype=X.dtype)
+        if not self.fit_intercept:
+            self.intercept_ = 0.0
+        self._store_noise(fit.noise)
+        b, y_mean = design.center(targets)
+        stored = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), fit.intercept.shape)
+        spread = np.linalg.norm(b, axis=0) / np.sqrt(self.total_weight_)
+        offset = intercept_evidence(stored, fit.coef, design.mean, y_mean, spread)
+        evidence = replace(fit.evidence, intercept=offset)
+        certificate = least_squares_certificate(evidence, dtype=X.dtype, tol=fit.tol).with_claims(*claims)
+        self._conclude(certificate, fit.trace if trace is None else trace, X, y, weight)  # type: ignore[attr-defined]
+
+    def _watch_line(self, design: Design, X: Array, y: Array, max_iter: int | None = None) -> Watch:
+        """Return the watch of an iterative solver whose iterate is ``w`` of shape (n_features, n_targets)."""
+
+        def attributes(w: Array) -> dict[str, Any]:
+            y_mean = design.center(y.reshape(len(y), -1))[1]
+            coef, intercept = line_attributes(w, design.mean, y_mean, dtype=X.dtype, one_target=y.ndim == 1)
+            return {"coef_": coef, "intercept_": intercept}
+
+        return self._watch(X, y, attributes=attributes, max_iter=max_iter)  # type: ignore[attr-defined]
+
+    def _prove_line(
+        self,
+        X: Data,
+        y: Data,
+        sample_weight: Data | None,
+        *,
+        alpha: Any,
+        positive: bool = False,
+    ) -> Certificate:
+        X, y, weight = check_linear_input(self, X, y, sample_weight, reset=False)
+        return self._prove_checked(X, y, weight, alpha=alpha, positive=positive)
+
+    def _prove_checked(
+        self, X: Array, y: Array, weight: Array | None, *, alpha: Any, positive: bool = False
+    ) -> Certificate:
+        stored: Certificate = self.certificate_  # type: ignore[attr-defined]
+        return prove_least_squares(
+            X,
+            y,
+            self.coef_,
+            self.intercept_,
+            alpha=alpha,
+            fit_intercept=self.fit_intercept,
+            sample_weight=weight,
+            positive=positive,
+            tol=0.0 if stored.grade == "exact" else stored["normal equations"].bound,
+        )
+
+
+def _shaped(fit: LineFit, *, one_target: bool, dtype: Any) -> tuple[Array, Any]:
+    """Return ``coef_`` and ``intercept_`` in scikit-learn's shapes."""
+    if one_target:
+        return fit.coef[:, 0].astype(dtype), dtype.type(fit.intercept[0])
+    return np.ascontiguousarray(fit.coef.T, dtype=dtype), fit.intercept.astype(dtype)

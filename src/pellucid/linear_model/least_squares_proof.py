@@ -1,0 +1,212 @@
+r"""What least squares and ridge claim, and the proof of it from the data alone.
+
+With :math:`A = \sqrt{W}(X - 1\bar{x}')`, :math:`b = \sqrt{W}(y - \bar{y})`, :math:`r = b - Aw` and the gradient
+:math:`g = A'r - \alpha w`, the exact answer has :math:`g = 0`. A small :math:`g` alone says little when the columns are
+nearly collinear, so the proof also measures how far the fitted values are from the best ones,
+:math:`\|A(w^* - w)\|`, and how many digits of the coefficients rounding can have cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr, svd, svdvals
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.types import Array
+
+EPS = float(np.finfo(np.float64).eps)
+
+ROUNDING = 1000 * EPS
+"""Relative error that float64 sums of products may leave."""
+
+DIGITS_LOST = 1e-3
+"""Relative error of the coefficients above which fewer than three digits can be trusted."""
+
+LARGEST_FACTORED = 2000
+"""Above this many features a sparse problem is proved by its gradient alone; a dense factor would not fit."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The measured numbers behind a certificate; each is relative and 0 for the exact answer."""
+
+    normal_equations: float
+    fitted_values: float | None = None
+    coefficients: float | None = None
+    intercept: float = 0.0
+    least_norm: float | None = None
+
+
+def least_squares_certificate(evidence: Evidence, *, dtype: Any, tol: float = 0.0) -> Certificate:
+    """Return the claims for the evidence. ``tol`` is the tolerance of an iterative solver, 0 for a direct one."""
+    rounding = ROUNDING + 8 * float(np.finfo(dtype).eps) * (dtype != np.float64)
+    bound = max(rounding, tol)
+    remedy = "Check the data for extreme values." if tol == 0.0 else "Raise max_iter, or use solver='auto'."
+    claims = [
+        Claim(
+            "normal equations",
+            "largest |a_j'r - alpha w_j|, relative to |a_j| times the size of the fit",
+            evidence.normal_equations,
+            bound,
+            remedy,
+        ),
+        Claim("intercept", "mean residual, relative to the size of its terms", evidence.intercept, rounding, remedy),
+    ]
+    if evidence.fitted_values is not None:
+        statement = "distance of the fitted values from the best ones, relative to the size of the fit"
+        claims.append(Claim("fitted values", statement, evidence.fitted_values, bound, remedy))
+    if evidence.coefficients is not None:
+        claims.append(
+            Claim(
+                "coefficients",
+                "relative change of coef_ when the last bit of the data changes",
+                evidence.coefficients,
+                DIGITS_LOST,
+                "Fewer than three digits of coef_ are certain: drop nearly collinear columns or use Ridge.",
+            )
+        )
+    if evidence.least_norm is not None:
+        statement = "part of coef_ that does not change the fit, relative to coef_"
+        claims.append(Claim("least norm", statement, evidence.least_norm, 1e-6, "Drop linearly dependent columns."))
+    return Certificate("exact" if tol == 0.0 else "stationary", tuple(claims))
+
+
+def size_of_fit(norms: Array, w: Array, b_norm: Array) -> Array:
+    """Return ``|b| + sum_j |a_j| |w_j|`` per target: what rounding errors of the fit are relative to."""
+    return np.asarray(b_norm + norms @ np.abs(w))
+
+
+def gradient_evidence(gradient: Array, norms: Array, size: Array, alpha: Array, w: Array) -> float:
+    """Return the largest ``|g_j| / (|a_j| size + alpha |w_j|)`` over features and targets."""
+    scale = np.outer(norms, size) + alpha * np.abs(w)
+    return float(np.max(np.abs(gradient) / np.where(scale > 0, scale, 1.0), initial=0.0))
+
+
+def coefficient_error(condition: float, r_norm: Array, size: Array) -> float:
+    """Return ``eps (k + k^2 |r| / size)``: to first order, how far ``w`` moves when the data change by ``eps``."""
+    leverage = np.max(np.where(size > 0, r_norm / np.where(size > 0, size, 1.0), 0.0), initial=0.0)
+    return float(EPS * (condition + condition**2 * leverage))
+
+
+def intercept_evidence(intercept: Array, w: Array, mean: Array, y_mean: Array, spread: Array) -> float:
+    """Return ``|intercept - (y_mean - mean w)|`` relative to the terms of that sum and the spread of ``y``."""
+    scale = np.abs(y_mean) + np.abs(mean) @ np.abs(w) + spread
+    gap = np.abs(intercept - (y_mean - mean @ w))
+    return float(np.max(np.where(gap > 0, gap / np.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
+
+
+def prove_least_squares(
+    X: Array,
+    y: Array,
+    coef: Array,
+    intercept: Any,
+    *,
+    alpha: Any = 0.0,
+    fit_intercept: bool = True,
+    sample_weight: Array | None = None,
+    positive: bool = False,
+    tol: float = 0.0,
+) -> Certificate:
+    """Return the certificate of ``coef`` and ``intercept``, recomputed in float64 from the data."""
+    w = np.atleast_2d(np.asarray(coef, dtype=np.float64)).T  # (p, t)
+    y = np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1)
+    alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64).ravel(), (w.shape[1],))
+    intercept = np.broadcast_to(np.asarray(intercept, dtype=np.float64).ravel(), (w.shape[1],))
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    mean, y_mean = _means(X, y, weight) if fit_intercept else (np.zeros(X.shape[1]), np.zeros(y.shape[1]))
+    root = np.sqrt(weight)[:, None]
+    b = root * (y - y_mean)
+    if sparse.issparse(X) and min(X.shape) > LARGEST_FACTORED:
+        A = None
+        residual, gradient, norms = _sparse_products(X.astype(np.float64), w, b, root, mean)
+    else:
+        A = root * ((X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)) - mean)
+        residual = b - A @ w
+        gradient, norms = A.T @ residual, np.linalg.norm(A, axis=0)
+    gradient = gradient - alpha * w
+    size = size_of_fit(norms, w, np.linalg.norm(b, axis=0))
+    fitted, coefficients, least_norm = None, None, None
+    if positive:
+        gradient = nonnegative_gradient(gradient, w)
+    elif A is not None and tol == 0.0:
+        fitted, coefficients, least_norm = _factored_evidence(A, w, residual, alpha, size)
+    evidence = Evidence(
+        normal_equations=gradient_evidence(gradient, norms, size, alpha, w),
+        fitted_values=fitted,
+        coefficients=coefficients,
+        intercept=intercept_evidence(
+            intercept, w, mean, y_mean, np.linalg.norm(b, axis=0) / np.sqrt(weight.sum())
+        ),
+        least_norm=least_norm,
+    )
+    return least_squares_certificate(evidence, dtype=np.asarray(coef).dtype, tol=tol)
+
+
+def nonnegative_gradient(gradient: Array, w: Array) -> Array:
+    """Return what the gradient leaves to gain under ``w >= 0``: nothing where it points below a zero ``w_j``."""
+    gain = np.where(w == 0, np.maximum(gradient, 0.0), gradient)
+    return np.where(w < 0, np.inf, gain)
+
+
+def _means(X: Array, y: Array, weight: Array) -> tuple[Array, Array]:
+    """Return weighted means, taken about the first row so that a large offset costs no digits."""
+    total = weight.sum()
+    if sparse.issparse(X):
+        mean = np.asarray(X.astype(np.float64).T @ weight) / total
+    else:
+        origin = np.asarray(X[0], dtype=np.float64)
+        mean = origin + weight @ (X - origin) / total
+    return mean, y[0] + weight @ (y - y[0]) / total
+
+
+def _sparse_products(X: Array, w: Array, b: Array, root: Array, mean: Array) -> tuple[Array, Array, Array]:
+    """Return residual, ``A'r`` and column norms without making ``X`` dense."""
+    residual = b - root * (X @ w - mean @ w)
+    weighted = root * residual
+    gradient = X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
+    weight = root[:, 0] ** 2
+    squares = X.multiply(X).T @ weight - 2 * mean * (X.T @ weight) + weight.sum() * mean**2
+    return residual, gradient, np.sqrt(np.maximum(squares, 0.0))
+
+
+def _factored_evidence(
+    A: Array, w: Array, residual: Array, alpha: Array, size: Array
+) -> tuple[float, float, float | None]:
+    """Return the evidence that needs the column space: fitted values, coefficients and least norm."""
+    fitted, error, idle = 0.0, 0.0, None
+    for value in np.unique(alpha):
+        t = alpha == value
+        column_space, right, condition = _spaces(A, float(value))
+        whole = np.vstack([residual[:, t], -np.sqrt(value) * w[:, t]]) if value > 0 else residual[:, t]
+        gap = np.linalg.norm(column_space.T @ whole, axis=0)
+        fitted = max(fitted, float(np.max(gap / np.where(size[t] > 0, size[t], 1.0), initial=0.0)))
+        error = max(error, coefficient_error(condition, np.linalg.norm(whole, axis=0), size[t]))
+        if value == 0 and right is not None:
+            outside = np.linalg.norm(w[:, t] - right @ (right.T @ w[:, t])) / max(np.linalg.norm(w[:, t]), EPS)
+            idle = max(idle or 0.0, float(outside))
+    return fitted, error, idle
+
+
+def _spaces(A: Array, alpha: float) -> tuple[Array, Array | None, float]:
+    """Return an orthonormal basis of the column space, one of the row space if it is not everything, and the condition."""
+    n, p = A.shape
+    if alpha > 0:
+        q, triangle = qr(np.vstack([A, np.sqrt(alpha) * np.eye(p)]), mode="economic", check_finite=False)
+        s = svdvals(triangle, check_finite=False)
+        return q, None, float(s[0] / s[-1])
+    norms = np.linalg.norm(A, axis=0)
+    noise = 100 * EPS * np.sqrt(n) * norms.max(initial=0.0) if n < p else 0.0
+    scale = np.where(norms > noise, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
+    q, triangle = qr(A * scale, mode="economic", check_finite=False)
+    left, s, right = svd(triangle, full_matrices=False, check_finite=False)
+    rank = int(np.sum(s > max(100, 10 * p) * EPS * s.max(initial=0.0)))
+    condition = float(s[0] / s[rank - 1]) if rank else 1.0
+    rows = None
+    if rank < p:
+        # row space of A itself: spanned by the kept right vectors, unscaled
+        rows = qr(right[:rank].T / np.where(scale > 0, scale, np.inf)[:, None], mode="economic", check_finite=False)[0]
+    return q @ left[:, :rank], rows, condition

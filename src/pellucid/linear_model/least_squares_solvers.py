@@ -1,0 +1,258 @@
+"""Direct solvers of least squares with or without an l2 penalty: fast where that is safe, orthogonal where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigvalsh, svdvals
+
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.linear_model.least_squares_proof import (
+    Evidence,
+    coefficient_error,
+    gradient_evidence,
+    size_of_fit,
+)
+from pellucid.numerics.design import Design
+from pellucid.numerics.precise_gradient import PreciseGradient
+from pellucid.numerics.normal_factor import (
+    EPS,
+    NormalFactor,
+    cholesky_factor,
+    spectral_factor,
+    triangular_factor,
+)
+
+MOST_REFINEMENTS = 8
+
+SETTLED = 4 * EPS
+"""A correction that moves the fit by less than this, relative to its size, is rounding."""
+
+PLAIN_CONDITION = 300.0
+"""Up to this condition number a float64 gradient refines to the last digits; beyond, it takes twice the precision."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A candidate with what was measured there."""
+
+    coef: Array  # (p, t)
+    residual: Array  # (n, t), b - A coef
+    gradient: Array  # (p, t), A'residual - alpha coef
+    correction: Array  # (p, t), w* - w as one more refinement estimates it
+    norms: Array  # (p,), |a_j|
+    size: Array  # (t,), size of the fit; see size_of_fit
+
+    @property
+    def relative_change(self) -> float:
+        """What the correction would move, at most, over the targets, relative to the size of the fit."""
+        moved = self.norms @ np.abs(self.correction)
+        return float(np.max(moved / np.where(self.size > 0, self.size, 1.0), initial=0.0))
+
+    @property
+    def fitted_error(self) -> float:
+        """``|A (w* - w)|`` relative to the size of the fit, the largest over the targets."""
+        energy = np.sqrt(np.abs(np.sum(self.gradient * self.correction, axis=0)))
+        return float(np.max(energy / np.where(self.size > 0, self.size, 1.0), initial=0.0))
+
+
+@dataclass(frozen=True)
+class PreciseProblem:
+    """The same measurements in twice the precision."""
+
+    gradient: PreciseGradient
+    alpha: float
+
+    def measure(self, w: Array) -> tuple[Array, Array]:
+        """Return ``b - A w`` and ``A'(b - A w) - alpha w``, each rounded once."""
+        return self.gradient.residual_and_gradient(w, self.alpha)
+
+    def intercept(self, w: Array) -> Array:
+        """Return what undoes the centering, rounded once."""
+        return self.gradient.intercept(w)
+
+
+@dataclass(frozen=True)
+class DirectFit:
+    """The answer of a direct solver."""
+
+    at: Measured
+    intercept: Array  # (t,)
+    factor: NormalFactor
+    norms: Array  # (p,), |a_j|
+    alpha: float
+    singular: Array
+    rank: int
+    trace: Trace
+
+    @property
+    def coef(self) -> Array:
+        """The coefficients, of shape (n_features, n_targets)."""
+        return self.at.coef
+
+    def evidence(self) -> Evidence:
+        """Return the numbers of the certificate."""
+        at = self.at
+        r_norm = np.sqrt(np.sum(at.residual**2, axis=0) + self.alpha * np.sum(at.coef**2, axis=0))
+        return Evidence(
+            normal_equations=gradient_evidence(at.gradient, self.norms, at.size, np.array(self.alpha), at.coef),
+            fitted_values=at.fitted_error,
+            coefficients=coefficient_error(self.factor.condition, r_norm, at.size),
+        )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """``min |b - A w|^2 + alpha |w|^2`` for each column of ``y``, and how to measure a candidate."""
+
+    design: Design
+    y: Array  # (n, t), as given
+    alpha: float
+
+    @cached_property
+    def b(self) -> Array:
+        """The centered, weighted targets."""
+        return self.design.center(self.y)[0]
+
+    def measure(self, w: Array) -> tuple[Array, Array]:
+        """Return ``b - A w`` and ``A'(b - A w) - alpha w`` in float64."""
+        residual = self.b - self.design.times(w)
+        return residual, self.design.transposed_times(residual) - self.alpha * w
+
+    def intercept(self, w: Array) -> Array:
+        """Return what undoes the centering."""
+        return self.design.center(self.y)[1] - self.design.mean @ w
+
+
+def solve_directly(
+    design: Design,
+    y: Array,
+    alpha: float = 0.0,
+    *,
+    gram: Array | None = None,
+    cutoff: float | None = None,
+    orthogonal: bool = False,
+) -> DirectFit:
+    """Minimize ``|b - A w|^2 + alpha |w|^2`` for each column of ``y``.
+
+    ``A'A`` is factored when its condition number allows; otherwise, or when ``orthogonal``, the problem is reduced by
+    QR and SVD. Fewer rows than columns are solved through ``A A'``. In each case the answer is refined with
+    the gradient of the data until nothing is left but rounding. A ``cutoff`` drops singular values below that
+    fraction of the largest.
+    """
+    problem = Problem(design, y, alpha)
+    fast = None
+    if not orthogonal and cutoff is None:
+        fast = _solve_tall(problem, gram) if design.shape[0] >= design.shape[1] else _solve_wide(problem)
+    return fast or _solve_orthogonally(problem, cutoff)
+
+
+def _solve_tall(problem: Problem, gram: Array | None) -> DirectFit | None:
+    """Solve ``(A'A + alpha I) w = A'b``, or return None where that would lose digits."""
+    design, alpha = problem.design, problem.alpha
+    gram = design.gram() if gram is None else gram
+    penalized = gram + alpha * np.eye(len(gram)) if alpha else gram
+    factor = cholesky_factor(penalized, _noise(design) if alpha == 0.0 else np.zeros(len(gram)))
+    if factor is None:
+        return None
+    norms = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    start = factor.solve(design.transposed_times(problem.b))
+    return _refine(problem, start, factor, norms, _roots(gram), lambda _, gradient: factor.solve(gradient))
+
+
+def _solve_wide(problem: Problem) -> DirectFit | None:
+    """Solve ``(A A' + alpha I) z = b`` and return ``w = A'z``, the answer of least norm; None where unsafe."""
+    design, alpha = problem.design, problem.alpha
+    kernel = design.row_gram()
+    factor = cholesky_factor(_without_null_vector(kernel, design, alpha), np.zeros(len(kernel)))
+    if factor is None:
+        return None
+    z = factor.solve(problem.b)
+
+    def correct(residual: Array, _gradient: Array) -> Array:
+        nonlocal z
+        dz = factor.solve(residual - alpha * z)
+        z = z + dz
+        return design.transposed_times(dz)
+
+    norms = np.sqrt(design.sq_norms())
+    fit = _refine(problem, design.transposed_times(z), factor, norms, _roots(kernel), correct)
+    return replace(fit, rank=factor.rank - design.fit_intercept)
+
+
+def _solve_orthogonally(problem: Problem, cutoff: float | None) -> DirectFit:
+    """Solve by QR (of blocks of rows) and SVD: nothing is squared."""
+    design, alpha = problem.design, problem.alpha
+    n, p = design.shape
+    if n >= p:
+        triangle, q = triangular_factor(design, problem.b)
+        factor = spectral_factor(triangle, _noise(design), alpha, cutoff)
+    else:
+        triangle, q = design.columns(np.arange(p)), problem.b
+        factor = spectral_factor(triangle, np.zeros(p), alpha, max(100, 10 * n) * EPS if cutoff is None else cutoff)
+    norms = np.linalg.norm(triangle, axis=0)
+    start = factor.first_solution(q)
+    truncates = cutoff is not None and factor.rank < min(n, p)  # the gradient keeps what was cut off on purpose
+    most = 1 if truncates else MOST_REFINEMENTS
+    return _refine(
+        problem, start, factor, norms, svdvals(triangle), lambda _, gradient: factor.solve(gradient), most
+    )
+
+
+def _refine(
+    problem: Problem,
+    w: Array,
+    factor: NormalFactor,
+    norms: Array,
+    singular: Array,
+    correct: Callable[[Array, Array], Array],
+    most: int = MOST_REFINEMENTS,
+) -> DirectFit:
+    """Add corrections until they are rounding or stop shrinking; return the best candidate."""
+    source: Problem | PreciseProblem = problem
+    if factor.condition > PLAIN_CONDITION and most > 1:
+        source = PreciseProblem(PreciseGradient(problem.design, problem.y), problem.alpha)
+    trace, best = Trace(), None
+    b_norm = np.linalg.norm(problem.b, axis=0)
+    for n_iter in range(1, most + 1):
+        residual, gradient = source.measure(w)
+        correction = correct(residual, gradient)
+        at = Measured(w, residual, gradient, correction, norms, size_of_fit(norms, w, b_norm))
+        objective = 0.5 * float(np.sum(residual**2) + problem.alpha * np.sum(w**2))
+        trace.add(iteration=n_iter, objective=objective, correction=at.relative_change)
+        trace.keep(coef=w)
+        shrinks = best is None or at.relative_change < 0.5 * best.relative_change
+        if best is None or at.relative_change < best.relative_change:
+            best = at
+        if at.relative_change <= SETTLED or not shrinks:
+            break
+        w = w + correction
+    assert best is not None
+    return DirectFit(best, source.intercept(best.coef), factor, norms, problem.alpha, singular, factor.rank, trace)
+
+
+def _without_null_vector(kernel: Array, design: Design, alpha: float) -> Array:
+    """Return ``A A' + alpha I``, made regular along the root weights, which centering maps to 0."""
+    n = len(kernel)
+    if alpha > 0.0:
+        return kernel + alpha * np.eye(n)
+    if not design.fit_intercept:
+        return kernel
+    u = np.ones(n) if design.root_weight is None else design.root_weight
+    return kernel + (np.trace(kernel) / n) * np.outer(u, u) / (u @ u)
+
+
+def _noise(design: Design) -> Array:
+    """Return the squared norm that rounding of the mean leaves in each column: a constant column has no more."""
+    n = design.shape[0]
+    total = n if design.root_weight is None else float(design.root_weight @ design.root_weight)
+    return (10 * EPS * np.abs(design.mean)) ** 2 * total
+
+
+def _roots(gram: Array) -> Array:
+    """Return the singular values of ``A`` from the eigenvalues of its Gram matrix, largest first."""
+    return np.sqrt(np.maximum(eigvalsh(gram, check_finite=False)[::-1], 0.0))

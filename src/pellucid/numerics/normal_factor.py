@@ -1,0 +1,156 @@
+"""Factors of ``A'A + alpha I`` that solve the normal equations, and say when they lose digits doing so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, lapack, qr, svd
+
+from pellucid.core.types import Array
+from pellucid.numerics.design import Design
+
+EPS = float(np.finfo(np.float64).eps)
+
+SAFE_CONDITION = 1e5
+"""Largest condition number of A for which A'A is factored: refinement then still gains five digits a step."""
+
+
+class NormalFactor(Protocol):
+    """Solves ``(A'A + alpha I) z = g``; on a singular matrix, with the least ``|z|``."""
+
+    condition: float
+    rank: int
+
+    def solve(self, g: Array) -> Array:
+        """Return ``z``, for one right-hand side per column of ``g``."""
+
+    def inverse(self) -> Array:
+        """Return the (pseudo-)inverse of ``A'A + alpha I``."""
+
+
+@dataclass(frozen=True)
+class CholeskyFactor:
+    """Cholesky factor of the matrix scaled to a unit diagonal; columns that are zero are left out."""
+
+    upper: Array
+    scale: Array
+    kept: Array
+    size: int
+    condition: float
+
+    @property
+    def rank(self) -> int:
+        """Number of columns that are not zero."""
+        return len(self.kept)
+
+    def solve(self, g: Array) -> Array:
+        """Return ``z`` with zeros for the columns left out."""
+        z = np.zeros_like(g)
+        scale = self.scale[:, None]
+        z[self.kept] = scale * cho_solve((self.upper, False), scale * g[self.kept], check_finite=False)
+        return z
+
+    def inverse(self) -> Array:
+        """Return the pseudo-inverse."""
+        return self.solve(np.eye(self.size))
+
+
+def cholesky_factor(gram: Array, noise: Array, condition_limit: float = SAFE_CONDITION) -> CholeskyFactor | None:
+    """Return the factor of a Gram matrix, or None where its condition number makes that unsafe.
+
+    A column whose squared norm is within ``noise`` counts as zero.
+    """
+    diagonal = gram.diagonal()
+    kept = np.flatnonzero(diagonal > noise)
+    if not np.all(np.isfinite(diagonal)):
+        return None
+    scale = 1.0 / np.sqrt(diagonal[kept])
+    scaled = gram[np.ix_(kept, kept)] * np.outer(scale, scale)
+    try:
+        upper = cholesky(scaled, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    reciprocal = lapack.dpocon(upper, np.abs(scaled).sum(axis=0).max())[0] if len(kept) else 1.0
+    condition = 1.0 / np.sqrt(max(reciprocal, EPS**2))
+    return CholeskyFactor(upper, scale, kept, len(gram), condition) if condition <= condition_limit else None
+
+
+@dataclass(frozen=True)
+class SpectralFactor:
+    """``A = Q U diag(s) V' / scale`` by QR and SVD: nothing is squared, and directions at rounding level are dropped."""
+
+    basis: Array
+    s: Array
+    left: Array
+    null: Array
+    alpha: float
+    condition: float
+
+    @property
+    def rank(self) -> int:
+        """Number of directions kept."""
+        return len(self.s)
+
+    def first_solution(self, q: Array) -> Array:
+        """Return the solution for ``Q'b = q``, without forming ``A'b``."""
+        filtered = (self.s / (self.s**2 + self.alpha))[:, None] * (self.left.T @ q)
+        return self._least_norm(self.basis @ filtered)
+
+    def solve(self, g: Array) -> Array:
+        """Return ``z`` of least norm."""
+        return self._least_norm(self.basis @ ((self.basis.T @ g) / (self.s**2 + self.alpha)[:, None]))
+
+    def inverse(self) -> Array:
+        """Return the (pseudo-)inverse."""
+        half = self._least_norm(self.basis / np.sqrt(self.s**2 + self.alpha))
+        return half @ half.T
+
+    def _least_norm(self, z: Array) -> Array:
+        return z - self.null @ (self.null.T @ z) if self.null.size else z
+
+
+def spectral_factor(triangle: Array, noise: Array, alpha: float = 0.0, cutoff: float | None = None) -> SpectralFactor:
+    """Return the factor from the triangular factor of ``A``.
+
+    Without a penalty the columns are first scaled to unit norm, so that which directions count does not depend on the
+    units of the features; an explicit ``cutoff`` is applied to the singular values as they are.
+    """
+    p = triangle.shape[1]
+    norms = np.linalg.norm(triangle, axis=0)
+    present = norms**2 > noise
+    unit_columns = alpha == 0.0 and cutoff is None
+    scale = np.where(present, 1.0 / np.where(norms > 0, norms, 1.0), 0.0) if unit_columns else present.astype(float)
+    left, s, right = svd(triangle * scale, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    least = (max(100, 10 * p) * EPS if cutoff is None else cutoff) * s.max(initial=0.0)
+    rank = int(np.sum(s > least)) if alpha == 0.0 else int(np.sum(s > 0.0))
+    basis = scale[:, None] * right[:rank].T
+    null = _null_space(right[rank:].T, scale, present) if alpha == 0.0 else np.empty((p, 0))
+    kept = np.sqrt(s[:rank] ** 2 + alpha)
+    condition = float(kept[0] / kept[-1]) if rank else 1.0
+    return SpectralFactor(basis, s[:rank], left[:, :rank], null, alpha, condition)
+
+
+def _null_space(directions: Array, scale: Array, present: Array) -> Array:
+    """Return an orthonormal basis of the dropped directions, in the features' own units."""
+    inside = (scale[:, None] * directions)[:, np.linalg.norm(scale[:, None] * directions, axis=0) > 0]
+    absent = np.eye(len(scale))[:, ~present]
+    both = np.hstack([inside / np.linalg.norm(inside, axis=0), absent])
+    left, s, _ = svd(both, full_matrices=False, check_finite=False) if both.size else (both, np.empty(0), None)
+    return left[:, s > 1e-8]
+
+
+def triangular_factor(design: Design, b: Array) -> tuple[Array, Array]:
+    """Return ``R`` and ``Q'b`` of ``A = QR``, taking blocks of rows in turn: no copy of ``A`` is made."""
+    p = design.shape[1]
+    stacked = np.zeros((0, p + b.shape[1]))
+    for rows, block in _tall_blocks(design):
+        stacked = np.vstack([stacked, np.hstack([block, b[rows]])])
+        stacked = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][: p + b.shape[1]]
+    return stacked[:p, :p], stacked[:p, p:]
+
+
+def _tall_blocks(design: Design) -> Iterator[tuple[slice, Array]]:
+    return design.row_blocks(rows_at_least=2 * design.shape[1])

@@ -1,0 +1,96 @@
+"""Products with a centered, weighted sparse matrix; the centering stays implicit, so nothing becomes dense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.core.types import Array
+from pellucid.numerics.target import center_target
+
+BLOCK_BYTES = 1 << 20
+"""Size of a dense block of rows: about one core's second-level cache."""
+
+
+class SparseDesign:
+    """``A = sqrt(W) (X - 1 mean')`` for a sparse ``X``; see :mod:`pellucid.numerics.design`."""
+
+    def __init__(self, X: Array, *, fit_intercept: bool = True, sample_weight: Array | None = None) -> None:
+        self.fit_intercept = fit_intercept
+        self.sample_weight = sample_weight
+        self.root_weight = None if sample_weight is None else np.sqrt(sample_weight)
+        self.shape: tuple[int, int] = X.shape
+        total = float(X.shape[0] if sample_weight is None else sample_weight.sum())
+        weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        X = sparse.csc_array(X, dtype=np.float64)
+        self.mean = X.T @ weight / total if fit_intercept else np.zeros(X.shape[1])
+        self.offset = np.ones(X.shape[0]) if self.root_weight is None else self.root_weight
+        self.raw = X
+        # sqrt(W) X keeps the zeros of X; A = sqrt(W) X - offset mean'.
+        self.X = X if self.root_weight is None else sparse.csc_array(sparse.diags_array(self.root_weight) @ X)
+
+    def center(self, y: Array) -> tuple[Array, Array]:
+        """Return ``b = sqrt(W) (y - y_mean)`` and ``y_mean``."""
+        return center_target(y, self.sample_weight, fit_intercept=self.fit_intercept)
+
+    def times(self, w: Array) -> Array:
+        """Return ``A w``, for one vector or the columns of a matrix."""
+        return self.X @ w - np.multiply.outer(self.offset, self.mean @ w)
+
+    def transposed_times(self, r: Array) -> Array:
+        """Return ``A' r``, for one vector or the columns of a matrix."""
+        return self.X.T @ r - np.multiply.outer(self.mean, self.offset @ r)
+
+    def gram(self, columns: Array | None = None, others: Array | None = None) -> Array:
+        """Return ``A[:, columns]' A[:, others]``."""
+        left = np.arange(self.shape[1]) if columns is None else columns
+        right = left if others is None else others
+        product = (self.X[:, left].T @ self.X[:, right]).toarray()
+        if not self.fit_intercept:
+            return product
+        sums = self.X.T @ self.offset
+        centered = product - np.outer(self.mean[left], sums[right]) - np.outer(sums[left], self.mean[right])
+        return centered + float(self.offset @ self.offset) * np.outer(self.mean[left], self.mean[right])
+
+    def columns(self, indices: Array) -> Array:
+        """Return ``A[:, indices]``, dense, in Fortran order."""
+        return np.asfortranarray(self.X[:, indices].toarray() - np.outer(self.offset, self.mean[indices]))
+
+    def row_gram(self) -> Array:
+        """Return ``A A'``."""
+        product = (self.X @ self.X.T).toarray()
+        along = self.X @ self.mean
+        cross = np.outer(along, self.offset)
+        return product - cross - cross.T + float(self.mean @ self.mean) * np.outer(self.offset, self.offset)
+
+    def row_blocks(self, part: slice | None = None, rows_at_least: int = 1) -> Iterator[tuple[slice, Array]]:
+        """Yield the rows of ``A`` in this part, or all, in dense blocks."""
+        part = slice(0, self.shape[0]) if part is None else part
+        height = max(BLOCK_BYTES // (8 * max(self.shape[1], 1)), rows_at_least)
+        for start in range(part.start, part.stop, height):
+            rows = slice(start, min(start + height, part.stop))
+            yield rows, self._by_rows[rows].toarray() - np.outer(self.offset[rows], self.mean)
+
+    @cached_property
+    def _by_rows(self) -> sparse.csr_array:
+        return sparse.csr_array(self.X)
+
+    def raw_rows(self, rows: slice) -> Array:
+        """Return ``X[rows]`` as it was given, dense."""
+        return self._raw_by_rows[rows].toarray()
+
+    @cached_property
+    def _raw_by_rows(self) -> sparse.csr_array:
+        return sparse.csr_array(self.raw)
+
+    def sq_norms(self) -> Array:
+        """Return the squared norms of the columns of ``A``."""
+        squares = np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel()
+        if not self.fit_intercept:
+            return squares
+        sums = self.X.T @ self.offset
+        centered = squares - 2 * self.mean * sums + float(self.offset @ self.offset) * self.mean**2
+        return np.maximum(centered, 0.0)

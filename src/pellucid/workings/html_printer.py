@@ -1,0 +1,119 @@
+"""Workings as one web page: MathML, no script, nothing to fetch, for screens light and dark and for paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from pellucid.workings.document import Block, Document, Figure, Formula, Sentence, Table
+from pellucid.workings.mathml import display, inline
+from pellucid.workings.notation import Math
+from pellucid.workings.svg import svg
+
+COLUMNS = 80
+
+STYLE = """
+.workings { max-width: 46rem; margin: 0 auto; padding: 1rem 1.25rem; line-height: 1.55;
+  font-family: Charter, "Bitstream Charter", Cambria, Georgia, serif; font-size: 1.05rem; }
+.workings h1 { font-size: 1.6rem; line-height: 1.25; margin: 0.5rem 0 1rem; }
+.workings h2 { font-size: 1.15rem; margin: 2rem 0 0.5rem; padding-top: 0.75rem; border-top: 1px solid #8884; }
+.workings h2 .number { color: #0072b2; margin-right: 0.4em; }
+.workings math { font-size: 1.05em; }
+.workings .formula { overflow-x: auto; overflow-y: hidden; margin: 0.8rem 0; padding: 0.2rem 0; text-align: center; }
+.workings .boxed { width: fit-content; max-width: 90%; margin: 1rem auto; padding: 0.5rem 0.9rem;
+  border: 1.5px solid #0072b2; border-radius: 6px; }
+.workings aside { border-left: 4px solid #d55e00; background: #d55e0014; padding: 0.5rem 0.9rem; margin: 1rem 0;
+  border-radius: 0 6px 6px 0; }
+.workings table { border-collapse: collapse; margin: 0.8rem auto; font-variant-numeric: tabular-nums; }
+.workings .caption { margin: 1rem 0 0; text-align: center; font-style: italic; break-after: avoid; }
+.workings th, .workings td { padding: 0.25rem 0.8rem; text-align: right; background: none; }
+.workings th.word, .workings td.word { text-align: left; }
+.workings thead th { border-bottom: 1.5px solid currentColor; }
+.workings tbody.summary td { border-top: 1.5px solid currentColor; font-weight: 600; }
+.workings tbody tr { background: none; }
+.workings figure { margin: 1rem auto; text-align: center; }
+.workings figure svg { max-width: 100%; height: auto; }
+.workings figcaption { font-style: italic; }
+.workings .scroll { overflow-x: auto; }
+.workings mtd.left-side { text-align: right; text-align: -webkit-right; padding-right: 0.15em; }
+.workings mtd.right-side { text-align: left; text-align: -webkit-left; padding-left: 0.15em; }
+.workings .lines mtr + mtr > mtd { padding-top: 0.6em; }
+.workings .matrix mtd { text-align: right; text-align: -webkit-right; padding: 0.15em 0.4em; }
+.workings .matrix mtd.ruled { border-left: 1px solid currentColor; }
+@media print { .workings { max-width: none; font-size: 11pt; } .workings h2 { break-after: avoid; }
+  .workings .formula, .workings table, .workings figure, .workings aside { break-inside: avoid; } }
+"""
+PAGE_STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 0; background: #fdfdfb; color: #1c1c1e; }
+@media (prefers-color-scheme: dark) { body { background: #16181c; color: #e6e6e3; }
+  .workings h2 .number { color: #56b4e9; } }
+@media print { body { background: none; color: black; } }
+"""
+
+
+def print_html(document: Document) -> str:
+    """Return the document as a whole page."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(document.title)}</title>\n<style>{PAGE_STYLE}{STYLE}</style>\n</head>\n<body>\n"
+        f"{_article(document)}\n</body>\n</html>\n"
+    )
+
+
+def print_fragment(document: Document) -> str:
+    """Return the document for a place inside another page, such as a notebook."""
+    return f"<style>{STYLE}</style>{_article(document)}"
+
+
+def _article(document: Document) -> str:
+    parts = [f'<article class="workings">\n<h1>{escape(document.title)}</h1>']
+    parts += [_block(block) for block in document.introduction]
+    for number, step in enumerate(document.steps, 1):
+        parts.append(f'<h2><span class="number">Step {number}.</span>{escape(step.heading)}</h2>')
+        parts += [_block(block) for block in step.blocks]
+    return "\n".join([*parts, "</article>"])
+
+
+def _block(block: Block) -> str:
+    return _BLOCKS[type(block)](block)
+
+
+def _word(part: str | Math) -> str:
+    return escape(part) if isinstance(part, str) else inline(part)
+
+
+def _sentence(block: Sentence) -> str:
+    text = "".join(_word(part) for part in block.parts)
+    return f"<aside>{text}</aside>" if block.aside else f"<p>{text}</p>"
+
+
+def _formula(block: Formula) -> str:
+    kind = "formula boxed" if block.boxed else "formula"
+    return f'<div class="{kind}">{display(block.content, COLUMNS)}</div>'
+
+
+def _table(block: Table) -> str:
+    words = [isinstance(cell, str) for cell in (block.rows or block.summary)[0]]
+    head = "".join(
+        f'<th class="{"word" if word else "value"}">{_word(cell)}</th>'
+        for cell, word in zip(block.head, words, strict=True)
+    )
+    caption = f'<p class="caption">{escape(block.caption)}</p>' if block.caption else ""
+    body = f"<tbody>{''.join(map(_row, block.rows))}</tbody>"
+    body += f'<tbody class="summary">{"".join(map(_row, block.summary))}</tbody>' if block.summary else ""
+    return f'{caption}<div class="scroll"><table><thead><tr>{head}</tr></thead>{body}</table></div>'
+
+
+def _row(cells: tuple[str | Math, ...]) -> str:
+    row = "".join(f'<td class="{"word" if isinstance(c, str) else "value"}">{_word(c)}</td>' for c in cells)
+    return f"<tr>{row}</tr>"
+
+
+def _figure(block: Figure) -> str:
+    return f"<figure>{svg(block)}<figcaption>{escape(block.caption)}</figcaption></figure>"
+
+
+_BLOCKS: dict[type, Callable[[Any], str]] = {Sentence: _sentence, Formula: _formula, Table: _table, Figure: _figure}

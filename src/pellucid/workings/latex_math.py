@@ -1,0 +1,184 @@
+"""Mathematical notation as LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pellucid.workings.line_breaking import broken
+from pellucid.workings.notation import (
+    Accent,
+    Cases,
+    Expression,
+    Fence,
+    Grid,
+    Math,
+    Number,
+    Quotient,
+    Row,
+    Script,
+    Sign,
+    Symbol,
+    Words,
+    needs_space,
+)
+
+SIGNS = {
+    "−": "-",
+    "·": r"\cdot",
+    "×": r"\times",
+    "≈": r"\approx",
+    "≠": r"\ne",
+    "≤": r"\le",
+    "≥": r"\ge",
+    "⇒": r"\Rightarrow",
+    "⇔": r"\Leftrightarrow",
+    "←": r"\leftarrow",
+    "↔": r"\leftrightarrow",
+    "→": r"\to",
+    "∈": r"\in",
+    "…": r"\dots",
+    "∑": r"\sum",
+    "min": r"\min",
+    "max": r"\max",
+    "arg": r"\arg",
+    "sign": r"\operatorname{sign}",
+}
+GREEK = {
+    "α": r"\alpha",
+    "β": r"\beta",
+    "γ": r"\gamma",
+    "δ": r"\delta",
+    "ε": r"\varepsilon",
+    "θ": r"\theta",
+    "λ": r"\lambda",
+    "μ": r"\mu",
+    "ρ": r"\rho",
+    "σ": r"\sigma",
+    "τ": r"\tau",
+    "φ": r"\varphi",
+    "Σ": r"\Sigma",
+    "Δ": r"\Delta",
+    "ℓ": r"\ell",
+}
+ACCENTS = {"bar": "bar", "hat": "hat", "tilde": "tilde"}
+FENCES = {"‖": r"\Vert", "|": r"\vert", "{": r"\{", "}": r"\}"}
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": r"\ensuremath{-}",
+    "±": r"\ensuremath{\pm}",
+    "…": r"\ldots{}",
+    "²": r"\textsuperscript{2}",
+}
+
+
+def escape(text: str) -> str:
+    """Return text that LaTeX prints as it stands; what a Latin font lacks is named by its code point."""
+    return "".join(SPECIAL.get(c) or (rf"\ensuremath{{{GREEK[c]}}}" if c in GREEK else _printable(c)) for c in text)
+
+
+def _printable(char: str) -> str:
+    known = ord(char) < 0x180 or char in "–—‘’“”"
+    return char if known else rf"\texttt{{U+{ord(char):04X}}}"
+
+
+def latex(node: Math) -> str:
+    """Return the notation for use in math mode."""
+    return _LATEX[type(node)](node)
+
+
+def display(content: Math, columns: int) -> str:
+    """Return the notation for a display, aligned over several lines if it is wider than the columns."""
+    left, lines = broken(content, columns)
+    if len(lines) == 1 and left is None:
+        return latex(content)
+    head = latex(left) if left is not None else ""
+    joint = " \\\\[4pt]\n  {}&"
+    return "\\begin{aligned}\n  " + head + " &" + joint.join(map(latex, lines)) + "\n\\end{aligned}"
+
+
+def _number(node: Number) -> str:
+    sign, above, below = node.spelling
+    above = above.replace("…", r"\ldots")
+    return ("-" if sign else "") + (rf"\frac{{{above}}}{{{below}}}" if below else above)
+
+
+def _symbol(node: Symbol) -> str:
+    if node.name in GREEK:
+        return GREEK[node.name]
+    return node.name if len(node.name) == 1 else rf"\mathrm{{{escape(node.name)}}}"
+
+
+def _row(node: Row) -> str:
+    items = [latex(item) for item in node.items]
+    for i in range(1, len(items)):
+        if needs_space(node.items[i - 1], node.items[i]):
+            items[i] = r"\;" + items[i]
+    return " ".join(items)
+
+
+def _script(node: Script) -> str:
+    text = latex(node.base)
+    if not isinstance(node.base, (Symbol, Accent, Fence, Sign)):
+        text = f"{{{text}}}"
+    text += f"_{{{latex(node.below)}}}" if node.below is not None else ""
+    return text + (f"^{{{_exponent(node.above)}}}" if node.above is not None else "")
+
+
+def _exponent(node: Math) -> str:
+    return r"\top" if node == Symbol("T") else latex(node)
+
+
+def _fence(node: Fence) -> str:
+    left, right = (FENCES.get(mark, mark) for mark in (node.left, node.right))
+    return rf"\left{left} {latex(node.inside)} \right{right}"
+
+
+def _grid(node: Grid) -> str:
+    columns = len(node.rows[0])
+    bar = node.bar if node.bar is not None else columns
+    shape = "r" * bar + ("|" + "r" * (columns - bar) if bar < columns else "")
+    rows = r" \\[2pt] ".join(" & ".join(latex(cell) for cell in row) for row in node.rows)
+    return rf"\left[\begin{{array}}{{{shape}}} {rows} \end{{array}}\right]"
+
+
+def _cases(node: Cases) -> str:
+    rows = r" \\[4pt] ".join(
+        rf"\displaystyle {latex(value)} & {latex(condition)}" for value, condition in node.branches
+    )
+    return rf"\begin{{cases}} {rows} \end{{cases}}"
+
+
+def _expression(node: Expression) -> str:
+    from sympy import latex as sympy_latex
+
+    return str(sympy_latex(node.expr))
+
+
+_LATEX: dict[type, Callable[[Any], str]] = {
+    Number: _number,
+    Symbol: _symbol,
+    Words: lambda node: rf"\text{{{escape(node.text)}}}",
+    Sign: lambda node: SIGNS.get(node.mark, node.mark),
+    Row: _row,
+    Quotient: lambda node: rf"\frac{{{latex(node.above)}}}{{{latex(node.below)}}}",
+    Script: _script,
+    Accent: lambda node: rf"\{ACCENTS[node.mark]}{{{_symbol(node.base)}}}",
+    Fence: _fence,
+    Grid: _grid,
+    Cases: _cases,
+    Expression: _expression,
+}

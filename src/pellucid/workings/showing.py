@@ -1,0 +1,137 @@
+"""show_work: the steps a person would write to get the answer of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from importlib import import_module
+from typing import Any, Literal, overload
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.core.types import Data
+from pellucid.workings.document import Block, Document, Step, remark, sentence, step, table
+from pellucid.workings.notation import Number
+
+WORKINGS = {
+    "ElasticNet": "pellucid.linear_model.lasso_workings:elastic_net_workings",
+    "Lars": "pellucid.linear_model.lars_workings:lars_workings",
+    "Lasso": "pellucid.linear_model.lasso_workings:lasso_workings",
+    "LassoLars": "pellucid.linear_model.lars_workings:lasso_lars_workings",
+    "LinearRegression": "pellucid.linear_model.linear_regression_workings:linear_regression_workings",
+    "Ridge": "pellucid.linear_model.ridge_workings:ridge_workings",
+    "RidgeClassifier": "pellucid.linear_model.ridge_classifier_workings:ridge_classifier_workings",
+}
+"""Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
+
+CLOSE = 1e-6
+"""A program's number further than this from the exact one, relative to its size, is pointed out."""
+
+CUT_REMARK = remark(
+    "Fractions too long to read are written as decimals that end in dots: the first digits, not rounded. "
+    "The arithmetic behind them is exact."
+)
+
+Maker = Callable[[Any, Data, Data], Document]
+
+
+@overload
+def show_work(estimator: Any, X: Data, y: Data = None, *, format: None = None) -> Document: ...
+@overload
+def show_work(
+    estimator: Any, X: Data, y: Data = None, *, format: Literal["text", "markdown", "latex", "html"]
+) -> str: ...
+def show_work(
+    estimator: Any,
+    X: Data,
+    y: Data = None,
+    *,
+    format: str | None = None,  # noqa: A002  (the name users know)
+) -> Document | str:
+    """Return the workings of an estimator on a small data set, in exact fractions.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted, or not: then a clone of it is fitted. scikit-learn's namesakes are shown too.
+    X, y : array-like of shape (n_samples, n_features), (n_samples,)
+        The training data, few enough to be worked by hand. Names of data frame columns are used.
+    format : {"text", "markdown", "latex", "html"}, default=None
+        Return the printed workings instead of the document.
+
+    Returns
+    -------
+    Document or str
+        ``print(document)`` shows it, ``document.save("work.html")`` writes it, ``document.answer`` holds exact numbers.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> work = show_work(LinearRegression(), [[0], [1], [2]], [0, 1, 4])
+    >>> work.answer["coef_"], work.answer["intercept_"]
+    ([2], -1/3)
+    """
+    document = _find(estimator)(estimator, X, y)
+    compared = _comparison(document, _fitted(estimator, X, y))
+    introduction = (*document.introduction, *([CUT_REMARK] if _has_cut_numbers(document) else []))
+    document = replace(document, introduction=introduction, steps=(*document.steps, *compared))
+    return document if format is None else document.printed(format)
+
+
+def _find(estimator: Any) -> Maker:
+    """Return the workings of the nearest class among the ancestors that has some."""
+    ancestors = () if isinstance(estimator, type) else type(estimator).__mro__
+    for kind in ancestors:
+        if kind.__name__ in WORKINGS and kind.__module__.partition(".")[0] in ("pellucid", "sklearn"):
+            module, function = WORKINGS[kind.__name__].split(":")
+            maker: Maker = getattr(import_module(module), function)
+            return maker
+    got = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
+    raise TypeError(f"estimator must be an instance of one of {', '.join(WORKINGS)}, got {got}.")
+
+
+def _fitted(estimator: Any, X: Data, y: Data) -> Any:
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return clone(estimator).fit(X, y)
+    return estimator
+
+
+def _has_cut_numbers(node: Any) -> bool:
+    if isinstance(node, Number):
+        return node.is_cut
+    if isinstance(node, tuple):
+        return any(map(_has_cut_numbers, node))
+    return is_dataclass(node) and any(_has_cut_numbers(getattr(node, field.name)) for field in fields(node))
+
+
+def _comparison(document: Document, model: Any) -> list[Step]:
+    """Return a last step that puts the fitted attributes next to the exact answer."""
+    rows, farthest = [], 0.0
+    for name, exact in document.answer.items():
+        if not hasattr(model, name):
+            continue
+        right = np.array(exact, dtype=float)
+        program = np.asarray(getattr(model, name), dtype=float)
+        same_shape = right.size == program.size
+        distance = float(np.max(np.abs(right.ravel() - program.ravel()), initial=0.0)) if same_shape else np.inf
+        farthest = max(farthest, distance / max(1.0, float(np.max(np.abs(right), initial=0.0))))
+        rows.append((name, f"{distance:.1e}" if distance else "0"))
+    if not rows:
+        return []
+    blocks: list[Block] = [
+        sentence(f"The same numbers as {type(model).__name__} found them in floating point:"),
+        table(("fitted attribute", "largest distance from the exact value"), rows),
+    ]
+    if farthest > CLOSE:
+        blocks.append(
+            remark(
+                "That is more than rounding. The model was fitted on other data, it stopped before it was done, or the "
+                "data were rounded above."
+            )
+        )
+    return [step("Compare with the program", *blocks)]

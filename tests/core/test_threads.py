@@ -1,0 +1,51 @@
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from pellucid.core.threads import run_blocks, single_threaded_blas, split_evenly, thread_count
+
+
+def test_results_come_in_order():
+    assert run_blocks(lambda i: i * i, list(range(20))) == [i * i for i in range(20)]
+    assert run_blocks(lambda i: i, []) == []
+
+
+def test_an_error_in_a_block_reaches_the_caller():
+    def work(i):
+        raise ValueError(f"block {i}")
+
+    with pytest.raises(ValueError, match="block 0"):
+        run_blocks(work, [0, 1])
+
+
+def test_a_limit_by_threadpoolctl_is_honored():
+    with threadpool_limits(1):
+        assert thread_count() == 1
+        assert run_blocks(lambda _: threading.current_thread(), [1, 2]) == [threading.main_thread()] * 2
+
+
+def test_the_environment_variable_is_honored(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert thread_count() == 1
+
+
+def test_blocks_inside_blocks_do_not_wait_for_each_other():
+    def outer(i):
+        return sum(run_blocks(lambda j: i * j, [1, 2, 3]))
+
+    assert run_blocks(outer, [1, 2, 3, 4]) == [6, 12, 18, 24]
+
+
+def test_blas_gets_its_threads_back():
+    before = thread_count()
+    with single_threaded_blas():
+        assert thread_count() == 1
+    assert thread_count() == before
+
+
+@pytest.mark.parametrize(("n", "parts"), [(10, 3), (2, 5), (1, 1), (7, 7)])
+def test_slices_cover_everything_once(n, parts):
+    covered = np.concatenate([np.arange(n)[part] for part in split_evenly(n, parts)])
+    np.testing.assert_array_equal(covered, np.arange(n))

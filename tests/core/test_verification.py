@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression as PeerRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pellucid
+from pellucid.linear_model import LinearRegression, Ridge
+
+X = np.arange(20.0).reshape(10, 2) ** 1.5
+Y = X @ [1.0, -2.0] + np.sin(X[:, 0])
+
+
+def test_a_pipeline_is_verified_at_its_last_step():
+    model = make_pipeline(StandardScaler(), Ridge()).fit(X, Y)
+    assert pellucid.verify(model, X, Y).holds
+    model[-1].intercept_ += 1.0
+    with pytest.warns(pellucid.UncertifiedWarning, match="intercept"):
+        assert not pellucid.verify(model, X, Y).holds
+
+
+def test_other_training_data_are_noticed():
+    model = LinearRegression().fit(X, Y)
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, X, Y + X[:, 0] ** 2).holds
+
+
+def test_a_model_full_of_nan_does_not_verify():
+    model = LinearRegression().fit(X, Y)
+    model.coef_ = np.full(2, np.nan)
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, X, Y).holds
+
+
+def test_refuses_foreign_and_unfitted_models():
+    with pytest.raises(TypeError, match="model must be an estimator of pellucid, got LinearRegression"):
+        pellucid.verify(PeerRegression().fit(X, Y), X, Y)
+    with pytest.raises(NotFittedError):
+        pellucid.verify(LinearRegression(), X, Y)

@@ -1,0 +1,88 @@
+"""Fitted models for every class of the registry, and some that combine them."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+
+from pellucid.files.writing import model_bytes
+
+FAMILIES = ("linear_model",)
+
+
+def public_estimators() -> dict[str, type]:
+    """Return every estimator class that a family of pellucid exports."""
+    found = {}
+    for family in FAMILIES:
+        module = import_module(f"pellucid.{family}")
+        for name in module.__all__:
+            if inspect.isclass(value := getattr(module, name)) and issubclass(value, BaseEstimator):
+                found[name] = value
+    return found
+
+
+def numbers(seed: int = 0, n: int = 24, p: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    return X, X @ np.array([2.0, -1.0, 0.5])[:p] + 4.0 + 0.1 * rng.standard_normal(n)
+
+
+def fitted(model: Any, X: Any, y: Any = None) -> Any:
+    """Fit without a word about convergence: these tests are about files."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+def fitted_estimator(kind: type) -> Any:
+    X, y = numbers()
+    return fitted(kind(), X, np.where(y > 4.0, "high", "low") if is_classifier(kind()) else y)
+
+
+def table() -> tuple[pd.DataFrame, np.ndarray]:
+    X, y = numbers()
+    frame = pd.DataFrame(X, columns=["length", "width", "height"])
+    frame.loc[3, "width"] = np.nan
+    frame["maker"] = ["Ада", "b&w", None, "Ада"] * 6
+    return frame, y
+
+
+def preparation() -> ColumnTransformer:
+    numeric = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    words = make_pipeline(
+        SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    )
+    return ColumnTransformer([("numeric", numeric, ["length", "width", "height"]), ("words", words, ["maker"])])
+
+
+def fitted_transformers() -> dict[str, tuple[Any, Any]]:
+    """Return each transformer of the registry with data it can transform."""
+    X, _ = numbers()
+    frame, _ = table()
+    makers = frame[["maker"]].fillna("none")
+    return {
+        "StandardScaler": (StandardScaler().fit(X), X),
+        "SimpleImputer": (SimpleImputer().fit(frame[["length", "width"]]), frame[["length", "width"]]),
+        "OneHotEncoder": (OneHotEncoder().fit(makers), makers),
+        "PolynomialFeatures": (PolynomialFeatures((1, 3), include_bias=False).fit(X), X),
+        "ColumnTransformer": (preparation().fit(frame), frame),
+        "Pipeline": (Pipeline([("all", preparation()), ("nothing", "passthrough")]).fit(frame), frame),
+    }
+
+
+def sample_files() -> list[bytes]:
+    """Return the bytes of one file per class of the registry."""
+    models = [model for model, _ in fitted_transformers().values()]
+    models += [fitted_estimator(kind) for kind in public_estimators().values()]
+    return [model_bytes(model) for model in models]

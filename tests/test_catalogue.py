@@ -1,0 +1,42 @@
+"""The catalogue tells the truth: what it lists can be imported, and the tests it names exist."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from pellucid.catalogue import STATES, read_catalogue
+
+TOPICS = read_catalogue()
+CHECKOUT = Path(__file__).parents[1]
+
+
+def order(topic):
+    family, number = topic.id.split("-")
+    return family, int(number)
+
+
+def test_ids_are_unique_and_sorted():
+    assert [order(topic) for topic in TOPICS] == sorted({order(topic) for topic in TOPICS})
+
+
+def test_the_regression_family_is_complete():
+    assert {f"LIN-{number}" for number in range(1, 7)} <= {topic.id for topic in TOPICS}
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.id)
+def test_every_entry_can_be_imported(topic):
+    assert topic.status in STATES
+    assert re.fullmatch(r"[A-Z]{3}-\d+", topic.id)
+    assert topic.objects
+    assert all(callable(found) for found in topic.load())
+    for module in filter(None, (topic.proof, topic.workings)):
+        import_module(module)
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.id)
+def test_every_named_test_exists(topic):
+    missing = [name for name in topic.tests if not (CHECKOUT / name).is_file()]
+    assert topic.tests
+    assert not missing

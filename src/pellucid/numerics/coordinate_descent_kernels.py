@@ -1,5 +1,7 @@
 """Coordinate descent on a Gram matrix. Arguments are float64 arrays and scalars that the caller has checked."""
 
+# mypy: allow-untyped-defs
+
 from numba import njit
 
 

@@ -60,3 +60,10 @@ def make_design(X: Array, *, fit_intercept: bool, sample_weight: Array | None = 
     kind = SparseDesign if sparse.issparse(X) else DenseDesign
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     return kind(X, fit_intercept=fit_intercept, sample_weight=weight)
+
+
+def centering_noise(design: Design) -> Array:
+    """Return the squared norm that rounding of the mean leaves in each column: a constant column has no more."""
+    n = design.shape[0]
+    total = n if design.root_weight is None else float(design.root_weight @ design.root_weight)
+    return (10 * np.finfo(np.float64).eps * np.abs(design.mean)) ** 2 * total

@@ -21,8 +21,13 @@ SAFE_CONDITION = 1e5
 class NormalFactor(Protocol):
     """Solves ``(A'A + alpha I) z = g``; on a singular matrix, with the least ``|z|``."""
 
-    condition: float
-    rank: int
+    @property
+    def condition(self) -> float:
+        """Estimate of the condition number of ``A``."""
+
+    @property
+    def rank(self) -> int:
+        """Number of directions kept."""
 
     def solve(self, g: Array) -> Array:
         """Return ``z``, for one right-hand side per column of ``g``."""
@@ -80,7 +85,7 @@ def cholesky_factor(gram: Array, noise: Array, condition_limit: float = SAFE_CON
 
 @dataclass(frozen=True)
 class SpectralFactor:
-    """``A = Q U diag(s) V' / scale`` by QR and SVD: nothing is squared, and directions at rounding level are dropped."""
+    """``A = Q U diag(s) V' / scale`` by QR and SVD: nothing is squared, directions at rounding level are dropped."""
 
     basis: Array
     s: Array
@@ -128,6 +133,10 @@ def spectral_factor(triangle: Array, noise: Array, alpha: float = 0.0, cutoff: f
     rank = int(np.sum(s > least)) if alpha == 0.0 else int(np.sum(s > 0.0))
     basis = scale[:, None] * right[:rank].T
     null = _null_space(right[rank:].T, scale, present) if alpha == 0.0 else np.empty((p, 0))
+    if np.any(np.linalg.norm(triangle @ null, axis=0) > 1000 * EPS * (norms @ np.abs(null))):
+        # Units so far apart that the dropped directions cannot be written down in them: removing these directions
+        # would change the fit, so least norm is then meant in units of the columns' norms.
+        null = np.empty((p, 0))
     kept = np.sqrt(s[:rank] ** 2 + alpha)
     condition = float(kept[0] / kept[-1]) if rank else 1.0
     return SpectralFactor(basis, s[:rank], left[:, :rank], null, alpha, condition)

@@ -7,6 +7,7 @@ nearly collinear this costs digits that the data do determine; a gradient of twi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class PreciseGradient:
         parts = split_evenly(self.design.shape[0], thread_count())
         gradients = []
         for k in range(self.y.shape[1]):
-            sums = run_blocks(lambda part, k=k: self._part(part, k, w[:, k], residual), parts)
+            sums = run_blocks(partial(self._part, k=k, w=w[:, k], residual=residual), parts)
             total = negative(two_product(np.asarray(alpha), w[:, k]))
             for one in sums:
                 total = add(total, one)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 from pellucid.numerics.target import center_target
 
 BLOCK_BYTES = 1 << 20
@@ -18,7 +18,7 @@ BLOCK_BYTES = 1 << 20
 class SparseDesign:
     """``A = sqrt(W) (X - 1 mean')`` for a sparse ``X``; see :mod:`pellucid.numerics.design`."""
 
-    def __init__(self, X: Array, *, fit_intercept: bool = True, sample_weight: Array | None = None) -> None:
+    def __init__(self, X: Data, *, fit_intercept: bool = True, sample_weight: Array | None = None) -> None:
         self.fit_intercept = fit_intercept
         self.sample_weight = sample_weight
         self.root_weight = None if sample_weight is None else np.sqrt(sample_weight)
@@ -38,7 +38,7 @@ class SparseDesign:
 
     def times(self, w: Array) -> Array:
         """Return ``A w``, for one vector or the columns of a matrix."""
-        return self.X @ w - np.multiply.outer(self.offset, self.mean @ w)
+        return self.X @ w - np.multiply.outer(self.offset, (self.mean * w.T).sum(axis=-1))
 
     def transposed_times(self, r: Array) -> Array:
         """Return ``A' r``, for one vector or the columns of a matrix."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.types import Array
+from pellucid.numerics.dense_design import DenseDesign
 from pellucid.numerics.design import Design
 
 
@@ -12,17 +13,19 @@ class WorkingGram:
     """``A[:, columns]' A[:, columns]``, extended column by column and kept between solves.
 
     Only products with new columns are computed. ``matrix`` may be larger than needed; its leading block is the answer.
+    The columns of a dense design are kept as well, unless all are asked for at once: gathering them from ``X`` every
+    time would cost more than multiplying them.
     """
 
     def __init__(self, design: Design, full: Array | None = None) -> None:
+        n, p = design.shape
         self.design = design
         self.columns = np.empty(0, dtype=np.intp)
         self.matrix = np.empty((0, 0))
-        self.holds = np.zeros(design.shape[1], dtype=bool)
+        self.holds = np.zeros(p, dtype=bool)
+        self._kept: Array | None = np.empty((n, 0), order="F") if isinstance(design, DenseDesign) else None
         if full is not None:
-            self.columns = np.arange(design.shape[1])
-            self.matrix = np.ascontiguousarray(full, dtype=np.float64)
-            self.holds[:] = True
+            self._hold_all(np.ascontiguousarray(full, dtype=np.float64))
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -31,22 +34,41 @@ class WorkingGram:
         """Extend by columns that are not held yet."""
         if len(new) == 0:
             return
+        if len(new) == self.design.shape[1]:
+            self._hold_all(self.design.gram())
+            return
         k, grown = len(self), len(self) + len(new)
         self._reserve(grown)
         self.columns = np.concatenate([self.columns, new])
-        if k == 0:
-            self.matrix[:grown, :grown] = self.design.gram(new if grown < self.design.shape[1] else None)
-        else:
-            cross = self.design.gram(new, self.columns)
-            self.matrix[k:grown, :grown] = cross
-            self.matrix[:k, k:grown] = cross[:, :k].T
         self.holds[new] = True
+        if self._kept is None:
+            cross = self.design.gram(new, self.columns)
+        else:
+            self._kept[:, k:grown] = self.design.columns(new)
+            cross = self._kept[:, k:grown].T @ self._kept[:, :grown]
+        self.matrix[k:grown, :grown] = cross
+        self.matrix[:k, k:grown] = cross[:, :k].T
+
+    def times(self, w: Array) -> Array:
+        """Return ``A w`` for a ``w`` that is 0 outside the columns held."""
+        if self._kept is None or len(self) == 0 or np.any(w[~self.holds]):
+            return self.design.times(w)
+        return self._kept[:, : len(self)] @ w[self.columns]
+
+    def _hold_all(self, matrix: Array) -> None:
+        self.columns = np.arange(self.design.shape[1])
+        self.matrix = matrix
+        self.holds[:] = True
+        self._kept = None
 
     def _reserve(self, size: int) -> None:
         if size <= len(self.matrix):
             return
-        capacity = min(self.design.shape[1], max(size, 3 * len(self.matrix) // 2))
-        larger = np.zeros((capacity, capacity))
-        k = len(self)
-        larger[:k, :k] = self.matrix[:k, :k]
-        self.matrix = larger
+        k, capacity = len(self), min(self.design.shape[1], max(size, 3 * len(self.matrix) // 2))
+        matrix = np.zeros((capacity, capacity))
+        matrix[:k, :k] = self.matrix[:k, :k]
+        self.matrix = matrix
+        if self._kept is not None:
+            kept = np.empty((len(self._kept), capacity), order="F")
+            kept[:, :k] = self._kept[:, :k]
+            self._kept = kept

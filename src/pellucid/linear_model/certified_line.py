@@ -26,6 +26,8 @@ from pellucid.numerics.design import Design
 class CertifiedLine(LinearPredictor, GaussianInference):
     """Stores a :class:`LineFit` as fitted attributes and recomputes its certificate."""
 
+    _flattens_one_target = True  # scikit-learn's ridge family does; its LinearRegression does not
+
     def _store_fit(
         self,
         fit: LineFit,
@@ -39,9 +41,7 @@ class CertifiedLine(LinearPredictor, GaussianInference):
     ) -> None:
         """Set the fitted attributes, the certificate last; ``trace`` replaces the solver's, ``claims`` are added."""
         targets = y.reshape(len(y), -1)
-        self.coef_, self.intercept_ = _shaped(fit, one_target=y.ndim == 1, dtype=X.dtype)
-        if not self.fit_intercept:
-            self.intercept_ = 0.0
+        self.coef_, self.intercept_ = self._shaped(fit.coef, fit.intercept, X, y)
         self._store_noise(fit.noise)
         b, y_mean = design.center(targets)
         stored = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), fit.intercept.shape)
@@ -51,12 +51,22 @@ class CertifiedLine(LinearPredictor, GaussianInference):
         certificate = least_squares_certificate(evidence, dtype=X.dtype, tol=fit.tol).with_claims(*claims)
         self._conclude(certificate, fit.trace if trace is None else trace, X, y, weight)  # type: ignore[attr-defined]
 
+    def _shaped(self, coef: Array, intercept: Array, X: Array, y: Array) -> tuple[Array, Any]:
+        return line_attributes(
+            coef,
+            intercept,
+            dtype=X.dtype,
+            fit_intercept=self.fit_intercept,
+            one_dimensional=y.ndim == 1,
+            flat=self._flattens_one_target,
+        )
+
     def _watch_line(self, design: Design, X: Array, y: Array, max_iter: int | None = None) -> Watch:
         """Return the watch of an iterative solver whose iterate is ``w`` of shape (n_features, n_targets)."""
 
         def attributes(w: Array) -> dict[str, Any]:
             y_mean = design.center(y.reshape(len(y), -1))[1]
-            coef, intercept = line_attributes(w, design.mean, y_mean, dtype=X.dtype, one_target=y.ndim == 1)
+            coef, intercept = self._shaped(w, y_mean - design.mean @ w, X, y)
             return {"coef_": coef, "intercept_": intercept}
 
         return self._watch(X, y, attributes=attributes, max_iter=max_iter)  # type: ignore[attr-defined]
@@ -88,10 +98,3 @@ class CertifiedLine(LinearPredictor, GaussianInference):
             positive=positive,
             tol=0.0 if stored.grade == "exact" else stored["normal equations"].bound,
         )
-
-
-def _shaped(fit: LineFit, *, one_target: bool, dtype: Any) -> tuple[Array, Any]:
-    """Return ``coef_`` and ``intercept_`` in scikit-learn's shapes."""
-    if one_target:
-        return fit.coef[:, 0].astype(dtype), dtype.type(fit.intercept[0])
-    return np.ascontiguousarray(fit.coef.T, dtype=dtype), fit.intercept.astype(dtype)

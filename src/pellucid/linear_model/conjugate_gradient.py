@@ -13,7 +13,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.least_squares_proof import gradient_evidence, size_of_fit
-from pellucid.numerics.design import Design
+from pellucid.numerics.design import Design, centering_noise
 
 
 def least_squares_cg(
@@ -31,7 +31,7 @@ def least_squares_cg(
     least norm. Returns ``w`` of shape (p, t), the iterations per target and the trace.
     """
     w = np.zeros((design.shape[1], b.shape[1]))
-    norms, b_norm = np.sqrt(design.sq_norms()), np.linalg.norm(b, axis=0)
+    norms, b_norm = np.sqrt(design.sq_norms() + centering_noise(design)), np.linalg.norm(b, axis=0)
     residual = b.copy()
     s = design.transposed_times(residual)
     direction, squared = s.copy(), np.sum(s**2, axis=0)

@@ -3,7 +3,8 @@ r"""Statistics of a linear fit under Gaussian noise: variance, standard errors, 
 With :math:`y = Xw + b + \varepsilon`, :math:`\varepsilon \sim N(0, \sigma^2)` and weights as repetitions,
 
 .. math:: \hat\sigma^2 = \frac{\mathrm{RSS}}{\sum_i w_i - d}, \quad
-          \mathrm{Cov}(\hat w) = \sigma^2 H^{-1}A'A H^{-1}, \quad H = A'A + \alpha I, \quad d = \mathrm{tr}(H^{-1}A'A) + 1.
+          \mathrm{Cov}(\hat w) = \sigma^2 H^{-1}A'A H^{-1}, \quad H = A'A + \alpha I, \quad
+          d = \mathrm{tr}(H^{-1}A'A) + 1.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class GaussianInference:
         return center - reach, center + reach
 
     def summary(self, level: float = 0.95) -> pd.DataFrame:
-        """Return a table: coefficient, standard error, t value, p value and interval of each feature and the intercept."""
+        """Return coefficient, standard error, t value, p value and interval of each feature and the intercept."""
         import pandas as pd
         from scipy.stats import t
 

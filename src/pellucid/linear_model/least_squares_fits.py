@@ -22,7 +22,7 @@ from pellucid.linear_model.least_squares_solvers import DirectFit, solve_directl
 from pellucid.linear_model.nonnegative_solvers import solve_nonnegative
 from pellucid.linear_model.stochastic_average_gradient import ridge_average_gradient
 from pellucid.numerics.dense_design import DenseDesign
-from pellucid.numerics.design import Design
+from pellucid.numerics.design import Design, centering_noise
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _measured(
     gradient = design.transposed_times(residual) - alpha * w
     if positive:
         gradient = nonnegative_gradient(gradient, w)
-    norms = np.sqrt(design.sq_norms())
+    norms = np.sqrt(design.sq_norms() + centering_noise(design))
     size = size_of_fit(norms, w, np.linalg.norm(b, axis=0))
     if trace is None:
         trace = Trace()

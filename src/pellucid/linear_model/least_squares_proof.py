@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.linalg import qr, svd, svdvals
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -100,7 +100,7 @@ def intercept_evidence(intercept: Array, w: Array, mean: Array, y_mean: Array, s
 
 
 def prove_least_squares(
-    X: Array,
+    X: Data,
     y: Array,
     coef: Array,
     intercept: Any,
@@ -128,6 +128,8 @@ def prove_least_squares(
         residual = b - A @ w
         gradient, norms = A.T @ residual, np.linalg.norm(A, axis=0)
     gradient = gradient - alpha * w
+    # Rounding of the mean leaves this much in a constant column; no column is known better.
+    norms = np.sqrt(norms**2 + (10 * EPS * np.abs(mean)) ** 2 * weight.sum())
     size = size_of_fit(norms, w, np.linalg.norm(b, axis=0))
     fitted, coefficients, least_norm = None, None, None
     if positive:
@@ -138,9 +140,7 @@ def prove_least_squares(
         normal_equations=gradient_evidence(gradient, norms, size, alpha, w),
         fitted_values=fitted,
         coefficients=coefficients,
-        intercept=intercept_evidence(
-            intercept, w, mean, y_mean, np.linalg.norm(b, axis=0) / np.sqrt(weight.sum())
-        ),
+        intercept=intercept_evidence(intercept, w, mean, y_mean, np.linalg.norm(b, axis=0) / np.sqrt(weight.sum())),
         least_norm=least_norm,
     )
     return least_squares_certificate(evidence, dtype=np.asarray(coef).dtype, tol=tol)
@@ -152,7 +152,7 @@ def nonnegative_gradient(gradient: Array, w: Array) -> Array:
     return np.where(w < 0, np.inf, gain)
 
 
-def _means(X: Array, y: Array, weight: Array) -> tuple[Array, Array]:
+def _means(X: Data, y: Array, weight: Array) -> tuple[Array, Array]:
     """Return weighted means, taken about the first row so that a large offset costs no digits."""
     total = weight.sum()
     if sparse.issparse(X):
@@ -163,7 +163,7 @@ def _means(X: Array, y: Array, weight: Array) -> tuple[Array, Array]:
     return mean, y[0] + weight @ (y - y[0]) / total
 
 
-def _sparse_products(X: Array, w: Array, b: Array, root: Array, mean: Array) -> tuple[Array, Array, Array]:
+def _sparse_products(X: Data, w: Array, b: Array, root: Array, mean: Array) -> tuple[Array, Array, Array]:
     """Return residual, ``A'r`` and column norms without making ``X`` dense."""
     residual = b - root * (X @ w - mean @ w)
     weighted = root * residual
@@ -186,13 +186,13 @@ def _factored_evidence(
         fitted = max(fitted, float(np.max(gap / np.where(size[t] > 0, size[t], 1.0), initial=0.0)))
         error = max(error, coefficient_error(condition, np.linalg.norm(whole, axis=0), size[t]))
         if value == 0 and right is not None:
-            outside = np.linalg.norm(w[:, t] - right @ (right.T @ w[:, t])) / max(np.linalg.norm(w[:, t]), EPS)
+            outside = np.linalg.norm(w[:, t] - right @ (right.T @ w[:, t])) / max(float(np.linalg.norm(w[:, t])), EPS)
             idle = max(idle or 0.0, float(outside))
     return fitted, error, idle
 
 
 def _spaces(A: Array, alpha: float) -> tuple[Array, Array | None, float]:
-    """Return an orthonormal basis of the column space, one of the row space if it is not everything, and the condition."""
+    """Return orthonormal bases of the column space and, if it is not everything, of the row space; the condition."""
     n, p = A.shape
     if alpha > 0:
         q, triangle = qr(np.vstack([A, np.sqrt(alpha) * np.eye(p)]), mode="economic", check_finite=False)

@@ -1,4 +1,4 @@
-"""Direct solvers of least squares with or without an l2 penalty: fast where that is safe, orthogonal where it is not."""
+"""Direct solvers of least squares, with or without an l2 penalty: fast where safe, orthogonal where not."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from pellucid.linear_model.least_squares_proof import (
     gradient_evidence,
     size_of_fit,
 )
-from pellucid.numerics.design import Design
-from pellucid.numerics.precise_gradient import PreciseGradient
+from pellucid.numerics.design import Design, centering_noise
 from pellucid.numerics.normal_factor import (
     EPS,
     NormalFactor,
@@ -26,6 +25,7 @@ from pellucid.numerics.normal_factor import (
     spectral_factor,
     triangular_factor,
 )
+from pellucid.numerics.precise_gradient import PreciseGradient
 
 MOST_REFINEMENTS = 8
 
@@ -156,10 +156,10 @@ def _solve_tall(problem: Problem, gram: Array | None) -> DirectFit | None:
     design, alpha = problem.design, problem.alpha
     gram = design.gram() if gram is None else gram
     penalized = gram + alpha * np.eye(len(gram)) if alpha else gram
-    factor = cholesky_factor(penalized, _noise(design) if alpha == 0.0 else np.zeros(len(gram)))
+    factor = cholesky_factor(penalized, centering_noise(design) if alpha == 0.0 else np.zeros(len(gram)))
     if factor is None:
         return None
-    norms = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    norms = np.sqrt(np.maximum(gram.diagonal(), 0.0) + centering_noise(design))
     start = factor.solve(design.transposed_times(problem.b))
     return _refine(problem, start, factor, norms, _roots(gram), lambda _, gradient: factor.solve(gradient))
 
@@ -167,6 +167,9 @@ def _solve_tall(problem: Problem, gram: Array | None) -> DirectFit | None:
 def _solve_wide(problem: Problem) -> DirectFit | None:
     """Solve ``(A A' + alpha I) z = b`` and return ``w = A'z``, the answer of least norm; None where unsafe."""
     design, alpha = problem.design, problem.alpha
+    squares, noise = design.sq_norms(), centering_noise(design)
+    if np.all(squares <= noise):  # every column is constant: nothing to factor but rounding
+        return None
     kernel = design.row_gram()
     factor = cholesky_factor(_without_null_vector(kernel, design, alpha), np.zeros(len(kernel)))
     if factor is None:
@@ -179,7 +182,7 @@ def _solve_wide(problem: Problem) -> DirectFit | None:
         z = z + dz
         return design.transposed_times(dz)
 
-    norms = np.sqrt(design.sq_norms())
+    norms = np.sqrt(squares + noise)
     fit = _refine(problem, design.transposed_times(z), factor, norms, _roots(kernel), correct)
     return replace(fit, rank=factor.rank - design.fit_intercept)
 
@@ -190,17 +193,17 @@ def _solve_orthogonally(problem: Problem, cutoff: float | None) -> DirectFit:
     n, p = design.shape
     if n >= p:
         triangle, q = triangular_factor(design, problem.b)
-        factor = spectral_factor(triangle, _noise(design), alpha, cutoff)
+        factor = spectral_factor(triangle, centering_noise(design), alpha, cutoff)
     else:
         triangle, q = design.columns(np.arange(p)), problem.b
-        factor = spectral_factor(triangle, np.zeros(p), alpha, max(100, 10 * n) * EPS if cutoff is None else cutoff)
-    norms = np.linalg.norm(triangle, axis=0)
+        factor = spectral_factor(
+            triangle, centering_noise(design), alpha, max(100, 10 * n) * EPS if cutoff is None else cutoff
+        )
+    norms = np.sqrt(np.sum(triangle**2, axis=0) + centering_noise(design))
     start = factor.first_solution(q)
     truncates = cutoff is not None and factor.rank < min(n, p)  # the gradient keeps what was cut off on purpose
     most = 1 if truncates else MOST_REFINEMENTS
-    return _refine(
-        problem, start, factor, norms, svdvals(triangle), lambda _, gradient: factor.solve(gradient), most
-    )
+    return _refine(problem, start, factor, norms, svdvals(triangle), lambda _, gradient: factor.solve(gradient), most)
 
 
 def _refine(
@@ -243,14 +246,7 @@ def _without_null_vector(kernel: Array, design: Design, alpha: float) -> Array:
     if not design.fit_intercept:
         return kernel
     u = np.ones(n) if design.root_weight is None else design.root_weight
-    return kernel + (np.trace(kernel) / n) * np.outer(u, u) / (u @ u)
-
-
-def _noise(design: Design) -> Array:
-    """Return the squared norm that rounding of the mean leaves in each column: a constant column has no more."""
-    n = design.shape[0]
-    total = n if design.root_weight is None else float(design.root_weight @ design.root_weight)
-    return (10 * EPS * np.abs(design.mean)) ** 2 * total
+    return kernel + (np.trace(kernel) / n or 1.0) * np.outer(u, u) / (u @ u)
 
 
 def _roots(gram: Array) -> Array:

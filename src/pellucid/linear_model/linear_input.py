@@ -22,9 +22,10 @@ def check_linear_input(
     sample_weight: Data | None = None,
     *,
     accept_sparse: bool = True,
+    multi_output: bool = True,
     reset: bool = True,
 ) -> tuple[Array, Array, Array | None]:
-    """Return checked ``X``, numeric ``y`` of shape (n_samples,) or (n_samples, n_targets) and the weights or None."""
+    """Return checked ``X``, numeric ``y`` (of two dimensions only if ``multi_output``) and the weights or None."""
     X, y = validate_data(
         estimator,
         X,
@@ -33,8 +34,9 @@ def check_linear_input(
         accept_sparse=SPARSE_FORMATS if accept_sparse else False,
         dtype=FLOATS,
         ensure_all_finite=False,  # done below, on all threads
-        multi_output=True,
+        multi_output=multi_output,
         y_numeric=True,
     )
     check_finite(X, estimator)
+    check_finite(y, estimator, "y")
     return X, y, check_sample_weight(sample_weight, X)

@@ -26,19 +26,21 @@ class LinearPredictor:
         X = validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
-    def _store_line(self, w: Array, mean: Array, y_mean: Array, *, dtype: Any, one_target: bool) -> None:
-        """Set ``coef_`` and ``intercept_`` from ``w`` of shape (n_features, n_targets) found on centered data."""
-        self.coef_, self.intercept_ = line_attributes(w, mean, y_mean, dtype=dtype, one_target=one_target)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
 
-def line_attributes(w: Array, mean: Array, y_mean: Array, *, dtype: Any, one_target: bool) -> tuple[Array, Any]:
-    """Return ``coef_`` and ``intercept_`` in scikit-learn's shapes: the intercept undoes the centering."""
-    intercept = y_mean - mean @ w
-    if one_target:
-        return w[:, 0].astype(dtype), dtype.type(intercept[0])
-    return np.ascontiguousarray(w.T, dtype=dtype), intercept.astype(dtype)
+def line_attributes(
+    coef: Array, intercept: Array, *, dtype: Any, fit_intercept: bool, one_dimensional: bool, flat: bool = True
+) -> tuple[Array, Any]:
+    """Return ``coef_`` and ``intercept_`` in scikit-learn's shapes, from (n_features, n_targets) and (n_targets,).
+
+    ``one_dimensional`` says that ``y`` was; a single column of a matrix ``y`` gives flat coefficients if ``flat``.
+    """
+    single = coef.shape[1] == 1 and (one_dimensional or flat)
+    shaped = coef[:, 0].astype(dtype) if single else np.ascontiguousarray(coef.T, dtype=dtype)
+    if not fit_intercept:
+        return shaped, 0.0
+    return shaped, dtype.type(intercept[0]) if one_dimensional else intercept.astype(dtype)

@@ -47,7 +47,8 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
 
     Attributes
     ----------
-    coef_, intercept_ : ndarray of shape (n_features,) or (n_targets, n_features), float or ndarray of shape (n_targets,)
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
         :math:`w` and :math:`b`; of all minimizers the one of least norm.
     rank_, singular_ : int, ndarray of shape (min(n_samples, n_features),)
         Rank and singular values of the centered, weighted ``X``; dense data only.
@@ -65,6 +66,7 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
     (2.0, 1.0)
     """
 
+    _flattens_one_target = False
     rank_: int
     singular_: Array
 

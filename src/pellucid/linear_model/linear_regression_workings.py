@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.centering_workings import center, intercept_step, mean, mean_formula
+from pellucid.linear_model.centering_workings import center, intercept_step, mean, mean_formulas
 from pellucid.linear_model.fit_quality_workings import orthogonality, quality_step, residuals, squares
 from pellucid.linear_model.normal_equations_workings import products_step, solve_step
-from pellucid.workings.document import Document, Figure, Series, Step, formula, result, sentence, step, table
+from pellucid.workings.document import Block, Document, Figure, Series, Step, formula, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_data
 from pellucid.workings.notation import Mathlike, Script, combination, factor, fenced, math, over, typed
 from pellucid.workings.parameters import require
@@ -55,15 +56,16 @@ def answer(w: Matrix, b: Rational) -> dict[str, Any]:
     return {"coef_": list(w), "intercept_": b}
 
 
-def opening(data: ExactData, fit_intercept: bool, *penalty: Mathlike) -> tuple[Any, ...]:
-    """Return the problem in a formula, and the data."""
-    terms = ["− b" if fit_intercept else "", *_minus_products(data)]
+def opening(data: ExactData, fit_intercept: bool, *penalty: Mathlike, where: Sequence[Block] = ()) -> tuple[Block, ...]:
+    """Return the problem in a formula, what its letters stand for, and the data."""
+    terms = ["− b" if fit_intercept else "", *minus_products(data)]
     loss = math("∑", Script(fenced(math("y", *terms)), above=math(2)))
     coefficients = "the coefficient w" if data.n_features == 1 else "the coefficients w"
     unknown = f"the intercept b and {coefficients}" if fit_intercept else coefficients
     return (
         sentence(f"Find {unknown} that make this as small as possible, summed over the rows of the table:"),
         formula("min", loss, *penalty),
+        *where,
         *data.opening(),
     )
 
@@ -78,7 +80,8 @@ def fitted_line_figure(data: ExactData, w: Matrix, b: Rational) -> Figure:
     return Figure((points, line), name, "y", "The points and the fitted line")
 
 
-def _minus_products(data: ExactData) -> list[Mathlike]:
+def minus_products(data: ExactData) -> list[Mathlike]:
+    """Return ``− w_1 x_1 − w_2 x_2``, term by term."""
     return [math("−", data.symbol("w", j), data.symbol("x", j)) for j in range(data.n_features)]
 
 
@@ -96,7 +99,7 @@ def _slope_with_intercept(data: ExactData) -> tuple[Rational, list[Step]]:
     ]
     total_row = ["sum", "", "", sum(dx, Rational(0)), sum(dy, Rational(0)), sxx, sxy]
     return slope, [
-        step("Find the means", mean_formula("x̄", x), mean_formula("ȳ", y)),
+        step("Find the means", *mean_formulas("x̄", "x", x), *mean_formulas("ȳ", "y", y)),
         step(
             "List the deviations from the means",
             table(head, rows, summary=[total_row]),

@@ -35,7 +35,8 @@ class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator)
         Where those solvers stop: the gradient relative to the size of the fit.
     solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
         'auto' factors :math:`A'A + \alpha I` (or :math:`AA' + \alpha I`) and falls back on QR and SVD where that would
-        lose digits; 'svd' always uses those; 'lsqr' and 'sparse_cg' are conjugate gradients; 'lbfgs' is for ``positive``.
+        lose digits; 'svd' always uses those; 'lsqr' and 'sparse_cg' are conjugate gradients; 'lbfgs' means
+        ``positive``. ``solver_`` says what ran: sparse data have no 'sag' and, when large, no direct solver.
     positive : bool, default=False
         Whether coefficients must be at least 0.
     random_state : int, RandomState instance or None, default=None
@@ -43,7 +44,8 @@ class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator)
 
     Attributes
     ----------
-    coef_, intercept_ : ndarray of shape (n_features,) or (n_targets, n_features), float or ndarray of shape (n_targets,)
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
         :math:`w` and :math:`b`.
     n_iter_ : ndarray of shape (n_targets,)
         Iterations of an iterative solver, refinements of a direct one.

@@ -41,8 +41,8 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
         The labels, sorted.
     multilabel_ : bool
         Whether ``y`` had several labels per row.
-    coef_, intercept_ : ndarray of shape (1 or n_classes, n_features), ndarray of shape (1 or n_classes,)
-        The scores' weights; two classes need one row.
+    coef_, intercept_ : ndarray of shape (n_features,) or (n_classes, n_features), ndarray of shape (1 or n_classes,)
+        The scores' weights; two classes need one.
     n_iter_, solver_, certificate_, trace_
         As in :class:`Ridge`.
 
@@ -100,8 +100,7 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
 
     def decision_function(self, X: Data) -> Array:
         """Return the scores, of shape (n_samples,) for two classes and (n_samples, n_classes) otherwise."""
-        scores = self._linear_scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self._linear_scores(X)
 
     def predict(self, X: Data) -> Array:
         """Return the label of the largest score; of tied scores, the first in ``classes_``."""

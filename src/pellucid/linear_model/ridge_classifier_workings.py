@@ -8,7 +8,7 @@ import numpy as np
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.centering_workings import mean, mean_formula, subtract_means
+from pellucid.linear_model.centering_workings import bar, mean, mean_formulas, subtract_means
 from pellucid.linear_model.normal_equations_workings import products_step, solve_step
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
@@ -43,7 +43,7 @@ def ridge_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
         _decision_step(labels, scores, predicted, classes),
         _confusion_step(labels, predicted, classes),
     )
-    found = {"coef_": W.T.tolist(), "intercept_": intercepts, "predicted": predicted}
+    found = {"coef_": W.T.tolist(), "intercept_": intercepts if fit_intercept else Rational(0), "predicted": predicted}
     return Document("Classification by ridge regression", _opening(data, labels, alpha), steps, found)
 
 
@@ -95,7 +95,7 @@ def _opening(data: ExactData, labels: list[Any], alpha: Rational) -> tuple[Block
             ", and let the largest fitted score decide.",
         ),
         table(head, rows, caption="The data"),
-        *data.opening()[1:],
+        *data.notes(),
     )
 
 
@@ -119,7 +119,11 @@ def _coding_step(Y: Matrix, classes: list[Any]) -> Step:
 
 
 def _centering_step(data: ExactData, Y: Matrix, XC: Matrix, YC: Matrix) -> Step:
-    means = [mean_formula(data.symbol("x\u0304", j), data.X.col(j)) for j in range(data.n_features)]
+    means = [
+        line
+        for j in range(data.n_features)
+        for line in mean_formulas(bar("x", data, j), data.symbol("x", j), data.X.col(j))
+    ]
     y_means: list[Mathlike] = ["Ȳ =", matrix([[mean(Y.col(k)) for k in range(Y.cols)]])]
     return step(
         "Subtract the means",

@@ -8,8 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    process_routing,
+)
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_nonnegative, check_one_of, check_positive
@@ -162,9 +167,7 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
             targets, predictions = targets[:, 0], predictions[:, 0, :]
         return np.array([[scorer(identity, predictions[..., a], targets, **options) for a in range(n_alphas)]])
 
-    def _choose_by_grid(
-        self, X: Array, y: Array, weight: Array | None, alphas: Array, params: dict[str, Any]
-    ) -> Array:
+    def _choose_by_grid(self, X: Array, y: Array, weight: Array | None, alphas: Array, params: dict[str, Any]) -> Array:
         if self.store_cv_results:
             raise ValueError("store_cv_results must be False when cv is given, got True. Leave cv out to keep results.")
         if self.alpha_per_target:

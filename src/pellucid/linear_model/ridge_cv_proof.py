@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.linalg import svd
 
 from pellucid.core.certificate import Claim
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 
 TIE = 1e-6
 """Relative difference of two mean squared errors below which they count as equal."""
@@ -26,7 +26,7 @@ def penalty_claim(own: Array, best: Array) -> Claim:
 
 
 def prove_penalty_choice(
-    X: Array, y: Array, chosen: Array, alphas: Array, *, fit_intercept: bool, weight: Array | None
+    X: Data, y: Array, chosen: Array, alphas: Array, *, fit_intercept: bool, weight: Array | None
 ) -> Claim:
     """Return the claim about ``chosen`` (one penalty, or one per target), from a singular value decomposition."""
     y = np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1)

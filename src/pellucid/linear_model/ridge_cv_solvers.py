@@ -23,7 +23,7 @@ from pellucid.numerics.design import Design
 from pellucid.numerics.normal_factor import triangular_factor
 
 SMALLEST_SAFE_PENALTY = 1e-9
-"""Relative to the largest eigenvalue of A'A: below, its small eigenvalues are taken from an SVD, where they keep digits."""
+"""Relative to the largest eigenvalue of A'A; below, an SVD is used, where small eigenvalues keep their digits."""
 
 FEWEST_ROWS = 256
 
@@ -37,7 +37,7 @@ class LeaveOneOut:
 
 
 def leave_one_out(design: Design, b: Array, alphas: Array, *, gram: Array | None, keep_errors: bool) -> LeaveOneOut:
-    """Return the leave-one-out errors of ``b`` of shape (n, t) for every alpha; no ``gram`` means fewer rows than columns."""
+    """Return the leave-one-out errors of ``b`` for every alpha; ``gram`` is None with fewer rows than columns."""
     n, t = b.shape
     errors = np.empty((n, t, len(alphas))) if keep_errors else None
     source: _ByFeatures | _ByRows

@@ -33,10 +33,9 @@ def ridge_workings(estimator: Any, X: Data, y: Data) -> Document:
 
 
 def _opening(data: ExactData, fit_intercept: bool, alpha: Rational) -> tuple[Block, ...]:
-    if data.n_features == 1:
-        return opening(data, fit_intercept, "+ α w^2 ,  α =", alpha)
-    penalty = total([math(f"w_{j + 1}^2") for j in range(data.n_features)])
-    return opening(data, fit_intercept, "+ α", fenced(penalty), ", α =", alpha)
+    squared = [math("w^2")] if data.n_features == 1 else [math(f"w_{j + 1}^2") for j in range(data.n_features)]
+    penalty = squared[0] if len(squared) == 1 else fenced(total(squared))
+    return opening(data, fit_intercept, "+ α", penalty, where=[sentence("with ", math("α =", alpha), ".")])
 
 
 def _one_feature(centered: Centered, alpha: Rational) -> tuple[Matrix, list[Step]]:

@@ -12,6 +12,7 @@ from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.least_squares_proof import gradient_evidence, size_of_fit
 from pellucid.numerics.dense_design import DenseDesign
+from pellucid.numerics.design import centering_noise
 
 
 def ridge_average_gradient(
@@ -28,12 +29,12 @@ def ridge_average_gradient(
     """Return ``w`` of shape (p, t), the epochs per target and the trace; an epoch draws n rows with replacement."""
     n, p = design.shape
     w, n_iter, trace = np.zeros((p, b.shape[1])), np.zeros(b.shape[1], dtype=int), Trace()
-    norms, b_norm = np.sqrt(design.sq_norms()), np.linalg.norm(b, axis=0)
+    norms, b_norm = np.sqrt(design.sq_norms() + centering_noise(design)), np.linalg.norm(b, axis=0)
     steepest = max(float(np.max(np.einsum("ij,ij->i", block, block))) for _, block in design.row_blocks())
     for k in range(b.shape[1]):
         epoch = _Epoch(design, b[:, k], float(alpha[k]), steepest, unbiased)
         for _ in range(max_iter):
-            epoch.run(random_state.randint(n, size=n))
+            epoch.run(np.asarray(random_state.randint(n, size=n)))
             n_iter[k] += 1
             w[:, k] = epoch.w
             residual = b[:, k] - design.times(epoch.w)

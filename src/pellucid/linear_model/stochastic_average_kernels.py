@@ -1,12 +1,14 @@
 """One epoch of stochastic average gradients. Arguments are float64 arrays that the caller has checked."""
 
+# mypy: allow-untyped-defs
+
 import numpy as np
 from numba import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def average_gradient_epoch(X, mean, root_weight, b, order, w, errors, gradient, seen, penalty, step, unbiased):
-    """Visit the rows in ``order`` (with repetitions), updating ``w``, ``errors``, ``gradient`` and ``seen`` in place. O(len(order) p).
+    """Visit the rows in ``order``, updating ``w``, ``errors``, ``gradient`` and ``seen`` in place. O(len(order) p).
 
     ``errors[i]`` is the last error of row i, and ``gradient`` stays ``sum_i errors[i] a_i`` with
     ``a_i = root_weight[i] (X[i] - mean)``. ``unbiased`` chooses SAGA's step, otherwise SAG's.

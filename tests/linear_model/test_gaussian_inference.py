@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+from scipy.stats import binomtest, linregress
+
+from pellucid.data import load_diabetes
+from pellucid.linear_model import LinearRegression, Ridge
+
+
+def test_a_line_through_three_points():  # by hand
+    # residuals 1/2, -1, 1/2; variance 3/2; Sxx = 2: error of the slope sqrt(3/4), intercept sqrt(3/2 (1/3 + 1/2))
+    model = LinearRegression().fit([[0.0], [1.0], [2.0]], [2.0, 2.0, 5.0])
+    table = model.summary()
+    assert list(table.index) == ["intercept", "x0"]
+    np.testing.assert_allclose(table["standard error"], np.sqrt([1.25, 0.75]))
+    np.testing.assert_allclose(table["t"], table["coefficient"] / table["standard error"])
+
+
+def test_agrees_with_scipy_for_one_feature():  # peer
+    data = load_diabetes()
+    line = linregress(data["bmi"], data["progression"])
+    table = LinearRegression().fit(data[["bmi"]], data["progression"]).summary()
+    assert table.loc["bmi", "standard error"] == pytest.approx(line.stderr)
+    assert table.loc["intercept", "standard error"] == pytest.approx(line.intercept_stderr)
+    assert table.loc["bmi", "p"] == pytest.approx(line.pvalue)
+
+
+@pytest.mark.parametrize("alpha", [None, 0.5])
+def test_intervals_cover_as_often_as_they_say(alpha):
+    rng = np.random.default_rng(0)
+    X, at = rng.standard_normal((15, 3)), rng.standard_normal((1, 3))
+    w, hits, tries = np.array([1.0, -1.0, 0.5]), 0, 2000
+    for _ in range(tries):
+        model = (LinearRegression() if alpha is None else Ridge(alpha)).fit(X, X @ w + rng.standard_normal(15))
+        low, high = model.prediction_interval(at, level=0.9)
+        hits += int(low[0] <= at[0] @ w + rng.standard_normal() <= high[0])
+    # a right interval fails this about once in 10,000 seeds; the small ridge bias is far below what it can see
+    assert binomtest(hits, tries, 0.9).pvalue > 1e-4
+
+
+def test_weights_are_repetitions_in_the_statistics_too():
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.standard_normal((20, 2)), rng.standard_normal(20), rng.integers(1, 4, 20)
+    weighted = LinearRegression().fit(X, y, sample_weight=weight).summary()
+    repeated = LinearRegression().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).summary()
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-9)
+
+
+def test_several_targets_have_intervals_each():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((20, 2)), rng.standard_normal((20, 3))
+    low, high = LinearRegression().fit(X, Y).prediction_interval(X)
+    apart = [LinearRegression().fit(X, y).prediction_interval(X) for y in Y.T]
+    np.testing.assert_allclose(low, np.column_stack([one[0] for one in apart]))
+    np.testing.assert_allclose(high, np.column_stack([one[1] for one in apart]))
+
+
+def test_the_mean_is_surer_than_a_new_observation():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.5, 1.5, 3.0]
+    model = LinearRegression().fit(X, y)
+    (low, high), (inner_low, inner_high) = model.prediction_interval(X), model.confidence_interval(X)
+    assert np.all(low < inner_low)
+    assert np.all(inner_high < high)
+
+
+def test_refuses_where_nothing_is_left_to_estimate_noise():  # errors
+    model = LinearRegression().fit([[0.0], [1.0]], [1.0, 2.0])
+    with pytest.raises(ValueError, match="must have more rows than features"):
+        model.prediction_interval([[0.5]])
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 2.0]).prediction_interval([[0.5]], level=95)
+    with pytest.raises(ValueError, match="summary must have one target, got 2"):
+        LinearRegression().fit(np.eye(4)[:, :2], np.eye(4)[:, :2]).summary()

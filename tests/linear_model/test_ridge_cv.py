@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import RidgeCV as PeerRidgeCV
+
+import pellucid
+from pellucid.linear_model import Ridge, RidgeCV
+
+ALPHAS = np.logspace(-6, 4, 11)
+
+
+def problem(seed, n=40, p=6, t=None):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) + 2.0
+    Y = X[:, :3] @ rng.standard_normal((3, t or 1)) + 2.0 * rng.standard_normal((n, t or 1))
+    return X, Y if t else Y[:, 0]
+
+
+# by hand: the definition
+
+
+@pytest.mark.parametrize("shape", [(12, 3), (8, 20)])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_errors_are_those_of_leaving_out_each_row_in_turn(shape, fit_intercept):
+    X, y = problem(0, *shape)
+    weight = np.random.default_rng(0).random(len(y)) + 0.5
+    model = RidgeCV([0.3], store_cv_results=True, fit_intercept=fit_intercept).fit(X, y, sample_weight=weight)
+    for i in range(len(y)):
+        kept = np.delete(np.arange(len(y)), i)
+        other = Ridge(0.3, fit_intercept=fit_intercept).fit(X[kept], y[kept], sample_weight=weight[kept])
+        error = y[i] - other.predict(X[[i]])[0]
+        assert model.cv_results_[i, 0] == pytest.approx(weight[i] * error**2, rel=1e-9)
+
+
+def test_trace_lists_every_penalty():
+    X, y = problem(0)
+    model = RidgeCV(ALPHAS).fit(X, y)
+    np.testing.assert_allclose(model.trace_["alpha"], ALPHAS)
+    assert model.trace_["objective"].min() == pytest.approx(-model.best_score_)
+
+
+# peer
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (15, 30)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"scoring": "neg_mean_absolute_error"},
+        {"scoring": "r2", "store_cv_results": True},
+        {"alpha_per_target": True},
+        {"alpha_per_target": True, "scoring": "r2"},
+        {"fit_intercept": False, "store_cv_results": True},
+        {"gcv_mode": "eigen"},
+    ],
+    ids=str,
+)
+def test_same_choice_as_scikit_learn(shape, kind, weighted, params):
+    X, Y = problem(0, *shape, t=2)
+    weight = np.random.default_rng(1).random(len(X)) + 0.1 if weighted else None
+    ours = RidgeCV(np.logspace(-2, 3, 9), **params).fit(kind(X), Y, sample_weight=weight)
+    peer = PeerRidgeCV(np.logspace(-2, 3, 9), **params).fit(kind(X), Y, sample_weight=weight)
+    np.testing.assert_allclose(ours.alpha_, peer.alpha_)
+    np.testing.assert_allclose(ours.best_score_, peer.best_score_, rtol=1e-6)
+    np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-6, atol=1e-9)
+    if "store_cv_results" in params:
+        np.testing.assert_allclose(ours.cv_results_, peer.cv_results_, rtol=1e-5, atol=1e-9)
+    assert pellucid.verify(ours, kind(X), Y, sample_weight=weight).holds
+
+
+def test_other_cross_validation_is_a_grid_search():
+    X, y = problem(0)
+    ours, peer = (kind(ALPHAS, cv=4).fit(X, y) for kind in (RidgeCV, PeerRidgeCV))
+    assert ours.alpha_ == peer.alpha_
+    assert ours.best_score_ == pytest.approx(peer.best_score_)
+
+
+def test_a_penalty_that_is_not_the_best_does_not_verify():
+    X, y = problem(0)
+    model = RidgeCV(ALPHAS).fit(X, y)
+    worse = ALPHAS[0] if model.alpha_ != ALPHAS[0] else ALPHAS[-1]
+    refit = Ridge(worse).fit(X, y)
+    model.alpha_, model.coef_, model.intercept_ = worse, refit.coef_, refit.intercept_
+    with pytest.warns(pellucid.UncertifiedWarning, match="penalty"):
+        assert [claim.name for claim in pellucid.verify(model, X, y).failed] == ["penalty"]
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"alphas": [1.0, 0.0]}, r"alphas\[1\] must be above 0, got 0.0"),
+        ({"alphas": []}, "alphas must hold at least one value"),
+        ({"cv": 3, "store_cv_results": True}, "store_cv_results must be False when cv is given"),
+        ({"cv": 3, "alpha_per_target": True}, "alpha_per_target must be False when cv is given"),
+        ({"gcv_mode": "qr"}, "gcv_mode must be one of"),
+    ],
+)
+def test_bad_parameters_get_one_sentence(params, message):
+    X, y = problem(0)
+    with pytest.raises(ValueError, match=message):
+        RidgeCV(**params).fit(X, y)

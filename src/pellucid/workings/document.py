@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pellucid.core.atomic import write_whole
 from pellucid.workings.notation import Math, Mathlike, math
 
 
@@ -36,6 +35,12 @@ class Table:
     rows: tuple[tuple[str | Math, ...], ...]
     summary: tuple[tuple[str | Math, ...], ...] = ()
     caption: str = ""
+
+    @property
+    def aligns(self) -> tuple[str, ...]:
+        """``right`` for columns that hold formulas, ``left`` for columns of words."""
+        body = (*self.rows, *self.summary)
+        return tuple("left" if all(isinstance(row[j], str) for row in body) else "right" for j in range(len(self.head)))
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ class Document:
             raise ValueError(
                 f"path must end in one of {tuple(formats)}, got {str(path)!r}. The suffix chooses the format."
             )
-        _write_whole(path, self.printed(formats[path.suffix]))
+        write_whole(path, self.printed(formats[path.suffix]).encode())
         return path
 
     def __str__(self) -> str:
@@ -180,17 +185,3 @@ def step(heading: str, *blocks: Block) -> Step:
 
 def _words_and_math(parts: Any) -> tuple[str | Math, ...]:
     return tuple(part if isinstance(part, str) else math(part) for part in parts)
-
-
-def _write_whole(path: Path, content: str) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)  # mkstemp makes files private; a saved page is meant to be read
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational as AnyRational
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,15 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Sentence, Table, remark, sentence, table
-from pellucid.workings.notation import Math, Mathlike, Words, math, typed
+from pellucid.workings.notation import Math, Mathlike, Words, typed
+from pellucid.workings.notation import math as notate
 
 MAX_ROWS = 12
 MAX_FEATURES = 4
-TYPED_DECIMALS = 6
-"""A float with at most so many decimals was typed; one with more came out of a computation."""
-KEPT_DECIMALS = 4
-"""Decimals kept of a float that was not typed and is no simple fraction."""
+TYPED_DIGITS = 6
+"""A float with at most so many decimals, or digits, was typed; one with more came out of a computation."""
+KEPT_DIGITS = 4
+"""Decimals kept of a float that was not typed and is no simple fraction; of a small one, digits."""
 SIMPLE_DENOMINATOR = 100
 
 
@@ -46,15 +49,19 @@ class ExactData:
 
     def symbol(self, letter: str, j: int) -> Math:
         """Return ``x_j``, or plain ``x`` if there is one feature; indices start at 1 on paper."""
-        return math(f"{letter}_{j + 1}") if self.n_features > 1 else math(letter)
+        return notate(f"{letter}_{j + 1}") if self.n_features > 1 else notate(letter)
 
     def name(self, j: int) -> Math:
         """Return the name of a feature, or its symbol if it has none."""
         return Words(self.names[j]) if self.names else self.symbol("x", j)
 
     def opening(self) -> list[Block]:
-        """Return the data table, what the symbols stand for, and whether numbers were rounded."""
-        blocks: list[Block] = [self.table()]
+        """Return the data table and the notes on it."""
+        return [self.table(), *self.notes()]
+
+    def notes(self) -> list[Block]:
+        """Return what the symbols stand for, and whether numbers were rounded."""
+        blocks: list[Block] = []
         if self.names:
             parts: list[str | Mathlike] = ["Here "]
             for j, name in enumerate(self.names):
@@ -66,9 +73,9 @@ class ExactData:
 
     def table(self) -> Table:
         """Return the data as they were typed."""
-        head = [math("i"), *(self.symbol("x", j) for j in range(self.n_features)), math("y")]
+        head = [notate("i"), *(self.symbol("x", j) for j in range(self.n_features)), notate("y")]
         rows = [
-            [math(i + 1), *(typed(value) for value in self.X.row(i)), typed(self.y[i])] for i in range(self.n_samples)
+            [notate(i + 1), *(typed(value) for value in self.X.row(i)), typed(self.y[i])] for i in range(self.n_samples)
         ]
         return table(head, rows, caption="The data")
 
@@ -76,7 +83,7 @@ class ExactData:
 def rounding_remark() -> Sentence:
     """Return the sentence that owns up to rounded data."""
     return remark(
-        f"Some numbers have more than {TYPED_DECIMALS} decimals. They are rounded to {KEPT_DECIMALS} here "
+        f"Some numbers have more than {TYPED_DIGITS} decimals. They are rounded to {KEPT_DIGITS} here "
         "(or read as a simple fraction where they are one), so the answer is exact for the rounded numbers only."
     )
 
@@ -123,22 +130,22 @@ def exact_number(value: Any, name: str) -> tuple[Rational, bool]:
     >>> exact_number(2 / 3, "alpha")
     (2/3, False)
     >>> exact_number(3.14159265, "alpha")
-    (31416/10000, True)
+    (3927/1250, True)
     """
-    if isinstance(value, (AnyRational, np.integer, np.bool_)):
-        return Rational(int(value.numerator), int(value.denominator)) if isinstance(value, AnyRational) else Rational(
-            int(value)
-        ), False
-    if isinstance(value, str) or not np.isreal(value) or not np.isfinite(float(value)):
+    value = int(value) if isinstance(value, np.bool_) else value
+    if isinstance(value, AnyRational):
+        return Rational(int(value.numerator), int(value.denominator)), False
+    if not isinstance(value, (Real, Decimal)) or not math.isfinite(value):
         raise ValueError(f"{name} must hold finite numbers, got {value!r}. Remove or replace it.")
     decimal = value if isinstance(value, Decimal) else Decimal(str(value))
     exact = Fraction(decimal)
-    if isinstance(value, Decimal) or -int(decimal.as_tuple().exponent) <= TYPED_DECIMALS:
+    shape = decimal.as_tuple()
+    if isinstance(value, Decimal) or min(-int(shape.exponent), len(shape.digits)) <= TYPED_DIGITS:
         return _rational(exact), False
     simple = exact.limit_denominator(SIMPLE_DENOMINATOR)
-    if abs(simple - exact) <= Fraction(float(np.spacing(abs(value)))):
+    if abs(simple - exact) <= Fraction(float(np.spacing(np.abs(np.asarray(value))))):
         return _rational(simple), False
-    return _rational(Fraction(round(exact, KEPT_DECIMALS))), True
+    return _rational(Fraction(round(exact, max(KEPT_DIGITS, KEPT_DIGITS - 1 - decimal.adjusted())))), True
 
 
 def _rational(value: Fraction) -> Rational:

@@ -28,7 +28,7 @@ STYLE = """
 .workings table { border-collapse: collapse; margin: 0.8rem auto; font-variant-numeric: tabular-nums; }
 .workings .caption { margin: 1rem 0 0; text-align: center; font-style: italic; break-after: avoid; }
 .workings th, .workings td { padding: 0.25rem 0.8rem; text-align: right; background: none; }
-.workings th.word, .workings td.word { text-align: left; }
+.workings th.left, .workings td.left { text-align: left; }
 .workings thead th { border-bottom: 1.5px solid currentColor; }
 .workings tbody.summary td { border-top: 1.5px solid currentColor; font-weight: 600; }
 .workings tbody tr { background: none; }
@@ -58,7 +58,7 @@ def print_html(document: Document) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(document.title)}</title>\n<style>{PAGE_STYLE}{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escape(document.title)}</title>\n<style>{STYLE}{PAGE_STYLE}</style>\n</head>\n<body>\n"
         f"{_article(document)}\n</body>\n</html>\n"
     )
 
@@ -96,19 +96,16 @@ def _formula(block: Formula) -> str:
 
 
 def _table(block: Table) -> str:
-    words = [isinstance(cell, str) for cell in (block.rows or block.summary)[0]]
-    head = "".join(
-        f'<th class="{"word" if word else "value"}">{_word(cell)}</th>'
-        for cell, word in zip(block.head, words, strict=True)
-    )
     caption = f'<p class="caption">{escape(block.caption)}</p>' if block.caption else ""
-    body = f"<tbody>{''.join(map(_row, block.rows))}</tbody>"
-    body += f'<tbody class="summary">{"".join(map(_row, block.summary))}</tbody>' if block.summary else ""
-    return f'{caption}<div class="scroll"><table><thead><tr>{head}</tr></thead>{body}</table></div>'
+    body = f"<thead>{_row(block.head, block.aligns, 'th')}</thead>"
+    body += f"<tbody>{''.join(_row(row, block.aligns) for row in block.rows)}</tbody>"
+    if block.summary:
+        body += f'<tbody class="summary">{"".join(_row(row, block.aligns) for row in block.summary)}</tbody>'
+    return f'{caption}<div class="scroll"><table>{body}</table></div>'
 
 
-def _row(cells: tuple[str | Math, ...]) -> str:
-    row = "".join(f'<td class="{"word" if isinstance(c, str) else "value"}">{_word(c)}</td>' for c in cells)
+def _row(cells: tuple[str | Math, ...], aligns: tuple[str, ...], tag: str = "td") -> str:
+    row = "".join(f'<{tag} class="{align}">{_word(c)}</{tag}>' for c, align in zip(cells, aligns, strict=True))
     return f"<tr>{row}</tr>"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pellucid.workings.latex_escape import GREEK, escape, words_in_math
 from pellucid.workings.line_breaking import broken
 from pellucid.workings.notation import (
     Accent,
@@ -44,55 +45,8 @@ SIGNS = {
     "arg": r"\arg",
     "sign": r"\operatorname{sign}",
 }
-GREEK = {
-    "α": r"\alpha",
-    "β": r"\beta",
-    "γ": r"\gamma",
-    "δ": r"\delta",
-    "ε": r"\varepsilon",
-    "θ": r"\theta",
-    "λ": r"\lambda",
-    "μ": r"\mu",
-    "ρ": r"\rho",
-    "σ": r"\sigma",
-    "τ": r"\tau",
-    "φ": r"\varphi",
-    "Σ": r"\Sigma",
-    "Δ": r"\Delta",
-    "ℓ": r"\ell",
-}
-ACCENTS = {"bar": "bar", "hat": "hat", "tilde": "tilde"}
+
 FENCES = {"‖": r"\Vert", "|": r"\vert", "{": r"\{", "}": r"\}"}
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "−": r"\ensuremath{-}",
-    "±": r"\ensuremath{\pm}",
-    "…": r"\ldots{}",
-    "²": r"\textsuperscript{2}",
-}
-
-
-def escape(text: str) -> str:
-    """Return text that LaTeX prints as it stands; what a Latin font lacks is named by its code point."""
-    return "".join(SPECIAL.get(c) or (rf"\ensuremath{{{GREEK[c]}}}" if c in GREEK else _printable(c)) for c in text)
-
-
-def _printable(char: str) -> str:
-    known = ord(char) < 0x180 or char in "–—‘’“”"
-    return char if known else rf"\texttt{{U+{ord(char):04X}}}"
 
 
 def latex(node: Math) -> str:
@@ -102,12 +56,17 @@ def latex(node: Math) -> str:
 
 def display(content: Math, columns: int) -> str:
     """Return the notation for a display, aligned over several lines if it is wider than the columns."""
+    rows = aligned_rows(content, columns)
+    return latex(content) if rows is None else f"\\begin{{aligned}}\n{rows}\n\\end{{aligned}}"
+
+
+def aligned_rows(content: Math, columns: int) -> str | None:
+    """Return the lines of a formula that is wider than the columns, to be aligned; None if it is not."""
     left, lines = broken(content, columns)
-    if len(lines) == 1 and left is None:
-        return latex(content)
+    if left is None and len(lines) == 1:
+        return None
     head = latex(left) if left is not None else ""
-    joint = " \\\\[4pt]\n  {}&"
-    return "\\begin{aligned}\n  " + head + " &" + joint.join(map(latex, lines)) + "\n\\end{aligned}"
+    return f"  {head} &" + " \\\\[4pt]\n  {}&".join(map(latex, lines))
 
 
 def _number(node: Number) -> str:
@@ -171,12 +130,12 @@ def _expression(node: Expression) -> str:
 _LATEX: dict[type, Callable[[Any], str]] = {
     Number: _number,
     Symbol: _symbol,
-    Words: lambda node: rf"\text{{{escape(node.text)}}}",
+    Words: lambda node: words_in_math(node.text),
     Sign: lambda node: SIGNS.get(node.mark, node.mark),
     Row: _row,
     Quotient: lambda node: rf"\frac{{{latex(node.above)}}}{{{latex(node.below)}}}",
     Script: _script,
-    Accent: lambda node: rf"\{ACCENTS[node.mark]}{{{_symbol(node.base)}}}",
+    Accent: lambda node: rf"\{node.mark}{{{_symbol(node.base)}}}",
     Fence: _fence,
     Grid: _grid,
     Cases: _cases,

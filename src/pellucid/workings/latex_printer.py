@@ -7,13 +7,17 @@ from itertools import pairwise
 from typing import Any
 
 from pellucid.workings.document import Block, Document, Figure, Formula, Sentence, Table
-from pellucid.workings.figure_scale import scales
-from pellucid.workings.latex_math import display, escape, latex
+from pellucid.workings.figure_scale import Scale, scales
+from pellucid.workings.label_spreading import spread
+from pellucid.workings.latex_escape import escape
+from pellucid.workings.latex_math import aligned_rows, display, latex
 from pellucid.workings.notation import Math
 
 COLUMNS = 84
 """Formulas wider than this on a terminal are broken on the page."""
 FIGURE_SIZE = (220.0, 120.0)
+LINE = 11.0
+"""Height of a line of text, in points."""
 
 PREAMBLE = r"""\documentclass[11pt]{article}
 \usepackage[T1]{fontenc}
@@ -54,12 +58,14 @@ def _sentence(block: Sentence) -> str:
 
 
 def _formula(block: Formula) -> str:
-    content = display(block.content, COLUMNS)
-    return f"\\[ \\boxed{{{content}}} \\]" if block.boxed else f"\\[ {content} \\]"
+    if block.boxed:
+        return f"\\[ \\boxed{{{display(block.content, COLUMNS)}}} \\]"
+    rows = aligned_rows(block.content, COLUMNS)  # as align*, which may run over a page
+    return f"\\[ {latex(block.content)} \\]" if rows is None else f"\\begin{{align*}}\n{rows}\n\\end{{align*}}"
 
 
 def _table(block: Table) -> str:
-    shape = "".join("l" if isinstance(cell, str) else "r" for cell in (block.rows or block.summary)[0])
+    shape = "".join(align[0] for align in block.aligns)
     body = [_table_row(row) for row in block.rows]
     body += [r"\midrule", *(_table_row(row) for row in block.summary)] if block.summary else []
     lines = [r"\toprule", _table_row(block.head), r"\midrule", *body, r"\bottomrule"]
@@ -75,28 +81,39 @@ def _table_row(row: tuple[str | Math, ...]) -> str:
 def _figure(block: Figure) -> str:
     across, up = scales(block)
     wide, high = FIGURE_SIZE
-    marks = [
-        rf"\put(0,0){{\line(1,0){{{wide:.0f}}}}}",
-        rf"\put(0,0){{\line(0,1){{{high:.0f}}}}}",
-        rf"\put(0,-10){{\makebox(0,0)[l]{{\small {escape(across.low_text)}}}}}",
-        rf"\put({wide:.0f},-10){{\makebox(0,0)[r]{{\small {escape(across.high_text)}}}}}",
-        rf"\put({wide / 2:.0f},-10){{\makebox(0,0){{\small {escape(block.x_label)}}}}}",
-        rf"\put(-4,0){{\makebox(0,0)[r]{{\small {escape(up.low_text)}}}}}",
-        rf"\put(-4,{high:.0f}){{\makebox(0,0)[r]{{\small {escape(up.high_text)}}}}}",
-        rf"\put(0,{high + 10:.0f}){{\makebox(0,0)[l]{{\small {escape(block.y_label)}}}}}",
-    ]
+    marks = _picture_axes(block, across, up)
+    ends = []
     for series in block.series:
         points = [(wide * across.place(x), high * up.place(y)) for x, y in zip(series.x, series.y, strict=True)]
         marks += _polyline(points) if series.joined else [_dot(*point) for point in points]
         if series.label:
-            x, y = points[-1]
-            marks.append(rf"\put({x + 4:.1f},{y:.1f}){{\makebox(0,0)[l]{{\small {escape(series.label)}}}}}")
+            ends.append((*points[-1], series.label))
+    for (x, _, label), y in zip(ends, spread([end[1] for end in ends], LINE), strict=True):
+        marks.append(_put(x + 4, y, "[l]", label))
     picture = "\n".join(marks)
     return (
         f"\\begin{{center}}\n\\setlength{{\\unitlength}}{{1pt}}\n"
         f"\\begin{{picture}}({wide:.0f},{high + 30:.0f})(0,-16)\n{picture}\n\\end{{picture}}\n\n"
         f"{escape(block.caption)}\n\\end{{center}}"
     )
+
+
+def _picture_axes(block: Figure, across: Scale, up: Scale) -> list[str]:
+    wide, high = FIGURE_SIZE
+    return [
+        rf"\put(0,0){{\line(1,0){{{wide:.0f}}}}}",
+        rf"\put(0,0){{\line(0,1){{{high:.0f}}}}}",
+        _put(0, -10, "[l]", across.low_text),
+        _put(wide, -10, "[r]", across.high_text),
+        _put(wide / 2, -10, "", block.x_label),
+        _put(-4, 0, "[r]", up.low_text),
+        _put(-4, high, "[r]", up.high_text),
+        _put(0, high + 10, "[l]", block.y_label),
+    ]
+
+
+def _put(x: float, y: float, align: str, text: str) -> str:
+    return rf"\put({x:.1f},{y:.1f}){{\makebox(0,0){align}{{\small {escape(text)}}}}}"
 
 
 def _dot(x: float, y: float) -> str:

@@ -7,6 +7,14 @@ from collections.abc import Iterator
 from pellucid.workings.notation import RELATIONS, Math, Row, Sign
 from pellucid.workings.text_layout import layout
 
+EMPTY = Row(())
+"""Stands at the start of a continued line, so that its plus or minus is set as one between two terms."""
+
+
+def fits(content: Math, columns: int = 72) -> bool:
+    """Return whether a formula needs no break on any of the printers' lines."""
+    return layout(content).width <= columns
+
 
 def broken(content: Math, columns: int) -> tuple[Math | None, list[Math]]:
     """Return the left side (None if the formula fits as it is) and the lines that stand to its right.
@@ -47,7 +55,7 @@ def _filled(pieces: list[Row], columns: int) -> Iterator[Row]:
             line = longer
         else:
             yield line
-            line = piece
+            line = Row((EMPTY, *piece.items))
     yield line
 
 

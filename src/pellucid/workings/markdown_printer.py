@@ -53,8 +53,7 @@ def _formula(block: Formula) -> str:
 
 
 def _table(block: Table) -> str:
-    first = (block.rows or block.summary)[0]
-    aligns = ["---" if isinstance(cell, str) else "---:" for cell in first]
+    aligns = ["---:" if align == "right" else "---" for align in block.aligns]
     rows = [_row(block.head), "| " + " | ".join(aligns) + " |", *map(_row, (*block.rows, *block.summary))]
     caption = [escape(block.caption), ""] if block.caption else []
     return "\n".join([*caption, *rows])

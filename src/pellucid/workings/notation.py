@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 
 LONGEST_FRACTION = 11
 """Digits of numerator and denominator together that a reader can still take in."""
+LARGE_DENOMINATOR = 1000
+"""From here on a decimal that ends is easier to read than a fraction."""
 SHOWN_DIGITS = 6
 """Significant digits shown of a fraction that is too long."""
 
@@ -44,7 +46,7 @@ class Number:
             return sign, str(above), ""
         finite = _finite_decimal(above, below)
         short = len(str(above)) + len(str(below)) <= LONGEST_FRACTION
-        if finite is not None and (self.as_typed or not short):
+        if finite is not None and (self.as_typed or below >= LARGE_DENOMINATOR or not short):
             return sign, finite, ""
         return (sign, str(above), str(below)) if short else (sign, _cut_decimal(above, below), "")
 

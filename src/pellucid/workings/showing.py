@@ -130,8 +130,8 @@ def _comparison(document: Document, model: Any) -> list[Step]:
     if farthest > CLOSE:
         blocks.append(
             remark(
-                "That is more than rounding. The model was fitted on other data, it stopped before it was done, or the "
-                "data were rounded above."
+                "That is more than rounding. The model was fitted on other data, it stopped before it was done, ties "
+                "let it choose another answer, or the data were rounded above."
             )
         )
     return [step("Compare with the program", *blocks)]

@@ -25,7 +25,9 @@ def draw(figure: Figure) -> list[str]:
     foot = (
         f"{across.low_text}{figure.x_label:^{COLUMNS - len(across.low_text) - len(across.high_text)}}{across.high_text}"
     )
-    legend = [" " * (left + 3) + "   ".join(f"{mark} {label}" for label, mark in marks.items())] if marks else []
+    entries = [f"{mark} {label}" for label, mark in marks.items()]
+    on_one_line = "   ".join(entries)
+    legend = [" " * (left + 3) + line for line in ([on_one_line] if len(on_one_line) <= COLUMNS else entries) if line]
     return [
         f"{'':>{left}} {figure.y_label}",
         *lines,

@@ -32,6 +32,9 @@ MARKS = {"bar": "\u0304", "hat": "\u0302", "tilde": "\u0303"}
 TALL = {"(": "⎛⎜⎝", ")": "⎞⎟⎠", "[": "⎡⎢⎣", "]": "⎤⎥⎦", "|": "│││", "‖": "‖‖‖", "{": "⎧⎪⎩"}
 """Top, middle and bottom of delimiters that span several lines."""
 
+WIDE_GRID = 68
+"""Matrices wider than this are set with less space between their columns."""
+
 
 def width(text: str) -> int:
     """Return how many columns a terminal gives the text."""
@@ -112,7 +115,7 @@ def _number_line(node: Number) -> str:
 
 def gap(before: Math | None, node: Math) -> str:
     """Return the blank between an item and the one before it."""
-    if before is None:
+    if before is None or before == Row(()):
         return ""
     if isinstance(node, Sign):
         return "" if node.mark in PUNCTUATION else " "
@@ -210,11 +213,12 @@ def _grid_box(node: Grid) -> Box:
     cells = [[inline(cell) for cell in row] for row in node.rows]
     columns = [max(width(row[j]) for row in cells) for j in range(len(cells[0]))]
     lines = []
+    space = "  " if sum(columns) + 2 * len(columns) < WIDE_GRID else " "
     for row in cells:
         padded = [pad(cell, size) for cell, size in zip(row, columns, strict=True)]
         if node.bar is not None:
             padded.insert(node.bar, "│")
-        lines.append("  ".join(padded))
+        lines.append(space.join(padded))
     height = len(lines)
     axis = (height - 1) // 2
     return beside([_tall("[", height, axis), Box(tuple(lines), axis), _tall("]", height, axis)])

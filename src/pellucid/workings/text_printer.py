@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from pellucid.workings.document import Block, Document, Figure, Formula, Sentence, Table
@@ -63,25 +64,24 @@ def stacked(content: Math, columns: int) -> Box:
     """Lay the formula out, broken over several lines if it is wider than the columns."""
     left, lines = broken(content, columns)
     boxes = [layout(line) for line in lines]
-    room = max(box.width for box in boxes)
-    rows: list[str] = []
-    for i, box in enumerate(boxes):
-        head = layout(left) if left is not None and i == 0 else Box((" " * (layout(left).width if left else 0),))
-        joined = beside([head, Box((" ",)), box] if left is not None else [box])
-        tall = len(joined.lines) > 1 or (rows and len(boxes[i - 1].lines) > 1)
-        rows += [""] if i and tall else []
-        rows += joined.lines
-    columns = max(map(width, rows)) if rows else room
-    return Box(tuple(pad(row, columns, "left") for row in rows))
+    if left is not None:
+        head = layout(left)
+        margins = [head, *[Box((" " * head.width,))] * (len(boxes) - 1)]
+        boxes = [beside([margin, Box((" ",)), box]) for margin, box in zip(margins, boxes, strict=True)]
+    rows = list(boxes[0].lines)
+    for above, box in pairwise(boxes):
+        tall = len(above.lines) > 1 or len(box.lines) > 1
+        rows += ["", *box.lines] if tall else box.lines
+    wide = max(map(width, rows))
+    return Box(tuple(pad(row, wide, "left") for row in rows))
 
 
 def _table(block: Table) -> str:
     head, *body = [[_word(cell) for cell in row] for row in (block.head, *block.rows, *block.summary)]
     columns = [max(width(row[j]) for row in (head, *body)) for j in range(len(head))]
-    aligns = ["right" if _is_numeric(block, j) else "left" for j in range(len(head))]
 
     def line(row: list[str]) -> str:
-        return "  ".join(pad(c, size, align) for c, size, align in zip(row, columns, aligns, strict=True))
+        return "  ".join(pad(c, size, align) for c, size, align in zip(row, columns, block.aligns, strict=True))
 
     rule = "  ".join("─" * size for size in columns)
     count = len(block.rows)
@@ -89,10 +89,6 @@ def _table(block: Table) -> str:
     lines += [rule, *map(line, body[count:])] if block.summary else []
     caption = [textwrap.fill(block.caption, COLUMNS), ""] if block.caption else []
     return "\n".join([*caption, *(" " * INDENT + row for row in lines)])
-
-
-def _is_numeric(block: Table, column: int) -> bool:
-    return any(not isinstance(row[column], str) for row in block.rows)
 
 
 def _figure(block: Figure) -> str:

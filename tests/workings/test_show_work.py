@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import linear_model as peer
+from sklearn.cluster import KMeans
+
+import pellucid
+from pellucid import linear_model
+from pellucid.workings import WORKINGS, show_work
+from pellucid.workings.text_layout import width
+
+X, Y = [[0], [1], [2]], [0, 1, 4]
+
+
+def test_an_unfitted_estimator_is_fitted_on_a_clone():
+    model = peer.LinearRegression()
+    work = pellucid.show_work(model, X, Y)
+    assert not hasattr(model, "coef_")
+    assert "Compare with the program" in work.text()
+
+
+def test_a_model_of_other_data_is_pointed_out():
+    other = peer.LinearRegression().fit(X, [5, 5, 6])
+    assert "more than rounding" in show_work(other, X, Y).text()
+    assert "more than rounding" not in show_work(peer.LinearRegression().fit(X, Y), X, Y).text()
+
+
+def test_a_fitted_model_is_left_as_it_was():
+    model = peer.LinearRegression().fit(X, Y)
+    before = model.coef_.copy()
+    show_work(model, X, Y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_a_format_gives_the_printed_page():
+    assert show_work(peer.LinearRegression(), X, Y, format="html").startswith("<!DOCTYPE html>")
+    assert show_work(peer.LinearRegression(), X, Y, format="text") == str(show_work(peer.LinearRegression(), X, Y))
+
+
+def test_names_of_features_are_used():
+    frame = pd.DataFrame({"hours_%": [0, 1, 2]})
+    assert "2 hours_%" in show_work(peer.LinearRegression(), frame, Y).text()
+
+
+def test_a_subclass_is_shown_as_its_ancestor():
+    class Straight(peer.LinearRegression):
+        pass
+
+    assert show_work(Straight(), X, Y).answer["coef_"] == [2]
+
+
+def test_cut_fractions_are_explained():
+    work = show_work(peer.Ridge(alpha=0.123456), [[0.1234], [1.4321], [2.9876]], [0.3579, 1.2468, 4.9753])
+    assert "The arithmetic behind them is exact" in work.text()
+
+
+@pytest.mark.parametrize("room", [linear_model, peer], ids=["pellucid", "scikit-learn"])
+@pytest.mark.parametrize("name", WORKINGS)
+def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, room):
+    model = getattr(room, name)()
+    for parameter, value in {"alpha": 0.1, "tol": 1e-10}.items():
+        if parameter in model.get_params():
+            model.set_params(**{parameter: value})
+    target = [0, 1, 1, 0, 1] if "Classifier" in name else [1, 3, 2, 5, 4]
+    work = show_work(model, [[1, 2], [2, 1], [3, -1], [4, 2], [5, 0]], target)
+    assert "more than rounding" not in work.text()
+    for format_ in ("text", "markdown", "latex", "html"):
+        assert len(work.printed(format_)) > 1000
+
+
+@pytest.mark.parametrize("name", WORKINGS)
+def test_the_largest_data_allowed_still_fit_eighty_columns(name):
+    rng = np.random.default_rng(1)
+    names = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
+    frame = pd.DataFrame(rng.standard_normal((12, 4)).round(3), columns=names)
+    target = np.arange(12) % 3 if "Classifier" in name else rng.standard_normal(12).round(3)
+    text = show_work(getattr(peer, name)(), frame, target).text()
+    assert max(map(width, text.splitlines())) <= 80
+
+
+def test_sympy_is_not_imported_before_work_is_shown():
+    code = "import sys, pellucid, pellucid.workings; assert not {'sympy', 'matplotlib', 'numba'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_refuses_an_estimator_without_workings():
+    with pytest.raises(TypeError, match=r"estimator must be an instance of one of .*LinearRegression.*, got KMeans"):
+        show_work(KMeans(), X)
+    with pytest.raises(TypeError, match="got the class LinearRegression"):
+        show_work(peer.LinearRegression, X, Y)
+
+
+def test_refuses_too_much_data_before_it_fits():
+    class Unfittable(peer.LinearRegression):
+        def fit(self, X, y):
+            raise AssertionError("fitted")
+
+    with pytest.raises(ValueError, match="at most 12 rows"):
+        show_work(Unfittable(), np.ones((20, 1)), np.ones(20))

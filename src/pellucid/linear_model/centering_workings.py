@@ -8,6 +8,7 @@ from sympy import Matrix, Rational, zeros
 
 from pellucid.workings.document import Formula, Step, Table, formula, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData
+from pellucid.workings.line_breaking import fits
 from pellucid.workings.notation import Math, Mathlike, combination, factor, math, over, total, typed
 
 
@@ -40,8 +41,8 @@ def center(data: ExactData, *, fit_intercept: bool) -> Centered:
             f"The fitted {shape(data)} passes through the point of means. So subtract the mean of every column, "
             "solve without an intercept, and find the intercept at the end."
         ),
-        *(mean_formula(bar("x", data, j), data.X.col(j)) for j in range(p)),
-        mean_formula(math("ȳ"), data.y),
+        *(line for j in range(p) for line in mean_formulas(bar("x", data, j), data.symbol("x", j), data.X.col(j))),
+        *mean_formulas("ȳ", "y", data.y),
         _centered_table(data, X, y),
     )
     return Centered(X, y, x_means, y_mean, (explained,))
@@ -72,9 +73,17 @@ def bar(letter: str, data: ExactData, j: int) -> Math:
     return data.symbol(f"{letter}\u0304", j)
 
 
-def mean_formula(symbol: Mathlike, values: Matrix) -> Formula:
-    """Return ``x̄ = (1 + 2 + 3) / 3 = 2``."""
-    return formula(symbol, "=", over(total([typed(value) for value in values]), len(values)), "=", mean(values))
+def mean_formulas(symbol: Mathlike, variable: Mathlike, values: Matrix) -> list[Formula]:
+    """Return ``x̄ = (1 + 2 + 3) / 3 = 2``; a sum too long for a numerator comes first, on lines of its own."""
+    n, terms = len(values), total([typed(value) for value in values])
+    at_once = math(symbol, "=", over(terms, n), "=", mean(values))
+    if fits(at_once):
+        return [Formula(at_once)]
+    whole = sum(values, Rational(0))
+    return [
+        formula("∑", variable, "=", terms, "=", typed(whole)),
+        formula(symbol, "=", over(typed(whole), n), "=", mean(values)),
+    ]
 
 
 def intercept_step(data: ExactData, centered: Centered, w: Matrix) -> Step:

@@ -19,7 +19,7 @@ from pellucid.workings.parameters import exact_parameter, require
 def lars_workings(estimator: Any, X: Data, y: Data) -> Document:
     """Show the path of least-angle regression."""
     data = exact_data(X, y)
-    most = min(int(estimator.n_nonzero_coefs), data.n_features)
+    most = int(min(estimator.n_nonzero_coefs, data.n_features))
     return _workings(estimator, data, "Least-angle regression", lasso=False, alpha=Rational(0), most=most)
 
 
@@ -118,37 +118,31 @@ def _signs(segment: Segment) -> Math:
 
 
 def _rule_step(*, lasso: bool) -> Step:
+    moving = [
+        "The active features share the correlation ",
+        math("C"),
+        ", up to sign. Their coefficients move along the direction ",
+        math("d"),
+        " that solves ",
+        math("X_A^T X_A d = s"),
+        " for their signs ",
+        math("s"),
+        ": then every active correlation falls at rate 1 in absolute value, and any other, ",
+        math("c_j"),
+        ", at the rate ",
+        math("a_j = x_j^T X_A d"),
+        ".",
+    ]
+    meeting = [
+        "An idle feature catches up after a step of ",
+        over("C − c_j", "1 − a_j"),
+        " with sign +, or of ",
+        over("C + c_j", "1 + a_j"),
+        " with sign −",
+    ]
     leaving = ["; an active coefficient is back at zero after ", over("− w_j", "d_j")] if lasso else []
-    return step(
-        "Know how far a segment goes",
-        sentence(
-            *(
-                "The active features share the correlation ",
-                math("C"),
-                ", up to sign. Their coefficients move along the ",
-            ),
-            *(
-                "direction ",
-                math("d"),
-                " that solves ",
-                math("X_A^T X_A d = s"),
-                " for their signs ",
-                math("s"),
-                ": then ",
-            ),
-            *(
-                "every active correlation falls at rate 1, and any other, ",
-                math("c_j"),
-                ", at the rate ",
-                math("a_j = x_j^T X_A d"),
-                ".",
-            ),
-        ),
-        sentence(
-            *("An idle feature catches up after a step of ", over("C − c_j", "1 − a_j"), " with sign +, or of "),
-            *(over("C + c_j", "1 + a_j"), " with sign −", *leaving, ". The shortest step ends the segment."),
-        ),
-    )
+    ending = ". The shortest step ends the segment."
+    return step("Know how far a segment goes", sentence(*moving), sentence(*meeting, *leaving, ending))
 
 
 def _event_blocks(data: ExactData, segment: Segment) -> list[Block]:

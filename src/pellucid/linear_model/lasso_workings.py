@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Matrix, Rational, eye, sign, zeros
+from sympy import Matrix, Rational, zeros
 
 from pellucid.core.types import Data
 from pellucid.linear_model.centering_workings import Centered, center, intercept_step
 from pellucid.linear_model.elastic_net_exact_workings import CoordinateUpdate, ElasticNetProblem
-from pellucid.linear_model.fit_quality_workings import matrix_or_number
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.linear_model.lasso_optimality_workings import gap_step, minimum_step
+from pellucid.linear_model.linear_regression_workings import minus_products
+from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_data
+from pellucid.workings.line_breaking import fits
 from pellucid.workings.notation import (
     Math,
     Mathlike,
@@ -20,7 +22,6 @@ from pellucid.workings.notation import (
     Script,
     Words,
     cases,
-    column,
     factor,
     fenced,
     math,
@@ -59,9 +60,9 @@ def _workings(estimator: Any, X: Data, y: Data, ratio: Rational, title: str) -> 
         *centered.steps,
         _update_step(problem, data),
         _first_sweep_step(problem, data, updates),
-        _gap_step(problem, iterates[1], "How far can the first sweep be from the minimum?"),
+        gap_step(problem, iterates[1], "How far can the first sweep be from the minimum?"),
         _later_sweeps_step(problem, data, iterates),
-        _minimum_step(problem, data, w, settled=iterates[-1] == w),
+        minimum_step(problem, data, w, settled=iterates[-1] == w),
         intercept_step(data, centered, w),
     ]
     return Document(
@@ -89,7 +90,7 @@ def _answer(problem: ElasticNetProblem, centered: Centered, iterates: list[Matri
 
 def _opening(data: ExactData, centered: Centered, alpha: Rational, ratio: Rational) -> tuple[Block, ...]:
     p = data.n_features
-    inside = math("y", "− b" if centered.steps else "", *[math("−", *_product(data, j)) for j in range(p)])
+    inside = math("y", "− b" if centered.steps else "", *minus_products(data))
     l1 = _sum([fenced(data.symbol("w", j), "||") for j in range(p)])
     l2 = _sum([_squared(data, j) for j in range(p)])
     penalty: list[Mathlike] = ["+ α", l1]
@@ -109,20 +110,13 @@ def _sum(terms: Sequence[Math]) -> Math:
     return terms[0] if len(terms) == 1 else fenced(total(terms))
 
 
-def _product(data: ExactData, j: int) -> tuple[Math, Math]:
-    return data.symbol("w", j), data.symbol("x", j)
-
-
 def _squared(data: ExactData, j: int) -> Math:
     return math("w^2" if data.n_features == 1 else f"w_{j + 1}^2")
 
 
 def _update_step(problem: ElasticNetProblem, data: ExactData) -> Step:
-    n, threshold = problem.X.rows, problem.l1
-    rows = [
-        [data.symbol("x", j), problem.X.col(j).dot(problem.X.col(j)), problem.X.col(j).dot(problem.X.col(j)) / n]
-        for j in range(data.n_features)
-    ]
+    squares = [problem.X.col(j).dot(problem.X.col(j)) for j in range(data.n_features)]
+    rows = [[data.symbol("x", j), square, square / problem.X.rows] for j, square in enumerate(squares)]
     blocks: list[Block] = [
         sentence(
             f"{_held(data)} the objective is a parabola with a kink at zero. Two numbers decide: "
@@ -134,7 +128,7 @@ def _update_step(problem: ElasticNetProblem, data: ExactData) -> Step:
             "The best value is the soft threshold: move ",
             math("ρ_j"),
             " towards zero by ",
-            math("t =", threshold),
+            math("t =", problem.l1),
             " and divide.",
         ),
         formula("w_j =", _soft_cases(problem)),
@@ -201,12 +195,16 @@ def _update_blocks(problem: ElasticNetProblem, data: ExactData, update: Coordina
     products = total([math(factor(a), "·", factor(r)) for a, r in zip(x, update.partial_residual, strict=True) if a])
     blocks: list[Block] = [
         sentence(f"Feature {update.j + 1}:" if data.n_features > 1 else "The pull of the residuals is"),
-        formula(rho, "=", math(Rational(1, problem.X.rows)), fenced(products), "=", update.rho),
+        *_pull_formulas(rho, problem.X.rows, products, update.rho),
     ]
     t = problem.l1
     if update.new == 0:
         inside = math(update.rho, "≤", t) if problem.positive else math(fenced(update.rho, "||"), "≤", t)
-        return [*blocks, sentence("Now ", inside, ": the middle case. The pull is too weak, and ", math(w, "= 0"), ".")]
+        case = "second" if problem.positive else "middle"
+        return [
+            *blocks,
+            sentence("Now ", inside, f": the {case} case. The pull is too weak, and ", math(w, "= 0"), "."),
+        ]
     mark, case = ("−", "first") if update.rho > 0 else ("+", "last")
     test = math(update.rho, ">", t) if update.rho > 0 else math(update.rho, "<", -t)
     return [
@@ -216,32 +214,11 @@ def _update_blocks(problem: ElasticNetProblem, data: ExactData, update: Coordina
     ]
 
 
-def _gap_step(problem: ElasticNetProblem, w: Matrix, heading: str) -> Step:
-    scale = problem.dual_scale(w)
-    primal, dual = problem.objective(w), problem.dual_objective(w)
-    residual = "y − X w"
-    theta = math(residual) if scale == 1 else math(scale, fenced(residual))
-    squares: list[Mathlike] = [over(1, "2 n"), Script(fenced(math("θ"), "‖‖"), above=math(2))]
-    ridge: list[Mathlike] = ["−", problem.l2 * scale**2 / 2, Script(fenced("w", "‖‖"), above=math(2))]
-    return step(
-        heading,
-        sentence(
-            "The dual problem bounds the minimum from below. Its point is made from the residuals, scaled so that no "
-            "pull is stronger than the penalty allows: ",
-            math("θ =", theta),
-            ".",
-        ),
-        formula("P =", primal, Words("(the objective)")),
-        formula("D =", over(1, "n"), "y^T θ −", *squares, *(ridge if problem.l2 else []), "=", dual),
-        sentence(
-            "The minimum lies between ",
-            math("D"),
-            " and ",
-            math("P"),
-            ". So the objective is above its minimum by at most",
-        ),
-        result("P − D =", primal - dual),
-    )
+def _pull_formulas(symbol: Math, n: int, products: Math, value: Rational) -> list[Block]:
+    at_once = math(symbol, "=", Rational(1, n), fenced(products), "=", value)
+    if fits(at_once):
+        return [formula(at_once)]
+    return [formula("n", symbol, "=", products, "=", n * value), formula(symbol, "=", value)]
 
 
 def _later_sweeps_step(problem: ElasticNetProblem, data: ExactData, iterates: list[Matrix]) -> Step:
@@ -254,55 +231,3 @@ def _later_sweeps_step(problem: ElasticNetProblem, data: ExactData, iterates: li
         else "The sweeps come closer and closer. The signs show which coefficients are in use: enough to finish."
     )
     return step("Sweep on", table(head, rows), sentence(closing))
-
-
-def _minimum_step(problem: ElasticNetProblem, data: ExactData, w: Matrix, *, settled: bool) -> Step:
-    blocks: list[Block] = [] if settled else _system_blocks(problem, data, w)
-    pulls = problem.gradient(w)
-    rows = [[data.symbol("w", j), w[j], pulls[j], _verdict(problem, w[j], pulls[j])] for j in range(data.n_features)]
-    blocks += [
-        sentence(
-            "Check: the pull left over equals the threshold, with its sign, where a coefficient is in use, and is no "
-            "stronger where it is zero."
-        ),
-        table(["coefficient", "value", "pull", "condition"], rows),
-        sentence(
-            "Objective and dual objective agree: ",
-            math("P = D =", problem.objective(w)),
-            ", the gap is exactly ",
-            math(problem.gap(w)),
-            ", so this is the minimum.",
-        ),
-    ]
-    if not problem.is_unique(w):
-        blocks.append(remark("The columns in use are linearly dependent: other coefficients reach the same minimum."))
-    return step("Check the minimum" if settled else "Solve for the exact minimum", *blocks)
-
-
-def _system_blocks(problem: ElasticNetProblem, data: ExactData, w: Matrix) -> list[Block]:
-    used = [j for j, value in enumerate(w) if value]
-    columns, n = problem.X[:, used], problem.X.rows
-    gram = columns.T * columns / n + problem.l2 * eye(len(used))
-    pull, signs = columns.T * problem.y / n, Matrix([sign(w[j]) for j in used])
-    return [
-        sentence(
-            "With the signs known the kinks are gone, and the coefficients in use solve linear equations: curvature "
-            "times coefficients equals pull less threshold times sign."
-        ),
-        formula(
-            *(matrix_or_number(gram), _unknowns(data, used), "=", matrix_or_number(pull)),
-            *("−", problem.l1, "·", matrix_or_number(signs)),
-        ),
-        sentence("The solution is in the table below."),
-    ]
-
-
-def _unknowns(data: ExactData, used: list[int]) -> Math:
-    symbols = [data.symbol("w", j) for j in used]
-    return symbols[0] if len(symbols) == 1 else column(symbols)
-
-
-def _verdict(problem: ElasticNetProblem, value: Rational, pull: Rational) -> Math:
-    if value:
-        return math("=", problem.l1 if value > 0 else -problem.l1)
-    return math("≤", problem.l1) if problem.positive else math(fenced(pull, "||"), "≤", problem.l1)

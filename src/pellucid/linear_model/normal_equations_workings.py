@@ -43,7 +43,7 @@ def solve_step(X: Matrix, y: Matrix, alpha: Rational, target: str = "y") -> tupl
         "Solve the normal equations",
         *opening,
         *system.blocks,
-        sentence("It is" if system.is_singular else "The right-hand column is the solution:"),
+        sentence("It is" if system.is_singular else "The right-hand side is the solution:"),
         formula(f"{unknown} =", matrix(system.solution)),
     )
 

@@ -1,0 +1,8 @@
+"""Plots: fitted things as matplotlib axes. Matplotlib is imported when the first one is drawn."""
+
+from pellucid.plots.coefficient_path_plot import plot_coefficient_path
+from pellucid.plots.fitted_line_plot import plot_fitted_line
+from pellucid.plots.residuals_plot import plot_residuals
+from pellucid.plots.trace_plot import plot_trace
+
+__all__ = ["plot_coefficient_path", "plot_fitted_line", "plot_residuals", "plot_trace"]

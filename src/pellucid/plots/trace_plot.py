@@ -1,0 +1,86 @@
+"""The trace of a fit: how the objective and the measures of error fell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.plots.line_labels import label_line_ends
+from pellucid.plots.style import LINE_WIDTH, color, tidy_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DECAY = 10.0
+"""A column that ends this many times below its start measures an error, and is drawn by default."""
+WIDE = 100.0
+"""Positive values that span more than this factor are drawn on a logarithmic scale."""
+FEW = 40
+"""Up to so many iterations are marked one by one."""
+
+
+def plot_trace(trace: Trace, ax: Axes | None = None, columns: Sequence[str] | None = None) -> Axes:
+    """Draw columns of a trace against the iteration.
+
+    Parameters
+    ----------
+    trace : Trace
+        The ``trace_`` of a fitted estimator.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    columns : sequence of str, default=None
+        Columns to draw. None draws the objective and every column that fell to a tenth or less: the measures of error.
+
+    Returns
+    -------
+    Axes
+        The vertical axis is logarithmic if the values are positive and span more than two orders of magnitude.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    if len(trace) == 0:
+        raise ValueError("trace must have at least one row, got 0. Fit the estimator first.")
+    names = _default_columns(trace) if columns is None else list(columns)
+    ax = tidy_axes(ax)
+    iteration = trace["iteration"]
+    curves = {name: trace[name] for name in names}
+    log = _is_wide(np.concatenate(list(curves.values())))
+    marker = "o" if len(trace) <= FEW else None
+    for i, values in enumerate(curves.values()):
+        shown = np.where(values > 0, values, np.nan) if log else values
+        ax.plot(iteration, shown, color=color(i), linewidth=LINE_WIDTH, marker=marker, markersize=3.5, clip_on=False)
+    ax.set_yscale("log" if log else "linear")
+    ax.set_xlabel("iteration")
+    ax.margins(x=0.0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if len(names) == 1:
+        ax.set_ylabel(names[0])
+    else:
+        ends = [(_last_shown(values, log), name, color(i)) for i, (name, values) in enumerate(curves.items())]
+        label_line_ends(ax, [end for end in ends if np.isfinite(end[0])])
+    return ax
+
+
+def _default_columns(trace: Trace) -> list[str]:
+    others = [name for name in trace.columns if name not in ("iteration", "objective")]
+    return ["objective", *(name for name in others if _decays(trace[name]))]
+
+
+def _decays(values: Array) -> bool:
+    known = values[np.isfinite(values)]
+    return known.size > 1 and bool((known >= 0).all()) and bool(known[0] >= DECAY * known[-1] and known[0] > 0)
+
+
+def _is_wide(values: Array) -> bool:
+    known = values[np.isfinite(values)]
+    positive = known[known > 0]
+    return bool((known >= 0).all()) and positive.size > 1 and bool(positive.max() > WIDE * positive.min())
+
+
+def _last_shown(values: Array, log: bool) -> float:
+    shown = values[np.isfinite(values) & ((values > 0) | (not log))]
+    return float(shown[-1]) if shown.size else np.nan

@@ -19,6 +19,7 @@ from pellucid.files import (
 )
 from pellucid.files.container import UNSEALED
 from pellucid.files.writing import model_bytes
+from pellucid.linear_model import LinearRegression
 from tests.files.fuzz import join, split
 
 
@@ -113,8 +114,34 @@ def test_a_giant_header_is_refused_unread(tmp_path):
         load_bytes(tmp_path, b"\xff" * 100)
 
 
+def test_a_header_of_a_million_objects_is_refused_unparsed(tmp_path):
+    header = b'{"a":[' + b"[]," * 1_000_000 + b"0]}"
+    with pytest.raises(NotAModelFileError, match="at most 262144 opening brackets, got 1000002"):
+        load_bytes(tmp_path, len(header).to_bytes(8, "little") + header)
+
+
+def test_a_model_with_endless_names_is_not_saved(tmp_path):
+    model = StandardScaler().fit([[0.0], [1.0]])
+    model.feature_names_in_ = np.array(["x" * 9_000_000], dtype=object)
+    with pytest.raises(NotSaveableError, match="names and settings must take at most 8388608 bytes"):
+        pellucid.save(model, tmp_path / "model.safetensors")
+
+
+def test_half_a_character_in_a_name_is_not_saved(tmp_path):
+    model = StandardScaler().fit([[0.0], [1.0]])
+    model.feature_names_in_ = np.array(["x\ud800"], dtype=object)
+    with pytest.raises(NotSaveableError, match="names must be valid Unicode"):
+        pellucid.save(model, tmp_path / "model.safetensors")
+
+
+def test_a_name_that_looks_like_an_escape_is_kept(tmp_path):
+    model = StandardScaler().fit([[0.0], [1.0]])
+    model.feature_names_in_ = np.array([r"C:\udata \\ud800 \\\ud800 😀"], dtype=object)
+    assert load_bytes(tmp_path, model_bytes(model)).feature_names_in_ == model.feature_names_in_
+
+
 def test_endless_nesting_is_refused(tmp_path):
-    header = b"[" * 2_000_000
+    header = b"[" * 200_000
     with pytest.raises(NotAModelFileError, match="nested too deeply"):
         load_bytes(tmp_path, len(header).to_bytes(8, "little") + header)
 
@@ -126,6 +153,7 @@ def test_endless_nesting_is_refused(tmp_path):
         ('{"a":NaN}', "NaN is not a JSON number"),
         ('{"a":' + "9" * 5000 + "}", "digits"),
         ('{"a":', "Expecting value"),
+        ('{"a":"\\ud800"}', "escapes half a character"),
     ],
 )
 def test_loose_json_is_refused(tmp_path, text, cause):
@@ -215,6 +243,17 @@ def test_overlapping_arrays_are_refused(tmp_path, content):
         load_bytes(tmp_path, forged(content, overlap))
 
 
+def test_a_coefficient_that_is_no_number_is_refused(tmp_path):
+    content = model_bytes(LinearRegression().fit([[0.0], [1.0], [3.0]], [0.0, 1.0, 2.0]))
+
+    def poison(header, document, data):
+        start, stop = header["coef_"]["data_offsets"]
+        return data[:start] + np.array([np.nan]).tobytes() + data[stop:]
+
+    with pytest.raises(SchemaError, match="coef_ must be a finite array"):
+        load_bytes(tmp_path, forged(content, poison))
+
+
 def test_padding_cannot_fill_the_memory(tmp_path):
     content = model_bytes(OneHotEncoder().fit(np.array([["a"], ["b"]], dtype=object)))
 
@@ -273,7 +312,7 @@ def test_a_failed_save_keeps_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "model.safetensors"
     pellucid.save(StandardScaler().fit([[0.0], [1.0]]), path)
     before = path.read_bytes()
-    monkeypatch.setattr("pellucid.files.atomic.os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr("pellucid.core.atomic.os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         pellucid.save(StandardScaler().fit([[5.0], [9.0]]), path)
     assert path.read_bytes() == before

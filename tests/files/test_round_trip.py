@@ -127,6 +127,16 @@ def test_recorded_states_are_kept(tmp_path):
     )
 
 
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_the_layout_in_memory_is_kept(layout, tmp_path):
+    X, y = numbers()
+    model = ESTIMATORS["Ridge"]().fit(X, np.column_stack([y, -y]))
+    model.coef_ = np.asarray(model.coef_, order=layout)
+    loaded = again(model, tmp_path).coef_
+    np.testing.assert_array_equal(loaded, model.coef_)
+    assert loaded.flags[f"{layout}_CONTIGUOUS"]
+
+
 def test_the_output_container_is_kept(tmp_path):
     frame, _ = table()
     model = preparation().set_output(transform="pandas").fit(frame)
@@ -149,6 +159,20 @@ def test_the_file_opens_with_the_safetensors_library(tmp_path):
 
 def test_every_public_estimator_is_registered():
     assert set(registry()) == set(ESTIMATORS) | set(fitted_transformers())
+
+
+def test_functions_are_refused_with_the_reason(tmp_path):
+    X, _ = numbers()
+    model = ESTIMATORS["BasisExpansion"](functions=[np.sin]).fit(X)
+    with pytest.raises(NotSaveableError, match=r"functions of BasisExpansion must be None.*cannot run code"):
+        pellucid.save(model, tmp_path / "model.safetensors")
+
+
+def test_a_coefficient_that_is_no_number_is_refused(tmp_path):
+    model = fitted_estimator(ESTIMATORS["Ridge"])
+    model.coef_[1] = np.nan
+    with pytest.raises(NotSaveableError, match="coef_ of Ridge must be a finite array"):
+        pellucid.save(model, tmp_path / "model.safetensors")
 
 
 def test_a_generator_is_refused_with_the_remedy(tmp_path):

@@ -1,6 +1,6 @@
 """Kinds of arrays: numbers, which live in the file's table, and texts, which live in the document."""
 
-# ruff: noqa: ARG002, D102  (the four methods of a kind are described once, in Kind)
+# ruff: noqa: D102  (the four methods of a kind are described once, in Kind)
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Kinds of collections: lists and tuples of one kind, tuples of several, dicts."""
 
-# ruff: noqa: ARG002, D102  (the four methods of a kind are described once, in Kind)
+# ruff: noqa: D102  (the four methods of a kind are described once, in Kind)
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pellucid.files.errors import SchemaError
 from pellucid.files.kinds import Either, Flag, Kind, Real, Text, Whole, read_as, tagged
 from pellucid.files.pages import ReadPage, WritePage
 from pellucid.files.strict_json import Json, describe
-
 
 PLAIN = Either((Flag(), Whole(), Real(), Text()))
 

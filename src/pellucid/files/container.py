@@ -13,17 +13,19 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
+from io import BufferedReader
 
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.files.errors import DamagedFileError, NotAModelFileError
+from pellucid.files.errors import DamagedFileError, ModelFileError, NotAModelFileError
 from pellucid.files.strict_json import Json, describe, parse_json
 
 MAX_FILE_BYTES = 2**32
-MAX_HEADER_BYTES = 2**24
-MAX_ARRAYS = 10_000
+MAX_HEADER_BYTES = 2**23
+MAX_BRACKETS = 2**18
+"""Opening brackets in a header: each becomes an object of a hundred bytes and more when it is parsed."""
+
 MAX_DIMENSIONS = 8
 LENGTH_BYTES = 8
 CHUNK_BYTES = 2**20
@@ -56,21 +58,21 @@ class Entry:
 class Container:
     """A file whose outside has been checked: its document as text and its table of arrays."""
 
-    file: BinaryIO
+    file: BufferedReader
     document: str
     entries: Mapping[str, Entry]
 
     def read_array(self, name: str) -> Array:
         """Return a fresh array. The entry has been checked against the length of the file."""
         entry = self.entries[name]
-        count = math.prod(entry.shape)
+        array = np.empty(entry.shape, entry.dtype)
+        raw = array.reshape(-1).view(np.uint8)
         self.file.seek(entry.offset)
-        raw = self.file.read(count * entry.dtype.itemsize)
-        if len(raw) != count * entry.dtype.itemsize:
-            raise DamagedFileError(f"array {name} must have {count} entries, but the file ends inside it.")
-        if entry.dtype == np.dtype(bool) and raw.strip(b"\x00\x01"):
+        if self.file.readinto(raw.data) != raw.size:
+            raise DamagedFileError(f"array {name} must have {array.size} entries, but the file ends inside it.")
+        if entry.dtype == bool and raw.max(initial=0) > 1:
             raise DamagedFileError(f"array {name} must hold only 0 and 1, being of kind bool.")
-        return np.frombuffer(raw, entry.dtype).reshape(entry.shape).copy()
+        return array
 
 
 def seal(content: bytes) -> bytes:
@@ -79,12 +81,27 @@ def seal(content: bytes) -> bytes:
     return content.replace(placeholder, _CHECKSUM_IN_HEADER + hashlib.sha256(content).hexdigest().encode(), 1)
 
 
-def open_container(file: BinaryIO, max_bytes: int = MAX_FILE_BYTES) -> Container:
+def check_header(header: bytes, error: type[ModelFileError]) -> None:
+    """Refuse a header that is too long or too intricate to be parsed in a moment. Save asks, too."""
+    if len(header) > MAX_HEADER_BYTES:
+        raise error(f"names and settings must take at most {MAX_HEADER_BYTES} bytes, got {len(header)}. Shorten them.")
+    brackets = header.count(b"[") + header.count(b"{")
+    if brackets > MAX_BRACKETS:
+        raise error(f"header must have at most {MAX_BRACKETS} opening brackets, got {brackets}. Record fewer states.")
+
+
+def header_of(content: bytes) -> bytes:
+    """Return the header of a file in memory."""
+    return content[LENGTH_BYTES : LENGTH_BYTES + int.from_bytes(content[:LENGTH_BYTES], "little")]
+
+
+def open_container(file: BufferedReader, max_bytes: int = MAX_FILE_BYTES) -> Container:
     """Check sizes, header, table and checksum, in this order, before anything is allocated for the arrays."""
     size = os.fstat(file.fileno()).st_size
     if size > max_bytes:
         raise NotAModelFileError(f"file must be at most {max_bytes} bytes, got {size}. Pass a larger max_bytes.")
     header = _read_header(file, size)
+    check_header(header, NotAModelFileError)
     table = parse_json(_decode(header), "header")
     if not isinstance(table, dict):
         raise NotAModelFileError("header must be a JSON object.")
@@ -94,7 +111,7 @@ def open_container(file: BinaryIO, max_bytes: int = MAX_FILE_BYTES) -> Container
     return Container(file, document, entries)
 
 
-def _read_header(file: BinaryIO, size: int) -> bytes:
+def _read_header(file: BufferedReader, size: int) -> bytes:
     file.seek(0)
     length = int.from_bytes(file.read(LENGTH_BYTES), "little")
     if size < LENGTH_BYTES + 2 or length < 2 or length > MAX_HEADER_BYTES:
@@ -124,8 +141,6 @@ def _document_of(metadata: Json) -> str:
 
 def _entries_of(table: dict[str, Json], start: int, stop: int) -> dict[str, Entry]:
     """Return the table of arrays, which must cover the rest of the file without a gap or an overlap."""
-    if len(table) > MAX_ARRAYS:
-        raise NotAModelFileError(f"file must hold at most {MAX_ARRAYS} arrays, got {len(table)}.")
     spans = {name: _checked_entry(name, row, start) for name, row in table.items()}
     position = start
     for name, (entry, end) in sorted(spans.items(), key=lambda item: (item[1][0].offset, item[1][1])):
@@ -156,7 +171,7 @@ def _are_sizes(values: Json) -> bool:
     return isinstance(values, list) and all(type(value) is int and 0 <= value <= MAX_FILE_BYTES for value in values)
 
 
-def _check_seal(file: BinaryIO, header: bytes, document: str) -> None:
+def _check_seal(file: BufferedReader, header: bytes, document: str) -> None:
     found = _CHECKSUM.match(document)
     sealed = _CHECKSUM_IN_HEADER + (found[1].encode() if found else b"")
     if found is None or header.count(sealed) != 1:

@@ -3,7 +3,7 @@
 Save and load apply the same checks, so that a file we write is a file we read.
 """
 
-# ruff: noqa: ARG002, D102  (the four methods of a kind are described once, in Kind)
+# ruff: noqa: D102  (the four methods of a kind are described once, in Kind)
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def tagged(node: Json, *tags: str) -> Json:
 
 @dataclass(frozen=True)
 class Either(Kind):
-    """A value of the first kind that takes it."""
+    """A value of the first kind that takes it. The kinds must differ in the outer form of their JSON."""
 
     kinds: tuple[Kind, ...]
 

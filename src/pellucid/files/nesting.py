@@ -1,6 +1,6 @@
 """Estimators inside estimators: the steps of a pipeline, the branches of a column transformer."""
 
-# ruff: noqa: ARG002, D102  (the four methods of a kind are described once, in Kind)
+# ruff: noqa: D102  (the four methods of a kind are described once, in Kind)
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ NOT_STORED = frozenset({"_skl_callbacks"})
 
 OUTPUT_CONFIG = "_sklearn_output_config"
 OUTPUT = Nothing() | OneOf(("default", "pandas", "polars"))
+MOST_SHOWN = 100
 PARTS = {"class", "parameters", "attributes", "output"}
 
 
@@ -117,10 +118,15 @@ def class_name_of(node: Json, page: ReadPage, path: str) -> str:
 def _write_value(owner: str, kind: Kind, value: Any, page: WritePage, path: str) -> Json:
     if not kind.fits(value):
         raise NotSaveableError(
-            f"{path} of {owner} must be {kind.says} to be saved, got {value!r:.120}. "
-            "Set it to such a value and fit again: a file that cannot run code stores nothing else."
+            f"{path} of {owner} must be {kind.says} to be saved, got {_shorten(value)}. "
+            "Set it so before fitting: a file that cannot run code stores nothing else."
         )
     return kind.write(value, page, path)
+
+
+def _shorten(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def _kind_of(kind: Kind | Optional) -> Kind:

@@ -1,6 +1,6 @@
 """Kinds that only scikit-learn's transformers need: dtypes by name, slices."""
 
-# ruff: noqa: ARG002, D102  (the four methods of a kind are described once, in Kind)
+# ruff: noqa: D102  (the four methods of a kind are described once, in Kind)
 
 from __future__ import annotations
 

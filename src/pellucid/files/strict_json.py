@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, TypeAlias
 
 from pellucid.files.errors import NotAModelFileError
 
 Json: TypeAlias = Any
 """None, bool, int, float, str, or lists and dicts of them."""
+
+_HALF_CHARACTER = re.compile(r"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")
+"""An escaped surrogate: half of a character, which no file of ours contains and no UTF-8 text can."""
 
 
 def dump_json(value: Json) -> str:
@@ -18,6 +22,8 @@ def dump_json(value: Json) -> str:
 
 def parse_json(text: str, what: str) -> Json:
     """Return the value that the text describes; ``what`` names it in the error."""
+    if _HALF_CHARACTER.search(text):
+        raise NotAModelFileError(f"{what} must be plain JSON, but it escapes half a character.")
     try:
         return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

@@ -9,8 +9,9 @@ from safetensors.numpy import save as safetensors_bytes
 from sklearn.utils.validation import check_is_fitted
 
 import pellucid
-from pellucid.files.atomic import write_whole
-from pellucid.files.container import DOCUMENT_KEY, UNSEALED, seal
+from pellucid.core.atomic import write_whole
+from pellucid.files.container import DOCUMENT_KEY, UNSEALED, check_header, header_of, seal
+from pellucid.files.errors import NotSaveableError
 from pellucid.files.nesting import write_model
 from pellucid.files.pages import WritePage
 from pellucid.files.strict_json import dump_json
@@ -52,4 +53,10 @@ def model_bytes(model: Any) -> bytes:
         "written_by": f"pellucid {pellucid.__version__}",
         "model": write_model(model, page),
     }
-    return seal(safetensors_bytes(page.arrays, metadata={DOCUMENT_KEY: dump_json(document)}))
+    try:
+        content = safetensors_bytes(page.arrays, metadata={DOCUMENT_KEY: dump_json(document)})
+    except UnicodeEncodeError as error:
+        where = error.object[max(0, error.start - 20) : error.end]
+        raise NotSaveableError(f"names must be valid Unicode to be saved, got {where!r}. Rename it.") from None
+    check_header(header_of(content), NotSaveableError)
+    return seal(content)

@@ -67,26 +67,28 @@ ANGLE: dict[str, Kind] = {
     "random_state": SEED,
 }
 
-INFERENCE: dict[str, Kind | Optional] = {
+INFERENCE: dict[
+    str, Kind | Optional
+] = {  # not finite where a fit leaves no degrees of freedom or has no direct solution
     "noise_variance_": Optional(Real(finite=False) | Numbers(("n_targets",), finite=False)),
-    "degrees_of_freedom_": Optional(Real()),
-    "unit_covariance_": Optional(Nothing() | Numbers(("n_features", "n_features"))),
-    "feature_means_": Optional(Numbers(("n_features",))),
-    "total_weight_": Optional(Real()),
+    "degrees_of_freedom_": Optional(Real(finite=False)),
+    "unit_covariance_": Optional(Nothing() | Numbers(("n_features", "n_features"), finite=False)),
+    "feature_means_": Optional(Numbers(("n_features",), finite=False)),
+    "total_weight_": Optional(Real(finite=False)),
 }
 DESCENDED: dict[str, Kind | Optional] = {**FITTED_LINE, "n_iter_": COUNT_PER_TARGET, "dual_gap_": PER_TARGET}
 SEARCHED: dict[str, Kind | Optional] = {
     **DESCENDED,
     "alpha_": Real(),
     "alphas_": Numbers(("n_alphas",)) | Numbers(("n_ratios", "n_alphas")),
-    "mse_path_": Numbers(("n_alphas", "n_folds")) | Numbers(("n_ratios", "n_alphas", "n_folds")),
+    "mse_path_": Numbers((None,)) | Numbers((None, None)) | Numbers((None, None, None)),  # squeezed
 }
 KNOTS = Numbers((None,))
 WALKED: dict[str, Kind | Optional] = {
     **FITTED_LINE,
     "n_iter_": COUNT_PER_TARGET,
     "alphas_": KNOTS | Items(KNOTS),
-    "active_": Optional(Items(COUNT) | Items(Items(COUNT))),
+    "active_": Optional(Items(COUNT | Items(COUNT))),
     "coef_path_": Optional(Numbers(("n_features", None)) | Items(Numbers(("n_features", None)))),
 }
 
@@ -127,7 +129,14 @@ SCHEMAS = (
         "RidgeClassifier",
         HOME,
         parameters=RIDGE | {"alpha": NUMBER, "class_weight": Nothing() | OneOf(("balanced",)) | Lookup(NUMBER)},
-        attributes={**FITTED_LINE, **INFERENCE, "n_iter_": COUNT_PER_TARGET, "solver_": Text(), "classes_": LABELS},
+        attributes={
+            **FITTED_LINE,
+            **INFERENCE,
+            "n_iter_": COUNT_PER_TARGET,
+            "solver_": Text(),
+            "classes_": LABELS,
+            "multilabel_": FLAG,
+        },
     ),
     Schema(
         "Lasso",
@@ -142,7 +151,7 @@ SCHEMAS = (
         parameters=DESCENT | {"alpha": NUMBER, "l1_ratio": NUMBER, "warm_start": FLAG},
         attributes=DESCENDED,
     ),
-    Schema("LassoCV", HOME, parameters=SEARCH, attributes=SEARCHED),
+    Schema("LassoCV", HOME, parameters=SEARCH, attributes=SEARCHED, rebuilt=frozenset({"l1_ratio"})),
     Schema(
         "ElasticNetCV",
         HOME,
@@ -155,5 +164,29 @@ SCHEMAS = (
         HOME,
         parameters=ANGLE | {"alpha": NUMBER, "max_iter": COUNT, "positive": FLAG},
         attributes=WALKED,
+    ),
+    Schema(
+        "BridgeRegression",
+        HOME,
+        parameters={
+            "alpha": NUMBER,
+            "q": NUMBER,
+            "fit_intercept": FLAG,
+            "max_iter": COUNT,
+            "tol": NUMBER,
+            "warm_start": FLAG,
+        },
+        attributes={**FITTED_LINE, "n_iter_": COUNT},
+    ),
+    Schema(
+        "BasisExpansion",
+        HOME,
+        parameters={"degree": COUNT, "functions": Nothing(), "include_bias": FLAG, "interaction_only": FLAG},
+        attributes={
+            **INPUTS,
+            **EVIDENCE,
+            "powers_": Numbers(("n_outputs", "n_features"), WHOLES, low=0),
+            "n_output_features_": Whole(low=1, size="n_outputs"),
+        },
     ),
 )

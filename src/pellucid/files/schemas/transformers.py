@@ -16,7 +16,7 @@ from pellucid.files.scikit_learn_kinds import Dtype, ScalarType, Span
 DEGREE = Whole(low=0, high=64)
 STATISTIC = Numbers(("n_features",), finite=False)
 CATEGORIES = Texts() | Numbers((None,), ("bool", *WHOLES, "float64"), finite=False)
-BRANCHES = Items(Row((Text(), OneOf(("drop",)) | Model(), Items(Text()) | Items(Whole(low=0)))))
+BRANCHES = Items(Row((Text(), OneOf(("drop",)) | Model(), Items(Text() | Whole(low=0)))))
 
 
 def _rebuild_imputer(model: Any) -> None:

@@ -39,14 +39,15 @@ def read_catalogue() -> tuple[Topic, ...]:
     Examples
     --------
     >>> from pellucid.catalogue import read_catalogue
-    >>> read_catalogue()[0].names
-    ('LinearRegression',)
+    >>> read_catalogue()[0].names[0]
+    'LinearRegression'
     """
     rows = tomllib.loads((files("pellucid") / "catalogue.toml").read_text(encoding="utf-8"))
-    return tuple(
-        Topic(id=name, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
-        for name, row in rows.items()
-    )
+    return tuple(_topic(name, row) for name, row in rows.items())
+
+
+def _topic(name: str, row: dict[str, Any]) -> Topic:
+    return Topic(**{"id": name, **row, "objects": tuple(row["objects"]), "tests": tuple(row.get("tests", ()))})
 
 
 def _import(path: str) -> Any:

@@ -24,7 +24,6 @@ FAILED_INSIDE = 3
 application = typer.Typer(
     name="pellucid",
     help="Machine learning that shows its work and proves its answer.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 done, 1 a claim does not hold, 2 wrong usage or input."""
     try:
-        application(args=arguments, standalone_mode=False)
+        application(args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"], standalone_mode=False)
     except typer.Exit as stop:
         return stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
@@ -75,7 +74,7 @@ def _print_version(wanted: bool) -> None:
 
 @application.callback()
 def options(
-    version: Annotated[  # noqa: ARG001
+    version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pellucid.cli.errors import CommandError
+
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table
 
     from pellucid.cli.bake_off import BakeOff
+    from pellucid.cli.tables import Columns
+    from pellucid.core.types import Array
 
 MODEL_FILE = "model.safetensors"
 REPORT_FILE = "report.html"
@@ -31,10 +36,12 @@ def fit(
 
     from pellucid.cli.fit_report import describe_fit
     from pellucid.cli.tables import features, read_table, target_values, understand
-    from pellucid.files.atomic import write_all_whole
+    from pellucid.core.atomic import write_all_whole
     from pellucid.files.writing import model_bytes
     from pellucid.report import render_fit_report
 
+    if out.exists() and not out.is_dir():
+        raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
     frame = read_table(table)
     y = target_values(frame, target)
     columns = understand(frame, target)
@@ -48,11 +55,11 @@ def fit(
 
     console = Console()
     console.print(_leaderboard(found))
-    console.print(_verdict(found, target), highlight=False)
-    console.print(f"Model   {model_file}\nReport  {report_file}", highlight=False, soft_wrap=True)
+    console.print(_verdict(found), highlight=False, markup=False)
+    console.print(f"Model: {model_file}\nReport: {report_file}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _run_with_progress(X, y, columns, **options) -> BakeOff:  # type: ignore[no-untyped-def]
+def _run_with_progress(X: pd.DataFrame, y: Array, columns: Columns, **options: Any) -> BakeOff:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -62,29 +69,35 @@ def _run_with_progress(X, y, columns, **options) -> BakeOff:  # type: ignore[no-
     layout = (TextColumn("{task.description:<18}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
     with Progress(*layout, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=options["folds"] * len(contestants_for(columns)))
-        return bake_off(X, y, columns, advance=lambda name: progress.update(task, description=name, advance=1), **options)
+        return bake_off(
+            X, y, columns, advance=lambda name: progress.update(task, description=name, advance=1), **options
+        )
 
 
 def _leaderboard(found: BakeOff) -> Table:
     from rich.table import Table
 
-    table = Table("Method", "Error", "± SE", "Coefficients", header_style="bold", title_justify="left")
+    from pellucid.report import format_number
+
+    table = Table("Method", "Error", "± SE", "Coefficients", header_style="bold")
     for score in found.scores:
         chosen = score is found.chosen
         table.add_row(
             f"{score.contestant.name}{' (chosen)' if chosen else ''}",
-            f"{score.mean:.4g}",
-            f"{score.standard_error:.2g}",
+            format_number(score.mean),
+            format_number(score.standard_error, 2),
             "-" if score.contestant.is_baseline else f"{score.n_coefficients:.3g}",
             style="bold" if chosen else "dim" if score.contestant.is_baseline else "",
         )
     return table
 
 
-def _verdict(found: BakeOff, target: str) -> str:
+def _verdict(found: BakeOff) -> str:
+    from pellucid.report import format_number
+
     estimate, certificate = found.estimate, found.model[-1].certificate_
+    error, low, high = (format_number(value) for value in (estimate.error, estimate.low, estimate.high))
     return (
-        f"On {len(estimate.actual)} rows kept aside the error of {target} is {estimate.error:.4g} "
-        f"(95 % interval {estimate.low:.4g} to {estimate.high:.4g}), R² {estimate.r_squared:.3f}.\n"
-        f"Certificate: {certificate.grade}, {'holds' if certificate.holds else 'DOES NOT HOLD'}."
+        f"Error on {len(estimate.actual)} rows kept aside: {error} (95 % interval {low} to {high})\n"
+        f"Certificate: {certificate.grade}, {'holds' if certificate.holds else 'DOES NOT HOLD'}"
     )

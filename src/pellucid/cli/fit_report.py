@@ -85,7 +85,9 @@ def _notes(found: BakeOff, frame: pd.DataFrame, columns: Columns) -> list[str]:
 
 def _describe_column(column: pd.Series, columns: Columns) -> ColumnRow:
     name = str(column.name)
-    kinds = {columns.target: "target"} | dict.fromkeys(columns.numeric, "number") | dict.fromkeys(columns.words, "words")
+    kinds = (
+        {columns.target: "target"} | dict.fromkeys(columns.numeric, "number") | dict.fromkeys(columns.words, "words")
+    )
     kind = kinds.get(name, "left out")
     return ColumnRow(name, kind, int(column.isna().sum()), _values(column, kind))
 

@@ -24,11 +24,11 @@ def predict(
     """Predict the target for every row of a table."""
     import sys
 
+    from pellucid.cli.saved_model import load_model
     from pellucid.cli.tables import features_for, read_table
-    from pellucid.files import load
-    from pellucid.files.atomic import write_whole
+    from pellucid.core.atomic import write_whole
 
-    loaded = load(model)
+    loaded = load_model(model)
     X = features_for(loaded, read_table(table))
     text = _predictions(loaded, X, interval).to_csv(index=False)
     if out is None:
@@ -40,14 +40,16 @@ def predict(
 def _predictions(model: Any, X: Any, level: float | None) -> pd.DataFrame:
     import pandas as pd
 
+    from pellucid.cli.saved_model import last_step
+
     found = pd.DataFrame({"prediction": model.predict(X)})
     if level is None:
         return found
-    last = model[-1] if hasattr(model, "steps") else model
-    if not hasattr(last, "prediction_interval"):
+    estimator, seen = last_step(model, X)
+    if not hasattr(estimator, "prediction_interval"):
         raise CommandError(
-            f"interval must be asked of LinearRegression or Ridge, got {type(last).__name__}, which has none. "
+            f"interval must be asked of least squares or ridge, got {type(estimator).__name__}, which has none. "
             "Leave --interval out."
         )
-    low, high = last.prediction_interval(model[:-1].transform(X) if last is not model else X, level)
+    low, high = estimator.prediction_interval(seen, level)
     return found.assign(low=low, high=high)

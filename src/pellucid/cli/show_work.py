@@ -33,14 +33,14 @@ def show_work(
     """Work a small problem by hand, step by step, with exact fractions."""
     import sys
 
-    import pellucid
+    from pellucid import workings
     from pellucid.cli.tables import check_has_column, features, read_table
-    from pellucid.files.atomic import write_whole
+    from pellucid.core.atomic import write_whole
 
     frame = read_table(table)
     check_has_column(frame, target)
     X = features(frame, tuple(frame.columns.drop(target)), ())
-    document = pellucid.show_work(_estimator(method, alpha), X, frame[target].to_numpy())
+    document = workings.show_work(_estimator(method, alpha), X, frame[target].to_numpy())
     text = str(getattr(document, str(format))())
     if out is None:
         sys.stdout.write(text.rstrip("\n") + "\n")

@@ -19,17 +19,20 @@ def verify(
     import sys
     import warnings
 
-    import pellucid
+    from pellucid.cli.saved_model import load_model
     from pellucid.cli.tables import features_for, read_table, target_values
     from pellucid.core.certificate import UncertifiedWarning
+    from pellucid.core.verification import verify as recompute
 
-    loaded, frame = pellucid.load(model), read_table(table)
+    loaded, frame = load_model(model), read_table(table)
+    if target in getattr(loaded, "feature_names_in_", ()):
+        raise CommandError(f"target must be the column that was predicted, got {target!r}, a feature of the model.")
     y = target_values(frame, target)
     X = features_for(loaded, frame.drop(columns=target))
     _check_is_training_data(loaded, X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UncertifiedWarning)  # it is said below, once
-        certificate = pellucid.verify(loaded, X, y)
+        certificate = recompute(loaded, X, y)
     sys.stdout.write(f"{certificate}\n")
     if not certificate.holds:
         failed = ", ".join(claim.name for claim in certificate.failed)
@@ -37,12 +40,14 @@ def verify(
 
 
 def _check_is_training_data(model: Any, X: Any, y: Any) -> None:
+    from pellucid.cli.saved_model import last_step
     from pellucid.core.fingerprint import fingerprint
 
-    last = model[-1] if hasattr(model, "steps") else model
-    expected = getattr(last, "data_fingerprint_", None)
+    estimator, seen = last_step(model, X)
+    expected = getattr(estimator, "data_fingerprint_", None)
     if expected is None:
-        raise CommandError(f"model must be an estimator of pellucid, got {type(last).__name__}, which proves nothing.")
-    seen = model[:-1].transform(X) if last is not model else X
+        raise CommandError(
+            f"model must end in an estimator of pellucid, got {type(estimator).__name__}, which proves nothing."
+        )
     if fingerprint(seen, y) != expected:
         raise ClaimError("the table must be the one the model was fitted on, but its fingerprint differs.")

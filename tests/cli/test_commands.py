@@ -1,0 +1,217 @@
+"""The command as a user meets it: outputs, sentences and exit codes."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pellucid
+from pellucid.cli.application import run
+from pellucid.data import load_cars_by_hand
+from pellucid.linear_model import Lasso, LinearRegression, Ridge
+
+
+@pytest.fixture
+def houses(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 80
+    frame = pd.DataFrame(
+        {
+            "size": rng.uniform(30, 200, n).round(1),
+            "city": rng.choice(["Zürich", "Bern", "x < y & z"], n),
+            "garden": rng.choice([True, False], n),
+            "label": [f"house {i}" for i in range(n)],
+        }
+    )
+    frame["price"] = (3 * frame["size"] + 40 * (frame["city"] == "Bern") + rng.normal(0, 10, n)).round(2)
+    frame.loc[::9, "size"] = np.nan
+    frame.loc[3, "city"] = None
+    path = tmp_path / "houses.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def cars(tmp_path):
+    path = tmp_path / "cars.csv"
+    load_cars_by_hand().to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def ridge_file(tmp_path, cars):
+    frame = pd.read_csv(cars)
+    path = tmp_path / "ridge.safetensors"
+    pellucid.save(Ridge(alpha=0.5).fit(frame[["age", "distance"]], frame["price"]), path)
+    return path
+
+
+def call(*arguments):
+    return run([str(argument) for argument in arguments])
+
+
+def test_fit_then_verify_then_predict(houses, tmp_path, capsys):
+    out = tmp_path / "learned"
+    assert call("fit", houses, "--target", "price", "--out", out, "--folds", 3) == 0
+    said = capsys.readouterr().out
+    assert "chosen" in said
+    assert str(out / "report.html") in said
+    assert sorted(path.name for path in out.iterdir()) == ["model.safetensors", "report.html"]
+
+    assert call("verify", out / "model.safetensors", houses, "--target", "price") == 0
+    assert "holds" in capsys.readouterr().out
+
+    assert call("predict", out / "model.safetensors", houses, "--out", tmp_path / "answers.csv") == 0
+    answers = pd.read_csv(tmp_path / "answers.csv")
+    assert list(answers) == ["prediction"]
+    assert np.corrcoef(answers["prediction"], pd.read_csv(houses)["price"])[0, 1] > 0.8
+
+
+def test_the_same_seed_gives_the_same_files(houses, tmp_path):
+    for name in ("one", "two"):
+        assert call("fit", houses, "--target", "price", "--out", tmp_path / name, "--folds", 2, "--seed", 7) == 0
+    for file in ("model.safetensors", "report.html"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_the_report_tells_what_was_left_out(houses, tmp_path):
+    call("fit", houses, "--target", "price", "--out", tmp_path, "--folds", 2)
+    assert "Column label was left out: it has 80 different texts" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".parquet"])
+def test_other_kinds_of_tables_are_read(houses, tmp_path, suffix):
+    frame = pd.read_csv(houses)
+    path = tmp_path / f"houses{suffix}"
+    frame.to_csv(path, sep="\t", index=False) if suffix == ".tsv" else frame.to_parquet(path)
+    assert call("fit", path, "--target", "price", "--out", tmp_path / "learned", "--folds", 2) == 0
+
+
+def test_predict_gives_intervals(ridge_file, cars, capsys):
+    assert call("predict", ridge_file, cars, "--interval", 0.9) == 0
+    header, first, *_ = capsys.readouterr().out.splitlines()
+    assert header == "prediction,low,high"
+    middle, low, high = map(float, first.split(","))
+    assert low < middle < high
+
+
+def test_a_method_without_intervals_says_so(cars, tmp_path, capsys):
+    frame = pd.read_csv(cars)
+    pellucid.save(Lasso(alpha=0.1).fit(frame[["age", "distance"]], frame["price"]), tmp_path / "lasso.safetensors")
+    assert call("predict", tmp_path / "lasso.safetensors", cars, "--interval", 0.9) == 2
+    assert "interval must be asked of least squares or ridge, got Lasso" in capsys.readouterr().err
+
+
+def test_a_model_of_unnamed_columns_takes_a_table_of_that_width(cars, tmp_path, capsys):
+    frame = pd.read_csv(cars)
+    pellucid.save(Ridge().fit(frame[["age", "distance"]].to_numpy(), frame["price"]), tmp_path / "m.safetensors")
+    assert call("verify", tmp_path / "m.safetensors", cars, "--target", "price") == 0
+    assert call("predict", tmp_path / "m.safetensors", cars) == 2
+    assert "table must have 2 columns besides the target, got 3" in capsys.readouterr().err
+
+
+def test_verify_notices_a_changed_model(tmp_path, cars, capsys):
+    frame = pd.read_csv(cars)
+    model = LinearRegression().fit(frame[["age", "distance"]], frame["price"])
+    model.coef_[0] += 0.01
+    pellucid.save(model, tmp_path / "nudged.safetensors")
+    assert call("verify", tmp_path / "nudged.safetensors", cars, "--target", "price") == 1
+    assert "the certificate does not hold on cars.csv" in capsys.readouterr().err
+
+
+def test_verify_notices_another_table(ridge_file, tmp_path, cars, capsys):
+    other = pd.read_csv(cars)
+    other.loc[0, "age"] += 1
+    other.to_csv(tmp_path / "other.csv", index=False)
+    assert call("verify", ridge_file, tmp_path / "other.csv", "--target", "price") == 1
+    assert "fingerprint differs" in capsys.readouterr().err
+
+
+def test_show_work_prints_the_steps(cars, tmp_path, capsys):
+    assert call("show-work", cars, "--target", "price", "--method", "ridge", "--alpha", 0.5) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 10
+    assert call("show-work", cars, "--target", "price", "--format", "html", "--out", tmp_path / "work.html") == 0
+    assert "<math" in (tmp_path / "work.html").read_text()
+
+
+def test_catalogue_lists_the_regression_topics(capsys):
+    assert call("catalogue") == 0
+    assert set(re.findall(r"LIN-\d", capsys.readouterr().out)) == {f"LIN-{n}" for n in range(1, 7)}
+
+
+def test_without_arguments_the_help_is_shown(capsys):
+    assert call() == 0
+    said = capsys.readouterr()
+    assert "show-work" in said.out
+    assert said.err == ""
+
+
+def test_version(capsys):
+    assert call("--version") == 0
+    assert capsys.readouterr().out == f"pellucid {pellucid.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("fit", "TABLE", "--target", "nothing"), "target must be one of the columns"),
+        (("fit", "TABLE", "--target", "city"), "Classification comes in a later version"),
+        (("fit", "missing.csv", "--target", "y"), "which does not exist"),
+        (("fit", "TABLE.docx", "--target", "y"), "table must be one of .csv, .tsv, .parquet"),
+        (("fit", "TABLE", "--target", "price", "--folds", "1"), "--folds"),
+        (("fit", "TABLE"), "Missing option '--target'"),
+        (("fit", "TABLE", "--target", "price", "--out", "CARS"), "out must be a folder"),
+        (("predict", "TABLE", "TABLE"), "must be"),
+        (("predict", "missing.safetensors", "TABLE"), "model must be a file, got missing.safetensors"),
+        (("predict", "RIDGE", "TABLE"), "but ['age', 'distance'] are missing"),
+        (("verify", "RIDGE", "TABLE", "--target", "nothing"), "target must be one of the columns"),
+        (("verify", "RIDGE", "CARS", "--target", "age"), "a feature of the model"),
+        (("show-work", "CARS", "--target", "price", "--alpha", "1"), "alpha must be left out for least-squares"),
+        (("show-work", "CARS", "--target", "price", "--method", "magic"), "magic"),
+        (("conjure",), "No such command 'conjure'"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_code_2(arguments, sentence, houses, cars, ridge_file, capsys):
+    paths = {"TABLE": str(houses), "CARS": str(cars), "RIDGE": str(ridge_file)}
+    assert call(*(paths.get(argument, argument) for argument in arguments)) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("pellucid: ")
+    assert sentence in complaint
+    assert complaint.count("\n") == 1
+
+
+def test_too_few_rows_are_refused_and_nothing_is_written(cars, tmp_path, capsys):
+    assert call("fit", cars, "--target", "price", "--out", tmp_path / "learned") == 2
+    assert "table must have at least 10 rows, got 6" in capsys.readouterr().err
+    assert not (tmp_path / "learned").exists()
+
+
+def test_words_where_numbers_were_are_named(ridge_file, tmp_path, capsys):
+    pd.DataFrame({"age": ["1", "old"], "distance": [1, 2]}).to_csv(tmp_path / "bad.csv", index=False)
+    assert call("predict", ridge_file, tmp_path / "bad.csv") == 2
+    assert "column 'age' must be numbers, got 'old'" in capsys.readouterr().err
+
+
+def test_a_failure_inside_asks_for_the_debug_switch(cars, monkeypatch, capsys):
+    monkeypatch.setattr("pellucid.cli.tables.read_table", lambda path: 1 / 0)
+    assert call("fit", cars, "--target", "price") == 3
+    assert "Set PELLUCID_DEBUG=1" in capsys.readouterr().err
+    monkeypatch.setenv("PELLUCID_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        call("fit", cars, "--target", "price")
+
+
+def test_help_loads_no_heavy_library():
+    code = (
+        "import sys; from pellucid.cli.application import run; run(['--help']);"
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'pandas', 'sklearn', 'numba', 'matplotlib')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_the_module_runs_as_a_command():
+    done = subprocess.run([sys.executable, "-m", "pellucid", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("pellucid ")

@@ -116,5 +116,5 @@ def test_same_parameters_as_scikit_learn():
 
 def test_refuses_a_mix_outside_its_range():
     X, y = problem(5)
-    with pytest.raises(ValueError, match="l1_ratio must be between 0 and 1, got 1.5"):
+    with pytest.raises(ValueError, match=r"l1_ratio must be between 0 and 1, got 1\.5"):
         ElasticNet(l1_ratio=1.5).fit(X, y)

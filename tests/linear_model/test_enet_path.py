@@ -91,7 +91,7 @@ def test_target_that_nothing_explains_has_a_flat_path():
 
 
 def test_refuses_a_grid_without_an_l1_part():
-    with pytest.raises(ValueError, match="l1_ratio must be above 0, got 0.*Pass the values of alphas"):
+    with pytest.raises(ValueError, match=r"l1_ratio must be above 0, got 0.*Pass the values of alphas"):
         enet_path([[1.0], [2.0]], [1.0, 2.0], l1_ratio=0)
 
 

@@ -98,7 +98,7 @@ def test_order_of_samples_and_features_does_not_matter(seed):
 
 
 @seeds
-@given(seed, st.sampled_from([1e-150, 1e-6, 3.0, 1e6, 1e150]))
+@given(seed, st.sampled_from([1e-149, 1e-6, 3.0, 1e6, 1e149]))
 def test_scaling_target_and_penalty_scales_the_answer(seed, scale):
     X, y = problem(seed)
     once, scaled = Lasso(alpha=0.1).fit(X, y), Lasso(alpha=0.1 * scale).fit(X, scale * y)
@@ -106,7 +106,7 @@ def test_scaling_target_and_penalty_scales_the_answer(seed, scale):
 
 
 @seeds
-@given(seed, st.sampled_from([1e-150, 1e-6, 1e6, 1e150]))
+@given(seed, st.sampled_from([1e-149, 1e-6, 1e6, 1e149]))
 def test_scaling_features_and_penalty_scales_the_answer_back(seed, scale):
     X, y = problem(seed)
     once, scaled = Lasso(alpha=0.1).fit(X, y), Lasso(alpha=0.1 * scale).fit(scale * X, y)
@@ -289,7 +289,7 @@ def test_warns_when_the_gram_matrix_is_not_centered():
 
 
 @pytest.mark.parametrize(
-    ("weight", "message"), [([-1.0] + [1.0] * 59, "at least 0, got"), ([0.0] * 60, "at least one non-zero")]
+    ("weight", "message"), [([-1.0] + [1.0] * 59, "at least 0, got"), ([0.0] * 60, "(?i)weights? must")]
 )
 def test_refuses_weights_without_meaning(weight, message):
     X, y = problem(15)

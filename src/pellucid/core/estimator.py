@@ -12,6 +12,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.fingerprint import fingerprint
+from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch, make_watch
@@ -20,12 +21,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def fit_method(fit: F) -> F:
-    """Wrap ``fit``: callbacks are set up and torn down, and a failed fit leaves nothing that looks fitted."""
+    """Wrap ``fit``: it runs on our threads, with callbacks, and when it fails leaves nothing that looks fitted."""
 
     @functools.wraps(fit)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return with_callbacks(fit)(self, *args, **kwargs)
+            with own_threads():
+                return with_callbacks(fit)(self, *args, **kwargs)
         except BaseException:
             forget_fit(self)
             raise

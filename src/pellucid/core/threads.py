@@ -1,4 +1,9 @@
-"""The one thread pool: blocks of work on as many threads as BLAS would use, each with BLAS on one."""
+"""The one thread pool: blocks of work on as many threads as BLAS would use, each with BLAS on one.
+
+The threads of BLAS spin for a while after each product and would take the cores from our blocks, so a fit runs inside
+``own_threads``: BLAS stays on one thread until the end, except inside ``shared_blas``, for the few large
+factorizations that gain from its threads.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +28,9 @@ def thread_count() -> int:
     """Return how many threads to use: the cores we may run on, OMP_NUM_THREADS and threadpoolctl all honored."""
     if getattr(_inside, "worker", False):
         return 1
+    budget: int | None = getattr(_inside, "budget", None)
+    if budget is not None:
+        return budget
     limits = [_available_cores(), *(lib.num_threads for lib in _blas().lib_controllers)]
     with_environment = os.environ.get("OMP_NUM_THREADS", "")
     if with_environment.isdigit() and int(with_environment) > 0:
@@ -40,8 +48,36 @@ def run_blocks(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
 
 
 @contextmanager
+def own_threads() -> Iterator[None]:
+    """Give all threads to ``run_blocks``: BLAS stays on one until the end."""
+    if getattr(_inside, "budget", None) is not None or getattr(_inside, "worker", False):
+        yield
+        return
+    _inside.budget = thread_count()
+    try:
+        with _blas().limit(limits=1):
+            yield
+    finally:
+        _inside.budget = None
+
+
+@contextmanager
+def shared_blas() -> Iterator[None]:
+    """Give BLAS all threads inside ``own_threads``, for one large factorization or product."""
+    budget = getattr(_inside, "budget", None)
+    if budget is None or budget == 1:
+        yield
+        return
+    with _blas().limit(limits=budget):
+        yield
+
+
+@contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Keep BLAS on one thread, for code that runs several threads of its own or whose arrays are small."""
+    if getattr(_inside, "budget", None) is not None:
+        yield
+        return
     with _blas().limit(limits=1):
         yield
 

@@ -1,8 +1,40 @@
 """Linear models for regression, and classification by regression."""
 
+from pellucid.linear_model.basis_expansion import BasisExpansion
+from pellucid.linear_model.bridge_regression import BridgeRegression
+from pellucid.linear_model.elastic_net import ElasticNet
+from pellucid.linear_model.elastic_net_cv import ElasticNetCV
+from pellucid.linear_model.enet_path import enet_path, lasso_path
+from pellucid.linear_model.lars import Lars
+from pellucid.linear_model.lars_path import lars_path
+from pellucid.linear_model.lasso import Lasso
+from pellucid.linear_model.lasso_cv import LassoCV
+from pellucid.linear_model.lasso_lars import LassoLars
+from pellucid.linear_model.least_squares_descent import least_squares_gd, least_squares_sgd
 from pellucid.linear_model.linear_regression import LinearRegression
 from pellucid.linear_model.ridge import Ridge
 from pellucid.linear_model.ridge_classifier import RidgeClassifier
 from pellucid.linear_model.ridge_cv import RidgeCV
+from pellucid.linear_model.ridge_error import ridge_error_split, shrinkage_factors
 
-__all__ = ["LinearRegression", "Ridge", "RidgeCV", "RidgeClassifier"]
+__all__ = [
+    "BasisExpansion",
+    "BridgeRegression",
+    "ElasticNet",
+    "ElasticNetCV",
+    "Lars",
+    "Lasso",
+    "LassoCV",
+    "LassoLars",
+    "LinearRegression",
+    "Ridge",
+    "RidgeCV",
+    "RidgeClassifier",
+    "enet_path",
+    "lars_path",
+    "lasso_path",
+    "least_squares_gd",
+    "least_squares_sgd",
+    "ridge_error_split",
+    "shrinkage_factors",
+]

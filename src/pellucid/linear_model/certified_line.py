@@ -40,13 +40,11 @@ class CertifiedLine(LinearPredictor, GaussianInference):
         claims: tuple[Claim, ...] = (),
     ) -> None:
         """Set the fitted attributes, the certificate last; ``trace`` replaces the solver's, ``claims`` are added."""
-        targets = y.reshape(len(y), -1)
         self.coef_, self.intercept_ = self._shaped(fit.coef, fit.intercept, X, y)
         self._store_noise(fit.noise)
-        b, y_mean = design.center(targets)
         stored = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), fit.intercept.shape)
-        spread = np.linalg.norm(b, axis=0) / np.sqrt(self.total_weight_)
-        offset = intercept_evidence(stored, fit.coef, design.mean, y_mean, spread)
+        spread = fit.b_norm / np.sqrt(self.total_weight_)
+        offset = intercept_evidence(stored, fit.coef, design.mean, fit.y_mean, spread)
         evidence = replace(fit.evidence, intercept=offset)
         certificate = least_squares_certificate(evidence, dtype=X.dtype, tol=fit.tol).with_claims(*claims)
         self._conclude(certificate, fit.trace if trace is None else trace, X, y, weight)  # type: ignore[attr-defined]

@@ -24,14 +24,14 @@ from pellucid.linear_model.elastic_net_proof import (
     gap_bound,
     intercept_bound,
     prove_elastic_net,
-    worst_certificate,
 )
 from pellucid.linear_model.elastic_net_solvers import Descent, Iterate
 from pellucid.linear_model.enet_path import enet_path
 from pellucid.linear_model.given_gram import given_gram
 from pellucid.linear_model.linear_input import check_linear_input
-from pellucid.linear_model.linear_predictor import LinearPredictor
+from pellucid.linear_model.linear_predictor import LinearPredictor, stored_intercept
 from pellucid.linear_model.relative_weights import relative_weights
+from pellucid.linear_model.worst_certificate import worst_certificate
 from pellucid.numerics.design import Design, make_design
 from pellucid.numerics.working_gram import WorkingGram
 
@@ -143,7 +143,7 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
             self._fit_target(X, y, gram, targets[:, k], y_means[k], starts[k], trace) for k in range(targets.shape[1])
         ]
         self._store(fits, one_dimensional=y.ndim == 1)
-        self._conclude(worst_certificate([fit["certificate"] for fit in fits]), trace, X, y)
+        self._conclude(worst_certificate([fit["certificate"] for fit in fits]), trace, X, y, weight)
         return self
 
     @property
@@ -193,14 +193,16 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
             watch=self._watch(X, y, attributes=lambda w: _line(w, design, y_mean, dtype), max_iter=self.max_iter),
             trace=trace,
             scale=n,
+            margin=0.5,  # a single fit can afford to end well below its bound
         )
         at = Iterate.start(gram, b, start)
         gap, n_iter = solve_at(gram, b, penalty, at, how)
         line = _line(at.w, design, y_mean, dtype)
         _check_finite_line(line)
         w, intercept = line["coef_"].astype(np.float64), float(line["intercept_"])
-        drift = y_mean - float(design.mean @ w) - intercept
-        scale = np.sqrt(mean_sq_raw) + float(np.abs(design.mean) @ np.abs(w)) + abs(intercept)
+        products = design.mean * w
+        drift = y_mean - float(products.sum()) - intercept
+        scale = np.sqrt(mean_sq_raw) + float(np.abs(products).sum()) + abs(intercept)
         certificate = elastic_net_certificate(
             gap=gap / n,
             bound=bound,
@@ -219,7 +221,9 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
             self.dual_gap_ = np.array([fit["dual_gap_"] for fit in fits])
             self.n_iter_ = [fit["n_iter_"] for fit in fits]
         intercepts = np.array([fit["intercept_"] for fit in fits])
-        self.intercept_ = intercepts[0] if one_dimensional else intercepts
+        self.intercept_ = stored_intercept(
+            intercepts, fit_intercept=self.fit_intercept, one_dimensional=one_dimensional
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -261,7 +265,7 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
 
 def _line(w: Array, design: Design, y_mean: float, dtype: Any) -> dict[str, Any]:
     coef = w.astype(dtype)
-    return {"coef_": coef, "intercept_": dtype.type(y_mean - float(design.mean @ coef.astype(np.float64)))}
+    return {"coef_": coef, "intercept_": dtype.type(y_mean - float((design.mean * coef).sum()))}
 
 
 def _check_finite_line(line: dict[str, Any]) -> None:

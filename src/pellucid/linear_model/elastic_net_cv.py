@@ -140,7 +140,7 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
             self.coef_
         )
         claims = (self._selection(), _fold_claim(errors.worst_gap))
-        self._conclude(model.certificate_.with_claims(*claims), trace, X, y)
+        self._conclude(model.certificate_.with_claims(*claims), trace, X, y, weight)
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:

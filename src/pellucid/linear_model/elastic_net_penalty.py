@@ -24,7 +24,8 @@ class Penalty:
 
     def at(self, w: Array) -> float:
         """Return the penalty of ``w``."""
-        return self.l1 * float(np.abs(w).sum()) + 0.5 * self.l2 * float(w @ w)
+        used = w[np.flatnonzero(w)]
+        return self.l1 * float(np.abs(used).sum()) + 0.5 * self.l2 * float(used @ used)
 
     def slopes(self, correlations: Array) -> Array:
         """Return what ``l1`` is compared with: a coordinate at 0 stays there if its slope is at most ``l1``."""

@@ -11,6 +11,7 @@ is above its minimum over :math:`w` and :math:`w_0`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -88,12 +89,6 @@ def elastic_net_certificate(
     )
 
 
-def worst_certificate(certificates: list[Certificate]) -> Certificate:
-    """Return, claim by claim, the one closest to failing or furthest past its bound, over several targets."""
-    claims = zip(*(certificate.claims for certificate in certificates), strict=True)
-    return Certificate("optimal", tuple(max(same, key=_closeness) for same in claims))
-
-
 def gap_bound(tol: float, mean_sq_target: float, mean_sq_raw: float) -> float:
     """Return the gap to reach: ``tol`` times the variance of the target, plus what rounding the target may cause."""
     rounding = ROUNDING * np.sqrt(mean_sq_raw)
@@ -130,11 +125,12 @@ def _gap(X: Array, mean: Array, residual: Array, weight: Array, w: Array, model:
     return max(0.0, float(min(gaps)))
 
 
-def _projection_gap(X: Array, mean: Array, residual: Array, weight: Array) -> float:
+def _projection_gap(X: Any, mean: Array, residual: Array, weight: Array) -> float:
     """Without a penalty the objective is above its minimum by the part of the residual that the columns explain."""
-    if sparse.issparse(X) and X.shape[0] * X.shape[1] > LARGEST_DENSE:
+    is_sparse = sparse.issparse(X)
+    if is_sparse and X.shape[0] * X.shape[1] > LARGEST_DENSE:
         return np.inf
-    A = ((X.toarray() if sparse.issparse(X) else X) - mean) * np.sqrt(weight)[:, None]
+    A = ((X.toarray() if is_sparse else X) - mean) * np.sqrt(weight)[:, None]
     explained = A @ lstsq(A, np.sqrt(weight) * residual)[0]
     return 0.5 * float(explained @ explained) / len(residual)
 
@@ -156,9 +152,3 @@ def _transposed_product(X: Array, mean: Array, r: Array) -> Array:
 
 def _row_blocks(n: int) -> list[slice]:
     return [slice(start, min(start + ROWS_AT_ONCE, n)) for start in range(0, n, ROWS_AT_ONCE)]
-
-
-def _closeness(claim: Claim) -> float:
-    if np.isnan(claim.value):
-        return np.inf
-    return claim.value / claim.bound if claim.bound > 0.0 else (np.inf if claim.value > 0.0 else 0.0)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole
+from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.elastic_net_path_solver import elastic_net_path
 from pellucid.linear_model.elastic_net_penalty import Penalty
@@ -23,6 +24,7 @@ SMALLEST_ALPHA = float(np.finfo(np.float64).resolution)
 """The grid of a target that no feature explains: all values are this one."""
 
 
+@own_threads()
 def enet_path(
     X: Data,
     y: Data,
@@ -115,6 +117,7 @@ def enet_path(
     return (*answer, path.n_iters) if return_n_iter else answer
 
 
+@own_threads()
 def lasso_path(
     X: Data,
     y: Data,
@@ -164,7 +167,8 @@ def alpha_grid(
     """Return the falling grid: given values sorted, or a geometric one that starts where all coefficients become 0."""
     if not isinstance(alphas, Integral):
         given = np.sort(np.atleast_1d(np.asarray(alphas, dtype=np.float64)))[::-1]
-        check_nonnegative(**{f"alphas[{i}]": float(alpha) for i, alpha in enumerate(given)})
+        for i, alpha in enumerate(given):
+            check_nonnegative("", **{f"alphas[{i}]": float(alpha)})
         return given
     check_whole(alphas=alphas)
     check_positive(

@@ -53,7 +53,7 @@ def noise_statistics(design: Design, fit: DirectFit, *, one_target: bool) -> Noi
         covariance = inverse - alpha * (inverse @ inverse) if alpha else inverse
         used = float(fit.rank - alpha * np.trace(inverse)) if alpha else used
     free = total - used - design.fit_intercept
-    rss = np.sum(fit.at.residual**2, axis=0)
+    rss = fit.at.rss
     variance = rss / free if free > 0 else np.full(len(rss), np.nan)
     return NoiseStatistics(
         noise_variance_=float(variance[0]) if one_target else variance,

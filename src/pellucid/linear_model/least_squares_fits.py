@@ -31,6 +31,8 @@ class LineFit:
 
     coef: Array
     intercept: Array
+    y_mean: Array
+    b_norm: Array
     evidence: Evidence
     trace: Trace
     noise: NoiseStatistics
@@ -57,17 +59,27 @@ def fit_directly(
         gram = design.gram()
     groups = [np.flatnonzero(alpha == value) for value in values]
     fits = [
-        solve_directly(design, y[:, group], float(value), gram=gram, cutoff=cutoff, orthogonal=orthogonal)
+        solve_directly(
+            design,
+            y if len(groups) == 1 else y[:, group],
+            float(value),
+            gram=gram,
+            cutoff=cutoff,
+            orthogonal=orthogonal,
+        )
         for value, group in zip(values, groups, strict=True)
     ]
     coef, intercept = np.empty((design.shape[1], y.shape[1])), np.empty(y.shape[1])
-    n_iter = np.ones(y.shape[1], dtype=int)
+    y_mean, b_norm, n_iter = np.empty(y.shape[1]), np.empty(y.shape[1]), np.ones(y.shape[1], dtype=int)
     for group, fit in zip(groups, fits, strict=True):
         coef[:, group], intercept[group], n_iter[group] = fit.coef, fit.intercept, len(fit.trace)
+        y_mean[group], b_norm[group] = fit.y_mean, fit.b_norm
     truncated = cutoff is not None and fits[0].rank < min(design.shape)
     return LineFit(
         coef=coef,
         intercept=intercept,
+        y_mean=y_mean,
+        b_norm=b_norm,
         # What was cut off on purpose stays in the gradient: at most the cutoff, relatively.
         evidence=Evidence(fits[0].evidence().normal_equations) if truncated else _worst([f.evidence() for f in fits]),
         trace=_joined([fit.trace for fit in fits]),
@@ -136,12 +148,13 @@ def _measured(
     tol: float = 0.0,
 ) -> LineFit:
     """Return the fit with its gradient measured on the data."""
-    residual = b - design.times(w)
-    gradient = design.transposed_times(residual) - alpha * w
+    residual, correlations = design.residual_and_correlations(b, w)
+    gradient = correlations - alpha * w
+    b_norm = np.linalg.norm(b, axis=0)
     if positive:
         gradient = nonnegative_gradient(gradient, w)
     norms = np.sqrt(design.sq_norms() + centering_noise(design))
-    size = size_of_fit(norms, w, np.linalg.norm(b, axis=0))
+    size = size_of_fit(norms, w, b_norm)
     if trace is None:
         trace = Trace()
         objective = 0.5 * float(np.sum(residual**2) + np.sum(alpha * np.sum(w**2, axis=0)))
@@ -150,6 +163,8 @@ def _measured(
     return LineFit(
         coef=w,
         intercept=y_mean - design.mean @ w,
+        y_mean=y_mean,
+        b_norm=b_norm,
         evidence=Evidence(normal_equations=gradient_evidence(gradient, norms, size, alpha, w)),
         trace=trace,
         noise=NoiseStatistics.unknown(design),

@@ -41,7 +41,7 @@ class Measured:
     """A candidate with what was measured there."""
 
     coef: Array  # (p, t)
-    residual: Array  # (n, t), b - A coef
+    rss: Array  # (t,), |b - A coef|^2
     gradient: Array  # (p, t), A'residual - alpha coef
     correction: Array  # (p, t), w* - w as one more refinement estimates it
     norms: Array  # (p,), |a_j|
@@ -82,6 +82,8 @@ class DirectFit:
 
     at: Measured
     intercept: Array  # (t,)
+    y_mean: Array  # (t,)
+    b_norm: Array  # (t,)
     factor: NormalFactor
     norms: Array  # (p,), |a_j|
     alpha: float
@@ -97,7 +99,7 @@ class DirectFit:
     def evidence(self) -> Evidence:
         """Return the numbers of the certificate."""
         at = self.at
-        r_norm = np.sqrt(np.sum(at.residual**2, axis=0) + self.alpha * np.sum(at.coef**2, axis=0))
+        r_norm = np.sqrt(at.rss + self.alpha * np.sum(at.coef**2, axis=0))
         return Evidence(
             normal_equations=gradient_evidence(at.gradient, self.norms, at.size, np.array(self.alpha), at.coef),
             fitted_values=at.fitted_error,
@@ -114,18 +116,32 @@ class Problem:
     alpha: float
 
     @cached_property
+    def _centered(self) -> tuple[Array, Array]:
+        return self.design.center(self.y)
+
+    @property
     def b(self) -> Array:
         """The centered, weighted targets."""
-        return self.design.center(self.y)[0]
+        return self._centered[0]
+
+    @property
+    def y_mean(self) -> Array:
+        """What was subtracted from the targets."""
+        return self._centered[1]
+
+    @cached_property
+    def b_norm(self) -> Array:
+        """Norms of the centered, weighted targets."""
+        return np.sqrt(np.einsum("ij,ij->j", self.b, self.b))
 
     def measure(self, w: Array) -> tuple[Array, Array]:
         """Return ``b - A w`` and ``A'(b - A w) - alpha w`` in float64."""
-        residual = self.b - self.design.times(w)
-        return residual, self.design.transposed_times(residual) - self.alpha * w
+        residual, correlations = self.design.residual_and_correlations(self.b, w)
+        return residual, correlations - self.alpha * w
 
     def intercept(self, w: Array) -> Array:
         """Return what undoes the centering."""
-        return self.design.center(self.y)[1] - self.design.mean @ w
+        return self.y_mean - self.design.mean @ w
 
 
 def solve_directly(
@@ -154,13 +170,16 @@ def solve_directly(
 def _solve_tall(problem: Problem, gram: Array | None) -> DirectFit | None:
     """Solve ``(A'A + alpha I) w = A'b``, or return None where that would lose digits."""
     design, alpha = problem.design, problem.alpha
-    gram = design.gram() if gram is None else gram
+    if gram is None:
+        gram, pull = design.normal_equations(problem.b)
+    else:
+        pull = design.transposed_times(problem.b)
     penalized = gram + alpha * np.eye(len(gram)) if alpha else gram
     factor = cholesky_factor(penalized, centering_noise(design) if alpha == 0.0 else np.zeros(len(gram)))
     if factor is None:
         return None
     norms = np.sqrt(np.maximum(gram.diagonal(), 0.0) + centering_noise(design))
-    start = factor.solve(design.transposed_times(problem.b))
+    start = factor.solve(pull)
     return _refine(problem, start, factor, norms, _roots(gram), lambda _, gradient: factor.solve(gradient))
 
 
@@ -220,12 +239,12 @@ def _refine(
     if factor.condition > PLAIN_CONDITION and most > 1:
         source = PreciseProblem(PreciseGradient(problem.design, problem.y), problem.alpha)
     trace, best = Trace(), None
-    b_norm = np.linalg.norm(problem.b, axis=0)
     for n_iter in range(1, most + 1):
         residual, gradient = source.measure(w)
         correction = correct(residual, gradient)
-        at = Measured(w, residual, gradient, correction, norms, size_of_fit(norms, w, b_norm))
-        objective = 0.5 * float(np.sum(residual**2) + problem.alpha * np.sum(w**2))
+        rss = np.einsum("ij,ij->j", residual, residual)
+        at = Measured(w, rss, gradient, correction, norms, size_of_fit(norms, w, problem.b_norm))
+        objective = 0.5 * float(rss.sum() + problem.alpha * np.sum(w**2))
         trace.add(iteration=n_iter, objective=objective, correction=at.relative_change)
         trace.keep(coef=w)
         shrinks = best is None or at.relative_change < 0.5 * best.relative_change
@@ -235,7 +254,12 @@ def _refine(
             break
         w = w + correction
     assert best is not None
-    return DirectFit(best, source.intercept(best.coef), factor, norms, problem.alpha, singular, factor.rank, trace)
+    if best.relative_change <= SETTLED:  # the last correction is rounding and costs nothing: take it
+        best = replace(best, coef=best.coef + best.correction)
+    intercept = source.intercept(best.coef)
+    return DirectFit(
+        best, intercept, problem.y_mean, problem.b_norm, factor, norms, problem.alpha, singular, factor.rank, trace
+    )
 
 
 def _without_null_vector(kernel: Array, design: Design, alpha: float) -> Array:

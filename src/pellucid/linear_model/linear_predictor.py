@@ -41,6 +41,13 @@ def line_attributes(
     """
     single = coef.shape[1] == 1 and (one_dimensional or flat)
     shaped = coef[:, 0].astype(dtype) if single else np.ascontiguousarray(coef.T, dtype=dtype)
+    return shaped, stored_intercept(
+        intercept.astype(dtype), fit_intercept=fit_intercept, one_dimensional=one_dimensional
+    )
+
+
+def stored_intercept(intercepts: Array, *, fit_intercept: bool, one_dimensional: bool) -> Any:
+    """Return ``intercept_`` as scikit-learn keeps it: 0.0 if there is none, a number for a ``y`` of one dimension."""
     if not fit_intercept:
-        return shaped, 0.0
-    return shaped, dtype.type(intercept[0]) if one_dimensional else intercept.astype(dtype)
+        return 0.0
+    return intercepts[0] if one_dimensional else intercepts

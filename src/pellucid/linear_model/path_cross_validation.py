@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -43,10 +44,11 @@ class FoldErrors:
 
 
 def cross_validate_paths(
-    X: Array, y: Array, weight: Array | None, folds: list[tuple[Array, Array]], settings: PathSettings
+    X: Any, y: Array, weight: Array | None, folds: list[tuple[Array, Array]], settings: PathSettings
 ) -> FoldErrors:
     """Fit all paths on each training fold and measure them on the rest; folds run on all threads."""
-    rows_of = X.tocsr() if sparse.issparse(X) else X
+    is_sparse = sparse.issparse(X)
+    rows_of = X.tocsr() if is_sparse else X
     answers = run_blocks(lambda fold: _fold_errors(rows_of, y, weight, *fold, settings), folds)
     return FoldErrors(np.stack([mse for mse, _ in answers], axis=-1), max(gap for _, gap in answers))
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shared_blas, split_evenly, thread_count
 from pellucid.core.types import Array
 from pellucid.numerics.design import Design
 from pellucid.numerics.normal_factor import triangular_factor
@@ -60,7 +60,8 @@ class _ByFeatures:
 
     def __init__(self, design: Design, b: Array, alphas: Array, gram: Array) -> None:
         self.design, self.b, self.share = design, b, _intercept_leverage(design)
-        values, self.vectors = eigh(gram, check_finite=False)
+        with shared_blas():
+            values, self.vectors = eigh(gram, check_finite=False)
         if alphas.min() < SMALLEST_SAFE_PENALTY * values[-1]:
             _, s, right = svd(triangular_factor(design, b)[0], check_finite=False)
             values, self.vectors = s**2, right.T
@@ -91,7 +92,8 @@ class _ByRows:
             u = np.sqrt(_intercept_leverage(design))
             kernel = kernel + max(2 * np.trace(kernel), 1.0) * np.outer(u, u)
             inner = slice(None, -1)
-        values, vectors = eigh(kernel, check_finite=False)
+        with shared_blas():
+            values, vectors = eigh(kernel, check_finite=False)
         self.vectors = vectors[:, inner]
         self.inverses = 1.0 / (np.maximum(values[inner], 0.0)[:, None] + alphas)  # (n, a)
         self.weights = (self.vectors.T @ b)[:, :, None] * self.inverses[:, None, :]  # (n, t, a)

@@ -92,3 +92,11 @@ def gram_descent(G, g, w, order, l1, l2, positive, sq_residual, goal, patience, 
         if gap <= goal or settled >= patience:
             return n_passes, gap, sq_residual
     return max_passes, gap, sq_residual
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gather_block(G, indices, block):
+    """Write ``G[indices][:, indices]`` to ``block``."""
+    for i in range(indices.shape[0]):
+        for j in range(indices.shape[0]):
+            block[i, j] = G[indices[i], indices[j]]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 from scipy.linalg.blas import dgemm, dsyrk
 
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shared_blas, split_evenly, thread_count
 from pellucid.core.types import Array
+from pellucid.numerics.row_pass_kernels import pull_pass, residual_pass
 from pellucid.numerics.target import center_target
 
 BLOCK_BYTES = 1 << 20
 """Size of a scratch block: about one core's second-level cache."""
+
+LARGEST_PART = 32
+"""A scratch block is at most this part of ``X``, but not less than ``FEWEST_ROWS`` rows."""
 
 FEWEST_ROWS = 256
 """Rows of a block at least: with fewer, adding up Gram matrices costs more than multiplying."""
@@ -20,10 +25,21 @@ FEWEST_ROWS = 256
 WIDE = 512
 """From this many columns on, BLAS's own threads beat one Gram accumulator per thread."""
 
-FAR_MEAN = 100.0
+FAR_MEAN = 10.0
 """A column whose mean exceeds this many deviations is centered before it is multiplied, not after: no digits cancel."""
 
-SAMPLED_ROWS = 256
+SMALL = 1 << 14
+"""Fewer numbers than this are centered first in any case: it costs nothing and saves the last digits."""
+
+SAMPLED_ROWS = 32
+
+RUN = 8192
+"""Rows summed in one go."""
+
+RUN_WIDTH = 512
+"""Numbers added at once when columns are few."""
+
+Result = TypeVar("Result")
 
 
 class DenseDesign:
@@ -36,7 +52,9 @@ class DenseDesign:
         self.sample_weight = sample_weight
         self.root_weight = None if sample_weight is None else np.sqrt(sample_weight)
         self.mean = self._column_means() if fit_intercept else np.zeros(X.shape[1])
-        self._centers_first = X.dtype != np.float64 or self._has_far_means()
+        self._centers_first = X.dtype != np.float64 or X.size < SMALL or self._has_far_means()
+        plain = not self._centers_first and self.root_weight is None
+        self._takes_row_passes = plain and X.flags.c_contiguous and X.shape[1] <= WIDE
 
     def center(self, y: Array) -> tuple[Array, Array]:
         """Return ``b = sqrt(W) (y - y_mean)`` and ``y_mean``."""
@@ -47,13 +65,8 @@ class DenseDesign:
         out = np.empty((self.shape[0], *w.shape[1:]))
 
         def work(part: slice) -> None:
-            if self._centers_first:
-                for rows, block in self._blocks(part):
-                    np.matmul(block, w, out=out[rows])
-            else:
-                np.matmul(self.X[part], w, out=out[part])
-                out[part] -= self.mean @ w
-                self._weigh(out, part)
+            for rows, block in self._centered(part) if self._centers_first else self._whole(part):
+                self._image(block, w, rows, out[rows])
 
         run_blocks(work, self._parts())
         return out
@@ -62,28 +75,72 @@ class DenseDesign:
         """Return ``A' r``, for one vector or the columns of a matrix."""
 
         def work(part: slice) -> Array:
-            if self._centers_first:
-                return _total([block.T @ r[rows] for rows, block in self._blocks(part)])
-            weighted = self._weighted(r, part)
-            return self.X[part].T @ weighted - _outer(self.mean, weighted.sum(axis=0))
+            blocks = self._centered(part) if self._centers_first else self._raw(part)
+            return _total([self._pull(block, r[rows], rows) for rows, block in blocks])
 
         return _total(run_blocks(work, self._parts()))
 
+    def residual_and_correlations(self, b: Array, w: Array) -> tuple[Array, Array]:
+        """Return ``b - A w`` and ``A'(b - A w)``, reading ``X`` once."""
+        residual = np.empty_like(b)
+
+        def work(part: slice) -> Array:
+            pulls = []
+            for rows, block in self._centered(part) if self._centers_first else self._raw(part):
+                self._image(block, w, rows, residual[rows])
+                np.subtract(b[rows], residual[rows], out=residual[rows])
+                pulls.append(self._pull(block, residual[rows], rows))
+            return _total(pulls)
+
+        def work_by_rows(part: slice) -> Array:
+            pull, target, out = np.zeros((self.shape[1], *b.shape[1:])), b.reshape(-1), residual.reshape(-1)
+            offset = float(self.mean @ w.reshape(-1))
+            for rows in _slices(part, RUN):
+                run = np.zeros(self.shape[1])
+                residual_pass(self.X[rows], w.reshape(-1), offset, target[rows], out[rows], run)
+                pull += run.reshape(pull.shape)
+            return pull - _outer(self.mean, residual[part].sum(axis=0))
+
+        by_rows = self._takes_row_passes and b.size == self.shape[0]
+        return residual, _total(run_blocks(work_by_rows if by_rows else work, self._parts()))
+
+    def normal_equations(self, b: Array) -> tuple[Array, Array]:
+        """Return ``A'A`` and ``A'b``, reading ``X`` once."""
+        p = self.shape[1]
+        raw = not self._centers_first and self.root_weight is None
+
+        def work(part: slice) -> tuple[Array, Array]:
+            gram, product = np.zeros((p, p)), np.empty((p, p))
+            pulls = []
+            for rows, block in self._raw(part) if raw else self._centered(part):
+                np.matmul(block.T, block, out=product)
+                gram += product
+                pulls.append(self._plain_pull(block, b[rows]))
+            return gram, _total(pulls)
+
+        grams, pulls = zip(*self._run(work, p), strict=True)
+        gram, pull = _total(list(grams)), _total(list(pulls))
+        if raw:  # X'X - n mean mean': the means are near, so little cancels
+            gram -= self.shape[0] * np.outer(self.mean, self.mean)
+            pull -= _outer(self.mean, b.sum(axis=0))
+        return gram, pull
+
     def gram(self, columns: Array | None = None, others: Array | None = None) -> Array:
-        """Return ``A[:, columns]' A[:, others]`` from centered blocks."""
-        k = self.shape[1] if columns is None else len(columns)
+        """Return ``A[:, columns]' A[:, others]``."""
+        if columns is None and others is None:
+            return self.normal_equations(np.empty((self.shape[0], 0)))[0]
         if others is not None:
             return self._cross_gram(columns, others)
-        parts = [slice(0, self.shape[0])] if k >= WIDE else self._parts()
+        assert columns is not None
+        k = len(columns)
 
         def work(part: slice) -> Array:
             total = np.zeros((k, k), order="F")
-            for _, block in self._blocks(part, columns):
+            for _, block in self._centered(part, columns):
                 total = dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True)
             return total
 
-        upper = _total(run_blocks(work, parts))
-        return _mirror_upper(upper)
+        return _mirror_upper(_total(self._run(work, k)))
 
     def columns(self, indices: Array) -> Array:
         """Return ``A[:, indices]``, dense, in Fortran order."""
@@ -97,7 +154,7 @@ class DenseDesign:
         """Return the squared norms of the columns of ``A``."""
 
         def work(part: slice) -> Array:
-            return _total([np.einsum("ij,ij->j", block, block) for _, block in self._blocks(part)])
+            return _total([np.einsum("ij,ij->j", block, block) for _, block in self._centered(part)])
 
         return _total(run_blocks(work, self._parts()))
 
@@ -108,67 +165,118 @@ class DenseDesign:
         total = np.zeros((n, n), order="F")
         for start in range(0, p, width):
             block = self.columns(np.arange(start, min(start + width, p)))
-            total = dsyrk(1.0, block, beta=1.0, c=total, overwrite_c=True)
+            with shared_blas():
+                total = dsyrk(1.0, block, beta=1.0, c=total, overwrite_c=True)
         return _mirror_upper(total)
 
     def row_blocks(self, part: slice | None = None, rows_at_least: int = 1) -> Iterator[tuple[slice, Array]]:
         """Yield the rows of ``A`` in this part, or all, in dense blocks; a block is overwritten by the next."""
-        return self._blocks(slice(0, self.shape[0]) if part is None else part, rows_at_least=rows_at_least)
+        return self._centered(self._all() if part is None else part, rows_at_least=rows_at_least)
 
     def raw_rows(self, rows: slice) -> Array:
         """Return ``X[rows]`` as it was given, in float64."""
         return self.X[rows].astype(np.float64, copy=False)
 
-    def _blocks(
+    def _centered(
         self, part: slice, columns: Array | None = None, rows_at_least: int = FEWEST_ROWS
     ) -> Iterator[tuple[slice, Array]]:
         """Yield ``A[rows][:, columns]`` for blocks of rows of the part, in one reused buffer."""
         mean = self.mean if columns is None else self.mean[columns]
-        k = len(mean)
-        height = max(BLOCK_BYTES // (8 * max(k, 1)), rows_at_least)
-        buffer = np.empty((min(height, part.stop - part.start), k))
-        for start in range(part.start, part.stop, height):
-            rows = slice(start, min(start + height, part.stop))
+        height = self._height(len(mean), rows_at_least)
+        buffer = np.empty((min(height, part.stop - part.start), len(mean)))
+        for rows in _slices(part, height):
             block = buffer[: rows.stop - rows.start]
             np.subtract(self.X[rows] if columns is None else self.X[rows][:, columns], mean, out=block)
             if self.root_weight is not None:
                 block *= self.root_weight[rows, None]
             yield rows, block
 
+    def _raw(self, part: slice) -> Iterator[tuple[slice, Array]]:
+        """Yield ``X[rows]`` itself for blocks of rows that stay in cache while they are used twice."""
+        for rows in _slices(part, self._height(self.shape[1], min(2 * self.shape[1], 4 * FEWEST_ROWS))):
+            yield rows, self.X[rows]
+
+    def _whole(self, part: slice) -> Iterator[tuple[slice, Array]]:
+        """Yield ``X[part]`` itself, for what uses it once."""
+        yield part, self.X[part]
+
+    def _image(self, block: Array, w: Array, rows: slice, out: Array) -> None:
+        """Write ``A[rows] w``, from rows of ``A`` or of ``X``."""
+        np.matmul(block, w, out=out)
+        if not self._centers_first:
+            out -= self.mean @ w
+            if self.root_weight is not None:
+                out *= self.root_weight[rows] if out.ndim == 1 else self.root_weight[rows, None]
+
+    def _pull(self, block: Array, r: Array, rows: slice) -> Array:
+        """Return ``A[rows]' r``, from rows of ``A`` or of ``X``."""
+        if self._centers_first:
+            return block.T @ r
+        if self.root_weight is not None:
+            r = (r.T * self.root_weight[rows]).T
+        return self._plain_pull(block, r) - _outer(self.mean, r.sum(axis=0))
+
+    def _plain_pull(self, block: Array, r: Array) -> Array:
+        """Return ``block' r``."""
+        if not (self._takes_row_passes and r.size == len(block)):
+            return block.T @ r
+        pull = np.zeros(block.shape[1])
+        pull_pass(block, np.ascontiguousarray(r).reshape(-1), pull)
+        return pull.reshape(-1, *r.shape[1:])
+
     def _cross_gram(self, columns: Array | None, others: Array) -> Array:
         k = self.shape[1] if columns is None else len(columns)
         both = np.concatenate([np.arange(k) if columns is None else columns, others])
-        wide = len(both) >= WIDE
 
         def work(part: slice) -> Array:
             total = np.zeros((k, len(others)), order="F")
-            for _, block in self._blocks(part, both):
+            for _, block in self._centered(part, both):
                 total = dgemm(1.0, block[:, :k].T, block[:, k:].T, beta=1.0, c=total, trans_b=True, overwrite_c=True)
             return total
 
-        return _total(run_blocks(work, [slice(0, self.shape[0])] if wide else self._parts()))
+        return _total(self._run(work, len(both)))
+
+    def _run(self, work: Callable[[slice], Result], width: int) -> list[Result]:
+        """Run the work on parts of the rows, or on all of them with the threads of BLAS if its results are large."""
+        if width < WIDE:
+            return run_blocks(work, self._parts())
+        with shared_blas():
+            return [work(self._all())]
 
     def _parts(self) -> list[slice]:
         return split_evenly(self.shape[0], thread_count())
 
-    def _weighted(self, r: Array, part: slice) -> Array:
-        if self.root_weight is None:
-            return r[part]
-        return (r[part].T * self.root_weight[part]).T
+    def _height(self, width: int, rows_at_least: int) -> int:
+        size = min(BLOCK_BYTES, 8 * self.X.size // LARGEST_PART)
+        return max(size // (8 * max(width, 1)), rows_at_least, 1)
 
-    def _weigh(self, out: Array, part: slice) -> None:
-        if self.root_weight is not None:
-            out[part] *= self.root_weight[part] if out.ndim == 1 else self.root_weight[part, None]
+    def _all(self) -> slice:
+        return slice(0, self.shape[0])
 
     def _column_means(self) -> Array:
-        total_weight = float(self.shape[0] if self.sample_weight is None else self.sample_weight.sum())
+        if self.sample_weight is None:
+            return _total(run_blocks(self._column_sums, self._parts())) / self.shape[0]
+        weight = self.sample_weight
 
         def work(part: slice) -> Array:
-            weight = np.ones(part.stop - part.start) if self.sample_weight is None else self.sample_weight[part]
-            # Sums of short runs of rows, then the sum of those: the rounding error grows with the run, not with n.
-            return _total([weight[run] @ self.X[part][run] for run in _runs(part.stop - part.start)])
+            return _total([weight[rows] @ self.X[rows] for rows in _slices(part, RUN)])
 
-        return _total(run_blocks(work, self._parts())) / total_weight
+        return _total(run_blocks(work, self._parts())) / float(weight.sum())
+
+    def _column_sums(self, part: slice) -> Array:
+        """Return the sums of short runs of rows, then their sum: rounding grows with the run, not with n."""
+        p = self.shape[1]
+        together = max(1, RUN_WIDTH // p)  # several rows side by side: longer loops
+        sums = []
+        for rows in _slices(part, RUN):
+            block = self.X[rows]
+            whole = len(block) // together * together
+            if together > 1 and whole and self.X.flags.c_contiguous:
+                side_by_side = block[:whole].reshape(-1, together * p).sum(axis=0, dtype=np.float64)
+                sums.append(side_by_side.reshape(together, p).sum(axis=0))
+                block = block[whole:]
+            sums.append(block.sum(axis=0, dtype=np.float64))
+        return _total(sums)
 
     def _has_far_means(self) -> bool:
         if not self.fit_intercept:
@@ -177,8 +285,9 @@ class DenseDesign:
         return bool(np.any(np.abs(self.mean) > FAR_MEAN * sample.std(axis=0, dtype=np.float64)))
 
 
-def _runs(n: int, length: int = 4096) -> list[slice]:
-    return [slice(start, min(start + length, n)) for start in range(0, n, length)]
+def _slices(part: slice, height: int) -> Iterator[slice]:
+    for start in range(part.start, part.stop, height):
+        yield slice(start, min(start + height, part.stop))
 
 
 def _total(parts: list[Array]) -> Array:

@@ -36,6 +36,12 @@ class Design(Protocol):
     def transposed_times(self, r: Array) -> Array:
         """Return ``A' r``."""
 
+    def residual_and_correlations(self, b: Array, w: Array) -> tuple[Array, Array]:
+        """Return ``b - A w`` and ``A'(b - A w)``."""
+
+    def normal_equations(self, b: Array) -> tuple[Array, Array]:
+        """Return ``A'A`` and ``A'b``."""
+
     def gram(self, columns: Array | None = None, others: Array | None = None) -> Array:
         """Return ``A[:, columns]' A[:, others]``; None means all columns, and ``others`` defaults to ``columns``."""
 

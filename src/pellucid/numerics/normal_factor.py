@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, lapack, qr, svd
 
+from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
 from pellucid.numerics.design import Design
 
@@ -75,7 +76,8 @@ def cholesky_factor(gram: Array, noise: Array, condition_limit: float = SAFE_CON
     scale = 1.0 / np.sqrt(diagonal[kept])
     scaled = gram[np.ix_(kept, kept)] * np.outer(scale, scale)
     try:
-        upper = cholesky(scaled, check_finite=False)
+        with shared_blas():
+            upper = cholesky(scaled, check_finite=False)
     except np.linalg.LinAlgError:
         return None
     reciprocal = lapack.dpocon(upper, np.abs(scaled).sum(axis=0).max())[0] if len(kept) else 1.0
@@ -128,7 +130,8 @@ def spectral_factor(triangle: Array, noise: Array, alpha: float = 0.0, cutoff: f
     present = norms**2 > noise
     unit_columns = alpha == 0.0 and cutoff is None
     scale = np.where(present, 1.0 / np.where(norms > 0, norms, 1.0), 0.0) if unit_columns else present.astype(float)
-    left, s, right = svd(triangle * scale, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    with shared_blas():
+        left, s, right = svd(triangle * scale, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     least = (max(100, 10 * p) * EPS if cutoff is None else cutoff) * s.max(initial=0.0)
     rank = int(np.sum(s > least)) if alpha == 0.0 else int(np.sum(s > 0.0))
     basis = scale[:, None] * right[:rank].T
@@ -157,7 +160,8 @@ def triangular_factor(design: Design, b: Array) -> tuple[Array, Array]:
     stacked = np.zeros((0, p + b.shape[1]))
     for rows, block in _tall_blocks(design):
         stacked = np.vstack([stacked, np.hstack([block, b[rows]])])
-        stacked = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][: p + b.shape[1]]
+        with shared_blas():
+            stacked = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][: p + b.shape[1]]
     return stacked[:p, :p], stacked[:p, p:]
 
 

@@ -17,6 +17,7 @@ from pellucid.numerics.design import Design
 from pellucid.numerics.double_double import Pair, add, divide, exactly, multiply, negative, sum_rows, two_product
 
 BLOCK_ROWS = 512
+"""Rows in one block at most; some twenty arrays of that size are alive at a time."""
 
 
 class PreciseGradient:
@@ -81,8 +82,9 @@ class PreciseGradient:
         return multiply(x, exactly(weight if x[0].ndim == 1 else np.broadcast_to(weight[:, None], x[0].shape)))
 
     def _blocks(self, part: slice) -> Iterator[tuple[slice, Array]]:
-        for start in range(part.start, part.stop, BLOCK_ROWS):
-            rows = slice(start, min(start + BLOCK_ROWS, part.stop))
+        height = min(BLOCK_ROWS, max(16, self.design.shape[0] // 256))
+        for start in range(part.start, part.stop, height):
+            rows = slice(start, min(start + height, part.stop))
             yield rows, self.design.raw_rows(rows)
 
 

@@ -44,6 +44,15 @@ class SparseDesign:
         """Return ``A' r``, for one vector or the columns of a matrix."""
         return self.X.T @ r - np.multiply.outer(self.mean, self.offset @ r)
 
+    def residual_and_correlations(self, b: Array, w: Array) -> tuple[Array, Array]:
+        """Return ``b - A w`` and ``A'(b - A w)``."""
+        residual = b - self.times(w)
+        return residual, self.transposed_times(residual)
+
+    def normal_equations(self, b: Array) -> tuple[Array, Array]:
+        """Return ``A'A`` and ``A'b``."""
+        return self.gram(), self.transposed_times(b)
+
     def gram(self, columns: Array | None = None, others: Array | None = None) -> Array:
         """Return ``A[:, columns]' A[:, others]``."""
         left = np.arange(self.shape[1]) if columns is None else columns

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 
+from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
 from pellucid.numerics.dense_design import DenseDesign
 from pellucid.numerics.design import Design
+
+WORTH_SHARING = 1 << 27
+"""Multiplications from which a product is split between threads: waking them costs as much as fewer."""
+
+GROWTH = 1.3
+"""Factor by which the space for columns grows."""
+
+KEPT_PART = 0.1
+"""Part of the columns of a tall matrix up to which they are kept."""
 
 
 class WorkingGram:
     """``A[:, columns]' A[:, columns]``, extended column by column and kept between solves.
 
     Only products with new columns are computed. ``matrix`` may be larger than needed; its leading block is the answer.
-    The columns of a dense design are kept as well, unless all are asked for at once: gathering them from ``X`` every
+    The columns of a dense design are kept as well, while they are few or ``X`` is wide: gathering them from ``X`` every
     time would cost more than multiplying them.
     """
 
@@ -45,7 +57,8 @@ class WorkingGram:
             cross = self.design.gram(new, self.columns)
         else:
             self._kept[:, k:grown] = self.design.columns(new)
-            cross = self._kept[:, k:grown].T @ self._kept[:, :grown]
+            with nullcontext() if len(new) * self._kept[:, :grown].size < WORTH_SHARING else shared_blas():
+                cross = self._kept[:, k:grown].T @ self._kept[:, :grown]
         self.matrix[k:grown, :grown] = cross
         self.matrix[:k, k:grown] = cross[:, :k].T
 
@@ -64,7 +77,11 @@ class WorkingGram:
     def _reserve(self, size: int) -> None:
         if size <= len(self.matrix):
             return
-        k, capacity = len(self), min(self.design.shape[1], max(size, 3 * len(self.matrix) // 2))
+        n, p = self.design.shape
+        room = GROWTH if 8 * size**2 < 0.02 * 8 * n * p else 1.0
+        k, capacity = len(self), min(p, max(size, int(room * len(self.matrix))))
+        if n > p and capacity > KEPT_PART * p:
+            self._kept = None  # they would be a large part of X; a Gram matrix is then the small part
         matrix = np.zeros((capacity, capacity))
         matrix[:k, :k] = self.matrix[:k, :k]
         self.matrix = matrix

@@ -1,0 +1,1 @@
+"""Speed against the peers: ``python -m benchmarks [FAMILY]``."""

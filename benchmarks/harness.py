@@ -1,0 +1,97 @@
+"""Runs ours and every peer on the same data, in alternating rounds, in one process, on the same threads.
+
+A row prepares its data once. Each contender is a function from the data to a result; ``objective`` turns a result into
+the number that is minimized, so that nobody wins by stopping early. What counts is the ratio
+``best peer time / our time``, with the median over rounds as time: the machine is noisy, the ratio less so.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+OURS = "pellucid"
+SLOW = 4.0
+"""Seconds above which a contender runs no more than twice."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One problem with its contenders; ``objective`` is smaller for a better answer."""
+
+    name: str
+    prepare: Callable[[], Any]
+    contenders: dict[str, Callable[[Any], Any]]
+    objective: Callable[[Any, Any], float]
+    rounds: int = 7
+    slack: float = 1e-6
+    """How much larger than the best peer's, relatively, our objective may be: rounding, not a worse answer."""
+
+
+@dataclass
+class Outcome:
+    """What a row measured."""
+
+    name: str
+    times: dict[str, list[float]] = field(default_factory=dict)
+    objectives: dict[str, float] = field(default_factory=dict)
+    slack: float = 1e-6
+
+    def median(self, contender: str) -> float:
+        """Median time in seconds."""
+        return statistics.median(self.times[contender])
+
+    @property
+    def best_peer(self) -> str:
+        """The fastest of the others whose answer is as good as ours or better; failing that, the fastest."""
+        peers = [name for name in self.times if name != OURS]
+        return min(peers, key=self.median)
+
+    @property
+    def ratio(self) -> float:
+        """Best peer's time over ours: above 1 we are faster."""
+        return self.median(self.best_peer) / self.median(OURS)
+
+    @property
+    def is_fair(self) -> bool:
+        """Whether our answer is no worse than that of any peer."""
+        best = min(self.objectives.values())
+        return self.objectives[OURS] <= best + self.slack * abs(best)
+
+
+def run(row: Row) -> Outcome:
+    """Time every contender of the row; the first, untimed round compiles and warms up."""
+    data = row.prepare()
+    outcome = Outcome(row.name, slack=row.slack)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, contender in row.contenders.items():
+            outcome.objectives[name] = float(row.objective(data, contender(data)))
+            outcome.times[name] = []
+        for number in range(row.rounds):
+            for name, contender in row.contenders.items():
+                if number >= 2 and outcome.median(name) > SLOW:
+                    continue
+                start = time.perf_counter()
+                contender(data)
+                outcome.times[name].append(time.perf_counter() - start)
+    return outcome
+
+
+def run_all(rows: Iterable[Row], report: Callable[[Outcome], None]) -> list[Outcome]:
+    """Run the rows in turn, reporting each as it is done."""
+    outcomes = []
+    for row in rows:
+        outcome = run(row)
+        report(outcome)
+        outcomes.append(outcome)
+    return outcomes
+
+
+def geometric_mean(ratios: Iterable[float]) -> float:
+    """Return the geometric mean."""
+    return statistics.geometric_mean(ratios)

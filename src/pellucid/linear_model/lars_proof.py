@@ -1,0 +1,100 @@
+r"""Proof of a least angle path: equal correlations at every breakpoint, recomputed from raw data in float64.
+
+At a breakpoint with coefficients :math:`w` and value :math:`\alpha`, the correlations :math:`c = A^\top(b - Aw)` must
+be :math:`|c_j| = n\alpha` where :math:`w_j \ne 0` and :math:`|c_j| \le n\alpha` elsewhere. For the lasso also
+:math:`\operatorname{sign} c_j = \operatorname{sign} w_j`: these are its optimality conditions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.types import Array
+
+EQUAL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+"""How equal correlations must be, relative to the largest one possible, by dtype of the model."""
+
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
+"""Relative error that sums of rounded numbers may have."""
+
+BREAKPOINTS_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class FittedLars:
+    """What the proof may see of one target of a fitted model; the path may be its last point alone."""
+
+    coef: Array
+    intercept: float
+    alphas: Array
+    coef_path: Array
+    fit_intercept: bool
+    lasso: bool
+    positive: bool
+    target_alpha: float | None
+    jitter: float
+
+
+def prove_lars(X: Array, y: Array, model: FittedLars) -> Certificate:
+    """Return the certificate of one target."""
+    mean = X.mean(axis=0) if model.fit_intercept else np.zeros(X.shape[1])
+    y_mean = float(y.mean()) if model.fit_intercept else 0.0
+    A, b = X - mean, y - y_mean
+    column_norm = float(np.sqrt((A**2).sum(axis=0).max()))
+    return lars_certificate(model, _imbalance(A, b, model), column_norm, b, mean, y_mean)
+
+
+def lars_certificate(
+    model: FittedLars, imbalance: float, column_norm: float, b: Array, mean: Array, y_mean: float
+) -> Certificate:
+    """Return the claims, given the largest deviation from equal correlations and the largest norm of a column."""
+    size, equal = column_norm * float(np.linalg.norm(b)), EQUAL[model.coef.dtype]
+    noise = model.jitter * np.sqrt(len(b)) * column_norm
+    claims = [
+        Claim(
+            "equal correlations",
+            "largest deviation from equal correlations at a breakpoint, relative to |X| |y|",
+            imbalance / size if size > 0.0 else 0.0,
+            equal + (noise / size if size > 0.0 else 0.0),
+            "Standardize X, or drop nearly collinear columns.",
+        ),
+        Claim(
+            "end of path",
+            "difference between coef_ and the last breakpoint",
+            float(np.abs(model.coef_path[:, -1] - model.coef).max()),
+            0.0,
+        ),
+        _intercept_claim(model, b, mean, y_mean),
+    ]
+    if model.target_alpha is not None:
+        shortfall = float(model.alphas[-1]) - model.target_alpha
+        statement = "how far the path stopped above alpha"
+        claims.append(Claim("penalty reached", statement, shortfall, equal * model.target_alpha, "Raise max_iter."))
+    return Certificate("exact", tuple(claims))
+
+
+def _intercept_claim(model: FittedLars, b: Array, mean: Array, y_mean: float) -> Claim:
+    w = model.coef.astype(np.float64)
+    drift = abs(y_mean - float(mean @ w) - model.intercept)
+    scale = float(np.sqrt(np.mean(b**2))) + abs(y_mean) + float(np.abs(mean) @ np.abs(w)) + abs(model.intercept)
+    bound = float(np.finfo(model.coef.dtype).eps) * abs(model.intercept) + ROUNDING * scale + model.jitter
+    statement = "size of the mean residual, 0 up to rounding"
+    return Claim("intercept", statement, drift, bound if model.fit_intercept else 0.0)
+
+
+def _imbalance(A: Array, b: Array, model: FittedLars) -> float:
+    """Return the largest violation of equal correlations over all breakpoints."""
+    worst, coefs = 0.0, model.coef_path.astype(np.float64)
+    for start in range(0, coefs.shape[1], BREAKPOINTS_AT_ONCE):
+        w = coefs[:, start : start + BREAKPOINTS_AT_ONCE]
+        level = len(b) * model.alphas[start : start + BREAKPOINTS_AT_ONCE].astype(np.float64)
+        c = A.T @ (b[:, None] - A @ w)
+        outside = (c if model.positive else np.abs(c)) - level
+        inside = np.abs(c - level * np.sign(w)) if model.lasso else np.abs(np.abs(c) - level)
+        worst = max(worst, float(outside.max()), float(np.where(w != 0.0, inside, 0.0).max()))
+        if model.positive and np.any(w < 0.0):
+            return np.inf
+    return worst

@@ -1,0 +1,34 @@
+"""Passes over the rows of a C-ordered float64 matrix for one target; BLAS would read each row twice.
+
+``fastmath`` may reorder the sums, which lets them be vectorized: on 1,000,000 x 20 a residual pass takes a third of the
+time of two BLAS products (``make bench FAMILY=linear_model``, Ridge).
+"""
+
+# mypy: allow-untyped-defs
+
+from numba import njit
+
+REORDER = {"reassoc", "contract", "nsz"}
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def residual_pass(X, w, offset, b, residual, pull):
+    """Write ``residual = b - (X w - offset)`` and add ``X' residual`` to ``pull``. O(n p)."""
+    n, p = X.shape
+    for i in range(n):
+        fitted = -offset
+        for j in range(p):
+            fitted += X[i, j] * w[j]
+        r = b[i] - fitted
+        residual[i] = r
+        for j in range(p):
+            pull[j] += r * X[i, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def pull_pass(X, r, pull):
+    """Add ``X' r`` to ``pull``. O(n p)."""
+    n, p = X.shape
+    for i in range(n):
+        for j in range(p):
+            pull[j] += r[i] * X[i, j]

@@ -1,0 +1,47 @@
+"""Every public estimator of the library, with small data it can be fitted on."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from inspect import isabstract, isclass
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+
+import pellucid
+from pellucid.core.estimator import CertifiedEstimator
+
+
+def public_estimators():
+    """Return every estimator class that a family exports, by name."""
+    found = {}
+    for info in pkgutil.iter_modules(pellucid.__path__):
+        if not info.ispkg:
+            continue
+        package = import_module(f"pellucid.{info.name}")
+        for name in getattr(package, "__all__", ()):
+            kind = getattr(package, name)
+            if isclass(kind) and issubclass(kind, BaseEstimator) and not isabstract(kind):
+                found[name] = kind
+    return dict(sorted(found.items()))
+
+
+def instances():
+    """Return one instance of each, with default parameters."""
+    return [kind() for kind in public_estimators().values()]
+
+
+def problem_for(estimator, seed=0, n=40, p=4):
+    """Return X and y that suit the estimator; every coefficient and the intercept matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) + 1.0
+    signal = X @ np.arange(3.0, 3.0 + 4 * p, 4.0) + 5.0
+    if is_classifier(estimator):
+        return X, np.digitize(signal, np.quantile(signal, [1 / 3, 2 / 3]))
+    return X, signal + 0.5 * rng.standard_normal(n)
+
+
+def certified(estimator):
+    """Return whether the estimator is one of ours that proves its answer."""
+    return isinstance(estimator, CertifiedEstimator)

@@ -1,0 +1,179 @@
+"""What holds for every estimator: scikit-learn's checks and our own promises."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.callback import ProgressBar, ScoringMonitor
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
+
+import pellucid
+from pellucid.core.certificate import GRADES
+from tests.public_estimators import certified, instances, problem_for, public_estimators
+
+every_estimator = pytest.mark.parametrize("estimator", instances(), ids=lambda e: type(e).__name__)
+PREDICTORS = [e for e in instances() if hasattr(e, "predict")]
+TRANSFORMERS = [e for e in instances() if hasattr(e, "transform")]
+ITERATIVE = [
+    e for e in PREDICTORS if "max_iter" in e.get_params() and type(e).__name__ not in ("Ridge", "RidgeClassifier")
+]
+
+# Attributes that a broken model may carry: each must make verify object when it is changed by a thousandth.
+BREAKABLE = ("coef_", "intercept_", "alpha_", "coef_path_", "alphas_", "powers_")
+
+
+NOT_REPEATED = {"folds"}  # about fits on parts of the data, which verify does not do again
+
+
+def fitted(estimator, seed=0):
+    X, y = problem_for(estimator, seed)
+    return clone(estimator).fit(X, y), X, y
+
+
+@parametrize_with_checks(instances())
+def test_passes_the_checks_of_scikit_learn(estimator, check):
+    with warnings.catch_warnings():
+        # Some checks stop iterative fits early or use data on which no fit can be certified.
+        warnings.simplefilter("ignore", pellucid.UncertifiedWarning)
+        check(estimator)
+
+
+@every_estimator
+def test_is_certified_and_the_proof_agrees(estimator):
+    assert certified(estimator)
+    model, X, y = fitted(estimator)
+    assert model.certificate_.grade in GRADES
+    assert model.certificate_.holds
+    proof = pellucid.verify(model, X, y)
+    assert proof.holds
+    assert proof.grade == model.certificate_.grade
+    assert {claim.name for claim in proof.claims} >= {claim.name for claim in model.certificate_.claims} - NOT_REPEATED
+
+
+@pytest.mark.parametrize(
+    ("estimator", "attribute"),
+    [(e, a) for e in instances() for a in BREAKABLE if hasattr(fitted(e)[0], a)],
+    ids=lambda v: v if isinstance(v, str) else type(v).__name__,
+)
+def test_verify_objects_to_a_broken_model(estimator, attribute):
+    model, X, y = fitted(estimator)
+    broken = copy.deepcopy(model)
+    value = np.asarray(getattr(model, attribute))
+    # one entry that is not 0, the last (the end of a path is the fitted model itself)
+    index = tuple(np.argwhere(value)[-1])
+    nudged = value.copy()
+    nudged[index] = nudged[index] * 1.001 if nudged.dtype.kind == "f" else nudged[index] + 1
+    setattr(broken, attribute, nudged if nudged.ndim else nudged.item())
+    with pytest.warns(pellucid.UncertifiedWarning, match="above its bound"):
+        assert not pellucid.verify(broken, X, y).holds
+
+
+@every_estimator
+def test_trace_has_the_common_schema(estimator):
+    model, _, _ = fitted(estimator)
+    assert model.trace_.columns[:2] == ("iteration", "objective")
+    assert list(model.trace_.frame().columns) == list(model.trace_.columns)
+
+
+@every_estimator
+def test_record_keeps_a_state_per_iteration_or_none(estimator):
+    X, y = problem_for(estimator)
+    with pellucid.record():
+        recorded = clone(estimator).fit(X, y)
+    assert len(recorded.trace_.states) in (0, len(recorded.trace_))
+    assert clone(estimator).fit(X, y).trace_.states == []
+
+
+@every_estimator
+def test_same_seed_gives_the_same_bits(estimator):
+    first, X, y = fitted(estimator)
+    second = clone(estimator).fit(X, y)
+    for name, value in vars(first).items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(value, getattr(second, name))
+
+
+@pytest.mark.parametrize("estimator", PREDICTORS, ids=lambda e: type(e).__name__)
+def test_pickles_and_clones(estimator):
+    model, X, _ = fitted(estimator)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.certificate_ == model.certificate_
+    assert again.trace_ == model.trace_
+    with pytest.raises(NotFittedError):
+        check_is_fitted(clone(model))
+
+
+@every_estimator
+def test_save_and_load_give_the_same_model(estimator, tmp_path):
+    model, X, y = fitted(estimator)
+    path = tmp_path / "model.safetensors"
+    pellucid.save(model, path)
+    again = pellucid.load(path)
+    assert type(again) is type(model)
+    assert again.get_params() == model.get_params()
+    answer = "predict" if hasattr(model, "predict") else "transform"
+    np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
+    assert again.certificate_ == model.certificate_
+    assert again.trace_ == model.trace_
+    assert pellucid.verify(again, X, y).holds
+
+
+@every_estimator
+def test_a_failed_fit_leaves_nothing_fitted(estimator):
+    model, X, y = fitted(estimator)
+    with pytest.raises(ValueError, match=r"NaN|contains"):
+        model.fit(np.full_like(X, np.nan), y)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+
+
+@every_estimator
+def test_html_repr_shows_the_certificate(estimator):
+    model, _, _ = fitted(estimator)
+    assert f"Certificate: {model.certificate_.grade}" in model._repr_html_()
+    assert "Certificate" not in clone(estimator)._repr_html_()
+
+
+@pytest.mark.parametrize("estimator", PREDICTORS, ids=lambda e: type(e).__name__)
+def test_does_not_change_its_data_and_takes_read_only_memory(estimator, tmp_path):
+    X, y = problem_for(estimator)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    np.testing.assert_array_equal(clone(estimator).fit(mapped, y).coef_, clone(estimator).fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("estimator", ITERATIVE, ids=lambda e: type(e).__name__)
+def test_callbacks_see_every_iteration(estimator):
+    X, y = problem_for(estimator)
+    monitor = ScoringMonitor(scoring="r2")
+    model = clone(estimator).set_callbacks(monitor, ProgressBar()).fit(X, y)
+    log = monitor.get_logs().data
+    assert len(log) >= 1
+    assert log[-1]["r2"] == pytest.approx(model.score(X, y), abs=0.2)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+@pytest.mark.parametrize("estimator", TRANSFORMERS, ids=lambda e: type(e).__name__)
+def test_transformers_give_the_frames_asked_for(estimator, frame):
+    model, X, _ = fitted(estimator)
+    columns = [f"c{j}" for j in range(X.shape[1])]
+    data = frame({name: X[:, j] for j, name in enumerate(columns)})
+    result = clone(estimator).set_output(transform=frame.__module__.split(".")[0]).fit_transform(data)
+    assert isinstance(result, frame)
+    np.testing.assert_allclose(np.asarray(result), model.transform(X))
+
+
+def test_every_estimator_is_found():
+    assert {"LinearRegression", "Ridge", "Lasso", "Lars", "BridgeRegression", "BasisExpansion"} <= set(
+        public_estimators()
+    )

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 OURS = "pellucid"
+PAUSE = 0.05
+"""Seconds before each timed run: the threads of BLAS and OpenMP spin on for a while and would slow whoever is next."""
+
 SLOW = 4.0
 """Seconds above which a contender runs no more than twice."""
 
@@ -76,6 +79,7 @@ def run(row: Row) -> Outcome:
             for name, contender in row.contenders.items():
                 if number >= 2 and outcome.median(name) > SLOW:
                     continue
+                time.sleep(PAUSE)
                 start = time.perf_counter()
                 contender(data)
                 outcome.times[name].append(time.perf_counter() - start)

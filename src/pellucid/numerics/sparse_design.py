@@ -60,9 +60,8 @@ class SparseDesign:
         product = (self.X[:, left].T @ self.X[:, right]).toarray()
         if not self.fit_intercept:
             return product
-        sums = self.X.T @ self.offset
-        centered = product - np.outer(self.mean[left], sums[right]) - np.outer(sums[left], self.mean[right])
-        return centered + float(self.offset @ self.offset) * np.outer(self.mean[left], self.mean[right])
+        # With the mean m, sqrt(W) X has the sums N m against the root weights: -N m m' - N m m' + N m m' remains.
+        return product - float(self.offset @ self.offset) * np.outer(self.mean[left], self.mean[right])
 
     def columns(self, indices: Array) -> Array:
         """Return ``A[:, indices]``, dense, in Fortran order."""
@@ -100,6 +99,4 @@ class SparseDesign:
         squares = np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel()
         if not self.fit_intercept:
             return squares
-        sums = self.X.T @ self.offset
-        centered = squares - 2 * self.mean * sums + float(self.offset @ self.offset) * self.mean**2
-        return np.maximum(centered, 0.0)
+        return np.maximum(squares - float(self.offset @ self.offset) * self.mean**2, 0.0)

@@ -13,11 +13,13 @@ def center_target(y: Array, sample_weight: Array | None, *, fit_intercept: bool)
     y_mean = weighted_mean(y, sample_weight) if fit_intercept else np.zeros(y.shape[1:])
     b = y - y_mean
     if sample_weight is not None:
-        b = (b.T * np.sqrt(sample_weight)).T
+        np.multiply(b.T, np.sqrt(sample_weight), out=b.T)
     return b, y_mean
 
 
 def weighted_mean(y: Array, sample_weight: Array | None) -> Array:
     """Return the mean of the rows; computed about the first row, so that a large common offset costs no digits."""
-    origin = y[0]
-    return np.asarray(origin + np.average(y - origin, axis=0, weights=sample_weight))
+    shifted = y - y[0]
+    if sample_weight is None:
+        return np.asarray(y[0] + shifted.mean(axis=0))
+    return np.asarray(y[0] + sample_weight @ shifted / sample_weight.sum())

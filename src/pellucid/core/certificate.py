@@ -19,6 +19,16 @@ GRADES = {
 }
 """Strength of a certificate, strongest first, and what it means."""
 
+HTML_STYLE = """<style>
+.pellucid-certificate { display: inline-block; margin: 0.5em 0; padding: 0.5em 0.8em; font: 0.9em/1.45 sans-serif;
+  border: 1px solid #8888; border-left: 4px solid #0072b2; border-radius: 3px; }
+.pellucid-certificate table { border-collapse: collapse; margin-top: 0.4em; }
+.pellucid-certificate td { padding: 0.1em 1em 0.1em 0; text-align: left; vertical-align: baseline; }
+.pellucid-certificate td.number { text-align: right; font-variant-numeric: tabular-nums; padding-right: 0.4em; }
+.pellucid-certificate .holds { color: #16803c; }
+.pellucid-certificate .fails { color: #c22f2f; }
+</style>"""
+
 
 class UncertifiedWarning(ConvergenceWarning):
     """A claim of a certificate does not hold. Also scikit-learn's ConvergenceWarning, so filters carry over."""
@@ -103,13 +113,13 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{escape(c.name)}</td><td>{c.value:.3g}</td><td>{'&le;' if c.holds else '&gt;'}</td>"
-            f"<td>{c.bound:.3g}</td><td>{escape(c.statement)}</td></tr>"
+            f"<tr><td>{escape(c.name)}</td><td class='number'>{c.value:.3g}</td>"
+            f"<td>{'&le;' if c.holds else '&gt;'}</td><td class='number'>{c.bound:.3g}</td><td>{escape(c.statement)}</td></tr>"
             for c in self.claims
         )
-        mark = "&#10003; holds" if self.holds else "&#10007; does not hold"
+        mark = "<b class='holds'>holds</b>" if self.holds else "<b class='fails'>does not hold</b>"
         reason = f"<p>{escape(self.reason)}</p>" if self.reason else ""
         return (
-            f'<div class="pellucid-certificate"><strong>Certificate: {self.grade}</strong> '
-            f"({escape(GRADES[self.grade])}), {mark}{reason}<table>{rows}</table></div>"
+            f"<div class='pellucid-certificate'>{HTML_STYLE}<div><b>Certificate: {self.grade}</b> {mark}"
+            f"<br>{escape(GRADES[self.grade])}</div>{reason}<table>{rows}</table></div>"
         )

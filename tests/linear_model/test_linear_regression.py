@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression as PeerRegression
 
 import pellucid
 from pellucid.linear_model import LinearRegression
-from pellucid.linear_model.least_squares_proof import coefficient_error, size_of_fit
+from pellucid.linear_model.least_squares_proof import coefficient_error, nonnegative_gradient, size_of_fit
 
 seeds = pytest.mark.parametrize("seed", range(3))
 
@@ -62,6 +62,12 @@ def test_the_estimate_of_lost_digits_grows_with_the_square_of_the_condition():
     assert coefficient_error(10.0, np.array([0.0]), np.array([1.0])) == pytest.approx(10 * eps)
     assert coefficient_error(10.0, np.array([0.5]), np.array([1.0])) == pytest.approx(60 * eps)
     assert size_of_fit(np.array([3.0, 4.0]), np.array([[1.0], [-1.0]]), np.array([2.0])) == pytest.approx([9.0])
+
+
+def test_what_a_nonnegative_fit_may_still_gain():
+    # at 0 only an upward pull counts; below 0 nothing excuses
+    gradient, w = np.array([[-1.0], [1.0], [0.5], [2.0]]), np.array([[0.0], [0.0], [1.0], [-1.0]])
+    np.testing.assert_array_equal(nonnegative_gradient(gradient, w), [[0.0], [1.0], [0.5], [np.inf]])
 
 
 # properties

@@ -113,9 +113,10 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{escape(c.name)}</td><td class='number'>{c.value:.3g}</td>"
-            f"<td>{'&le;' if c.holds else '&gt;'}</td><td class='number'>{c.bound:.3g}</td><td>{escape(c.statement)}</td></tr>"
-            for c in self.claims
+            f"<tr><td>{escape(claim.name)}</td><td class='number'>{claim.value:.3g}</td>"
+            f"<td>{'&le;' if claim.holds else '&gt;'}</td><td class='number'>{claim.bound:.3g}</td>"
+            f"<td>{escape(claim.statement)}</td></tr>"
+            for claim in self.claims
         )
         mark = "<b class='holds'>holds</b>" if self.holds else "<b class='fails'>does not hold</b>"
         reason = f"<p>{escape(self.reason)}</p>" if self.reason else ""

@@ -307,3 +307,12 @@ def test_refuses_nan_and_infinity(bad):
     with pytest.raises(ValueError, match="Input X contains"):
         model.fit(X, y)
     assert not hasattr(model, "coef_")
+
+
+def test_a_warm_start_that_is_good_enough_is_kept():
+    X, y = problem(0)
+    model = Lasso(alpha=0.1, warm_start=True).fit(X, y)
+    before = model.coef_.copy()
+    assert model.n_iter_ >= 1
+    assert model.fit(X, y).n_iter_ == 0
+    np.testing.assert_array_equal(model.coef_, before)

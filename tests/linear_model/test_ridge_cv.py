@@ -105,3 +105,14 @@ def test_bad_parameters_get_one_sentence(params, message):
     X, y = problem(0)
     with pytest.raises(ValueError, match=message):
         RidgeCV(**params).fit(X, y)
+
+
+@pytest.mark.parametrize("shape", [(20, 20), (21, 20), (20, 30)])
+def test_a_fit_through_every_row_still_has_left_out_errors(shape):
+    X, y = problem(0, *shape)
+    model = RidgeCV([1e-16, 1e-3], store_cv_results=True).fit(X, y)
+    assert np.isfinite(model.cv_results_).all()
+    kept = np.delete(np.arange(shape[0]), 0)
+    error = y[0] - Ridge(1e-3).fit(X[kept], y[kept]).predict(X[[0]])[0]
+    assert model.cv_results_[0, 1] == pytest.approx(error**2, rel=1e-6)
+    assert pellucid.verify(model, X, y).holds

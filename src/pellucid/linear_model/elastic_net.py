@@ -193,6 +193,7 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
             watch=self._watch(X, y, attributes=lambda w: _line(w, design, y_mean, dtype), max_iter=self.max_iter),
             trace=trace,
             scale=n,
+            may_keep_start=start is not None,
             margin=0.5,  # a single fit can afford to end well below its bound
         )
         at = Iterate.start(gram, b, start)

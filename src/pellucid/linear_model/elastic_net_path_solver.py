@@ -49,4 +49,4 @@ def solve_at(gram: WorkingGram, b: Array, penalty: Penalty, at: Iterate, how: De
     """Solve for one penalty; without a penalty and sign constraint the problem is plain least squares."""
     unpenalized = penalty.l1 == penalty.l2 == 0.0 and not penalty.positive
     gap, n_iter = (least_squares if unpenalized else elastic_net_working_set)(gram, b, penalty, at, how)
-    return gap, max(1, n_iter)
+    return gap, n_iter if how.may_keep_start else max(1, n_iter)

@@ -74,6 +74,8 @@ class Descent:
     trace: Trace = field(default_factory=Trace)
     scale: float = 1.0
     """Objective and gap are divided by it where they are shown."""
+    may_keep_start: bool = False
+    """Whether a start that is good enough is returned as it is; otherwise it is improved at least once."""
     margin: float = 1.0
     """Part of the goal to aim for."""
 
@@ -91,13 +93,14 @@ def elastic_net_working_set(
     Started from 0, the l1 penalty falls to its value in stages, so that the support grows and seldom has to shrink;
     with many more samples than features this is not worth its passes over the data.
     """
-    n_passes = 0
-    stage = penalty if at.w.any() or _is_tall(gram) else _first_stage(penalty, at)
+    n_passes, warm = 0, bool(at.w.any())
+    stage = penalty if warm or _is_tall(gram) else _first_stage(penalty, at)
     lowest = LOWEST_STAGE * stage.l1
     while True:
         gap = elastic_net_gap(at.correlations, at.w, at.sq_residual, penalty.l1, penalty.l2, penalty.positive)
         _note(how, penalty, at, gap, gram, n_passes)
-        exhausted = n_passes >= how.max_iter or (n_passes > 0 and gap <= how.aim and stage.l1 == penalty.l1)
+        reached = (n_passes > 0 or how.may_keep_start) and gap <= how.aim and stage.l1 == penalty.l1
+        exhausted = n_passes >= how.max_iter or reached
         if how.watch(at.w) or exhausted or gap == 0.0:
             return gap, n_passes
         stage = replace(penalty, l1=FALL * stage.l1 if FALL * stage.l1 > max(penalty.l1, lowest) else penalty.l1)

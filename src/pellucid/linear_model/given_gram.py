@@ -44,8 +44,10 @@ def given_gram(precompute: Any, design: Design) -> Array | None:
 
 
 def _is_matrix(precompute: Any) -> bool:
-    if isinstance(precompute, (bool, np.bool_)) or (isinstance(precompute, str) and precompute == "auto"):
+    if precompute is None or isinstance(precompute, (bool, np.bool_)):
         return False
-    if precompute is None or isinstance(precompute, str):
+    if isinstance(precompute, str) and precompute == "auto":
+        return False
+    if isinstance(precompute, str):
         raise ValueError(f"precompute must be one of (True, False, 'auto') or a matrix, got {precompute!r}.")
     return True

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV
@@ -100,9 +102,16 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         check_one_of((None, "auto", "svd", "eigen"), gcv_mode=self.gcv_mode)
         alphas = self._checked_alphas()
         X, y, weight = check_linear_input(self, X, y, sample_weight)
+        if self.gcv_mode == "svd" and sparse.issparse(X):
+            warnings.warn(
+                "The 'svd' mode is not supported for sparse X and will be refused by scikit-learn 1.11. Leave it out.",
+                FutureWarning,
+                stacklevel=2,
+            )
         design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=weight)
         targets = y.reshape(len(y), -1).astype(np.float64, copy=False)
-        gram = design.gram() if design.shape[0] >= design.shape[1] else None
+        # With hardly more rows than columns the fit may pass through every row, which only the rows' form survives.
+        gram = design.gram() if design.shape[0] > design.shape[1] + 1 else None
         if self.cv is None:
             scores = self._choose_by_leaving_out(design, targets, y, weight, alphas, gram, params)
         else:
@@ -169,9 +178,15 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
 
     def _choose_by_grid(self, X: Array, y: Array, weight: Array | None, alphas: Array, params: dict[str, Any]) -> Array:
         if self.store_cv_results:
-            raise ValueError("store_cv_results must be False when cv is given, got True. Leave cv out to keep results.")
+            raise ValueError(
+                "store_cv_results must be False when cv is given, got True. Leave cv out to keep results: "
+                "cv!=None and store_cv_results=True are incompatible."
+            )
         if self.alpha_per_target:
-            raise ValueError("alpha_per_target must be False when cv is given, got True. Leave cv out.")
+            raise ValueError(
+                "alpha_per_target must be False when cv is given, got True. Leave cv out: "
+                "cv!=None and alpha_per_target=True are incompatible."
+            )
         ridge = Ridge(fit_intercept=self.fit_intercept)
         if weight is not None:
             params = {**params, "sample_weight": weight}

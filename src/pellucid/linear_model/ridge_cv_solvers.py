@@ -37,7 +37,7 @@ class LeaveOneOut:
 
 
 def leave_one_out(design: Design, b: Array, alphas: Array, *, gram: Array | None, keep_errors: bool) -> LeaveOneOut:
-    """Return the leave-one-out errors of ``b`` for every alpha; ``gram`` is None with fewer rows than columns."""
+    """Return the leave-one-out errors of ``b`` for every alpha; ``gram`` is None if rows are few."""
     n, t = b.shape
     errors = np.empty((n, t, len(alphas))) if keep_errors else None
     source: _ByFeatures | _ByRows

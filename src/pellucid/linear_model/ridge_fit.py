@@ -59,8 +59,8 @@ def check_alpha(alpha: Any, n_targets: int) -> Array:
     values = np.asarray(alpha, dtype=np.float64).ravel()
     if len(values) not in (1, n_targets):
         raise ValueError(
-            f"alpha must have one value per target ({n_targets}), got {len(values)}. "
-            "Number of targets and number of penalties do not correspond."
+            f"alpha must have one value per target, got {len(values)}. "
+            f"Number of targets and number of penalties do not correspond: {n_targets} != {len(values)}"
         )
     for value in values:
         check_nonnegative(alpha=float(value) if is_number(value) else value)

@@ -147,3 +147,27 @@ def test_refuses_metadata_without_routing():
     X, y = problem(8)
     with pytest.raises(ValueError, match="groups"):
         LassoCV().fit(X, y, groups=np.zeros(60))
+
+
+def test_a_progress_bar_moves_with_every_fold():
+    class Count:
+        def __init__(self):
+            self.steps = 0
+
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context):
+            self.steps += context.task_name == "iteration"
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 5))
+    count = Count()
+    LassoCV(cv=4).set_callbacks(count).fit(X, X[:, 0] + rng.standard_normal(40))
+    assert count.steps == 5  # four folds and the final fit

@@ -15,7 +15,7 @@ from pellucid.core.fingerprint import fingerprint
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.core.watching import Watch, make_watch
+from pellucid.core.watching import Watch, finish_watch, make_watch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,6 +60,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         self.trace_ = trace
         self.data_fingerprint_ = fingerprint(*data)
         self.certificate_ = certificate
+        finish_watch(self, *data[:2])
         certificate.warn_unless_holds(type(self).__name__, stacklevel=_depth_of_caller() + 1)
 
     def _watch(

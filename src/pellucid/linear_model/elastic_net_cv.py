@@ -132,13 +132,14 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
         folds = list(check_cv(self.cv).split(X, y, **routed))
 
         grids = self._grids(X, y, weight)
-        errors = cross_validate_paths(X, y, weight, folds, self._settings(grids))
+        watch = self._watch(
+            X, y, attributes=lambda coef: {"coef_": coef, "intercept_": self.intercept_}, max_iter=len(folds) + 1
+        )
+        errors = cross_validate_paths(X, y, weight, folds, self._settings(grids), watch)
         self._select(grids, errors)
         model = self._refit(X, y, weight)
         trace = _error_trace(self._l1_ratios(), grids, errors)
-        self._watch(X, y, attributes=lambda coef: {"coef_": coef, "intercept_": self.intercept_}, max_iter=1)(
-            self.coef_
-        )
+        watch(self.coef_)
         claims = (self._selection(), _fold_claim(errors.worst_gap))
         self._conclude(model.certificate_.with_claims(*claims), trace, X, y, weight)
         return self

@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from pellucid.core.threads import run_blocks
+from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
+from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.elastic_net_path_solver import Path, elastic_net_path
 from pellucid.linear_model.elastic_net_penalty import Penalty
 from pellucid.linear_model.elastic_net_proof import gap_bound
@@ -44,12 +45,23 @@ class FoldErrors:
 
 
 def cross_validate_paths(
-    X: Any, y: Array, weight: Array | None, folds: list[tuple[Array, Array]], settings: PathSettings
+    X: Any,
+    y: Array,
+    weight: Array | None,
+    folds: list[tuple[Array, Array]],
+    settings: PathSettings,
+    watch: Watch = ignore,
 ) -> FoldErrors:
-    """Fit all paths on each training fold and measure them on the rest; folds run on all threads."""
+    """Fit all paths on each training fold and measure them on the rest; as many at a time as there are threads."""
     is_sparse = sparse.issparse(X)
     rows_of = X.tocsr() if is_sparse else X
-    answers = run_blocks(lambda fold: _fold_errors(rows_of, y, weight, *fold, settings), folds)
+    answers = []
+    together = thread_count()
+    for start in range(0, len(folds), together):
+        some = folds[start : start + together]
+        answers += run_blocks(lambda fold: _fold_errors(rows_of, y, weight, *fold, settings), some)
+        for _ in some:
+            watch()
     return FoldErrors(np.stack([mse for mse, _ in answers], axis=-1), max(gap for _, gap in answers))
 
 

@@ -19,6 +19,5 @@ axes = plot_coefficient_path(alphas, coefs, names=names, chosen=model.alpha_)
 axes.set_title("Lasso path, diabetes")
 target = sys.argv[1] if len(sys.argv) > 1 else "lasso_path.png"
 axes.figure.savefig(target, dpi=150, bbox_inches="tight")
-print(
-    f"alpha {model.alpha_:.3g} keeps {np.count_nonzero(model.coef_)} of {len(names)} features; largest gap {gaps.max():.0e}"
-)
+kept = np.count_nonzero(model.coef_)
+print(f"alpha {model.alpha_:.3g} keeps {kept} of {len(names)} features; largest gap {gaps.max():.0e}")

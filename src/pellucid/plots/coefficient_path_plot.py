@@ -60,8 +60,8 @@ def plot_coefficient_path(
     _scale_penalty(ax, alphas)
     if chosen is not None:
         ax.axvline(chosen, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-        place = {"xy": (chosen, 1.0), "xycoords": ("data", "axes fraction"), "va": "top"}
-        ax.annotate(f"{chosen:.3g} ", **place, ha="right", color=QUIET)  # the right side is for names
+        top = ("data", "axes fraction")  # left of the line: the right side is for names
+        ax.annotate(f"{chosen:.3g} ", xy=(chosen, 1.0), xycoords=top, va="top", ha="right", color=QUIET)
     ax.set_xlabel("alpha, falling")
     ax.set_ylabel("coefficient")
     label_line_ends(ax, ends)

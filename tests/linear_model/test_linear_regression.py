@@ -10,9 +10,10 @@ from scipy.linalg import lstsq
 from sklearn.linear_model import LinearRegression as PeerRegression
 
 import pellucid
-from pellucid.linear_model import LinearRegression
+from pellucid.linear_model import Lasso, LinearRegression, Ridge
 from pellucid.linear_model.least_squares_proof import coefficient_error, nonnegative_gradient, size_of_fit
 
+PENALTY = {Lasso: {"alpha": 0.01}}
 seeds = pytest.mark.parametrize("seed", range(3))
 
 
@@ -265,6 +266,23 @@ def test_huge_values_that_cannot_be_squared_get_one_sentence():
     X, y = problem(0)
     with pytest.raises(ValueError, match="X must have values whose squares are finite"):
         LinearRegression().fit(X * 1e200, y)
+
+
+def test_tiny_values_whose_squares_vanish_get_one_sentence():
+    X, y = problem(0)
+    with pytest.raises(ValueError, match="vary by at least 1e-150, got .* in column 2"):
+        LinearRegression().fit(X * [1.0, 1.0, 1e-170, 1.0, 1.0], y)
+
+
+@pytest.mark.parametrize("kind", [LinearRegression, Ridge, Lasso])
+def test_large_read_only_memory_is_read_as_it_is(kind, tmp_path):
+    X, y = problem(0, n=5000, p=6)
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    mapped, target = (np.load(tmp_path / name, mmap_mode="r") for name in ("X.npy", "y.npy"))
+    model = kind(**PENALTY.get(kind, {}))
+    expected = model.fit(X, y).coef_.copy()
+    np.testing.assert_array_equal(model.fit(mapped, target).coef_, expected)
 
 
 @pytest.mark.parametrize(

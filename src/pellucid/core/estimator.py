@@ -14,7 +14,7 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.fingerprint import fingerprint
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Data
 from pellucid.core.watching import Watch, finish_watch, make_watch
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,8 +93,3 @@ def _depth_of_caller() -> int:
 
 def _is_ours(module: str) -> bool:
     return module.split(".")[0] == "pellucid" or module.startswith("sklearn.callback")
-
-
-def sample_weight_metadata(sample_weight: Array | None) -> dict[str, Array] | None:
-    """Return the metadata dict that callbacks get."""
-    return None if sample_weight is None else {"sample_weight": sample_weight}

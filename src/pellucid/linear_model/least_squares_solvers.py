@@ -32,6 +32,11 @@ MOST_REFINEMENTS = 8
 SETTLED = 4 * EPS
 """A correction that moves the fit by less than this, relative to its size, is rounding."""
 
+SMALLEST = 1e-150
+"""Squares of smaller numbers underflow in float64."""
+
+SAMPLED_ROWS = 64
+
 PLAIN_CONDITION = 300.0
 """Up to this condition number a float64 gradient refines to the last digits; beyond, it takes twice the precision."""
 
@@ -161,6 +166,8 @@ def solve_directly(
     fraction of the largest.
     """
     problem = Problem(design, y, alpha)
+    if alpha == 0.0:
+        _refuse_vanishing_columns(design)
     fast = None
     if not orthogonal and cutoff is None:
         fast = _solve_tall(problem, gram) if design.shape[0] >= design.shape[1] else _solve_wide(problem)
@@ -260,6 +267,19 @@ def _refine(
     return DirectFit(
         best, intercept, problem.y_mean, problem.b_norm, factor, norms, problem.alpha, singular, factor.rank, trace
     )
+
+
+def _refuse_vanishing_columns(design: Design) -> None:
+    """Refuse columns that vary but whose squares underflow: they would count as constant and get no coefficient."""
+    sample = design.raw_rows(slice(0, min(SAMPLED_ROWS, design.shape[0])))
+    for j in np.flatnonzero(np.abs(sample - design.mean).max(axis=0) < SMALLEST):
+        size = float(np.abs(design.columns(np.array([j]))).max())
+        if 0.0 < size < SMALLEST and size > 10 * EPS * abs(design.mean[j]):
+            raise ValueError(
+                f"X must have columns that are constant or vary by at least {SMALLEST:g}, "
+                f"got {size:.3g} in column {j}. "
+                "Change its units: its squares underflow."
+            )
 
 
 def _without_null_vector(kernel: Array, design: Design, alpha: float) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from pellucid.core.threads import run_blocks, single_threaded_blas, split_evenly, thread_count
+from pellucid.core.threads import own_threads, run_blocks, single_threaded_blas, split_evenly, thread_count
 
 
 def test_results_come_in_order():
@@ -49,3 +49,21 @@ def test_blas_gets_its_threads_back():
 def test_slices_cover_everything_once(n, parts):
     covered = np.concatenate([np.arange(n)[part] for part in split_evenly(n, parts)])
     np.testing.assert_array_equal(covered, np.arange(n))
+
+
+def test_fits_in_several_threads_give_blas_its_threads_back():
+    before = thread_count()
+    first_in, second_in = threading.Event(), threading.Event()
+
+    def first():
+        with own_threads():
+            first_in.set()
+            second_in.wait(10)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    first_in.wait(10)
+    with own_threads():  # comes while the first holds BLAS, leaves after it
+        second_in.set()
+        thread.join(10)
+    assert thread_count() == before

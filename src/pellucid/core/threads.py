@@ -55,7 +55,7 @@ def own_threads() -> Iterator[None]:
         return
     _inside.budget = thread_count()
     try:
-        with _blas().limit(limits=1):
+        with _hold:
             yield
     finally:
         _inside.budget = None
@@ -78,7 +78,7 @@ def single_threaded_blas() -> Iterator[None]:
     if getattr(_inside, "budget", None) is not None:
         yield
         return
-    with _blas().limit(limits=1):
+    with _hold:
         yield
 
 
@@ -109,9 +109,39 @@ def _mark_worker() -> None:
     _inside.worker = True
 
 
-def _forget_pools_after_fork() -> None:
+class _Hold:
+    """Keeps BLAS on one thread while anybody holds it: the first to come limits it, the last to go gives it back.
+
+    The limit is one for the whole process, so fits in several threads must not each restore what they found.
+    """
+
+    def __init__(self) -> None:
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        """Forget who holds it: after a fork nobody does."""
+        self._lock, self._holders, self._limiter = threading.Lock(), 0, None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._holders == 0:
+                self._limiter = _blas().limit(limits=1)
+            self._holders += 1
+
+    def __exit__(self, *_error: object) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._limiter.restore_original_limits()  # type: ignore[attr-defined]  # set by the first to come
+
+
+_hold = _Hold()
+
+
+def _start_anew_after_fork() -> None:
     _pool.cache_clear()
+    _hold.start_anew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pools_after_fork)
+    os.register_at_fork(after_in_child=_start_anew_after_fork)

@@ -26,6 +26,7 @@ TRANSFORMERS = [e for e in instances() if hasattr(e, "transform")]
 ITERATIVE = [
     e for e in PREDICTORS if "max_iter" in e.get_params() and type(e).__name__ not in ("Ridge", "RidgeClassifier")
 ]
+SEVERAL_TARGETS = [e for e in PREDICTORS if e.__sklearn_tags__().target_tags.multi_output and hasattr(e, "precompute")]
 
 # Attributes that a broken model may carry: each must make verify object when it is changed by a thousandth.
 BREAKABLE = ("coef_", "intercept_", "alpha_", "coef_path_", "alphas_", "powers_")
@@ -160,6 +161,16 @@ def test_callbacks_see_every_iteration(estimator):
     log = monitor.get_logs().data
     assert len(log) >= 1
     assert log[-1]["r2"] == pytest.approx(model.score(X, y), abs=0.2)
+
+
+@pytest.mark.parametrize("estimator", SEVERAL_TARGETS, ids=lambda e: type(e).__name__)
+def test_callbacks_see_several_targets(estimator):
+    X, y = problem_for(estimator)
+    Y = np.column_stack([y, -2.0 * y + X[:, 0]])
+    monitor = ScoringMonitor(scoring="r2")
+    model = clone(estimator).set_callbacks(monitor, ProgressBar()).fit(X, Y)
+    scores = [row["r2"] for row in monitor.get_logs().data]
+    assert max(scores) == pytest.approx(model.score(X, Y))
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])

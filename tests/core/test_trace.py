@@ -48,6 +48,13 @@ def test_states_are_kept_only_while_recording():
     assert [kept["w"][0] for kept in trace.states] == [0.0, 1.0]
 
 
+def test_traces_of_several_targets_are_joined():
+    joined = Trace.joined([two_rows(), two_rows()])
+    np.testing.assert_array_equal(joined["iteration"], [1, 2, 1, 2])
+    np.testing.assert_array_equal(Trace.joined([two_rows()] * 2, renumber=True)["iteration"], [1, 2, 3, 4])
+    assert joined.columns == two_rows().columns
+
+
 def test_copies_and_pickles():
     trace = two_rows()
     assert pickle.loads(pickle.dumps(trace)) == trace == copy.deepcopy(trace)

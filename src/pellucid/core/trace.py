@@ -50,6 +50,16 @@ class Trace:
             trace.add(**{"iteration": math.nan, "objective": math.nan, **present})
         return trace
 
+    @classmethod
+    def joined(cls, traces: Sequence[Trace], *, renumber: bool = False) -> Trace:
+        """Return one trace with the rows and states of several, one after the other, counted through if asked."""
+        joined = cls()
+        for trace in traces:
+            for row in trace:
+                joined.add(**({**row, "iteration": len(joined) + 1} if renumber else row))
+            joined.states.extend(trace.states)
+        return joined
+
     def add(self, *, iteration: float, objective: float, **more: float) -> None:
         """Append one row; a column that a row lacks reads as nan there."""
         self._rows.append({"iteration": iteration, "objective": float(objective), **more})

@@ -10,7 +10,6 @@ import numpy as np
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.core.watching import Watch
 from pellucid.linear_model.gaussian_inference import GaussianInference
 from pellucid.linear_model.least_squares_fits import LineFit
 from pellucid.linear_model.least_squares_proof import (
@@ -19,14 +18,12 @@ from pellucid.linear_model.least_squares_proof import (
     prove_least_squares,
 )
 from pellucid.linear_model.linear_input import check_linear_input
-from pellucid.linear_model.linear_predictor import LinearPredictor, line_attributes
+from pellucid.linear_model.linear_predictor import LinearPredictor
 from pellucid.numerics.design import Design
 
 
 class CertifiedLine(LinearPredictor, GaussianInference):
     """Stores a :class:`LineFit` as fitted attributes and recomputes its certificate."""
-
-    _flattens_one_target = True  # scikit-learn's ridge family does; its LinearRegression does not
 
     def _store_fit(
         self,
@@ -48,26 +45,6 @@ class CertifiedLine(LinearPredictor, GaussianInference):
         evidence = replace(fit.evidence, intercept=offset)
         certificate = least_squares_certificate(evidence, dtype=X.dtype, tol=fit.tol).with_claims(*claims)
         self._conclude(certificate, fit.trace if trace is None else trace, X, y, weight)  # type: ignore[attr-defined]
-
-    def _shaped(self, coef: Array, intercept: Array, X: Array, y: Array) -> tuple[Array, Any]:
-        return line_attributes(
-            coef,
-            intercept,
-            dtype=X.dtype,
-            fit_intercept=self.fit_intercept,
-            one_dimensional=y.ndim == 1,
-            flat=self._flattens_one_target,
-        )
-
-    def _watch_line(self, design: Design, X: Array, y: Array, max_iter: int | None = None) -> Watch:
-        """Return the watch of an iterative solver whose iterate is ``w`` of shape (n_features, n_targets)."""
-
-        def attributes(w: Array) -> dict[str, Any]:
-            y_mean = design.center(y.reshape(len(y), -1))[1]
-            coef, intercept = self._shaped(w, y_mean - design.mean @ w, X, y)
-            return {"coef_": coef, "intercept_": intercept}
-
-        return self._watch(X, y, attributes=attributes, max_iter=max_iter)  # type: ignore[attr-defined]
 
     def _prove_line(
         self,

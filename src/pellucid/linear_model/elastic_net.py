@@ -16,6 +16,7 @@ from pellucid.core.checks import check_between, check_nonnegative, check_one_of,
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.core.watching import Watch
 from pellucid.linear_model.elastic_net_path_solver import solve_at
 from pellucid.linear_model.elastic_net_penalty import Penalty
 from pellucid.linear_model.elastic_net_proof import (
@@ -29,7 +30,7 @@ from pellucid.linear_model.elastic_net_solvers import Descent, Iterate
 from pellucid.linear_model.enet_path import enet_path
 from pellucid.linear_model.given_gram import given_gram
 from pellucid.linear_model.linear_input import check_linear_input
-from pellucid.linear_model.linear_predictor import LinearPredictor, stored_intercept
+from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
 from pellucid.linear_model.relative_weights import relative_weights
 from pellucid.linear_model.worst_certificate import worst_certificate
 from pellucid.numerics.design import Design, make_design
@@ -139,8 +140,11 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
         starts = self._starts(targets.shape[1])
 
         trace = Trace()
+        # The start of a target is watched as well, so there is one report more than iterations.
+        watch, lines = self._watch_line(design, X, y, self.max_iter + 1), np.zeros((X.shape[1], targets.shape[1]))
         fits = [
-            self._fit_target(X, y, gram, targets[:, k], y_means[k], starts[k], trace) for k in range(targets.shape[1])
+            self._fit_target(X.dtype, gram, b, y_means[k], starts[k], trace, one_target(watch, lines, k))
+            for k, b in enumerate(targets.T)
         ]
         self._store(fits, one_dimensional=y.ndim == 1)
         self._conclude(worst_certificate([fit["certificate"] for fit in fits]), trace, X, y, weight)
@@ -172,16 +176,16 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
 
     def _fit_target(
         self,
-        X: Array,
-        y: Array,
+        dtype: Any,
         gram: WorkingGram,
         b: Array,
         y_mean: float,
         start: Array | None,
         trace: Trace,
+        watch: Watch,
     ) -> dict[str, Any]:
         """Return the fitted attributes of one target and its certificate."""
-        design, n, dtype = gram.design, len(b), X.dtype
+        design, n = gram.design, len(b)
         penalty = Penalty.of(self.alpha, self.l1_ratio, n, positive=self.positive)
         mean_sq_target = float(b @ b) / n
         mean_sq_raw = mean_sq_target + float(y_mean) ** 2
@@ -190,7 +194,7 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
             goal=n * bound,
             max_iter=self.max_iter,
             rng=check_random_state(self.random_state) if self.selection == "random" else None,
-            watch=self._watch(X, y, attributes=lambda w: _line(w, design, y_mean, dtype), max_iter=self.max_iter),
+            watch=watch,
             trace=trace,
             scale=n,
             may_keep_start=start is not None,

@@ -17,7 +17,7 @@ from pellucid.linear_model.lars_path import gram_or_none
 from pellucid.linear_model.lars_proof import FittedLars, lars_certificate, prove_lars
 from pellucid.linear_model.lars_solvers import LarsPath, LarsRules, lars
 from pellucid.linear_model.linear_input import check_linear_input
-from pellucid.linear_model.linear_predictor import LinearPredictor, stored_intercept
+from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
 from pellucid.linear_model.worst_certificate import worst_certificate
 from pellucid.numerics.design import Design, make_design
 
@@ -110,18 +110,14 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         gram = gram_or_none(self.precompute, design)
         column_norm = float(np.sqrt(design.sq_norms().max()))
         rules = self._rules(len(y))
-
-        def line(w: Array) -> dict[str, Any]:
-            return {"coef_": w.astype(X.dtype), "intercept_": X.dtype.type(y_means[0] - design.mean @ w)}
-
-        watch = self._watch(X, y, attributes=line, max_iter=rules.max_iter)
-        paths = [lars(design, b, rules, gram, watch) for b in targets.T]
+        watch, lines = self._watch_line(design, X, y, rules.max_iter), np.zeros((X.shape[1], targets.shape[1]))
+        paths = [lars(design, b, rules, gram, one_target(watch, lines, k)) for k, b in enumerate(targets.T)]
         self._store(paths, design, y_means, X.dtype, one_dimensional=y.ndim == 1)
         certificates = [
             lars_certificate(self._fitted(k), path.imbalance, column_norm, b, design.mean, y_mean)
             for k, (path, b, y_mean) in enumerate(zip(paths, targets.T, y_means, strict=True))
         ]
-        self._conclude(worst_certificate(certificates), _joined([path.trace for path in paths]), X, y)
+        self._conclude(worst_certificate(certificates), Trace.joined([path.trace for path in paths]), X, y)
         return self
 
     def _check_parameters(self) -> None:
@@ -202,13 +198,3 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
 def _only(values: list[Any]) -> Any:
     """Return the value of a single target, or the list of several."""
     return values[0] if len(values) == 1 else values
-
-
-def _joined(traces: list[Trace]) -> Trace:
-    """Return one trace with the rows of all targets, one after the other."""
-    joined = traces[0]
-    for trace in traces[1:]:
-        for row in trace:
-            joined.add(**row)
-        joined.states.extend(trace.states)
-    return joined

@@ -40,7 +40,7 @@ def predict(
 def _predictions(model: Any, X: Any, level: float | None) -> pd.DataFrame:
     import pandas as pd
 
-    from pellucid.cli.saved_model import last_step
+    from pellucid.core.verification import last_step
 
     found = pd.DataFrame({"prediction": model.predict(X)})
     if level is None:

@@ -1,4 +1,4 @@
-"""Models from files, and the estimator of ours at their end."""
+"""Models from files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,3 @@ def load_model(path: Path) -> Any:
     if not path.is_file():
         raise CommandError(f"model must be a file, got {path}, which does not exist.")
     return load(path)
-
-
-def last_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """Return the estimator at the end of a pipeline and the data as it sees them; a lone estimator is its own end."""
-    if not hasattr(model, "steps"):
-        return model, X
-    return model[-1], model[:-1].transform(X) if len(model.steps) > 1 else X

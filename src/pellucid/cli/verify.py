@@ -22,6 +22,7 @@ def verify(
     from pellucid.cli.saved_model import load_model
     from pellucid.cli.tables import features_for, read_table, target_values
     from pellucid.core.certificate import UncertifiedWarning
+    from pellucid.core.verification import last_step
     from pellucid.core.verification import verify as recompute
 
     loaded, frame = load_model(model), read_table(table)
@@ -29,25 +30,24 @@ def verify(
         raise CommandError(f"target must be the column that was predicted, got {target!r}, a feature of the model.")
     y = target_values(frame, target)
     X = features_for(loaded, frame.drop(columns=target))
-    _check_is_training_data(loaded, X, y)
+    estimator, seen = last_step(loaded, X)
+    _check_is_training_data(estimator, seen, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UncertifiedWarning)  # it is said below, once
-        certificate = recompute(loaded, X, y)
+        certificate = recompute(estimator, seen, y)
     sys.stdout.write(f"{certificate}\n")
     if not certificate.holds:
         failed = ", ".join(claim.name for claim in certificate.failed)
         raise ClaimError(f"the certificate does not hold on {table.name}: {failed}.")
 
 
-def _check_is_training_data(model: Any, X: Any, y: Any) -> None:
-    from pellucid.cli.saved_model import last_step
+def _check_is_training_data(estimator: Any, X: Any, y: Any) -> None:
     from pellucid.core.fingerprint import fingerprint
 
-    estimator, seen = last_step(model, X)
     expected = getattr(estimator, "data_fingerprint_", None)
     if expected is None:
         raise CommandError(
             f"model must end in an estimator of pellucid, got {type(estimator).__name__}, which proves nothing."
         )
-    if fingerprint(seen, y) != expected:
+    if fingerprint(X, y) != expected:
         raise ClaimError("the table must be the one the model was fitted on, but its fingerprint differs.")

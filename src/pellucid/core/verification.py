@@ -28,10 +28,7 @@ def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = 
     >>> pellucid.verify(model, X, y).holds
     True
     """
-    if isinstance(model, Pipeline):
-        check_is_fitted(model)
-        X = model[:-1].transform(X) if len(model.steps) > 1 else X
-        return verify(model.steps[-1][1], X, y, sample_weight=sample_weight)
+    model, X = last_step(model, X)
     if not isinstance(model, CertifiedEstimator):
         raise TypeError(
             f"model must be an estimator of pellucid, got {type(model).__name__}. "
@@ -42,3 +39,11 @@ def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = 
         certificate = model._prove(X, y, sample_weight=sample_weight)
     certificate.warn_unless_holds(f"verify({type(model).__name__})")
     return certificate
+
+
+def last_step(model: Any, X: Data) -> tuple[Any, Data]:
+    """Return the estimator at the end of a pipeline and the data as it sees them; a lone estimator is its own end."""
+    if not isinstance(model, Pipeline):
+        return model, X
+    check_is_fitted(model)
+    return model[-1], model[:-1].transform(X) if len(model.steps) > 1 else X

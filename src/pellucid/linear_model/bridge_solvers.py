@@ -38,7 +38,7 @@ def bridge_cd(
 
     For ``q < 1`` the start decides which minimum is found; without one, it is the ridge solution at the same ``alpha``.
     """
-    total = float(design.shape[0] if design.sample_weight is None else design.sample_weight.sum())
+    total = design.total_weight
     gram, pull = design.gram(), design.transposed_times(b)
     w = _start(gram, pull, alpha * total, q) if start is None else start.astype(np.float64)
     gradient, goal, trace = pull - gram @ w, tolerance(b, tol, total, dtype), Trace()

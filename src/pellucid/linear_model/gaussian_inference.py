@@ -40,13 +40,13 @@ class NoiseStatistics:
     @classmethod
     def unknown(cls, design: Design) -> NoiseStatistics:
         """Return what is known when the solver leaves no factor to compute a covariance from."""
-        return cls(float("nan"), float("nan"), None, design.mean, _total_weight(design))
+        return cls(float("nan"), float("nan"), None, design.mean, design.total_weight)
 
 
 def noise_statistics(design: Design, fit: DirectFit, *, one_target: bool) -> NoiseStatistics:
     """Return the statistics of a direct fit; nan and None where there are no degrees of freedom left."""
     p, alpha = design.shape[1], fit.alpha
-    total = _total_weight(design)
+    total = design.total_weight
     covariance, used = None, float(fit.rank)
     if p <= min(design.shape[0], MOST_FEATURES):
         inverse = fit.factor.inverse()
@@ -62,10 +62,6 @@ def noise_statistics(design: Design, fit: DirectFit, *, one_target: bool) -> Noi
         feature_means_=design.mean,
         total_weight_=total,
     )
-
-
-def _total_weight(design: Design) -> float:
-    return float(design.shape[0] if design.sample_weight is None else design.sample_weight.sum())
 
 
 class GaussianInference:

@@ -90,12 +90,10 @@ class _State:
         self.active: list[int] = []
         self.signs: list[float] = []
         # Each step multiplies by all columns: they are laid out one after the other, centered, once.
-        self.A = design.columns(np.arange(p)) if gram is None else None
-        self.scout = None if self.A is None else Scout(self.A)
+        self.scout = Scout(design.columns(np.arange(p))) if gram is None else None
         self.residual = b.copy()
-        self.columns = np.empty(
-            (n if gram is None else p, most), order="F"
-        )  # the active ones, of A or of the Gram matrix
+        # The active columns: of A, or of the Gram matrix if there is one.
+        self.columns = np.empty((n if gram is None else p, most), order="F")
         self.factor = GrowingCholesky(most)
         self.idle = np.ones(p, dtype=bool)  # neither active nor a combination of active columns
         self.imbalance = 0.0
@@ -147,11 +145,11 @@ class _State:
 
     def _extend_factor(self, j: int) -> bool:
         k = len(self.active)
-        if self.A is None:
+        if self.scout is None:
             assert self.gram is not None
             self.columns[:, k] = self.gram[:, j]
             return self.factor.append(self.gram[self.active, j], float(self.gram[j, j]), SMALLEST_PIVOT)
-        column = self.columns[:, k] = self.A[:, j]
+        column = self.columns[:, k] = self.scout.A[:, j]
         return self.factor.append(self.columns[:, :k].T @ column, float(column @ column), SMALLEST_PIVOT)
 
     def _slopes(self, correlations: Array) -> Array:
@@ -195,17 +193,19 @@ class _State:
         correction = self.factor.solve(self.correlations[self.active] - self.level * signs)
         self.w[self.active] += correction
         image = self.columns[:, : len(correction)] @ correction
-        self.correlations -= image if self.A is None else self.A.T @ image
-        if self.A is not None:
+        if self.scout is None:
+            self.correlations -= image
+        else:
+            self.correlations -= self.scout.A.T @ image
             self.residual -= image
         self.level_known = self.level
 
     def _compute_correlations(self) -> None:
-        if self.A is None:
+        if self.scout is None:
             self.residual, self.correlations = self.design.residual_and_correlations(self.b, self.w)
         else:
             self.residual = self.b - self.columns[:, : len(self.active)] @ self.w[self.active]
-            self.correlations = self.A.T @ self.residual
+            self.correlations = self.scout.A.T @ self.residual
         self.sq_residual = float(self.residual @ self.residual)
         off = np.abs(np.abs(self.correlations[self.active]) - self.level).max(initial=0.0)
         self.imbalance = max(self.imbalance, float(off), float(self._slopes(self.correlations).max()) - self.level)

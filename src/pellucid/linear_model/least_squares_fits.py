@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class LineFit:
     n_iter: Array
     tol: float = 0.0
     rank: int | None = None
-    singular: Array | None = None
+    singular: Callable[[], Array] | None = None
 
 
 def fit_directly(
@@ -82,7 +82,7 @@ def fit_directly(
         b_norm=b_norm,
         # What was cut off on purpose stays in the gradient: at most the cutoff, relatively.
         evidence=Evidence(fits[0].evidence().normal_equations) if truncated else _worst([f.evidence() for f in fits]),
-        trace=_joined([fit.trace for fit in fits]),
+        trace=Trace.joined([fit.trace for fit in fits], renumber=True),
         noise=_noise(design, fits, one_target=one_target),
         n_iter=n_iter,
         tol=float(cutoff or 0.0) if truncated else 0.0,
@@ -91,7 +91,7 @@ def fit_directly(
     )
 
 
-def fit_nonnegative(design: Design, y: Array, alpha: Array, **_: Any) -> LineFit:
+def fit_nonnegative(design: Design, y: Array, alpha: Array) -> LineFit:
     """Fit with coefficients of at least 0."""
     b, y_mean = design.center(y)
     w = solve_nonnegative(design, b, alpha)
@@ -99,7 +99,7 @@ def fit_nonnegative(design: Design, y: Array, alpha: Array, **_: Any) -> LineFit
 
 
 def fit_by_conjugate_gradients(
-    design: Design, y: Array, alpha: Array, *, tol: float, max_iter: int | None, watch: Watch = ignore, **_: Any
+    design: Design, y: Array, alpha: Array, *, tol: float, max_iter: int | None, watch: Watch = ignore
 ) -> LineFit:
     """Fit by conjugate gradients, stopping at ``tol``."""
     b, y_mean = design.center(y)
@@ -179,17 +179,6 @@ def _worst(evidence: list[Evidence]) -> Evidence:
         fitted_values=max(e.fitted_values or 0.0 for e in evidence),
         coefficients=max(e.coefficients or 0.0 for e in evidence),
     )
-
-
-def _joined(traces: list[Trace]) -> Trace:
-    if len(traces) == 1:
-        return traces[0]
-    joined = Trace()
-    for trace in traces:
-        for row in trace:
-            joined.add(**{**row, "iteration": len(joined) + 1})
-        joined.states.extend(trace.states)
-    return joined
 
 
 def _noise(design: Design, fits: list[DirectFit], *, one_target: bool) -> NoiseStatistics:

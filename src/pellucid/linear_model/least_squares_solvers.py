@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.linalg import eigvalsh, svdvals
@@ -90,9 +90,9 @@ class DirectFit:
     y_mean: Array  # (t,)
     b_norm: Array  # (t,)
     factor: NormalFactor
-    norms: Array  # (p,), |a_j|
     alpha: float
-    singular: Array
+    singular: Callable[[], Array]
+    """Computes the singular values of ``A``, largest first: a decomposition that few ask for."""
     rank: int
     trace: Trace
 
@@ -106,7 +106,7 @@ class DirectFit:
         at = self.at
         r_norm = np.sqrt(at.rss + self.alpha * np.sum(at.coef**2, axis=0))
         return Evidence(
-            normal_equations=gradient_evidence(at.gradient, self.norms, at.size, np.array(self.alpha), at.coef),
+            normal_equations=gradient_evidence(at.gradient, at.norms, at.size, np.array(self.alpha), at.coef),
             fitted_values=at.fitted_error,
             coefficients=coefficient_error(self.factor.condition, r_norm, at.size),
         )
@@ -187,7 +187,7 @@ def _solve_tall(problem: Problem, gram: Array | None) -> DirectFit | None:
         return None
     norms = np.sqrt(np.maximum(gram.diagonal(), 0.0) + centering_noise(design))
     start = factor.solve(pull)
-    return _refine(problem, start, factor, norms, _roots(gram), lambda _, gradient: factor.solve(gradient))
+    return _refine(problem, start, factor, norms, partial(_roots, gram), lambda _, gradient: factor.solve(gradient))
 
 
 def _solve_wide(problem: Problem) -> DirectFit | None:
@@ -209,7 +209,7 @@ def _solve_wide(problem: Problem) -> DirectFit | None:
         return design.transposed_times(dz)
 
     norms = np.sqrt(squares + noise)
-    fit = _refine(problem, design.transposed_times(z), factor, norms, _roots(kernel), correct)
+    fit = _refine(problem, design.transposed_times(z), factor, norms, partial(_roots, kernel), correct)
     return replace(fit, rank=factor.rank - design.fit_intercept)
 
 
@@ -229,7 +229,9 @@ def _solve_orthogonally(problem: Problem, cutoff: float | None) -> DirectFit:
     start = factor.first_solution(q)
     truncates = cutoff is not None and factor.rank < min(n, p)  # the gradient keeps what was cut off on purpose
     most = 1 if truncates else MOST_REFINEMENTS
-    return _refine(problem, start, factor, norms, svdvals(triangle), lambda _, gradient: factor.solve(gradient), most)
+    return _refine(
+        problem, start, factor, norms, partial(svdvals, triangle), lambda _, gradient: factor.solve(gradient), most
+    )
 
 
 def _refine(
@@ -237,7 +239,7 @@ def _refine(
     w: Array,
     factor: NormalFactor,
     norms: Array,
-    singular: Array,
+    singular: Callable[[], Array],
     correct: Callable[[Array, Array], Array],
     most: int = MOST_REFINEMENTS,
 ) -> DirectFit:
@@ -265,7 +267,7 @@ def _refine(
         best = replace(best, coef=best.coef + best.correction)
     intercept = source.intercept(best.coef)
     return DirectFit(
-        best, intercept, problem.y_mean, problem.b_norm, factor, norms, problem.alpha, singular, factor.rank, trace
+        best, intercept, problem.y_mean, problem.b_norm, factor, problem.alpha, singular, factor.rank, trace
     )
 
 

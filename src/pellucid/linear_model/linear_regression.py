@@ -92,8 +92,8 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
         X, y, weight = check_linear_input(self, X, y, sample_weight, accept_sparse=not self.positive)
         design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=weight)
         fit = self._solve(design, X, y)
-        if fit.rank is not None and not sparse.issparse(X):
-            self.rank_, self.singular_ = fit.rank, np.asarray(fit.singular).astype(X.dtype)
+        if fit.rank is not None and fit.singular is not None and not sparse.issparse(X):
+            self.rank_, self.singular_ = fit.rank, fit.singular().astype(X.dtype)
         self._store_fit(fit, design, X, y, weight)
         return self
 

@@ -222,10 +222,10 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         )
 
     def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        certificate = self._prove_line(X, y, sample_weight, alpha=self.alpha_)
+        X, y, weight = check_linear_input(self, X, y, sample_weight, reset=False)
+        certificate = self._prove_checked(X, y, weight, alpha=self.alpha_)
         if not self._is_provable():
             return certificate
-        X, y, weight = check_linear_input(self, X, y, sample_weight, reset=False)
         choice = prove_penalty_choice(
             X, y, np.atleast_1d(self.alpha_), self._checked_alphas(), fit_intercept=self.fit_intercept, weight=weight
         )

@@ -51,6 +51,7 @@ class DenseDesign:
         self.fit_intercept = fit_intercept
         self.sample_weight = sample_weight
         self.root_weight = None if sample_weight is None else np.sqrt(sample_weight)
+        self.total_weight = float(X.shape[0] if sample_weight is None else sample_weight.sum())
         self.mean = self._column_means() if fit_intercept else np.zeros(X.shape[1])
         self._centers_first = X.dtype != np.float64 or X.size < SMALL or self._has_far_means()
         plain = not self._centers_first and self.root_weight is None
@@ -261,7 +262,7 @@ class DenseDesign:
         def work(part: slice) -> Array:
             return _total([weight[rows] @ self.X[rows] for rows in _slices(part, RUN)])
 
-        return _total(run_blocks(work, self._parts())) / float(weight.sum())
+        return _total(run_blocks(work, self._parts())) / self.total_weight
 
     def _column_sums(self, part: slice) -> Array:
         """Return the sums of short runs of rows, then their sum: rounding grows with the run, not with n."""

@@ -26,6 +26,7 @@ class Design(Protocol):
     sample_weight: Array | None
     root_weight: Array | None
     fit_intercept: bool
+    total_weight: float
 
     def center(self, y: Array) -> tuple[Array, Array]:
         """Return ``b = sqrt(W) (y - y_mean)`` and ``y_mean``."""
@@ -70,6 +71,4 @@ def make_design(X: Array, *, fit_intercept: bool, sample_weight: Array | None = 
 
 def centering_noise(design: Design) -> Array:
     """Return the squared norm that rounding of the mean leaves in each column: a constant column has no more."""
-    n = design.shape[0]
-    total = n if design.root_weight is None else float(design.root_weight @ design.root_weight)
-    return (10 * np.finfo(np.float64).eps * np.abs(design.mean)) ** 2 * total
+    return (10 * np.finfo(np.float64).eps * np.abs(design.mean)) ** 2 * design.total_weight

@@ -23,10 +23,10 @@ class SparseDesign:
         self.sample_weight = sample_weight
         self.root_weight = None if sample_weight is None else np.sqrt(sample_weight)
         self.shape: tuple[int, int] = X.shape
-        total = float(X.shape[0] if sample_weight is None else sample_weight.sum())
+        self.total_weight = float(X.shape[0] if sample_weight is None else sample_weight.sum())
         weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         X = sparse.csc_array(X, dtype=np.float64)
-        self.mean = X.T @ weight / total if fit_intercept else np.zeros(X.shape[1])
+        self.mean = X.T @ weight / self.total_weight if fit_intercept else np.zeros(X.shape[1])
         self.offset = np.ones(X.shape[0]) if self.root_weight is None else self.root_weight
         self.raw = X
         # sqrt(W) X keeps the zeros of X; A = sqrt(W) X - offset mean'.
@@ -61,7 +61,7 @@ class SparseDesign:
         if not self.fit_intercept:
             return product
         # With the mean m, sqrt(W) X has the sums N m against the root weights: -N m m' - N m m' + N m m' remains.
-        return product - float(self.offset @ self.offset) * np.outer(self.mean[left], self.mean[right])
+        return product - self.total_weight * np.outer(self.mean[left], self.mean[right])
 
     def columns(self, indices: Array) -> Array:
         """Return ``A[:, indices]``, dense, in Fortran order."""
@@ -99,4 +99,4 @@ class SparseDesign:
         squares = np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel()
         if not self.fit_intercept:
             return squares
-        return np.maximum(squares - float(self.offset @ self.offset) * self.mean**2, 0.0)
+        return np.maximum(squares - self.total_weight * self.mean**2, 0.0)

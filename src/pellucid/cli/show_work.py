@@ -18,8 +18,8 @@ METHODS = {
     "ridge-classifier": "RidgeClassifier",
 }
 FORMATS = {"text": "text", "markdown": "markdown", "latex": "latex", "html": "html"}
-Method = StrEnum("Method", {name: name for name in METHODS})  # type: ignore[misc]
-Format = StrEnum("Format", FORMATS)  # type: ignore[misc]
+Method = StrEnum("Method", {name: name for name in METHODS})  # type: ignore[misc]  # mypy wants a literal list
+Format = StrEnum("Format", FORMATS)  # type: ignore[misc]  # mypy wants a literal list
 
 
 def show_work(
@@ -27,7 +27,7 @@ def show_work(
     target: Annotated[str, typer.Option(help="Name of the column to explain.")],
     method: Annotated[Method, typer.Option(help="The method to work by hand.")] = Method["least-squares"],
     alpha: Annotated[float | None, typer.Option(help="Weight of the penalty, where the method has one.")] = None,
-    format: Annotated[Format, typer.Option(help="How to print the steps.")] = Format["text"],  # noqa: A002
+    format: Annotated[Format, typer.Option(help="How to print the steps.")] = Format["text"],  # noqa: A002  (an option)
     out: Annotated[Path | None, typer.Option(help="File to write; without it, standard output.")] = None,
 ) -> None:
     """Work a small problem by hand, step by step, with exact fractions."""

@@ -32,7 +32,7 @@ def fit_method(fit: F) -> F:
             forget_fit(self)
             raise
 
-    return wrapped  # type: ignore[return-value]
+    return wrapped  # type: ignore[return-value]  # same signature, by wraps
 
 
 def forget_fit(estimator: Any) -> None:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -120,7 +120,8 @@ class _Hold:
 
     def start_anew(self) -> None:
         """Forget who holds it: after a fork nobody does."""
-        self._lock, self._holders, self._limiter = threading.Lock(), 0, None
+        self._lock, self._holders = threading.Lock(), 0
+        self._limiter: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
@@ -132,7 +133,7 @@ class _Hold:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
-                self._limiter.restore_original_limits()  # type: ignore[attr-defined]  # set by the first to come
+                self._limiter.restore_original_limits()
 
 
 _hold = _Hold()

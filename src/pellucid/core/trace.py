@@ -95,7 +95,7 @@ class Trace:
             np.array_equal(self[name], other[name], equal_nan=True) for name in self.columns
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # equal by value and growing: not to be hashed
 
     def __repr__(self) -> str:
         if not self._rows:

@@ -28,7 +28,7 @@ class Optional:
     kind: Kind
 
 
-def _nothing_to_rebuild(model: Any) -> None:  # noqa: ARG001
+def _nothing_to_rebuild(model: Any) -> None:  # noqa: ARG001  (the signature of every rebuild)
     return None
 
 

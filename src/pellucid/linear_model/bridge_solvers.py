@@ -30,8 +30,8 @@ def bridge_cd(
     *,
     tol: float,
     max_iter: int,
+    dtype: np.dtype,
     start: Array | None = None,
-    dtype: np.dtype = np.dtype(np.float64),  # noqa: B008
     watch: Watch = ignore,
 ) -> Solution[Array]:
     """Minimize ``|b - A w|^2 / (2 N) + alpha sum |w_j|^q``.

@@ -25,6 +25,8 @@ from pellucid.numerics.design import Design
 class CertifiedLine(LinearPredictor, GaussianInference):
     """Stores a :class:`LineFit` as fitted attributes and recomputes its certificate."""
 
+    certificate_: Certificate
+
     def _store_fit(
         self,
         fit: LineFit,
@@ -44,7 +46,8 @@ class CertifiedLine(LinearPredictor, GaussianInference):
         offset = intercept_evidence(stored, fit.coef, design.mean, fit.y_mean, spread)
         evidence = replace(fit.evidence, intercept=offset)
         certificate = least_squares_certificate(evidence, dtype=X.dtype, tol=fit.tol).with_claims(*claims)
-        self._conclude(certificate, fit.trace if trace is None else trace, X, y, weight)  # type: ignore[attr-defined]
+        trace = fit.trace if trace is None else trace
+        self._conclude(certificate, trace, X, y, weight)  # type: ignore[attr-defined]  # CertifiedEstimator
 
     def _prove_line(
         self,
@@ -61,7 +64,7 @@ class CertifiedLine(LinearPredictor, GaussianInference):
     def _prove_checked(
         self, X: Array, y: Array, weight: Array | None, *, alpha: Any, positive: bool = False
     ) -> Certificate:
-        stored: Certificate = self.certificate_  # type: ignore[attr-defined]
+        stored = self.certificate_
         return prove_least_squares(
             X,
             y,

@@ -33,10 +33,10 @@ def enet_path(
     eps: float = 1e-3,
     alphas: Any = 100,
     precompute: Any = "auto",
-    Xy: Data | None = None,  # noqa: ARG001
-    copy_X: bool = True,  # noqa: ARG001
+    Xy: Data | None = None,  # noqa: ARG001  (scikit-learn's signature)
+    copy_X: bool = True,  # noqa: ARG001  (scikit-learn's signature)
     coef_init: Data | None = None,
-    verbose: Any = False,  # noqa: ARG001
+    verbose: Any = False,  # noqa: ARG001  (scikit-learn's signature)
     return_n_iter: bool = False,
     positive: bool = False,
     check_input: bool = True,

@@ -102,7 +102,7 @@ class GaussianInference:
         from scipy.stats import t
 
         check_between(0, 1, level=level, hint="Give 0.95 for 95 %.")
-        center = self.predict(X)  # type: ignore[attr-defined]
+        center = self.predict(X)  # type: ignore[attr-defined]  # of the estimator mixed with
         covariance = self._covariance_or_refuse()
         from_mean = _dense(X) - self.feature_means_
         unit = np.einsum("ij,jk,ik->i", from_mean, covariance, from_mean)

@@ -20,16 +20,16 @@ from pellucid.numerics.design import Design, make_design
 def lars_path(
     X: Data,
     y: Data,
-    Xy: Data | None = None,  # noqa: ARG001
+    Xy: Data | None = None,  # noqa: ARG001  (scikit-learn's signature)
     *,
     Gram: Any = None,
     max_iter: int = 500,
     alpha_min: float = 0.0,
     method: str = "lar",
-    copy_X: bool = True,  # noqa: ARG001
-    eps: float = float(np.finfo(float).eps),  # noqa: ARG001
-    copy_Gram: bool = True,  # noqa: ARG001
-    verbose: Any = 0,  # noqa: ARG001
+    copy_X: bool = True,  # noqa: ARG001  (scikit-learn's signature)
+    eps: float = float(np.finfo(float).eps),  # noqa: ARG001  (scikit-learn's signature)
+    copy_Gram: bool = True,  # noqa: ARG001  (scikit-learn's signature)
+    verbose: Any = 0,  # noqa: ARG001  (scikit-learn's signature)
     return_path: bool = True,
     return_n_iter: bool = False,
     positive: bool = False,

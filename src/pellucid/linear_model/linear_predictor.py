@@ -52,10 +52,10 @@ class LinearPredictor:
             return {"coef_": coef, "intercept_": intercept}
 
         most = None if max_iter is None else max_iter * (1 if y.ndim == 1 else y.shape[1])
-        return self._watch(X, y, attributes=attributes, max_iter=most)  # type: ignore[attr-defined]
+        return self._watch(X, y, attributes=attributes, max_iter=most)  # type: ignore[attr-defined]  # CertifiedEstimator
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of BaseEstimator, beside
         tags.input_tags.sparse = True
         return tags
 

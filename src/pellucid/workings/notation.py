@@ -248,7 +248,7 @@ def _token(token: str) -> Math:
     if token in SIGNS:
         return Sign(token)
     if re.fullmatch(r"\d+", token):
-        return Number(int(token))  # type: ignore[arg-type]
+        return Number(int(token))  # type: ignore[arg-type]  # an int serves, and SymPy need not be there
     match = re.fullmatch(r"([^_^()]+)(?:_([^^()]+))?(?:\^([^()]+))?", token)
     if match is None:
         raise ValueError(f"token must be a sign, a number or symbol_index^exponent, got {token!r}. Use Words for text.")
@@ -268,13 +268,13 @@ def _symbol(name: str) -> Math:
 
 def _index(name: str) -> Math:
     if name.isdigit():
-        return Number(int(name))  # type: ignore[arg-type]
+        return Number(int(name))  # type: ignore[arg-type]  # an int serves, and SymPy need not be there
     return Row(tuple(Symbol(letter) for letter in name)) if len(name) == 2 else Symbol(name)
 
 
 def _split_sign(node: Math) -> tuple[str, Math]:
     if isinstance(node, Number) and node.value < 0:
-        return "−", Number(-node.value, node.as_typed)  # type: ignore[arg-type]
+        return "−", Number(-node.value, node.as_typed)  # type: ignore[arg-type]  # minus a Rational is one
     if isinstance(node, Row) and node.items[:1] == (Sign("−"),):
         return "−", Row(node.items[1:])
     return "+", node

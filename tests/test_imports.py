@@ -17,11 +17,13 @@ SHELVES = {  # a room may import from rooms of a lower shelf, and from itself
     "numerics": 1,
     "data": 1,
     "workings": 1,
-    "linear_model": 3,
-    "files": 4,
-    "plots": 4,
-    "report": 5,
-    "cli": 6,
+    "optimize": 2,
+    "probability": 3,
+    "linear_model": 4,
+    "files": 5,
+    "plots": 5,
+    "report": 6,
+    "cli": 7,
 }
 LIGHT_ROOMS = {"core", "numerics"}
 
@@ -76,6 +78,12 @@ def test_numba_is_imported_by_kernels_only(path):
         assert "numba" not in {name.split(".")[0] for name in imports_of(path)}
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_extras_are_imported_on_use_only(path):
+    extras = {"torch", "cvxpy", "dask", "onnx"}
+    assert not extras & {name.split(".")[0] for name in imports_of(path, top_level_only=True)}
+
+
 def loaded_after(statement):
     code = f"import sys; {statement}; print(' '.join(sys.modules))"
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
@@ -89,6 +97,11 @@ def test_importing_the_package_loads_nothing_heavy():
 def test_linear_regression_needs_no_compiler_and_no_algebra():
     loaded = loaded_after("from pellucid.linear_model import LinearRegression")
     assert not {"torch", "matplotlib", "sympy"} & loaded
+
+
+@pytest.mark.parametrize("room", ["optimize", "probability"])
+def test_foundations_load_no_algebra_no_pictures_and_no_extras(room):
+    assert not {"torch", "cvxpy", "matplotlib", "sympy", "numba"} & loaded_after(f"import pellucid.{room}")
 
 
 def test_public_surface_is_what_it_says():

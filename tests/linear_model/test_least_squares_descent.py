@@ -34,9 +34,17 @@ def test_the_same_seed_gives_the_same_bits():
 
 
 def test_a_step_that_is_too_long_is_not_hidden():
+    solution = least_squares_gd(*problem(), step=100.0, max_iter=500)
+    assert not solution.certificate.holds
+    assert "A smaller step may help" in solution.certificate.reason
+
+
+def test_the_certificate_bounds_the_distance_to_least_squares():
     X, y = problem()
-    with np.errstate(over="ignore", invalid="ignore"):
-        assert not least_squares_gd(X, y, step=100.0, max_iter=500).certificate.holds
+    rough = least_squares_gd(X, y, tol=1e-2)
+    assert rough.certificate.grade == "optimal"
+    distance = np.linalg.norm(rough.x.coef - LinearRegression().fit(X, y).coef_)
+    assert 0 < distance <= rough.certificate["distance"].value
 
 
 def test_refuses_a_step_of_zero():

@@ -7,18 +7,19 @@ They are here to be watched, not to be fast: ``LinearRegression`` solves the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigvalsh
-from sklearn.utils import check_random_state, check_X_y
+from sklearn.utils import check_X_y
 
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.checks import check_positive, check_whole
 from pellucid.core.solution import Solution
-from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.optimize import FiniteSum, GradientDescent, Method, Problem, StochasticGradient, Stopping, descend
+
+SURELY_CONVEX = 1e-10
+"""A smallest eigenvalue below this share of the largest may be 0: no distance to the optimum is claimed."""
 
 
 class Line(NamedTuple):
@@ -31,7 +32,7 @@ class Line(NamedTuple):
 def least_squares_gd(
     X: Data, y: Data, *, step: float | None = None, tol: float = 1e-8, max_iter: int = 10000
 ) -> Solution[Line]:
-    r"""Minimize by full gradients until the gradient is ``tol`` times its size at 0.
+    r"""Minimize by full gradients until the largest entry of the gradient is ``tol`` times that at 0.
 
     Without a ``step``, :math:`\eta = 1/L` with :math:`L` the largest eigenvalue of :math:`X_c'X_c/m`.
 
@@ -43,14 +44,10 @@ def least_squares_gd(
     """
     check_positive(tol=tol)
     check_whole(max_iter=max_iter)
-    problem = _Centered(X, y)
-    eta = problem.safe_step() if step is None else step
+    data = _Centered(X, y)
+    eta = 1.0 / (data.largest or 1.0) if step is None else step
     check_positive(step=eta)
-
-    def epoch(w: Array) -> Array:
-        return w - eta * problem.gradient(w)
-
-    return _descend(problem, epoch, tol=tol, max_iter=max_iter, remedy="Lower step or raise max_iter.")
+    return data.fit(GradientDescent(eta), tol=tol, max_iter=max_iter)
 
 
 def least_squares_sgd(
@@ -70,63 +67,47 @@ def least_squares_sgd(
     """
     check_positive(tol=tol)
     check_whole(max_iter=max_iter, batch_size=batch_size)
-    problem = _Centered(X, y)
-    random = check_random_state(random_state)
-    eta = problem.safe_step_of_one_row() if step is None else step
+    data = _Centered(X, y)
+    eta = 1.0 / (data.longest_row or 1.0) if step is None else step
     check_positive(step=eta)
-    done = 0
-
-    def epoch(w: Array) -> Array:
-        nonlocal done
-        order = random.permutation(len(problem.b))
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            error = problem.A[rows] @ w - problem.b[rows]
-            w = w - eta / (1.0 + done / 10.0) * (error @ problem.A[rows]) / len(rows)
-        done += 1
-        return w
-
-    return _descend(problem, epoch, tol=tol, max_iter=max_iter, remedy="Lower step, raise max_iter or batch_size.")
+    batches = -(-len(data.b) // batch_size)
+    method = StochasticGradient(lambda t: eta / (1.0 + (t // batches) / 10.0))
+    return data.fit(method, tol=tol, max_iter=max_iter, batch_size=batch_size, random_state=random_state)
 
 
 class _Centered:
+    """The data without their means, so that the intercept is gone, and the problem they pose."""
+
     def __init__(self, X: Data, y: Data) -> None:
         X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True)
         self.mean, self.y_mean = X.mean(axis=0), float(y.mean())
         self.A, self.b = X - self.mean, y - self.y_mean
+        eigenvalues = eigvalsh(self.A.T @ self.A) / len(self.b)
+        self.smallest, self.largest = float(eigenvalues[0]), float(eigenvalues[-1])
 
-    def gradient(self, w: Array) -> Array:
-        return (self.A.T @ (self.A @ w - self.b)) / len(self.b)
+    @property
+    def longest_row(self) -> float:
+        return float(np.max(np.einsum("ij,ij->i", self.A, self.A)))
 
-    def objective(self, w: Array) -> float:
+    def value(self, w: Array) -> float:
         residual = self.b - self.A @ w
         return float(residual @ residual) / (2 * len(self.b))
 
-    def safe_step(self) -> float:
-        largest = float(eigvalsh(self.A.T @ self.A)[-1]) / len(self.b)
-        return 1.0 / largest if largest > 0 else 1.0
+    def gradient(self, w: Array) -> Array:
+        return self.A.T @ (self.A @ w - self.b) / len(self.b)
 
-    def safe_step_of_one_row(self) -> float:
-        largest = float(np.max(np.einsum("ij,ij->i", self.A, self.A)))
-        return 1.0 / largest if largest > 0 else 1.0
+    def gradient_of_rows(self, w: Array, rows: Array) -> Array:
+        return (self.A[rows] @ w - self.b[rows]) @ self.A[rows] / len(rows)
 
-    def line(self, w: Array) -> Line:
-        return Line(w, self.y_mean - float(self.mean @ w))
-
-
-def _descend(
-    problem: _Centered, epoch: Callable[[Array], Array], *, tol: float, max_iter: int, remedy: str
-) -> Solution[Line]:
-    w = np.zeros(problem.A.shape[1])
-    start = float(np.linalg.norm(problem.gradient(w)))
-    trace, norm, n_iter = Trace(), start, 0
-    while norm > tol * start and n_iter < max_iter:
-        n_iter += 1
-        w = epoch(w)
-        norm = float(np.linalg.norm(problem.gradient(w)))
-        trace.add(iteration=n_iter, objective=problem.objective(w), gradient_norm=norm)
-        trace.keep(coef=w)
-        if not np.isfinite(norm):
-            break
-    claim = Claim("gradient", "norm of the gradient, relative to its norm at 0", norm / (start or 1.0), tol, remedy)
-    return Solution(problem.line(w), n_iter, Certificate("stationary", (claim,)), trace)
+    def fit(self, method: Method, *, tol: float, max_iter: int, **options: Any) -> Solution[Line]:
+        problem = Problem(
+            self.value,
+            self.gradient,
+            terms=FiniteSum(len(self.b), self.gradient_of_rows),
+            strong_convexity=self.smallest if self.smallest > SURELY_CONVEX * self.largest else 0.0,
+        )
+        start = np.zeros(self.A.shape[1])
+        stopping = Stopping(gradient=tol * float(np.abs(self.gradient(start)).max()), max_iter=max_iter)
+        solution = descend(problem, start, method, stopping=stopping, **options)
+        line = Line(solution.x, self.y_mean - float(self.mean @ solution.x))
+        return Solution(line, solution.n_iter, solution.certificate, solution.trace)

@@ -1,0 +1,134 @@
+"""L-BFGS: BFGS with a short memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace, device
+from scipy.linalg import solve_triangular
+
+from pellucid.core.checks import check_whole
+from pellucid.core.types import Array
+from pellucid.optimize.line_searches import LineSearch, StrongWolfe
+from pellucid.optimize.methods.pair_memory import Rows, empty_rows
+from pellucid.optimize.methods.quasi_newton import CURVED, first_trial
+from pellucid.optimize.oracle import Oracle
+from pellucid.optimize.problem import Point
+
+
+class Pairs(NamedTuple):
+    """The last steps ``S`` and changes of gradient ``Y``, by rows, with the small products that directions need."""
+
+    S: Rows
+    Y: Rows
+    SY: Array
+    YY: Array
+
+
+class LBFGSState(NamedTuple):
+    """The iterate, its value and gradient, the last pairs, and the number of steps."""
+
+    x: Array
+    point: Point
+    pairs: Pairs
+    t: int
+
+
+@dataclass(frozen=True)
+class LBFGS:
+    r"""BFGS that remembers the last few pairs :math:`(s, y)` instead of a matrix.
+
+    .. math:: x_{t+1} = x_t - \eta_t H_t \nabla f(x_t)
+
+    where :math:`H_t` is :math:`\gamma I`, :math:`\gamma = s'y/y'y` of the last pair, updated by BFGS with the pairs
+    remembered. It is applied in the compact form of Byrd, Nocedal and Schnabel (1994): with the pairs as columns of
+    :math:`S` and :math:`Y`, :math:`R` the upper triangle of :math:`S'Y` and :math:`D` its diagonal,
+
+    .. math::
+        H g = \gamma g + S\,R^{-T}\bigl((D + \gamma Y'Y)\,R^{-1}S'g - \gamma Y'g\bigr) - \gamma Y R^{-1} S'g
+
+    Parameters
+    ----------
+    memory : int, default=10
+        Number of pairs to remember.
+    line_search : LineSearch, default=StrongWolfe()
+    """
+
+    memory: int = 10
+    line_search: LineSearch = StrongWolfe()
+
+    takes_batches: ClassVar[bool] = False
+    takes_penalty: ClassVar[bool] = False
+    descends: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_whole(memory=self.memory)
+
+    def start(self, oracle: Oracle, x: Array) -> LBFGSState:
+        """Return the first state, which remembers nothing."""
+        return LBFGSState(x, oracle.at(x), self._no_pairs(x), 0)
+
+    def step(self, oracle: Oracle, state: LBFGSState) -> LBFGSState:
+        """Search along the quasi-Newton direction, then remember the new pair."""
+        pairs, gradient = state.pairs, state.point.gradient
+        direction = -inverse_hessian_product(pairs, gradient)
+        if not float(direction @ gradient) < 0:  # rounding has ruined the pairs: start over
+            pairs, direction = self._no_pairs(state.x), -gradient
+        first = 1.0 if pairs.SY.size else first_trial(state.point)
+        point = self.line_search.search(oracle, state.point, direction, first, state.t)
+        s, y = point.x - state.x, point.gradient - gradient
+        if float(s @ y) > CURVED * float(s @ s) ** 0.5 * float(y @ y) ** 0.5:
+            pairs = remember(pairs, s, y, self.memory)
+        return LBFGSState(point.x, point, pairs, state.t + 1)
+
+    def _no_pairs(self, x: Array) -> Pairs:
+        return Pairs(empty_rows(x, self.memory), empty_rows(x, self.memory), np.zeros((0, 0)), np.zeros((0, 0)))
+
+
+def remember(pairs: Pairs, s: Array, y: Array, memory: int) -> Pairs:
+    """Return the pairs with a new one, and without the oldest if there would be too many."""
+    S, Y = pairs.S.appended(s, memory), pairs.Y.appended(y, memory)
+    keep = slice(-(S.last - S.first - 1), None) if S.last - S.first > 1 else slice(0, 0)
+    return Pairs(
+        S,
+        Y,
+        _grown(pairs.SY[keep, keep], S.matrix @ y, Y.matrix @ s),
+        _grown_symmetric(pairs.YY[keep, keep], Y.matrix @ y),
+    )
+
+
+def inverse_hessian_product(pairs: Pairs, gradient: Array) -> Array:
+    """Return the approximate inverse Hessian times a vector."""
+    if not pairs.SY.size:
+        return gradient
+    S, Y = pairs.S.matrix, pairs.Y.matrix
+    scale = float(pairs.SY[-1, -1] / pairs.YY[-1, -1])
+    triangle = np.triu(pairs.SY)
+    along_s, along_y = _small(S @ gradient), _small(Y @ gradient)
+    u = solve_triangular(triangle, along_s, check_finite=False)
+    middle = np.diag(pairs.SY) * u + scale * (pairs.YY @ u) - scale * along_y
+    v = solve_triangular(triangle, middle, trans="T", check_finite=False)
+    return scale * gradient + _like(v, gradient) @ S - _like(scale * u, gradient) @ Y
+
+
+def _grown(square: Array, column: Array, row: Array) -> Array:
+    """Return the matrix with a new last column and row; they share the corner."""
+    grown = np.empty((len(square) + 1,) * 2)
+    grown[:-1, :-1] = square
+    grown[:, -1] = _small(column)
+    grown[-1, :] = _small(row)
+    return grown
+
+
+def _grown_symmetric(square: Array, border: Array) -> Array:
+    return _grown(square, border, border)
+
+
+def _small(vector: Array) -> Array:
+    return np.asarray(vector, dtype=np.float64)
+
+
+def _like(vector: Array, other: Array) -> Array:
+    return array_namespace(other).asarray(vector, dtype=other.dtype, device=device(other))

@@ -1,0 +1,144 @@
+r"""Step sizes that change with the iteration :math:`t = 0, 1, 2, \dots`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pellucid.core.checks import check_between, check_nonnegative, check_positive, check_whole
+
+Schedule: TypeAlias = Callable[[int], float]
+"""From the number of the iteration to the step size: any function will do."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    r""":math:`\eta_t = \eta`."""
+
+    initial: float
+
+    def __post_init__(self) -> None:
+        check_positive(initial=self.initial)
+
+    def __call__(self, t: int) -> float:
+        """Return the step size of iteration ``t``."""
+        return self.initial
+
+
+@dataclass(frozen=True)
+class InverseTime:
+    r""":math:`\eta_t = \eta / (1 + \lambda t)`: the sum diverges, the sum of squares does not, so SGD converges.
+
+    Examples
+    --------
+    >>> [InverseTime(1.0, decay=0.5)(t) for t in (0, 2, 6)]
+    [1.0, 0.5, 0.25]
+    """
+
+    initial: float
+    decay: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive(initial=self.initial, decay=self.decay)
+
+    def __call__(self, t: int) -> float:
+        """Return the step size of iteration ``t``."""
+        return self.initial / (1 + self.decay * t)
+
+
+@dataclass(frozen=True)
+class InverseRoot:
+    r""":math:`\eta_t = \eta / \sqrt{1 + t}`: the classical choice for subgradients."""
+
+    initial: float
+
+    def __post_init__(self) -> None:
+        check_positive(initial=self.initial)
+
+    def __call__(self, t: int) -> float:
+        """Return the step size of iteration ``t``."""
+        return self.initial / math.sqrt(1 + t)
+
+
+@dataclass(frozen=True)
+class StepDecay:
+    r""":math:`\eta_t = \eta\,\gamma^{\lfloor t/k \rfloor}`: shrink by a factor every :math:`k` iterations.
+
+    Examples
+    --------
+    >>> [StepDecay(1.0, factor=0.1, every=10)(t) for t in (0, 9, 10, 20)]
+    [1.0, 1.0, 0.1, 0.010000000000000002]
+    """
+
+    initial: float
+    factor: float = 0.5
+    every: int = 10
+
+    def __post_init__(self) -> None:
+        check_positive(initial=self.initial, factor=self.factor)
+        check_between(0, 1, factor=self.factor)
+        check_whole(every=self.every)
+
+    def __call__(self, t: int) -> float:
+        """Return the step size of iteration ``t``."""
+        return self.initial * self.factor ** (t // self.every)
+
+
+@dataclass(frozen=True)
+class Linear:
+    r"""From :math:`\eta` straight down to :math:`\eta_T` in :math:`T` iterations, then constant.
+
+    Examples
+    --------
+    >>> [Linear(1.0, final=0.0, length=4)(t) for t in (0, 1, 4, 9)]
+    [1.0, 0.75, 0.0, 0.0]
+    """
+
+    initial: float
+    final: float = 0.0
+    length: int = 100
+
+    def __post_init__(self) -> None:
+        check_positive(initial=self.initial)
+        check_nonnegative(final=self.final)
+        check_whole(length=self.length)
+
+    def __call__(self, t: int) -> float:
+        """Return the step size of iteration ``t``."""
+        done = min(t / self.length, 1.0)
+        return self.initial + (self.final - self.initial) * done
+
+
+@dataclass(frozen=True)
+class Cosine:
+    r""":math:`\eta_t = \eta_T + \frac12(\eta - \eta_T)(1 + \cos(\pi t/T))`, then constant: slow, fast, slow.
+
+    Examples
+    --------
+    >>> [round(Cosine(1.0, final=0.0, length=4)(t), 3) for t in (0, 2, 4, 9)]
+    [1.0, 0.5, 0.0, 0.0]
+    """
+
+    initial: float
+    final: float = 0.0
+    length: int = 100
+
+    def __post_init__(self) -> None:
+        check_positive(initial=self.initial)
+        check_nonnegative(final=self.final)
+        check_whole(length=self.length)
+
+    def __call__(self, t: int) -> float:
+        """Return the step size of iteration ``t``."""
+        done = min(t / self.length, 1.0)
+        return self.final + (self.initial - self.final) * (1 + math.cos(math.pi * done)) / 2
+
+
+def as_schedule(step_size: float | Schedule) -> Schedule:
+    """Return the schedule itself, or the constant one of a number."""
+    if callable(step_size):
+        return step_size
+    check_positive(step_size=step_size)
+    return Constant(float(step_size))

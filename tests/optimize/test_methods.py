@@ -46,6 +46,7 @@ from pellucid.optimize.methods import find_method
 from pellucid.optimize.methods.bfgs import bfgs_update
 from pellucid.optimize.methods.dfp import dfp_update
 from pellucid.optimize.methods.lbfgs import LBFGSState, inverse_hessian_product, remember
+from pellucid.optimize.methods.pair_memory import empty_rows
 from pellucid.optimize.oracle import Oracle
 
 PARABOLA = Problem(lambda x: float(x[0] ** 2) / 2, lambda x: x + 0)
@@ -115,6 +116,19 @@ def test_fista_looks_ahead_from_the_second_step_on():
     np.testing.assert_allclose([x[0] for x in xs], [8, 4, 2, (2 - 2 * (w1 - 1) / w2) / 2])
 
 
+def test_accelerated_gradient_uses_what_it_knows_of_the_curvature():
+    # mu = eta = 1/2: the momentum is (1 - 1/2) / (1 + 1/2) = 1/3; x1 = 4, ahead 4 - 4/3 = 8/3, x2 = 4/3
+    problem = replace(PARABOLA, strong_convexity=0.5)
+    xs = iterates(problem, [8.0], AcceleratedGradient(0.5), 2)
+    np.testing.assert_allclose([x[0] for x in xs], [8, 4, 4 / 3])
+
+
+def test_an_unknown_smoothness_is_found_by_halving():
+    # f = 10 x^2 / 2: 1/16 is the first step at most 1/10, so x1 = 8 (1 - 10/16) = 3
+    problem = Problem(lambda x: 5 * float(x[0] ** 2), lambda x: 10 * x)
+    assert iterates(problem, [8.0], ProximalGradient(), 1)[1][0] == 3.0
+
+
 def test_bfgs_and_dfp_updates_by_hand():
     # H = I, s = (1, 0), y = (2, 1): rho = 1/2
     H, s, y = np.eye(2), np.array([1.0, 0.0]), np.array([2.0, 1.0])
@@ -168,6 +182,13 @@ def test_old_states_stay_what_they_were():
     again = method.step(oracle, states[2])  # branch off an old state: the newer ones must not notice
     np.testing.assert_allclose(again.x, states[3].x, rtol=1e-12)
     np.testing.assert_allclose(method.step(oracle, states[3]).x, states[4].x, rtol=1e-12)
+
+
+def test_windows_of_one_buffer_do_not_disturb_each_other():
+    base = empty_rows(np.zeros(2), 2).appended(np.array([1.0, 1.0]), 2)
+    one, other = base.appended(np.array([2.0, 2.0]), 2), base.appended(np.array([3.0, 3.0]), 2)
+    np.testing.assert_array_equal(one.matrix, [[1, 1], [2, 2]])
+    np.testing.assert_array_equal(other.matrix, [[1, 1], [3, 3]])
 
 
 @pytest.mark.parametrize("method", [ConjugateGradient(line_search=ExactStep()), BFGS(ExactStep()), DFP(ExactStep())])

@@ -250,8 +250,12 @@ def test_functions_may_reuse_the_memory_of_their_gradient():
         np.multiply([2.0, 20.0], x, out=buffer)
         return buffer
 
-    problem = Problem(lambda x: float(x[0] ** 2 + 10 * x[1] ** 2), gradient)
-    np.testing.assert_allclose(minimize(problem, [1.0, 1.0]).x, [0.0, 0.0], atol=1e-6)
+    def value(x):
+        return float(x[0] ** 2 + 10 * x[1] ** 2)
+
+    reused = minimize(Problem(value, gradient), [1.0, 1.0])
+    fresh = minimize(Problem(value, lambda x: gradient(x).copy()), [1.0, 1.0])
+    assert reused.trace == fresh.trace
 
 
 def test_evaluations_are_the_calls_that_line_search_methods_made():
@@ -394,3 +398,10 @@ def test_the_subgradient_method_states_its_bound():
     assert solution.certificate.grade == "bounded"
     assert problem.value(solution.x) <= gap < 1.0
     assert descend(problem, [1.0, -2.0], "subgradient").certificate.grade == "none"
+
+
+def test_the_bound_of_the_subgradient_method_by_hand():
+    # three steps of 3/4 with slopes of size 1: (R^2 + 3 * 9/16) / (2 * 9/4) = (1 + 27/16) / (9/2) = 43/72
+    problem = Problem(lambda x: float(np.abs(x).sum()), np.sign, strong_convexity=0.0)
+    solution = descend(problem, [1.0], Subgradient(0.75, radius=1.0), stopping=Stopping(max_iter=3))
+    assert solution.certificate["gap"].value == pytest.approx(43 / 72)

@@ -13,9 +13,6 @@ from pellucid.optimize.methods.quasi_newton import first_trial
 from pellucid.optimize.oracle import Oracle
 from pellucid.optimize.problem import Point
 
-RESTART = 0.2
-"""Successive gradients further from orthogonal than this are no longer conjugate: start over (Powell, 1977)."""
-
 
 def _fletcher_reeves(new: Array, old: Array, _: Array) -> float:
     return float(new @ new) / float(old @ old)
@@ -85,14 +82,10 @@ class ConjugateGradient:
         old = state.point
         point = self.line_search.search(oracle, old, state.direction, state.first, state.t)
         new, g = point.gradient, old.gradient
-        square = float(new @ new)
-        if abs(float(new @ g)) > RESTART * square:
-            direction = -new
-        else:
-            direction = -new + FORMULAS[self.formula](new, g, state.direction) * state.direction
+        direction = -new + FORMULAS[self.formula](new, g, state.direction) * state.direction
         slope = float(new @ direction)
-        if not slope < 0:
-            direction, slope = -new, -square
+        if not slope < 0:  # start over
+            direction, slope = -new, -float(new @ new)
         # the first trial promises the same first-order fall as the last step did
         taken = float((point.x - old.x) @ state.direction) / float(state.direction @ state.direction)
         first = taken * float(g @ state.direction) / slope if slope else state.first

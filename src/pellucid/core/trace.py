@@ -67,7 +67,7 @@ class Trace:
     def keep(self, **state: Array) -> None:
         """Keep copies of the arrays of this iteration, if inside ``pellucid.record()``."""
         if is_recording():
-            self.states.append({name: np.array(value) for name, value in state.items()})
+            self.states.append({name: _copied(value) for name, value in state.items()})
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -115,6 +115,15 @@ class Trace:
         from pellucid.plots import plot_trace
 
         return plot_trace(self, ax=ax, **options)
+
+
+def _copied(value: Any) -> Array:
+    """Return a copy as a NumPy array, from whatever device."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    from pellucid.core.arrays import as_numpy
+
+    return as_numpy(value).copy() if hasattr(value, "shape") else np.array(value)
 
 
 def _is_absent(name: str, value: float) -> bool:

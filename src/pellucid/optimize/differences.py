@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_torch_array
 
+from pellucid.core.arrays import as_numpy, precision_of
 from pellucid.core.types import Array
 
 
@@ -26,7 +27,7 @@ def numerical_gradient(value: Callable[[Array], float], x: Array) -> Array:
     """
     if is_torch_array(x):
         return _autograd(value, x)
-    steps = np.cbrt(np.finfo(x.dtype).eps) * np.maximum(1, np.abs(x))
+    steps = np.cbrt(precision_of(x)) * np.maximum(1, np.abs(x))
     gradient = np.empty_like(x)
     for j, step in enumerate(steps):
         right, left = x.copy(), x.copy()
@@ -40,11 +41,11 @@ def numerical_hessian(gradient: Callable[[Array], Array], x: Array) -> Array:
     """Return the Hessian by central differences of the gradient, made symmetric."""
     columns = []
     for j in range(x.shape[0]):
-        step = float(np.finfo(str(x.dtype).removeprefix("torch.")).eps ** (1 / 3) * max(1.0, abs(float(x[j]))))
+        step = precision_of(x) ** (1 / 3) * max(1.0, abs(float(x[j])))
         right, left = x + 0, x + 0
         right[j] += step
         left[j] -= step
-        columns.append(np.asarray(gradient(right) - gradient(left), dtype=float) / float(right[j] - left[j]))
+        columns.append(as_numpy(gradient(right) - gradient(left)) / float(right[j] - left[j]))
     hessian = np.stack(columns)
     return (hessian + hessian.T) / 2
 

@@ -12,6 +12,7 @@ import numpy as np
 from array_api_compat import is_torch_array
 from sklearn.utils import check_random_state
 
+from pellucid.core.arrays import as_numpy, precision_of
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.checks import check_whole
 from pellucid.core.solution import Solution
@@ -19,7 +20,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.optimize.method import CertifiesItself, Method, NoStep
 from pellucid.optimize.methods import find_method
-from pellucid.optimize.oracle import Oracle, is_finite, precision_of
+from pellucid.optimize.oracle import Oracle, is_finite
 from pellucid.optimize.problem import Point, Problem
 from pellucid.optimize.stationarity_proof import certify, residual
 from pellucid.optimize.stopping import Progress, Stopping
@@ -151,7 +152,7 @@ def _loop(
         trace.add(
             iteration=iteration, objective=objective, gradient=gradient, step=moved, evaluations=oracle.evaluations
         )
-        trace.keep(x=np.asarray(point.x))
+        trace.keep(x=point.x)
         verdict = stopping.verdict(now, precision)
         if not verdict and iteration and callback is not None and callback(point.x):
             verdict = "the callback said so"
@@ -234,7 +235,7 @@ def _require_penalty_is_wanted(problem: Problem, rule: Method) -> None:
 def _require_finite_start(point: Point) -> None:
     if not math.isfinite(point.value):
         raise ValueError(f"value must be finite at x0, got {point.value}. Start where the function is defined.")
-    finite = np.isfinite(np.asarray(point.gradient))
+    finite = np.isfinite(as_numpy(point.gradient))
     if not finite.all():
         worst = int(np.argmin(finite))
         raise ValueError(

@@ -127,8 +127,3 @@ def as_float(value: Any) -> float:
 def is_finite(point: Point) -> bool:
     """Return whether value and gradient are finite."""
     return math.isfinite(point.value) and math.isfinite(float(abs(point.gradient).sum()))
-
-
-def precision_of(x: Array) -> float:
-    """Return the distance from 1 to the next number of this kind."""
-    return float(array_namespace(x).finfo(x.dtype).eps)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 from array_api_compat import array_namespace
 
+from pellucid.core.arrays import as_numpy
 from pellucid.core.types import Array
 from pellucid.optimize.problem import Problem
 
@@ -31,7 +31,7 @@ def quadratic(A: Array, b: Array | None = None, c: float = 0.0) -> Problem:
     offset = xp.zeros_like(A[0]) if b is None else b
     if tuple(offset.shape) != (A.shape[0],):
         raise ValueError(f"b must have shape {(A.shape[0],)}, got {tuple(offset.shape)}.")
-    eigenvalues = np.asarray(xp.linalg.eigvalsh(A), dtype=float)
+    eigenvalues = as_numpy(xp.linalg.eigvalsh(A))
     smallest, largest = float(eigenvalues[0]), float(abs(eigenvalues).max())
     semidefinite = smallest >= -1e-14 * largest
 

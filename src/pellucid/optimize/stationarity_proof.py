@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_torch_array
 
+from pellucid.core.arrays import as_numpy
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.types import Array
 from pellucid.optimize.differences import numerical_gradient, numerical_hessian
@@ -90,10 +91,10 @@ def _affordable_hessian(problem: Problem, x: Array) -> tuple[Array | None, float
     if problem.penalty is not None or n > AFFORDABLE:
         return None, 0.0
     if problem.hessian is not None:
-        return np.asarray(problem.hessian(x), dtype=float), 1e-10
+        return as_numpy(problem.hessian(x)), 1e-10
     product = problem.hessian_product
     if product is not None:
-        return np.stack([np.asarray(product(x, direction), dtype=float) for direction in _axes(x)]), 1e-10
+        return np.stack([as_numpy(product(x, direction)) for direction in _axes(x)]), 1e-10
     if n <= AFFORDABLE_DIFFERENCES and (problem.gradient or problem.value_and_gradient):
         return numerical_hessian(lambda z: evaluate(problem, z).gradient, x), 1e-5
     return None, 0.0
@@ -152,7 +153,7 @@ def _length(vector: Array) -> float:
 def _in_double(problem: Problem, x: Array) -> Array:
     """Return the point in double precision, if the user's functions take it."""
     if not is_torch_array(x):
-        return np.asarray(x, dtype=np.float64)
+        return as_numpy(x)
     try:
         problem.value(x.double())
     except RuntimeError:  # the function holds single-precision tensors of its own

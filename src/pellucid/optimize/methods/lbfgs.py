@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
 from scipy.linalg import solve_triangular
 
+from pellucid.core.arrays import as_numpy, like
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array
 from pellucid.optimize.line_searches import LineSearch, StrongWolfe
@@ -106,29 +106,21 @@ def inverse_hessian_product(pairs: Pairs, gradient: Array) -> Array:
     S, Y = pairs.S.matrix, pairs.Y.matrix
     scale = float(pairs.SY[-1, -1] / pairs.YY[-1, -1])
     triangle = np.triu(pairs.SY)
-    along_s, along_y = _small(S @ gradient), _small(Y @ gradient)
+    along_s, along_y = as_numpy(S @ gradient), as_numpy(Y @ gradient)
     u = solve_triangular(triangle, along_s, check_finite=False)
     middle = np.diag(pairs.SY) * u + scale * (pairs.YY @ u) - scale * along_y
     v = solve_triangular(triangle, middle, trans="T", check_finite=False)
-    return scale * gradient + _like(v, gradient) @ S - _like(scale * u, gradient) @ Y
+    return scale * gradient + like(v, gradient) @ S - like(scale * u, gradient) @ Y
 
 
 def _grown(square: Array, column: Array, row: Array) -> Array:
     """Return the matrix with a new last column and row; they share the corner."""
     grown = np.empty((len(square) + 1,) * 2)
     grown[:-1, :-1] = square
-    grown[:, -1] = _small(column)
-    grown[-1, :] = _small(row)
+    grown[:, -1] = as_numpy(column)
+    grown[-1, :] = as_numpy(row)
     return grown
 
 
 def _grown_symmetric(square: Array, border: Array) -> Array:
     return _grown(square, border, border)
-
-
-def _small(vector: Array) -> Array:
-    return np.asarray(vector, dtype=np.float64)
-
-
-def _like(vector: Array, other: Array) -> Array:
-    return array_namespace(other).asarray(vector, dtype=other.dtype, device=device(other))

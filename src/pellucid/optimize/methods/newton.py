@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
 
+from pellucid.core.arrays import as_numpy, like
 from pellucid.core.checks import check_one_of
 from pellucid.core.types import Array
 from pellucid.numerics.modified_cholesky import REPAIRS, modified_solver
@@ -66,9 +66,9 @@ class Newton:
 
 def newton_direction(hessian: Array, gradient: Array, repair: str = "eigenvalues") -> Array:
     r"""Return :math:`-H^{-1}g` for the Hessian or its positive definite stand-in."""
-    dense = np.asarray(hessian, dtype=np.float64)
+    dense = as_numpy(hessian)
     if not np.isfinite(dense).all():
         raise NoStep("the Hessian is not finite here")
     solve, _ = modified_solver(dense, repair)
-    direction = -solve(np.asarray(gradient, dtype=np.float64))
-    return array_namespace(gradient).asarray(direction, dtype=gradient.dtype, device=device(gradient))
+    direction = -solve(as_numpy(gradient))
+    return like(direction, gradient)

@@ -152,3 +152,24 @@ def test_refuses_several_features_or_targets():
     two = np.column_stack([Y, Y])
     with pytest.raises(ValueError, match="y must have one target, got 2"):
         plot_residuals(LinearRegression().fit(X, two), X, two)
+
+
+def test_a_curve_band_shows_both_bands_around_the_curve():
+    from pellucid.plots.curve_band_plot import plot_curve_band
+    from pellucid.probability import curve_band
+
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (30, 1))
+    y = X[:, 0] + 0.1 * rng.standard_normal(30)
+    band = curve_band(LinearRegression(), X, y, np.array([[1.0], [0.0], [0.5]]), n_resamples=50, random_state=0)
+    ax = plot_curve_band(band, X, y)
+    (line,) = ax.lines
+    np.testing.assert_array_equal(line.get_xdata(), [0.0, 0.5, 1.0])  # sorted, though the grid is not
+    np.testing.assert_allclose(line.get_ydata(), band.curve[[1, 2, 0]])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "95%, whole curve",
+        "95%, each point alone",
+        "fitted curve",
+    ]
+    with pytest.raises(ValueError, match=r"band must have a grid of one feature, got shape \(2, 2\)"):
+        plot_curve_band(type("Band", (), {"grid": np.zeros((2, 2))}))

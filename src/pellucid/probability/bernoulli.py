@@ -1,0 +1,89 @@
+"""Bernoulli: one toss of a coin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import entr, xlog1py, xlogy
+
+from pellucid.core.checks import check_between, check_whole
+from pellucid.core.types import Array, Data
+from pellucid.probability.beta import Beta, check_beta_prior
+from pellucid.probability.frozen import set_fields
+from pellucid.probability.random_state import generator
+from pellucid.probability.sample_data import scalar_data, scalars
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    r"""The density of 0 and 1, :math:`P(x) = p^x (1 - p)^{1 - x}`.
+
+    Parameters
+    ----------
+    p : float
+        Probability of 1, between 0 and 1.
+
+    Examples
+    --------
+    >>> Bernoulli.fit([1, 1, 0, 1])
+    Bernoulli(p=0.75)
+    >>> Bernoulli.fit([1, 1, 0, 1], prior=Beta(2, 2))  # (3 + 1) / (4 + 2)
+    Bernoulli(p=0.6666666666666666)
+    """
+
+    p: float
+
+    def __post_init__(self) -> None:
+        check_between(0, 1, p=self.p)
+        set_fields(self, p=float(self.p))
+
+    @classmethod
+    def fit(cls, X: Data, sample_weight: Data | None = None, *, prior: Beta | None = None) -> Self:
+        r"""Return the weighted share of ones; with a Beta(a, b) prior :math:`(k + a - 1) / (n + a + b - 2)`."""
+        check_beta_prior(prior)
+        data = scalar_data(X, sample_weight)
+        ones, zeros = data.values == 1, data.values == 0
+        if not (ones | zeros).all():
+            got = float(data.values[~(ones | zeros)][0])
+            raise ValueError(f"X must hold 0 and 1, got {got!r}. For counts of ones use Binomial.")
+        successes, failures = float(data.sum(ones)), float(data.sum(zeros))
+        return cls(most_likely_share(successes, failures, prior))
+
+    def log_prob(self, X: Data) -> Array:
+        """Return the log probability of each value; ``-inf`` for anything but 0 and 1."""
+        x = scalars(X)
+        inside = xlogy(x, self.p) + xlog1py(1 - x, -self.p)
+        return np.asarray(np.where((x == 0) | (x == 1) | np.isnan(x), inside, -np.inf), dtype=np.float64)
+
+    def sample(self, n: int, random_state: Any = None) -> Array:
+        """Return ``n`` zeros and ones."""
+        check_whole(0, n=n)
+        return (generator(random_state).random(n) < self.p).astype(np.int64)
+
+    @property
+    def mean(self) -> float:
+        """The probability of 1."""
+        return self.p
+
+    @property
+    def variance(self) -> float:
+        """``p (1 - p)``, at most 1/4."""
+        return self.p * (1 - self.p)
+
+    def entropy(self) -> float:
+        """Return the entropy in nats: log 2 for a fair coin."""
+        return float(entr(self.p) + binary_tail_entropy(self.p))
+
+
+def binary_tail_entropy(p: float) -> float:
+    """Return ``-(1 - p) log(1 - p)``, exact to the last digits for small ``p`` too."""
+    return float(0.0 - xlog1py(1 - p, -p))  # 0, not minus 0, for p = 1
+
+
+def most_likely_share(successes: float, failures: float, prior: Beta | None) -> float:
+    """Return the maximum-likelihood or maximum-a-posteriori probability of a success."""
+    if prior is None:
+        return successes / (successes + failures)
+    return prior.updated(successes, failures).mode

@@ -1,0 +1,220 @@
+"""A coin by hand: the likelihood, its logarithm, the derivative, and what a Beta prior adds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sympy import Rational
+
+from pellucid.core.types import Data
+from pellucid.probability.beta import Beta
+from pellucid.workings.document import (
+    Block,
+    Document,
+    Figure,
+    Series,
+    Step,
+    formula,
+    remark,
+    result,
+    sentence,
+    step,
+)
+from pellucid.workings.exact_data import exact_number
+from pellucid.workings.notation import Math, Script, combination, fenced, math, over
+
+MOST_TOSSES = 40
+SPELLED_OUT = 8
+"""Tosses up to which every factor of the likelihood is written."""
+
+CURVE_POINTS = 41
+
+
+def bernoulli_workings(
+    density: Any,  # noqa: ARG001  (workings are told what they show, and this one knows)
+    X: Data,
+    prior: Beta | None = None,
+) -> Document:
+    """Show the estimate of a coin's probability, with a Beta prior if one is given."""
+    tosses = _tosses(X)
+    k, n = sum(tosses), len(tosses)
+    steps = [_likelihood(tosses, k, n), _logarithm(k, n), _derivative(k, n)]
+    answer = Rational(k, n)
+    if prior is not None:
+        a, b = (exact_number(value, name)[0] for value, name in ((prior.alpha, "alpha"), (prior.beta, "beta")))
+        answer = _mode(k + a, n - k + b)
+        steps.append(_with_prior(k, n, a, b, answer))
+        title = "A coin: maximum a posteriori with a Beta prior"
+    else:
+        title = "A coin: maximum likelihood"
+    steps.append(step("Draw the likelihood", _figure(k, n, answer, prior is not None)))
+    return Document(title, _opening(tosses, k, n), tuple(steps), {"p": answer})
+
+
+def _tosses(X: Data) -> list[int]:
+    values = np.asarray(X).ravel().tolist()
+    if not 1 <= len(values) <= MOST_TOSSES:
+        raise ValueError(f"X must have 1 to {MOST_TOSSES} tosses to be worked by hand, got {len(values)}.")
+    if any(value not in (0, 1) for value in values):
+        got = next(value for value in values if value not in (0, 1))
+        raise ValueError(f"X must hold 0 and 1, got {got!r}.")
+    return [int(value) for value in values]
+
+
+def _opening(tosses: list[int], k: int, n: int) -> tuple[Block, ...]:
+    shown = ", ".join(map(str, tosses))
+    return (
+        sentence(
+            "A coin shows 1 with probability ", math("p"), " and 0 with probability ", math("1 − p"), ", independently."
+        ),
+        sentence(
+            f"The tosses are {shown}: the number of ones is ", math("k =", k), ", of tosses ", math("n =", n), "."
+        ),
+        sentence("Which ", math("p"), " makes these tosses most likely?"),
+    )
+
+
+def _powers(ones: Any, zeros: Any) -> list[Math]:
+    """Return ``p^ones (1 - p)^zeros`` without exponents 0 and 1."""
+    factors = [(math("p"), ones), (fenced("1 − p"), zeros)]
+    return [base if power == 1 else Script(base, above=math(power)) for base, power in factors if power] or [math(1)]
+
+
+def _likelihood(tosses: list[int], k: int, n: int) -> Step:
+    tails = fenced("1 − p")
+    one_by_one: list[Any] = []
+    if n <= SPELLED_OUT:
+        for toss in tosses:
+            one_by_one += ["·"] * bool(one_by_one) + ["p" if toss else tails]
+        one_by_one += ["="] if n > 1 else []
+    return step(
+        "Write down the likelihood",
+        sentence("Independent tosses multiply: a factor ", math("p"), " for each 1, a factor ", tails, " for each 0."),
+        formula("L", fenced("p"), "=", *(one_by_one if n > 1 else []), *_powers(k, n - k)),
+    )
+
+
+def _log_terms(ones: Any, zeros: Any) -> list[Any]:
+    heads, tails = math("log", fenced("p")), math("log", fenced("1 − p"))
+    terms: list[Any] = []
+    for count, node in ((ones, heads), (zeros, tails)):
+        if count:
+            terms += ["+"] * bool(terms) + ([node] if count == 1 else [count, node])
+    return terms
+
+
+def _logarithm(k: int, n: int) -> Step:
+    return step(
+        "Take the logarithm",
+        sentence("The logarithm rises with its argument, so the best p stays the same, and products become sums."),
+        formula("ℓ", fenced("p"), "=", *_log_terms(k, n - k)),
+    )
+
+
+def _derivative(k: int, n: int) -> Step:
+    if k in (0, n):
+        end = 0 if k == 0 else 1
+        direction = "falls" if k == 0 else "rises"
+        return step(
+            "Look at the slope",
+            formula("ℓ′", fenced("p"), "=", *(["−", over(n, "1 − p")] if k == 0 else [over(n, "p")])),
+            sentence(
+                f"It is never 0: the likelihood {direction} all the way, so the best p is at the end of the interval."
+            ),
+            result("p̂ =", end),
+            remark(
+                "So few tosses make the other side impossible for ever. A prior, even a weak one, does not claim that."
+            ),
+        )
+    return step(
+        "Set the derivative to zero",
+        formula("ℓ′", fenced("p"), "=", over(k, "p"), "−", over(n - k, "1 − p"), "= 0"),
+        sentence("Multiply by ", math("p", fenced("1 − p")), ":"),
+        formula(*([] if k == 1 else [k]), fenced("1 − p"), "=", combination([(n - k, "p")])),
+        formula(k, "=", combination([(n, "p")])),
+        result("p̂ =", over("k", "n"), "=", over(k, n), *(["=", Rational(k, n)] if Rational(k, n).q != n else [])),
+        sentence(
+            "The second derivative ",
+            math("−", over(k, "p^2"), "−", over(n - k, Script(fenced("1 − p"), above=math(2)))),
+            " is negative everywhere, so this is the maximum and the only one.",
+        ),
+    )
+
+
+def _with_prior(k: int, n: int, a: Rational, b: Rational, answer: Rational) -> Step:
+    tails = fenced("1 − p")
+    ones, zeros = k + a - 1, n - k + b - 1
+    blocks: list[Block] = [
+        sentence("The prior is Beta with ", math("α =", a), " and ", math("β =", b), "; the factor c has no p in it:"),
+        formula(
+            "f", fenced("p"), "= c", Script(math("p"), above=fenced("α − 1")), Script(tails, above=fenced("β − 1"))
+        ),
+        sentence("Times the likelihood: the exponents add up."),
+        formula("f", fenced("p"), "L", fenced("p"), "= c", *_powers(ones, zeros)),
+        sentence(
+            "The prior acts like tosses seen before, ",
+            math("α − 1 =", a - 1),
+            " with a 1 and ",
+            math("β − 1 =", b - 1),
+            " with a 0: pseudo-counts.",
+        ),
+    ]
+    if ones <= 0 or zeros <= 0:
+        blocks += [
+            sentence("One exponent is not above 0, so the posterior is largest at the end of the interval:"),
+            result("p̂_MAP =", answer),
+        ]
+        return step("Add the prior", *blocks)
+    blocks += [
+        sentence("The same derivative as before gives"),
+        result("p̂_MAP =", over("k + α − 1", "n + α + β − 2"), "=", over(ones, ones + zeros), "=", answer),
+    ]
+    return step("Add the prior", *blocks, *_average(k, n, a, b, answer))
+
+
+def _average(k: int, n: int, a: Rational, b: Rational, answer: Rational) -> list[Block]:
+    """Return the estimate as an average of the data's opinion and the prior's, if the prior has a best p."""
+    pseudo = a + b - 2
+    if pseudo <= 0 or a < 1 or b < 1:
+        return []
+    return [
+        sentence("That is an average of the share in the data and the prior's favorite, weighted by their numbers:"),
+        formula(
+            answer,
+            "=",
+            over(n, n + pseudo),
+            "·",
+            Rational(k, n),
+            "+",
+            over(pseudo, n + pseudo),
+            "·",
+            (a - 1) / pseudo,
+        ),
+        sentence("More tosses make the first weight grow: the data win in the end."),
+    ]
+
+
+def _mode(a: Rational, b: Rational) -> Rational:
+    """Return the mode of a Beta density, exactly; refuse if no point is best."""
+    if a <= 1 and b <= 1 and (a < 1) == (b < 1):
+        raise ValueError("prior must leave a posterior with one mode, got none. Use a prior with larger parameters.")
+    if a <= 1 or b <= 1:
+        return Rational(0) if a <= 1 and not b < 1 else Rational(1)
+    return (a - 1) / (a + b - 2)
+
+
+def _figure(k: int, n: int, answer: Rational, with_prior: bool) -> Figure:
+    grid = np.linspace(0, 1, CURVE_POINTS)
+    curve = grid**k * (1 - grid) ** (n - k)
+    best = float(answer)
+    curve_label, point_label = "likelihood", "estimate with prior" if with_prior else "estimate"
+    return Figure(
+        (
+            Series(tuple(grid.tolist()), tuple((curve / curve.max()).tolist()), joined=True, label=curve_label),
+            Series((best,), (float(best**k * (1 - best) ** (n - k) / curve.max()),), label=point_label),
+        ),
+        "p",
+        "L(p) / max",
+        "The likelihood of the tosses, and the estimate",
+    )

@@ -1,0 +1,199 @@
+"""bootstrap: how much a statistic would vary, from resamples of the data. SciPy resamples; we settle its hard cases."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.checks import check_one_of, check_whole
+from pellucid.core.types import Array, Data
+from pellucid.probability.confidence_level import check_level
+from pellucid.probability.progress import tracked
+from pellucid.probability.random_state import generator
+
+METHODS = ("BCa", "percentile")
+
+BATCH = 1 << 21
+"""Numbers resampled at once, at most: resamples are drawn in batches so that memory stays small."""
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapInterval:
+    """An interval for a statistic; ``note`` says why if ``method`` is not the one that was asked for."""
+
+    estimate: Any
+    low: Any
+    high: Any
+    standard_error: Any
+    level: float
+    method: str
+    note: str = ""
+    distribution: Array = field(repr=False, default_factory=lambda: np.empty(0))
+
+
+def bootstrap(
+    *data: Data,
+    statistic: Callable[..., Any],
+    n_resamples: int = 9999,
+    level: float = 0.95,
+    method: str = "BCa",
+    paired: bool = False,
+    random_state: Any = None,
+    progress: bool = False,
+) -> BootstrapInterval:
+    r"""Return an interval for a statistic of one sample or several, from resamples with replacement.
+
+    Parameters
+    ----------
+    *data : array-like of shape (n,) or (n, p)
+        The samples; rows of a table are resampled whole.
+    statistic : callable
+        Function of the samples that returns a number or a vector. If it has an ``axis`` argument it is called on many
+        resamples at once, otherwise on one after the other.
+    n_resamples : int, default=9999
+        Number of resamples.
+    level : float, default=0.95
+        Confidence level, between 0 and 1.
+    method : {"BCa", "percentile"}, default="BCa"
+        Bias-corrected and accelerated interval, or plain quantiles. Where BCa is not defined the quantiles are given.
+    paired : bool, default=False
+        Whether rows of the samples belong together and are resampled together.
+    random_state : int, Generator, RandomState or None
+        Seed: the same one gives the same bits.
+    progress : bool, default=False
+        Whether to show a progress bar.
+
+    Examples
+    --------
+    >>> found = bootstrap([1, 2, 3, 4, 5], statistic=np.mean, method="percentile", random_state=0)
+    >>> found.estimate, found.low, found.high
+    (3.0, 1.8, 4.2)
+    >>> same = bootstrap([2, 2, 2], statistic=np.mean)
+    >>> same.low, same.high, same.note
+    (2.0, 2.0, 'All resamples give the same value.')
+    """
+    check_whole(n_resamples=n_resamples)
+    check_level(level)
+    check_one_of(METHODS, method=method)
+    samples = _samples(data, paired)
+    if not callable(statistic):
+        raise TypeError(f"statistic must be a function of the samples, got {statistic!r}.")
+    rows, on_rows, vectorized = _resampled(samples, statistic, paired)
+    estimate = np.asarray(on_rows(*rows))
+    if not np.isfinite(estimate).all():
+        raise ValueError(f"statistic must be finite on the data, got {estimate}.")
+    settings = {"vectorized": vectorized, "paired": paired and vectorized, "confidence_level": level}
+    drawn = _draw(rows, on_rows, settings, n_resamples, generator(random_state), progress)
+    distribution = drawn.bootstrap_distribution
+    _refuse_nonfinite(distribution)
+    low, high, used, note = _interval(drawn, rows, on_rows, settings, method)
+    plain = estimate.ndim == 0
+    return BootstrapInterval(
+        estimate=float(estimate) if plain else estimate,
+        low=float(low) if plain else low,
+        high=float(high) if plain else high,
+        standard_error=float(drawn.standard_error) if plain else drawn.standard_error,
+        level=level,
+        method=used,
+        note=note,
+        distribution=distribution,
+    )
+
+
+def _draw(
+    rows: tuple[Array, ...],
+    statistic: Callable[..., Any],
+    settings: dict[str, Any],
+    n_resamples: int,
+    rng: np.random.Generator,
+    progress: bool,
+) -> Any:
+    """Return SciPy's result after all resamples, drawn in batches of the same sizes with and without a bar."""
+    from scipy.stats import DegenerateDataWarning
+    from scipy.stats import bootstrap as scipy_bootstrap
+
+    batch = min(n_resamples, max(1, BATCH // max(map(len, rows))), 1000)
+    sizes = [min(batch, n_resamples - start) for start in range(0, n_resamples, batch)]
+    drawn = None
+    for size in tracked(sizes, "bootstrap", show=progress):
+        with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+            warnings.simplefilter("ignore", DegenerateDataWarning)  # such distributions are refused or noted
+            drawn = scipy_bootstrap(
+                rows, statistic, n_resamples=size, method="percentile", bootstrap_result=drawn, rng=rng, **settings
+            )
+    return drawn
+
+
+def _refuse_nonfinite(distribution: Array) -> None:
+    bad = int((~np.isfinite(distribution)).any(axis=tuple(range(distribution.ndim - 1))).sum())
+    if bad:
+        raise ValueError(
+            f"statistic must be finite on resamples, got nan or infinity on {bad} of {distribution.shape[-1]}. "
+            "Let it return a number when all values of a resample are equal."
+        )
+
+
+def _interval(
+    drawn: Any, rows: tuple[Array, ...], statistic: Callable[..., Any], settings: dict[str, Any], method: str
+) -> tuple[Array, Array, str, str]:
+    """Return both ends, the method they come from and what is to be said about it."""
+    from scipy.stats import bootstrap as scipy_bootstrap
+
+    low, high = (np.asarray(end) for end in drawn.confidence_interval)
+    if (np.ptp(drawn.bootstrap_distribution, axis=-1) == 0).all():
+        return low, high, method, "All resamples give the same value."
+    if method == "percentile":
+        return low, high, method, ""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # what SciPy warns about is seen in the answer and said in the note
+        ends = scipy_bootstrap(
+            rows, statistic, n_resamples=0, method="BCa", bootstrap_result=drawn, **settings
+        ).confidence_interval
+    better = np.isfinite(ends.low) & np.isfinite(ends.high)
+    note = "" if better.all() else "BCa is not defined where the statistic hardly varies; these are quantiles."
+    chosen = "BCa" if better.any() else "percentile"
+    return np.where(better, ends.low, low), np.where(better, ends.high, high), chosen, note
+
+
+def _resampled(
+    samples: tuple[Array, ...], statistic: Callable[..., Any], paired: bool
+) -> tuple[tuple[Array, ...], Callable[..., Any], bool]:
+    """Return what SciPy resamples, the statistic of that, and whether it takes many resamples at once.
+
+    SciPy resamples numbers. Rows of tables, and statistics without an axis, get resampled row numbers instead.
+    """
+    if all(sample.ndim == 1 for sample in samples) and _has_axis(statistic):
+        return samples, statistic, True
+    if paired:
+        return (np.arange(len(samples[0])),), lambda i: statistic(*(sample[i] for sample in samples)), False
+    numbers = tuple(np.arange(len(sample)) for sample in samples)
+    return numbers, lambda *chosen: statistic(*(s[i] for s, i in zip(samples, chosen, strict=True))), False
+
+
+def _has_axis(statistic: Callable[..., Any]) -> bool:
+    try:
+        return "axis" in signature(statistic).parameters
+    except (TypeError, ValueError):  # some compiled functions do not tell their arguments
+        return False
+
+
+def _samples(data: tuple[Data, ...], paired: bool) -> tuple[Array, ...]:
+    if not data:
+        raise ValueError("data must be given, got none. Pass one array per sample.")
+    samples = tuple(np.asarray(sample) for sample in data)
+    for sample in samples:
+        if sample.ndim not in (1, 2) or len(sample) < 2:
+            raise ValueError(
+                f"data must have one or two dimensions and at least two rows, got shape {sample.shape}. "
+                "One observation says nothing about how it varies."
+            )
+        if sample.dtype.kind == "f" and not np.isfinite(sample).all():
+            raise ValueError("data must be finite, got nan or infinity. Drop those rows.")
+    if paired and len({len(sample) for sample in samples}) > 1:
+        raise ValueError(f"paired data must have equal lengths, got {[len(sample) for sample in samples]}.")
+    return samples

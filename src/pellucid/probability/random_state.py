@@ -1,0 +1,28 @@
+"""One way to name a source of randomness: nothing, a seed, or a generator."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+
+def generator(random_state: Any = None) -> np.random.Generator:
+    """Return a NumPy generator for None, a seed, a Generator or scikit-learn's RandomState.
+
+    Examples
+    --------
+    >>> generator(0).integers(10, size=3)
+    array([8, 6, 5])
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.Generator(random_state._bit_generator)
+    is_whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if random_state is None or (is_whole and int(random_state) >= 0):
+        return np.random.default_rng(random_state)
+    raise ValueError(
+        f"random_state must be None, a whole number of at least 0, a Generator or a RandomState, got {random_state!r}."
+    )

@@ -1,0 +1,55 @@
+"""probability_workings: which steps by hand belong to which density or measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import isclass, isfunction
+from typing import Any
+
+from pellucid.core.types import Data
+from pellucid.probability.bernoulli_workings import bernoulli_workings
+from pellucid.probability.beta import Beta
+from pellucid.probability.gaussian_workings import gaussian_workings
+from pellucid.probability.information_workings import information_workings
+from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
+from pellucid.workings.document import Document
+
+DENSITIES: dict[str, tuple[Callable[[Any, Data, Any], Document], type]] = {
+    "Bernoulli": (bernoulli_workings, Beta),
+    "Gaussian": (gaussian_workings, NormalInverseGamma),
+}
+"""Class name -> its workings and the conjugate prior that they show."""
+
+MEASURES = ("entropy", "joint_entropy", "conditional_entropy", "mutual_information")
+
+
+def probability_workings(what: Any, X: Data, prior: Any = None) -> Document:
+    """Return the steps of a fit, or of the information measures of a table, in exact fractions.
+
+    Parameters
+    ----------
+    what : density class, density or function
+        ``Bernoulli`` or ``Gaussian``; or ``entropy``, ``joint_entropy``, ``conditional_entropy``,
+        ``mutual_information``.
+    X : array-like
+        Few tosses, few numbers, or a small table of counts.
+    prior : Beta or NormalInverseGamma, default=None
+        Conjugate prior of a density.
+
+    Examples
+    --------
+    >>> from pellucid.probability import Bernoulli
+    >>> probability_workings(Bernoulli, [1, 1, 0, 1]).answer
+    {'p': 3/4}
+    """
+    name = what.__name__ if isclass(what) or isfunction(what) else type(what).__name__
+    if name in MEASURES:
+        if prior is not None:
+            raise TypeError(f"prior must be None for {name}, got {type(prior).__name__}.")
+        return information_workings(what, X)
+    if name not in DENSITIES:
+        raise TypeError(f"what must be {', '.join((*DENSITIES, *MEASURES))}, got {name}.")
+    workings, conjugate = DENSITIES[name]
+    if not (prior is None or isinstance(prior, conjugate)):
+        raise TypeError(f"prior must be a {conjugate.__name__} to show the work, got {type(prior).__name__}.")
+    return workings(what, X, prior)

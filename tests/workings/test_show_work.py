@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn import linear_model as peer
 from sklearn.cluster import KMeans
+from sympy import Rational
 
 import pellucid
 from pellucid import linear_model
@@ -102,3 +103,19 @@ def test_refuses_too_much_data_before_it_fits():
 
     with pytest.raises(ValueError, match="at most 12 rows"):
         show_work(Unfittable(), np.ones((20, 1)), np.ones(20))
+
+
+def test_densities_and_measures_show_their_work():
+    from pellucid.probability import Bernoulli, Beta, Gaussian, mutual_information
+
+    coin = show_work(Bernoulli, [1, 1, 0, 1], Beta(2, 2))
+    assert coin.answer["p"] == Rational(2, 3)
+    assert coin.steps[-1].heading == "Compare with the program"
+    assert show_work(Gaussian(0, 1), [1, 2, 6]).answer["variance"] == Rational(14, 3)  # an object stands for its class
+    assert "I(X; Y)" in show_work(mutual_information, [[2, 1], [1, 4]], format="text")
+
+
+def test_methods_show_their_work():
+    from pellucid.optimize import Newton
+
+    assert show_work(Newton(), "x**2 + 3*y**2", [1, 1]).answer["x"][-1] == [0, 0]

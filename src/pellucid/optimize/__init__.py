@@ -29,15 +29,18 @@ from pellucid.optimize.methods import (
     Subgradient,
 )
 from pellucid.optimize.minimize import descend, minimize
+from pellucid.optimize.more_garbow_hillstrom import more_garbow_hillstrom
 from pellucid.optimize.penalties import L1, Box, SquaredL2
 from pellucid.optimize.problem import FiniteSum, Penalty, Point, Problem
 from pellucid.optimize.quadratic import quadratic
+from pellucid.optimize.race import race
+from pellucid.optimize.race_outcome import Race
 from pellucid.optimize.schedules import Constant, Cosine, InverseRoot, InverseTime, Linear, Schedule, StepDecay
 from pellucid.optimize.stationarity_proof import certify
 from pellucid.optimize.stopping import Stopping
 
-_HOMES = {"Formula": "pellucid.optimize.formula"}
-"""Names that are imported on first use: they need SymPy, SciPy's solvers or pictures."""
+_HOMES = {"Formula": "pellucid.optimize.formula", "show_steps": "pellucid.optimize.workings"}
+"""Names that are imported on first use: they need SymPy."""
 
 
 def __getattr__(name: str) -> Any:
@@ -81,6 +84,7 @@ __all__ = [
     "Problem",
     "ProximalGradient",
     "RMSProp",
+    "Race",
     "Schedule",
     "SquaredL2",
     "StepDecay",
@@ -91,5 +95,8 @@ __all__ = [
     "certify",
     "descend",
     "minimize",
+    "more_garbow_hillstrom",
     "quadratic",
+    "race",
+    "show_steps",
 ]

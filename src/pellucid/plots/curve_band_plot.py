@@ -36,8 +36,7 @@ def plot_curve_band(band: Any, X: Data = None, y: Data = None, ax: Axes | None =
         (band.low, band.high, 0.28, f"{band.level:.0%}, each point alone"),
     )
     for low, high, alpha, label in bands:
-        shade = {"color": PALETTE[0], "alpha": alpha, "linewidth": 0, "zorder": 1, "label": label}
-        ax.fill_between(x, low[order], high[order], **shade)
+        ax.fill_between(x, low[order], high[order], color=PALETTE[0], alpha=alpha, linewidth=0, zorder=1, label=label)
     if X is not None and y is not None:
         points = np.ravel(np.asarray(X, dtype=float)), np.ravel(np.asarray(y, dtype=float))
         ax.scatter(*points, s=16, color=INK, alpha=0.6, linewidths=0, zorder=2)

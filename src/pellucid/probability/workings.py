@@ -13,6 +13,7 @@ from pellucid.probability.gaussian_workings import gaussian_workings
 from pellucid.probability.information_workings import information_workings
 from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
 from pellucid.workings.document import Document
+from pellucid.workings.showing import compared
 
 DENSITIES: dict[str, tuple[Callable[[Any, Data, Any], Document], type]] = {
     "Bernoulli": (bernoulli_workings, Beta),
@@ -21,6 +22,15 @@ DENSITIES: dict[str, tuple[Callable[[Any, Data, Any], Document], type]] = {
 """Class name -> its workings and the conjugate prior that they show."""
 
 MEASURES = ("entropy", "joint_entropy", "conditional_entropy", "mutual_information")
+
+
+def show_density(what: Any, X: Data, prior: Any = None) -> Document:
+    """Return the workings with the numbers of the program beside them; see :func:`probability_workings`."""
+    document = probability_workings(what, X, prior)
+    if isfunction(what):
+        return document
+    kind: Any = what if isclass(what) else type(what)
+    return compared(document, kind.fit(X, prior=prior))
 
 
 def probability_workings(what: Any, X: Data, prior: Any = None) -> Document:

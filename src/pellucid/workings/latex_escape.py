@@ -10,9 +10,11 @@ GREEK = {
     "γ": r"\gamma",
     "δ": r"\delta",
     "ε": r"\varepsilon",
+    "η": r"\eta",
     "θ": r"\theta",
     "λ": r"\lambda",
     "μ": r"\mu",
+    "ν": r"\nu",
     "ρ": r"\rho",
     "σ": r"\sigma",
     "τ": r"\tau",
@@ -20,6 +22,8 @@ GREEK = {
     "Σ": r"\Sigma",
     "Δ": r"\Delta",
     "ℓ": r"\ell",
+    "∇": r"\nabla",
+    "∂": r"\partial",
 }
 SPECIAL = {
     "\\": r"\textbackslash{}",

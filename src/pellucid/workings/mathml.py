@@ -17,6 +17,7 @@ from pellucid.workings.notation import (
     Math,
     Number,
     Quotient,
+    Root,
     Row,
     Script,
     Sign,
@@ -116,7 +117,8 @@ def _cases(node: Cases) -> str:
 def _expression(node: Expression) -> str:
     from sympy.printing.mathml import mathml as sympy_mathml
 
-    return str(sympy_mathml(node.expr, printer="presentation"))
+    written = str(sympy_mathml(node.expr, printer="presentation"))
+    return written.replace("<mo>-</mo>", "<mo>−</mo>").replace("&ExponentialE;", "e")  # as in all other formulas
 
 
 def _accent(node: Accent) -> str:
@@ -133,6 +135,7 @@ _MATHML: dict[type, Callable[[Any], str]] = {
     Row: _row,
     Quotient: lambda node: f"<mfrac>{mathml(node.above)}{mathml(node.below)}</mfrac>",
     Script: _script,
+    Root: lambda node: f"<msqrt>{mathml(node.inside)}</msqrt>",
     Accent: _accent,
     Fence: _fence,
     Grid: _grid,

@@ -97,6 +97,13 @@ class Script:
 
 
 @dataclass(frozen=True)
+class Root:
+    """The square root of something."""
+
+    inside: Math
+
+
+@dataclass(frozen=True)
 class Accent:
     """A symbol under a bar, a hat or a tilde."""
 
@@ -135,7 +142,9 @@ class Expression:
     expr: Any
 
 
-Math: TypeAlias = Number | Symbol | Words | Sign | Row | Quotient | Script | Accent | Fence | Grid | Cases | Expression
+Math: TypeAlias = (
+    Number | Symbol | Words | Sign | Row | Quotient | Script | Root | Accent | Fence | Grid | Cases | Expression
+)
 Mathlike: TypeAlias = Any
 """A node, a number, a SymPy expression or matrix, or a string of tokens such as ``"ŷ = b + w_1 x_1"``."""
 
@@ -159,6 +168,11 @@ def math(*parts: Mathlike) -> Math:
 def over(above: Mathlike, below: Mathlike) -> Quotient:
     """Return a quotient that is not carried out."""
     return Quotient(math(above), math(below))
+
+
+def root(inside: Mathlike) -> Root:
+    """Return a square root that is not carried out."""
+    return Root(math(inside))
 
 
 def fenced(inside: Mathlike, fence: str = "()") -> Fence:

@@ -27,6 +27,12 @@ WORKINGS = {
 }
 """Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
 
+ROOMS = {
+    "pellucid.optimize.methods.": "pellucid.optimize.workings:show_steps",
+    "pellucid.probability.": "pellucid.probability.workings:show_density",
+}
+"""Where a method, density or measure is defined -> the function that shows its whole work, imported on first use."""
+
 CLOSE = 1e-6
 """A program's number further than this from the exact one, relative to its size, is pointed out."""
 
@@ -51,14 +57,16 @@ def show_work(
     *,
     format: str | None = None,  # noqa: A002  (the name users know)
 ) -> Document | str:
-    """Return the workings of an estimator on a small data set, in exact fractions.
+    """Return the workings of an estimator, density or method on a small example, in exact fractions.
 
     Parameters
     ----------
-    estimator : estimator
-        Fitted, or not: then a clone of it is fitted. scikit-learn's namesakes are shown too.
+    estimator : estimator, density, information measure or method
+        Fitted, or not: then a clone of it is fitted. scikit-learn's namesakes are shown too. A method of
+        ``pellucid.optimize`` is shown by :func:`pellucid.optimize.show_steps`, which has more options.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
-        The training data, few enough to be worked by hand. Names of data frame columns are used.
+        The training data, few enough to be worked by hand. Names of data frame columns are used. For a method, the
+        function as a text such as ``"x**2 + 3*y**2"``, and the start. For a density, the data and its prior.
     format : {"text", "markdown", "latex", "html"}, default=None
         Return the printed workings instead of the document.
 
@@ -74,11 +82,29 @@ def show_work(
     >>> work.answer["coef_"], work.answer["intercept_"]
     ([2], -1/3)
     """
-    document = _find(estimator)(estimator, X, y)
-    compared = _comparison(document, _fitted(estimator, X, y))
-    introduction = (*document.introduction, *([CUT_REMARK] if _has_cut_numbers(document) else []))
-    document = replace(document, introduction=introduction, steps=(*document.steps, *compared))
+    maker = _find_room(estimator)
+    if maker is not None:
+        document = maker(estimator, X, y)
+    else:
+        document = compared(_find(estimator)(estimator, X, y), _fitted(estimator, X, y))
     return document if format is None else document.printed(format)
+
+
+def compared(document: Document, model: Any) -> Document:
+    """Return the workings with a last step that puts the numbers of the program next to the exact ones."""
+    introduction = (*document.introduction, *([CUT_REMARK] if has_cut_numbers(document) else []))
+    return replace(document, introduction=introduction, steps=(*document.steps, *_comparison(document, model)))
+
+
+def _find_room(estimator: Any) -> Maker | None:
+    """Return what shows the work of a method, density or measure, or None for estimators."""
+    home = estimator if hasattr(estimator, "__module__") and callable(estimator) else type(estimator)
+    for room, path in ROOMS.items():
+        if home.__module__.startswith(room):
+            module, function = path.split(":")
+            found: Maker = getattr(import_module(module), function)
+            return found
+    return None
 
 
 def _find(estimator: Any) -> Maker:
@@ -90,7 +116,10 @@ def _find(estimator: Any) -> Maker:
             maker: Maker = getattr(import_module(module), function)
             return maker
     got = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
-    raise TypeError(f"estimator must be an instance of one of {', '.join(WORKINGS)}, got {got}.")
+    raise TypeError(
+        f"estimator must be an instance of one of {', '.join(WORKINGS)}, a method of pellucid.optimize, or a density, "
+        f"got {got}."
+    )
 
 
 def _fitted(estimator: Any, X: Data, y: Data) -> Any:
@@ -101,12 +130,13 @@ def _fitted(estimator: Any, X: Data, y: Data) -> Any:
     return estimator
 
 
-def _has_cut_numbers(node: Any) -> bool:
+def has_cut_numbers(node: Any) -> bool:
+    """Return whether a document, or a part of it, holds a number of which only the first digits are written."""
     if isinstance(node, Number):
         return node.is_cut
     if isinstance(node, tuple):
-        return any(map(_has_cut_numbers, node))
-    return is_dataclass(node) and any(_has_cut_numbers(getattr(node, field.name)) for field in fields(node))
+        return any(map(has_cut_numbers, node))
+    return is_dataclass(node) and any(has_cut_numbers(getattr(node, field.name)) for field in fields(node))
 
 
 def _comparison(document: Document, model: Any) -> list[Step]:

@@ -18,6 +18,7 @@ from pellucid.workings.notation import (
     Math,
     Number,
     Quotient,
+    Root,
     Row,
     Script,
     Sign,
@@ -185,6 +186,11 @@ def _script_box(node: Script) -> Box:
     return beside([base, Box(tuple(pad(line, columns, "left") for line in edge), base.axis)])
 
 
+def _root_line(node: Root) -> str:
+    inside = inline(node.inside)
+    return f"√{inside}" if isinstance(node.inside, (Symbol, Script, Accent)) or inside.isdigit() else f"√({inside})"
+
+
 def _accent_line(node: Accent) -> str:
     return unicodedata.normalize("NFC", node.base.name + MARKS[node.mark])
 
@@ -262,6 +268,7 @@ _LINES: dict[type, Callable[[Any], str]] = {
     Row: _row_line,
     Quotient: _quotient_line,
     Script: _script_line,
+    Root: _root_line,
     Accent: _accent_line,
     Fence: _fence_line,
     Grid: _grid_line,
@@ -270,7 +277,7 @@ _LINES: dict[type, Callable[[Any], str]] = {
 }
 
 _BOXES: dict[type, Callable[[Any], Box]] = {
-    **dict.fromkeys((Symbol, Words, Sign, Accent), _one_line),
+    **dict.fromkeys((Symbol, Words, Sign, Root, Accent), _one_line),
     Number: _number_box,
     Row: _row_box,
     Quotient: lambda node: _stack(_part_of_quotient(node.above), _part_of_quotient(node.below)),

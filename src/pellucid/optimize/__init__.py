@@ -39,8 +39,34 @@ from pellucid.optimize.schedules import Constant, Cosine, InverseRoot, InverseTi
 from pellucid.optimize.stationarity_proof import certify
 from pellucid.optimize.stopping import Stopping
 
-_HOMES = {"Formula": "pellucid.optimize.formula", "show_steps": "pellucid.optimize.workings"}
-"""Names that are imported on first use: they need SymPy."""
+_HOMES = {
+    "Formula": "pellucid.optimize.formula",
+    "show_steps": "pellucid.optimize.workings",
+    **dict.fromkeys(("check_convexity", "check_gradient", "check_hessian", "classify"), "pellucid.optimize.checks"),
+    **dict.fromkeys(
+        (
+            "ConstrainedProblem",
+            "Lagrangian",
+            "LassoDuality",
+            "LinearConstraint",
+            "SmoothConstraint",
+            "SoftMarginSVM",
+            "bounds",
+            "dual_function",
+            "duality_gap",
+            "kkt_certificate",
+            "quadratic_program",
+            "slater_point",
+            "solve_cvxpy",
+            "solve_scipy",
+        ),
+        "pellucid.optimize.constrained",
+    ),
+    "kkt_workings": "pellucid.optimize.constrained.kkt_workings",
+    "stationary_point_workings": "pellucid.optimize.checks.stationary_point_workings",
+    "svm_dual_workings": "pellucid.optimize.constrained.svm_dual_workings",
+}
+"""Names that are imported on first use: they need SymPy or SciPy's solvers."""
 
 
 def __getattr__(name: str) -> Any:
@@ -64,6 +90,7 @@ __all__ = [
     "Box",
     "ConjugateGradient",
     "Constant",
+    "ConstrainedProblem",
     "CoordinateDescent",
     "Cosine",
     "ExactStep",
@@ -73,8 +100,11 @@ __all__ = [
     "GradientDescent",
     "InverseRoot",
     "InverseTime",
+    "Lagrangian",
+    "LassoDuality",
     "LineSearch",
     "Linear",
+    "LinearConstraint",
     "Method",
     "Momentum",
     "Nesterov",
@@ -86,17 +116,34 @@ __all__ = [
     "RMSProp",
     "Race",
     "Schedule",
+    "SmoothConstraint",
+    "SoftMarginSVM",
     "SquaredL2",
     "StepDecay",
     "StochasticGradient",
     "Stopping",
     "StrongWolfe",
     "Subgradient",
+    "bounds",
     "certify",
+    "check_convexity",
+    "check_gradient",
+    "check_hessian",
+    "classify",
     "descend",
+    "dual_function",
+    "duality_gap",
+    "kkt_certificate",
+    "kkt_workings",
     "minimize",
     "more_garbow_hillstrom",
     "quadratic",
+    "quadratic_program",
     "race",
     "show_steps",
+    "slater_point",
+    "solve_cvxpy",
+    "solve_scipy",
+    "stationary_point_workings",
+    "svm_dual_workings",
 ]

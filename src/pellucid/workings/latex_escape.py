@@ -15,6 +15,7 @@ GREEK = {
     "λ": r"\lambda",
     "μ": r"\mu",
     "ν": r"\nu",
+    "ξ": r"\xi",
     "ρ": r"\rho",
     "σ": r"\sigma",
     "τ": r"\tau",

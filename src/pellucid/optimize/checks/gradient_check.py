@@ -1,0 +1,185 @@
+"""Is the gradient right? Differences of values decide, and name the worst coordinate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.core.checks import check_positive
+from pellucid.core.types import Array, Data
+from pellucid.optimize.checks.derivative_estimate import SAFETY, DerivativeEstimate, estimate_derivative
+from pellucid.optimize.checks.in_double import InDouble
+from pellucid.optimize.checks.rounding_noise import EPS, rounding_noise
+from pellucid.optimize.problem import Problem
+
+EVERY_COORDINATE = 1000
+"""With more variables, a sample of the coordinates is checked, and random directions."""
+SAMPLED_COORDINATES = 50
+SAMPLED_DIRECTIONS = 8
+
+
+@dataclass(frozen=True, repr=False)
+class GradientCheck:
+    """A gradient next to differences of values.
+
+    ``errors`` are relative, per coordinate of ``coordinates``, less what rounding explains; ``uncertainties`` say what
+    rounding explains. ``worst`` is the coordinate with the largest error, ``given`` and
+    ``estimated`` what the gradient and the differences say there.
+    """
+
+    worst: int
+    given: float
+    estimated: float
+    relative_error: float
+    errors: Array
+    uncertainties: Array
+    coordinates: Array
+    n_variables: int
+    n_directions: int
+    tol: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether no error is above the tolerance."""
+        return self.relative_error <= self.tol
+
+    @property
+    def scope(self) -> str:
+        """What was compared, in words."""
+        if self.coordinates.size == self.n_variables and not self.n_directions:
+            return "all coordinates"
+        return f"{self.coordinates.size} of {self.n_variables} coordinates and {self.n_directions} random directions"
+
+    def __repr__(self) -> str:
+        if self.ok:
+            return f"GradientCheck(right: {self.scope} agree with differences to {self.tol:.0e})"
+        return (
+            f"GradientCheck(WRONG: coordinate {self.worst} is {self.given:.8g}, differences say {self.estimated:.8g}, "
+            f"a relative error of {self.relative_error:.2g}; compared {self.scope})"
+        )
+
+
+def check_gradient(problem: Problem, x: Data, *, tol: float = 1e-5, random_state: int = 0) -> GradientCheck:
+    """Compare the gradient of the smooth part with extrapolated differences of its values at many scales.
+
+    A gradient is called wrong only if the difference is ten times what rounding explains. Where the differences
+    cannot see a derivative (``uncertainties``), nothing is said against it. ``gradient``, ``value_and_gradient`` and
+    ``terms`` are all checked; the worst is reported.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a gradient.
+    x : array or torch tensor of shape (n,)
+        A point where the function is smooth; a random one is better than 0, where many mistakes vanish.
+    tol : float, default=1e-5
+        Largest relative error of a coordinate.
+    random_state : int, default=0
+        Seed of the sample that is checked if there are more than 1000 variables.
+
+    Examples
+    --------
+    >>> slip = Problem(lambda x: float(x[0] ** 2 + x[1] ** 3), lambda x: np.array([2 * x[0], 3 * x[1]]))
+    >>> check_gradient(slip, np.array([1.0, 2.0]))
+    GradientCheck(WRONG: coordinate 1 is 6, differences say 12, a relative error of 0.5; compared all coordinates)
+    """
+    check_positive(tol=tol)
+    functions = InDouble(problem, x)
+    _require_finite_value(functions)
+    gradients = functions.gradients(functions.x)
+    if not gradients:
+        raise ValueError("problem must have a gradient to check, got none. Pass gradient or value_and_gradient.")
+    checks = [_check(functions, k, tol, random_state) for k in range(len(gradients))]
+    return max(checks, key=lambda check: check.relative_error)
+
+
+def require_gradient(problem: Problem, x: Data, *, tol: float = 1e-5) -> None:
+    """Raise a ValueError that names the worst coordinate if the gradient is wrong; without a gradient, do nothing."""
+    if problem.gradient is None and problem.value_and_gradient is None and problem.terms is None:
+        return
+    check = check_gradient(problem, x, tol=tol)
+    if not check.ok:
+        raise ValueError(
+            f"gradient must agree with differences of value, got {check.given:.8g} in coordinate {check.worst}, where "
+            f"differences say {check.estimated:.8g}. Correct that partial derivative, or check value."
+        )
+
+
+def _check(functions: InDouble, which: int, tol: float, seed: int) -> GradientCheck:
+    """Check one of the functions that give a gradient."""
+    x, n = functions.x, functions.x.size
+    comparison = _Comparison(functions, which)
+    if n <= EVERY_COORDINATE:
+        coordinates, n_directions = np.arange(n), 0
+    else:
+        random = np.random.default_rng(seed)
+        coordinates = np.sort(random.choice(n, SAMPLED_COORDINATES, replace=False))
+        suspects = [comparison.suspect(random) for _ in range(SAMPLED_DIRECTIONS)]
+        coordinates = np.union1d(coordinates, [j for j in suspects if j is not None]).astype(int)
+        n_directions = SAMPLED_DIRECTIONS
+    rows = np.array([comparison.coordinate(int(j)) for j in coordinates])
+    errors, estimated, uncertainties = rows.T
+    k = int(np.argmax(errors))
+    worst = int(coordinates[k])
+    return GradientCheck(
+        worst=worst,
+        given=float(comparison.given[worst]),
+        estimated=float(estimated[k]),
+        relative_error=float(errors[k]),
+        errors=errors,
+        uncertainties=uncertainties,
+        coordinates=coordinates,
+        n_variables=x.size,
+        n_directions=n_directions,
+        tol=tol,
+    )
+
+
+class _Comparison:
+    """One gradient against differences of values, along coordinates and along other directions."""
+
+    def __init__(self, functions: InDouble, which: int) -> None:
+        self.value, self.x = functions.value, functions.x
+        self.given = functions.gradients(self.x)[which]
+        self.noise = rounding_noise(self.value, self.x)
+        self.scale = np.maximum(1.0, np.abs(self.x))
+        nearby = functions.gradients(self.x * (1 + 2 * EPS))[which]
+        self.blur = np.abs(nearby - self.given)  # what the last digits of x do to the gradient: no mistake
+
+    def coordinate(self, j: int) -> tuple[float, float, float]:
+        """Return the relative error of a coordinate, its right value, and what rounding explains."""
+        direction = np.zeros_like(self.x)
+        direction[j] = self.scale[j]
+        slope, doubt = estimate_derivative(self.value, self.x, direction, self.noise)
+        hidden = SAFETY * self.noise / abs(self.x[j]) if self.x[j] else 0.0  # slope of a wave as low as the noise
+        estimate = DerivativeEstimate(slope / self.scale[j], doubt / self.scale[j] + hidden)
+        error = estimate.errors_of(self.given[[j]], self.blur[j])
+        return float(error[0]), float(estimate.values[0]), float(estimate.doubt[0] + self.blur[j])
+
+    def suspect(self, random: np.random.Generator) -> int | None:
+        """Return a coordinate that spoils a random direction, found by halving, or nothing if none does."""
+        direction = self.scale * random.choice([-1.0, 1.0], size=self.x.size)
+        block = np.arange(self.x.size)
+        if self._excess(direction, block) <= 0:
+            return None
+        while block.size > 1:
+            block = max(np.array_split(block, 2), key=lambda half: self._excess(direction, half))
+        return int(block[0])
+
+    def _excess(self, direction: Array, block: Array) -> float:
+        """Return by how much the derivative along part of a direction is off, beyond doubt."""
+        if not np.isfinite(self.given[block]).all():
+            return math.inf
+        part = np.zeros_like(direction)
+        part[block] = direction[block]
+        slope, doubt = estimate_derivative(self.value, self.x, part, self.noise)
+        blur = float(np.abs(part) @ (self.blur + EPS * np.abs(self.given)))
+        return abs(float(slope[0]) - float(part @ self.given)) - float(doubt[0]) - blur
+
+
+def _require_finite_value(functions: InDouble) -> None:
+    value = functions.value(functions.x)
+    if not math.isfinite(value):
+        raise ValueError(f"value must be finite at x, got {value}. Check the gradient where the function is defined.")

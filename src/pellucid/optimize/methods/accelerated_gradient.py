@@ -6,15 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pellucid.core.types import Array
 from pellucid.optimize.methods.fista import FISTA, FISTAState
 from pellucid.optimize.methods.proximal_step import proximal_step
 from pellucid.optimize.oracle import Oracle
-from pellucid.optimize.schedules import Schedule, as_schedule
 
 
 @dataclass(frozen=True)
-class AcceleratedGradient:
+class AcceleratedGradient(FISTA):
     r"""The optimal first-order method for smooth convex functions.
 
     .. math::
@@ -30,25 +28,13 @@ class AcceleratedGradient:
         Without it :math:`1/L`, and if :math:`L` is not known, found by halving.
     """
 
-    step_size: float | Schedule | None = None
-
-    takes_batches: ClassVar[bool] = False
     takes_penalty: ClassVar[bool] = False
-    descends: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if self.step_size is not None:
-            as_schedule(self.step_size)
-
-    def start(self, oracle: Oracle, x: Array) -> FISTAState:
-        """Return the first state, with nothing ahead."""
-        return FISTAState(x, x, 1.0, 1.0, 0)
 
     def step(self, oracle: Oracle, state: FISTAState) -> FISTAState:
         """Take one gradient step and look ahead."""
         mu = oracle.problem.strong_convexity
         if not mu:
-            return FISTA(self.step_size).step(oracle, state)
+            return super().step(oracle, state)
         moved = proximal_step(oracle, oracle.at(state.ahead), self.step_size, state.step_size, state.t)
         root = math.sqrt(mu * moved.step_size)
         ahead = moved.x + (1 - root) / (1 + root) * (moved.x - state.x)

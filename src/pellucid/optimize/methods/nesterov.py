@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from pellucid.core.types import Array
-from pellucid.optimize.methods.fraction import check_fraction
-from pellucid.optimize.methods.momentum import MomentumState
+from pellucid.optimize.methods.momentum import Momentum, MomentumState
 from pellucid.optimize.oracle import Oracle
-from pellucid.optimize.schedules import Schedule, as_schedule
+from pellucid.optimize.schedules import as_schedule
 
 
 @dataclass(frozen=True)
-class Nesterov:
+class Nesterov(Momentum):
     r"""Momentum that looks ahead: the gradient is taken where the velocity alone would lead.
 
     .. math:: v_{t+1} = \beta v_t - \eta_t\,\nabla f(x_t + \beta v_t), \qquad x_{t+1} = x_t + v_{t+1}
@@ -24,21 +21,6 @@ class Nesterov:
     momentum : float, default=0.9
         :math:`\beta`, at least 0 and below 1.
     """
-
-    step_size: float | Schedule = 0.01
-    momentum: float = 0.9
-
-    takes_batches: ClassVar[bool] = True
-    takes_penalty: ClassVar[bool] = False
-    descends: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        as_schedule(self.step_size)
-        check_fraction(momentum=self.momentum)
-
-    def start(self, oracle: Oracle, x: Array) -> MomentumState:
-        """Return the first state, at rest."""
-        return MomentumState(x, 0 * x, 0)
 
     def step(self, oracle: Oracle, state: MomentumState) -> MomentumState:
         """Look ahead, push and roll."""

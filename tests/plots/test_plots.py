@@ -173,3 +173,15 @@ def test_a_curve_band_shows_both_bands_around_the_curve():
     ]
     with pytest.raises(ValueError, match=r"band must have a grid of one feature, got shape \(2, 2\)"):
         plot_curve_band(type("Band", (), {"grid": np.zeros((2, 2))}))
+
+
+def test_losses_share_one_axis_and_are_named():
+    from pellucid.optimize.losses import HingeLoss, SquaredLoss
+    from pellucid.plots import plot_losses
+
+    ax = plot_losses()
+    named = [line.get_label() for line in ax.lines[1:]]
+    assert named == ["zero-one", "perceptron", "hinge", "squared hinge", "logistic"]
+    assert plot_losses([SquaredLoss()]).get_xlabel() == "residual  f(x) − y"
+    with pytest.raises(ValueError, match="losses must be all of a margin or all of a residual, got"):
+        plot_losses([HingeLoss(), SquaredLoss()])

@@ -334,6 +334,14 @@ def test_a_gradient_of_the_wrong_shape_is_refused():
         minimize(Problem(lambda x: float(x @ x), lambda x: 2 * x, lambda x: x), [1.0, 0.0], "newton")
 
 
+def test_lists_are_as_good_as_arrays():
+    problem = Problem(lambda x: x[0] ** 2 + x[1] ** 2, lambda x: [2 * x[0], 2 * x[1]], lambda x: [[2, 0], [0, 2]])
+    for method in ("newton", "bfgs"):
+        np.testing.assert_allclose(minimize(problem, (3, 4), method).x, [0.0, 0.0], atol=1e-6)
+    with pytest.raises(TypeError, match="gradient must return an array of numbers, got None"):
+        minimize(Problem(lambda x: 0.0, lambda x: None), [1.0])
+
+
 def test_a_value_that_is_not_one_number_is_refused():
     with pytest.raises(ValueError, match=r"value must return one number, got an array of shape \(2,\). Sum or average"):
         minimize(Problem(lambda x: x, lambda x: x), [1.0, 1.0])
@@ -351,6 +359,25 @@ def test_a_value_that_is_not_one_number_is_refused():
 def test_bad_arguments_get_one_sentence(arguments, message):
     with pytest.raises(ValueError, match=message):
         minimize(BOWL, **({"x0": [0.0, 0.0]} | arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"problem": lambda x: x @ x}, "problem must be a Problem or a Formula, got .* Wrap a function: Problem"),
+        ({"x0": "abc"}, "x0 must hold real numbers, got 'abc'"),
+        ({"x0": [1 + 2j]}, "x0 must hold real numbers"),
+        ({"stopping": 5}, "stopping must be a Stopping, got 5"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_get_one_sentence(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        minimize(**({"problem": BOWL, "x0": [0.0, 0.0]} | arguments))
+
+
+def test_a_formula_is_minimized_as_it_is():
+    solution = minimize(pellucid.optimize.Formula("x**2 + (y - 1)**2"), [3, 3], "newton")
+    np.testing.assert_allclose(solution.x, [0.0, 1.0], atol=1e-12)
 
 
 def test_a_class_is_not_a_method():

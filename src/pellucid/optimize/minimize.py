@@ -44,7 +44,7 @@ def minimize(
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Formula
         The function.
     x0 : array or torch tensor of shape (n,)
         The start. Its kind and precision are those of the answer.
@@ -105,9 +105,11 @@ def descend(
     callback: Callable[[Array], bool | None] | None = None,
 ) -> Solution[Array]:
     """Do what :func:`minimize` does, silently: for callers who read the certificate themselves."""
-    rule, x = find_method(method), check_start(x0)
+    rule, x, problem = find_method(method), check_start(x0), _as_problem(problem)
     _require_penalty_is_wanted(problem, rule)
-    stopping = stopping or Stopping()
+    stopping = Stopping() if stopping is None else stopping
+    if not isinstance(stopping, Stopping):
+        raise TypeError(f"stopping must be a Stopping, got {stopping!r}. Try Stopping(max_iter=...).")
     oracle = Oracle(problem)
     if check_gradient:
         from pellucid.optimize.checks.gradient_check import require_gradient
@@ -208,6 +210,15 @@ def _shuffled(count: int, size: int, random: np.random.RandomState) -> Iterator[
         yield [order[first : first + size] for first in range(0, count, size)]
 
 
+def _as_problem(problem: Any) -> Problem:
+    """Return the problem, or that of a formula."""
+    if not isinstance(problem, Problem) and callable(getattr(problem, "problem", None)):
+        problem = problem.problem()
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem or a Formula, got {problem!r}. Wrap a function: Problem(f).")
+    return problem
+
+
 def check_start(x0: Data) -> Array:
     """Return the start as a float vector of its own: a torch tensor stays one, everything else becomes an array."""
     x: Any
@@ -216,6 +227,8 @@ def check_start(x0: Data) -> Array:
         x = x if x.is_floating_point() else x.double()
     else:
         x = np.array(x0)
+        if x.dtype.kind not in "biuf":
+            raise TypeError(f"x0 must hold real numbers, got {x0!r}.")
         x = x if x.dtype.name in ("float32", "float64") else x.astype(np.float64)
     if x.ndim != 1 or x.shape[0] == 0:
         raise ValueError(f"x0 must be a vector, got shape {tuple(x.shape)}. Flatten it, and reshape in your function.")

@@ -67,6 +67,7 @@ class Oracle:
             raise ValueError("problem must have a hessian for this method, got none. Use BFGS, which builds its own.")
         self.hessians += 1
         hessian = self.problem.hessian(x)
+        hessian = hessian if hasattr(hessian, "shape") else _as_array(hessian, x, "hessian")
         expected = (x.shape[0], x.shape[0])
         if tuple(hessian.shape) != expected:
             raise ValueError(f"hessian must return an array of shape {expected}, got {tuple(hessian.shape)}.")
@@ -105,11 +106,21 @@ class Oracle:
     @staticmethod
     def _checked(vector: Any, x: Array, name: str = "gradient") -> Array:
         """Return a copy of what the user's function gave, in the precision of ``x``: it may reuse its memory."""
-        xp = array_namespace(x)
-        if tuple(getattr(vector, "shape", ())) != tuple(x.shape):
-            got = f"shape {tuple(vector.shape)}" if hasattr(vector, "shape") else repr(vector)
+        vector = vector if hasattr(vector, "shape") else _as_array(vector, x, name)
+        if tuple(vector.shape) != tuple(x.shape):
+            got = f"shape {tuple(vector.shape)}" if vector.ndim else repr(vector.item())
             raise ValueError(f"{name} must return an array of shape {tuple(x.shape)} like x, got {got}.")
-        return xp.asarray(vector, dtype=x.dtype, copy=True)
+        return array_namespace(x).asarray(vector, dtype=x.dtype, copy=True)
+
+
+def _as_array(values: Any, like: Array, name: str) -> Array:
+    """Return a list of numbers as an array of the kind of ``x``."""
+    try:
+        if values is not None:
+            return array_namespace(like).asarray(values, dtype=like.dtype)
+    except (TypeError, ValueError):
+        pass
+    raise TypeError(f"{name} must return an array of numbers, got {values!r}.")
 
 
 def as_float(value: Any) -> float:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_torch_array
+from array_api_compat import array_namespace, is_torch_array
 
 from pellucid.core.arrays import as_numpy
 from pellucid.core.certificate import Certificate, Claim
@@ -50,11 +50,16 @@ def certify(problem: Problem, x: Array, *, tolerance: float = 1e-6) -> Certifica
 def evaluate(problem: Problem, x: Array) -> Point:
     """Return value and gradient of the smooth part, straight from the user's functions."""
     if problem.gradient is not None:
-        return Point(x, float(problem.value(x)), problem.gradient(x))
+        return Point(x, float(problem.value(x)), _array(problem.gradient(x), x))
     if problem.value_and_gradient is not None:
         value, gradient = problem.value_and_gradient(x)
-        return Point(x, float(value), gradient)
+        return Point(x, float(value), _array(gradient, x))
     return Point(x, float(problem.value(x)), numerical_gradient(problem.value, x))
+
+
+def _array(values: Any, x: Array) -> Array:
+    """Return what the user's function gave; a list becomes an array like ``x``."""
+    return values if hasattr(values, "shape") else array_namespace(x).asarray(values, dtype=x.dtype)
 
 
 def residual(problem: Problem, point: Point) -> float:
@@ -91,7 +96,7 @@ def _affordable_hessian(problem: Problem, x: Array) -> tuple[Array | None, float
     if problem.penalty is not None or n > AFFORDABLE:
         return None, 0.0
     if problem.hessian is not None:
-        return as_numpy(problem.hessian(x)), 1e-10
+        return as_numpy(_array(problem.hessian(x), x)), 1e-10
     product = problem.hessian_product
     if product is not None:
         return np.stack([as_numpy(product(x, direction)) for direction in _axes(x)]), 1e-10

@@ -38,6 +38,9 @@ def problem_for(estimator, seed=0, n=40, p=4):
     X = rng.standard_normal((n, p)) + 1.0
     signal = X @ np.arange(3.0, 3.0 + 4 * p, 4.0) + 5.0
     if is_classifier(estimator):
+        kinds = estimator.__sklearn_tags__().input_tags
+        if kinds.positive_only:
+            X = np.floor(2 * np.abs(X))  # counts, or categories
         return X, np.digitize(signal, np.quantile(signal, [1 / 3, 2 / 3]))
     return X, signal + 0.5 * rng.standard_normal(n)
 

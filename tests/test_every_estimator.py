@@ -30,7 +30,7 @@ SEVERAL_TARGETS = [e for e in PREDICTORS if e.__sklearn_tags__().target_tags.mul
 
 # Attributes that a broken model may carry: each must make verify object when it is changed by a thousandth.
 BREAKABLE = (
-    *("coef_", "intercept_", "alpha_", "coef_path_", "alphas_", "powers_"),
+    *("coef_", "intercept_", "alpha_", "coef_path_", "alphas_", "powers_", "means_", "priors_"),
     *("class_count_", "class_prior_", "class_log_prior_", "theta_", "var_", "scatter_", "epsilon_"),
     *("feature_count_", "feature_log_prob_", "absence_log_prob_"),
 )
@@ -185,10 +185,10 @@ def test_callbacks_see_several_targets(estimator):
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 @pytest.mark.parametrize("estimator", TRANSFORMERS, ids=lambda e: type(e).__name__)
 def test_transformers_give_the_frames_asked_for(estimator, frame):
-    model, X, _ = fitted(estimator)
+    model, X, y = fitted(estimator)
     columns = [f"c{j}" for j in range(X.shape[1])]
     data = frame({name: X[:, j] for j, name in enumerate(columns)})
-    result = clone(estimator).set_output(transform=frame.__module__.split(".")[0]).fit_transform(data)
+    result = clone(estimator).set_output(transform=frame.__module__.split(".")[0]).fit_transform(data, y)
     assert isinstance(result, frame)
     np.testing.assert_allclose(np.asarray(result), model.transform(X))
 

@@ -40,7 +40,7 @@ def read_catalogue() -> tuple[Topic, ...]:
     --------
     >>> from pellucid.catalogue import read_catalogue
     >>> read_catalogue()[0].names[0]
-    'Bernoulli'
+    'BayesClassifier'
     """
     rows = tomllib.loads((files("pellucid") / "catalogue.toml").read_text(encoding="utf-8"))
     return tuple(_topic(name, row) for name, row in rows.items())

@@ -25,3 +25,8 @@ def test_large_data_are_sampled_across_all_columns():
         Y[:, j] = 1.0
         marks.add(fingerprint(Y))
     assert len(marks) == 64
+
+
+def test_labels_have_fingerprints_too():
+    one, other = np.array(["a", "b", "b"]), np.array(["a", "b", "c"])
+    assert fingerprint(one) == fingerprint(one.astype(object)) != fingerprint(other)

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 from pellucid.files.writing import model_bytes
 
-FAMILIES = ("linear_model",)
+FAMILIES = ("discriminant_analysis", "linear_model", "naive_bayes", "neighbors")
 
 
 def public_estimators() -> dict[str, type]:
@@ -45,8 +45,14 @@ def fitted(model: Any, X: Any, y: Any = None) -> Any:
         return model.fit(X, y)
 
 
+def suited(kind: type, X: np.ndarray) -> np.ndarray:
+    """Return the numbers, or for an estimator of counts or categories ones and zeros: which of them are large."""
+    return (np.abs(X) > 1).astype(float) if kind().__sklearn_tags__().input_tags.positive_only else X
+
+
 def fitted_estimator(kind: type) -> Any:
     X, y = numbers()
+    X = suited(kind, X)
     return fitted(kind(), X, np.where(y > 4.0, "high", "low") if is_classifier(kind()) else y)
 
 

@@ -185,3 +185,28 @@ def test_losses_share_one_axis_and_are_named():
     assert plot_losses([SquaredLoss()]).get_xlabel() == "residual  f(x) − y"
     with pytest.raises(ValueError, match="losses must be all of a margin or all of a residual, got"):
         plot_losses([HingeLoss(), SquaredLoss()])
+
+
+def test_the_confusion_matrix_shows_counts_and_shares():
+    from pellucid.plots import plot_confusion
+
+    ax = plot_confusion(["a", "a", "a", "b"], ["a", "a", "b", "b"])
+    assert [text.get_text() for text in ax.texts] == ["2\n67%", "1\n33%", "0", "1\n100%"]
+
+
+def test_the_roc_curve_states_its_area():
+    from pellucid.plots import plot_roc
+
+    ax = plot_roc([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.9], n_resamples=100)
+    assert ax.texts[0].get_text().startswith("area 0.889")  # 8 of 9 pairs are in order
+
+
+def test_score_intervals_are_drawn_one_below_the_other():
+    from pellucid.model_selection import score_interval
+    from pellucid.plots import plot_score_intervals
+
+    one, other = score_interval([0, 1], [0, 1]), score_interval([0, 1], [1, 0])
+    ax = plot_score_intervals({"right": one, "wrong": other})
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["right", "wrong"]
+    with pytest.raises(ValueError, match="intervals must be of one score, got"):
+        plot_score_intervals({"a": one, "b": score_interval([0, 1], [0, 1], "error rate")})

@@ -26,7 +26,7 @@ def fingerprint(*arrays: Any) -> str:
             continue
         values = array.data if sparse.issparse(array) else np.asarray(array)
         digest.update(repr((tuple(array.shape), values.size)).encode())
-        digest.update(np.ascontiguousarray(values.flat[:: _step(values)], dtype=np.float64).tobytes())
+        digest.update(_bytes(values.flat[:: _step(values)]))
     return digest.hexdigest()[:32]
 
 
@@ -36,3 +36,10 @@ def _step(values: Array) -> int:
     while values.ndim > 1 and math.gcd(step, values.shape[-1]) > 1:
         step += 1
     return step
+
+
+def _bytes(sample: np.ndarray) -> bytes:
+    """Return numbers as float64, so that a float32 copy of whole numbers is the same data, and labels as they print."""
+    if sample.dtype.kind in "OSU":
+        return "\0".join(map(str, sample)).encode()
+    return np.ascontiguousarray(sample, dtype=np.float64).tobytes()

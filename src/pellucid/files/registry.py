@@ -12,9 +12,10 @@ from pellucid.files.schema import Schema
 @cache
 def registry() -> dict[str, Schema]:
     """Return every schema by its registry name."""
-    from pellucid.files.schemas import linear_model, transformers
+    from pellucid.files.schemas import discriminant_analysis, linear_model, naive_bayes, neighbors, transformers
 
-    return {schema.name: schema for schema in (*linear_model.SCHEMAS, *transformers.SCHEMAS)}
+    families = (discriminant_analysis, linear_model, naive_bayes, neighbors, transformers)
+    return {schema.name: schema for family in families for schema in family.SCHEMAS}
 
 
 def schema_of(model: Any) -> Schema:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
@@ -12,10 +11,9 @@ from pellucid.linear_model.centering_workings import bar, mean, mean_formulas, s
 from pellucid.linear_model.normal_equations_workings import products_step, solve_step
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
+from pellucid.workings.exact_labels import read_labels, sorted_classes
 from pellucid.workings.notation import Math, Mathlike, Words, combination, math, matrix, typed
 from pellucid.workings.parameters import exact_parameter, require
-
-MAX_CLASSES = 4
 
 
 def ridge_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
@@ -23,8 +21,8 @@ def ridge_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
     require(estimator, "positive", False)
     require(estimator, "class_weight", None)
     features, names, rounded = exact_features(X)
-    labels = _labels(y, features.rows)
-    classes = _classes(labels)
+    labels = read_labels(y, features.rows)
+    classes = sorted_classes(labels)
     alpha, fit_intercept = exact_parameter(estimator, "alpha"), bool(estimator.fit_intercept)
     Y = _coded(labels, classes)
     data = ExactData(features, Y.col(0), names, rounded)
@@ -45,26 +43,6 @@ def ridge_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
     )
     found = {"coef_": W.T.tolist(), "intercept_": intercepts if fit_intercept else Rational(0), "predicted": predicted}
     return Document("Classification by ridge regression", _opening(data, labels, alpha), steps, found)
-
-
-def _labels(y: Data, n: int) -> list[Any]:
-    if y is None:
-        raise ValueError("y must be given, got None. Pass the class of every row as the third argument.")
-    labels = np.asarray(y)
-    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-    if labels.shape != (n,):
-        raise ValueError(f"y must have one label for each of the {n} rows of X, got shape {labels.shape}.")
-    return list(labels.tolist())
-
-
-def _classes(labels: list[Any]) -> list[Any]:
-    classes = list(np.unique(labels).tolist())
-    if not 2 <= len(classes) <= MAX_CLASSES:
-        raise ValueError(
-            f"y must have between 2 and {MAX_CLASSES} classes to be worked by hand, got {len(classes)}. "
-            "Show the work on some of the classes."
-        )
-    return classes
 
 
 def _coded(labels: list[Any], classes: list[Any]) -> Matrix:

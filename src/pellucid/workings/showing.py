@@ -17,11 +17,19 @@ from pellucid.workings.document import Block, Document, Step, remark, sentence, 
 from pellucid.workings.notation import Number
 
 WORKINGS = {
+    "BayesClassifier": "pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
     "ElasticNet": "pellucid.linear_model.lasso_workings:elastic_net_workings",
+    "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
+    "KNeighborsClassifier": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
+    "KNeighborsRegressor": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
     "Lars": "pellucid.linear_model.lars_workings:lars_workings",
     "Lasso": "pellucid.linear_model.lasso_workings:lasso_workings",
     "LassoLars": "pellucid.linear_model.lars_workings:lasso_lars_workings",
+    "LinearDiscriminantAnalysis": (
+        "pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings"
+    ),
     "LinearRegression": "pellucid.linear_model.linear_regression_workings:linear_regression_workings",
+    "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
     "Ridge": "pellucid.linear_model.ridge_workings:ridge_workings",
     "RidgeClassifier": "pellucid.linear_model.ridge_classifier_workings:ridge_classifier_workings",
 }
@@ -30,6 +38,8 @@ WORKINGS = {
 ROOMS = {
     "pellucid.optimize.methods.": "pellucid.optimize.workings:show_steps",
     "pellucid.probability.": "pellucid.probability.workings:show_density",
+    "pellucid.model_selection.bias_variance": "pellucid.model_selection.bias_variance_workings:bias_variance_workings",
+    "pellucid.model_selection.score_interval": "pellucid.model_selection.score_workings:show_scores",
 }
 """Where a method, density or measure is defined -> the function that shows its whole work, imported on first use."""
 

@@ -1,0 +1,118 @@
+"""Proof of a linear discriminant analysis: means, priors and discriminants solve their equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.types import Array
+from pellucid.discriminant_analysis.given_covariance import covariance
+from pellucid.discriminant_analysis.given_priors import class_priors
+
+EPS = float(np.finfo(np.float64).eps)
+SINGLE = float(np.finfo(np.float32).eps)
+
+
+def prove_linear(model: Any, X: Array, y: Array) -> Certificate:
+    """Return the certificate from the data and the fitted attributes alone."""
+    groups = [np.flatnonzero(y == label) for label in model.classes_]
+    means = np.stack([X[rows].mean(axis=0) for rows in groups])
+    priors = class_priors(model.priors, np.array([len(rows) for rows in groups]))
+    return linear_certificate(model, means, _covariance(model, X, groups, means, priors), priors)
+
+
+def linear_certificate(model: Any, means: Array, within: Array, priors: Array) -> Certificate:
+    r"""Return the certificate for these moments of the data, in units of the deviations within classes.
+
+    - means and priors: distance of the fitted ones;
+    - discriminants: :math:`\Sigma w_k = \mu_k` (less the common center for ``svd``; differences for two classes), in
+      the directions that vary within classes;
+    - projection: the covariance is the identity there;
+    - intercepts: :math:`-\frac12\mu_k'w_k + \log\pi_k`, in the same form.
+    """
+    deviation = np.sqrt(np.diag(within))
+    deviation[deviation == 0] = 1.0
+    values, vectors = eigh(within / np.outer(deviation, deviation))
+    kept = values > (model.tol**2 if model.solver == "svd" else len(values) * EPS)
+    condition = float(values[-1] / values[kept].min()) if kept.any() else 1.0
+    goal = _right_hand_side(model, means, priors)
+    to_units = vectors[:, kept].T / deviation
+    residual = np.abs(to_units @ (within @ model.coef_.T.astype(float) - goal)).max(initial=0.0)
+    size = max(1.0, float(np.abs(to_units @ goal).max(initial=0.0)))
+    distances = np.abs(model.means_ - means) / deviation
+    # so many digits are lost to the distance of the data from 0, and to the precision of the model
+    rounding = 1e3 * (EPS if model.coef_.dtype == np.float64 else SINGLE) * _far_away(means, deviation)
+    claims = (
+        _claim("means", "distance of the class means, in deviations", float(distances.max()), rounding),
+        _claim("priors", "distance of the prior probabilities", float(np.abs(model.priors_ - priors).max()), rounding),
+        _claim(
+            "discriminants",
+            "residual of covariance times coefficients, relative",
+            float(residual) / size,
+            rounding * condition,
+        ),
+        _claim(
+            "intercepts",
+            "distance of the intercepts from what the coefficients imply, relative",
+            _intercept_error(model, means, priors),
+            rounding,
+        ),
+    )
+    return Certificate("exact", (*claims, *_projection_claim(model, within, rounding * condition)))
+
+
+def _projection_claim(model: Any, within: Array, bound: float) -> tuple[Claim, ...]:
+    """Return the claim that the classes have unit covariance in the projection, if there is one."""
+    if not hasattr(model, "scalings_"):
+        return ()
+    scalings = model.scalings_.astype(float)
+    distance = np.abs(scalings.T @ within @ scalings - np.eye(scalings.shape[1])).max(initial=0.0)
+    return (
+        _claim("projection", "distance of the covariance in the projection from the identity", float(distance), bound),
+    )
+
+
+def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
+    return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or use shrinkage.")
+
+
+def _covariance(model: Any, X: Array, groups: list[Array], means: Array, priors: Array) -> Array:
+    """Return the shared covariance: pooled by counts for ``svd``, weighted by the priors otherwise."""
+    if model.solver == "svd":
+        centered = np.concatenate([X[rows] - mean for rows, mean in zip(groups, means, strict=True)])
+        return centered.T @ centered / len(X)
+    parts = [
+        prior * covariance(X, rows, mean, model.shrinkage, model.covariance_estimator)
+        for prior, rows, mean in zip(priors, groups, means, strict=True)
+    ]
+    return np.sum(parts, axis=0)
+
+
+def _right_hand_side(model: Any, means: Array, priors: Array) -> Array:
+    """Return what covariance times coefficients must be."""
+    if len(model.classes_) == 2:
+        return np.asarray(means[1:] - means[:1]).T
+    return np.asarray(means - priors @ means if model.solver == "svd" else means).T
+
+
+def _far_away(means: Array, deviation: Array) -> float:
+    """Return how many deviations the data are away from 0, at least 1."""
+    return max(1.0, float((np.abs(means).max(axis=0) / deviation).max()))
+
+
+def _intercept_error(model: Any, means: Array, priors: Array) -> float:
+    coef, given = model.coef_.astype(float), model.intercept_.astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a prior of 0 has an infinite logarithm
+        logs = np.log(priors)
+        if len(model.classes_) == 2:
+            implied = -0.5 * coef @ (means[0] + means[1]) + logs[1] - logs[0]
+        elif model.solver == "svd":
+            center = priors @ means
+            implied = -0.5 * np.sum((means - center) * coef, axis=1) + logs - coef @ center
+        else:
+            implied = -0.5 * np.sum(means * coef, axis=1) + logs
+        error = np.where(np.isinf(given) & (given == implied), 0.0, np.abs(given - implied))
+    return float(np.max(error)) / (1.0 + float((np.abs(means) @ np.abs(coef).T).max()))

@@ -1,0 +1,149 @@
+"""Solvers of linear discriminant analysis: from grouped data to discriminants and projections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh, lstsq, svd
+
+from pellucid.core.types import Array
+from pellucid.discriminant_analysis.class_moments import Classes, centered_triangle, class_scatter
+from pellucid.discriminant_analysis.given_covariance import covariance
+
+SAFE = 1e-6
+"""Smallest eigenvalue of the pooled correlations for which their square roots keep ten digits."""
+
+
+@dataclass(frozen=True)
+class GroupedData:
+    """Rows, who belongs where, and the means and priors of the classes."""
+
+    X: Array
+    classes: Classes
+    means: Array
+    priors: Array
+
+    @property
+    def center(self) -> Array:
+        """Mean of the class means, weighted by the priors."""
+        return self.priors @ self.means
+
+
+@dataclass(frozen=True)
+class Discriminants:
+    """One linear score per class, the covariance it is based on, and what else the solver found."""
+
+    coef: Array
+    intercept: Array
+    within: Array
+    attributes: dict[str, Array] = field(default_factory=dict)
+
+
+def solve_svd(data: GroupedData, settings: Any) -> Discriminants:
+    r"""Whiten the classes, then rotate towards their means.
+
+    With :math:`V` such that :math:`V'\Sigma V = I` on the directions that vary, the weighted means in these coordinates
+    have singular vectors :math:`U`; :math:`VU` is Fisher's projection and :math:`\delta` is evaluated in it.
+    """
+    within = _pooled_covariance(data)
+    whitener = _whitener(data, within, settings.tol)
+    n, n_classes = len(data.X), len(data.means)
+    weight = np.sqrt(n * data.priors / max(n_classes - 1, 1))
+    between = (weight[:, None] * (data.means - data.center)) @ whitener
+    _, sizes, rotation = svd(between, full_matrices=False)
+    total = float(np.sum(sizes**2))
+    kept = int(np.sum(sizes > settings.tol * sizes[0])) if len(sizes) else 0
+    scalings = _oriented(whitener @ rotation[:kept].T)
+    coordinates = (data.means - data.center) @ scalings
+    coef = coordinates @ scalings.T
+    intercept = -0.5 * np.sum(coordinates**2, axis=1) + _log(data.priors) - coef @ data.center
+    ratio = (sizes**2 / total if total else sizes)[: settings._n_features_out]
+    attributes = {"scalings_": scalings, "xbar_": data.center, "explained_variance_ratio_": ratio}
+    if settings.store_covariance:
+        attributes["covariance_"] = _weighted_covariance(data, None, None)
+    return Discriminants(coef, intercept, within, attributes)
+
+
+def solve_lsqr(data: GroupedData, settings: Any) -> Discriminants:
+    r"""Solve :math:`\Sigma w_k = \mu_k` by least squares."""
+    within = _weighted_covariance(data, settings.shrinkage, settings.covariance_estimator)
+    coef = lstsq(within, data.means.T)[0].T
+    intercept = -0.5 * np.sum(data.means * coef, axis=1) + _log(data.priors)
+    return Discriminants(coef, intercept, within, {"covariance_": within})
+
+
+def solve_eigen(data: GroupedData, settings: Any) -> Discriminants:
+    r"""Find the directions that separate best: :math:`\Sigma_b v = \lambda\Sigma v`, with :math:`V'\Sigma V = I`."""
+    within = _weighted_covariance(data, settings.shrinkage, settings.covariance_estimator)
+    rows = np.arange(len(data.X))
+    total = covariance(
+        data.X, rows, data.X.mean(axis=0, dtype=np.float64), settings.shrinkage, settings.covariance_estimator
+    )
+    try:
+        values, vectors = eigh(total - within, within)
+    except LinAlgError:
+        raise LinAlgError(
+            "covariance must be positive definite for solver='eigen', got one that is not: a feature is constant "
+            "within classes or depends on others. Use solver='svd', or shrinkage."
+        ) from None
+    order = np.argsort(values)[::-1]
+    vectors = _oriented(vectors[:, order])
+    coef = data.means @ vectors @ vectors.T
+    intercept = -0.5 * np.sum(data.means * coef, axis=1) + _log(data.priors)
+    ratio = (values[order] / values.sum())[: settings._n_features_out]
+    attributes = {"covariance_": within, "scalings_": vectors, "explained_variance_ratio_": ratio}
+    return Discriminants(coef, intercept, within, attributes)
+
+
+SOLVERS: dict[str, Callable[[GroupedData, Any], Discriminants]] = {
+    "svd": solve_svd,
+    "lsqr": solve_lsqr,
+    "eigen": solve_eigen,
+}
+
+
+def _pooled_covariance(data: GroupedData) -> Array:
+    groups = zip(data.classes.rows, data.means, strict=True)
+    return np.asarray(np.sum([class_scatter(data.X, rows, mean) for rows, mean in groups], axis=0) / len(data.X))
+
+
+def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
+    r"""Return :math:`V` with :math:`V'\Sigma V = I`, of the directions whose deviation is above ``tol``.
+
+    Each feature is scaled to deviation 1 first. The eigenvalues of the correlations are squares of the deviations;
+    where the smallest is so small that the square has cost digits, the singular values of the data are taken instead.
+    """
+    deviation = np.sqrt(np.diag(within))
+    deviation[deviation == 0] = 1.0
+    values, vectors = eigh(within / np.outer(deviation, deviation))
+    sizes = np.sqrt(np.maximum(values, 0.0))
+    if values[0] < SAFE:
+        triangle = centered_triangle(data.X, data.classes, data.means) / np.sqrt(len(data.X))
+        _, sizes, rows = svd(triangle / deviation, full_matrices=False)
+        vectors = rows.T
+    kept = sizes > tol
+    return vectors[:, kept] / sizes[kept] / deviation[:, None]
+
+
+def _weighted_covariance(data: GroupedData, shrinkage: Any, estimator: Any) -> Array:
+    parts = [
+        prior * covariance(data.X, rows, mean, shrinkage, estimator)
+        for prior, rows, mean in zip(data.priors, data.classes.rows, data.means, strict=True)
+    ]
+    return np.sum(parts, axis=0)
+
+
+def _oriented(vectors: Array) -> Array:
+    """Return the columns with their largest entry positive: the sign of a direction is arbitrary, its bits are not."""
+    if not vectors.size:
+        return vectors
+    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
+    return vectors * np.where(largest < 0, -1.0, 1.0)
+
+
+def _log(priors: Array) -> Array:
+    with np.errstate(divide="ignore"):  # a prior of 0 rules its class out
+        return np.asarray(np.log(priors))

@@ -1,0 +1,175 @@
+"""QuadraticDiscriminantAnalysis: Gaussian classes, each with its own covariance."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh, svd
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.checks import check_between, check_nonnegative, check_one_of
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array, Data
+from pellucid.discriminant_analysis.class_moments import BLOCK, class_means, split_classes
+from pellucid.discriminant_analysis.discriminant_scores import DiscriminantScores
+from pellucid.discriminant_analysis.given_covariance import check_covariance_parameters, covariance
+from pellucid.discriminant_analysis.given_priors import class_priors
+from pellucid.discriminant_analysis.quadratic_discriminant_proof import prove_quadratic, quadratic_certificate
+
+FLOATS = (np.float64, np.float32)
+SAFE = 1e-6
+"""Ratio of the smallest to the largest variance above which eigenvalues of the covariance keep ten digits."""
+
+
+class QuadraticDiscriminantAnalysis(DiscriminantScores, ClassifierMixin, CertifiedEstimator):
+    r"""Classes with normal densities :math:`N(\mu_k, \Sigma_k)`: the boundaries are quadrics.
+
+    .. math:: \delta_k(x) = -\tfrac12\log|\Sigma_k| - \tfrac12(x - \mu_k)'\Sigma_k^{-1}(x - \mu_k) + \log\pi_k
+
+    Parameters
+    ----------
+    solver : {"svd", "eigen"}, default="svd"
+        ``eigen`` takes shrinkage.
+    shrinkage : "auto", float or None, default=None
+        Share of a multiple of the identity in each covariance; ``auto`` is Ledoit and Wolf's.
+    priors : array-like of shape (n_classes,), default=None
+        Prior probabilities :math:`\pi_k`; the shares in the data if not given.
+    reg_param : float, default=0.0
+        Share :math:`r` of the identity: :math:`(1 - r)\Sigma_k + rI`; for ``svd``.
+    store_covariance : bool, default=False
+        Whether to store ``covariance_``.
+    tol : float, default=1e-4
+        A variance at or below this makes a class rank deficient, which is refused.
+    covariance_estimator : estimator, default=None
+        With ``covariance_`` after ``fit``, instead of shrinkage; for ``eigen``.
+
+    Attributes
+    ----------
+    classes_, priors_, means_ : ndarray of shape (n_classes,), (n_classes,), (n_classes, n_features)
+        Labels, prior probabilities and means.
+    rotations_, scalings_ : list of ndarray of shape (n_features, n_features), (n_features,)
+        Principal axes of each class and the variances along them, the largest first.
+    covariance_ : list of ndarray of shape (n_features, n_features)
+        The covariances; if asked for.
+    certificate_, trace_
+        Means, priors, axes and variances solve their equations.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0], [6.0], [8.0]], [0, 0, 0, 1, 1, 1]
+    >>> model = QuadraticDiscriminantAnalysis().fit(X, y)
+    >>> [variance.round(6).tolist() for variance in model.scalings_]  # 2/3 and 8/3
+    [[0.666667], [2.666667]]
+    """
+
+    means_: Array
+    priors_: Array
+    rotations_: list[Array]
+    scalings_: list[Array]
+
+    def __init__(
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Data | None = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    @fit_method
+    def fit(self, X: Data, y: Data) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features) and the labels ``y``."""
+        check_one_of(("svd", "eigen"), solver=self.solver)
+        check_between(0, 1, reg_param=self.reg_param)
+        check_nonnegative(tol=self.tol)
+        check_covariance_parameters(self)
+        X, y = validate_data(self, X, y, dtype=FLOATS)
+        check_classification_targets(y)
+        classes = split_classes(y)
+        if len(classes.labels) < 2:
+            raise ValueError(
+                f"The number of classes has to be greater than one; got {len(classes.labels)} class. Add another."
+            )
+        self.classes_ = classes.labels
+        self.priors_ = class_priors(self.priors, classes.counts)
+        self.means_ = class_means(X, classes)
+        spreads = [self._spread(X, *of) for of in zip(classes.rows, self.means_, classes.labels, strict=True)]
+        axes = [
+            self._axes(X, spread, *of)
+            for spread, *of in zip(spreads, classes.rows, self.means_, classes.labels, strict=True)
+        ]
+        self.rotations_, self.scalings_ = [rotation for rotation, _ in axes], [scaling for _, scaling in axes]
+        if self.store_covariance:
+            self.covariance_ = [(rotation * scaling) @ rotation.T for rotation, scaling in axes]
+        trace = Trace()
+        trace.add(iteration=1, objective=0.0)
+        self._conclude(quadratic_certificate(self, self.means_, spreads, self.priors_), trace, X, y)
+        return self
+
+    def _spread(self, X: Array, rows: Array, mean: Array, label: Any) -> Array:
+        if len(rows) == 1:
+            raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined. Add rows of it.")
+        return covariance(X, rows, mean, self.shrinkage, self.covariance_estimator)
+
+    def _axes(self, X: Array, spread: Array, rows: Array, mean: Array, label: Any) -> tuple[Array, Array]:
+        """Return the principal axes of a class and the variances along them, regularized, the largest first."""
+        values, vectors = eigh(spread)
+        if self.solver == "svd" and values[0] < SAFE * values[-1]:
+            # the square has cost the small variances digits: take the singular values of the rows themselves
+            _, sizes, axes = svd(X[rows].astype(np.float64) - mean, full_matrices=False)
+            values = np.zeros(X.shape[1])
+            values[: len(sizes)] = sizes**2 / len(rows)
+            vectors = np.linalg.qr(axes.T, mode="complete")[0] if len(sizes) < X.shape[1] else axes.T
+        order = np.argsort(values)[::-1]
+        values, vectors = values[order], vectors[:, order]
+        if self.solver == "svd":
+            values = (1 - self.reg_param) * values + self.reg_param
+        if np.sum(values > self.tol) < len(values):
+            remedy = "reg_param" if self.solver == "svd" else "shrinkage"
+            raise LinAlgError(
+                f"The covariance matrix of class {label} is not full rank: its {len(rows)} samples have a variance of "
+                f"{values.min():.3g} in some direction, at most tol = {self.tol}. Increase {remedy}"
+                + (", or use solver='eigen' with shrinkage." if self.solver == "svd" else ".")
+            )
+        return vectors, values
+
+    def _class_scores(self, X: Data) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
+        scores = np.empty((len(X), len(self.classes_)))
+        whiteners = [
+            rotation / np.sqrt(scaling) for rotation, scaling in zip(self.rotations_, self.scalings_, strict=True)
+        ]
+        with np.errstate(divide="ignore"):  # a prior of 0 rules its class out
+            constants = np.log(self.priors_) - 0.5 * np.array([np.sum(np.log(scaling)) for scaling in self.scalings_])
+        height = max(1, BLOCK // X.shape[1])
+
+        def work(part: slice) -> None:
+            for start in range(part.start, part.stop, height):
+                these = slice(start, min(start + height, part.stop))
+                for k, whitener in enumerate(whiteners):
+                    z = np.subtract(X[these], self.means_[k], dtype=np.float64) @ whitener
+                    scores[these, k] = constants[k] - 0.5 * np.einsum("ij,ij->i", z, z)
+
+        run_blocks(work, split_evenly(len(X), thread_count()))
+        return scores
+
+    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
+        X, y = validate_data(self, X, y, reset=False, dtype=FLOATS)
+        return prove_quadratic(self, np.asarray(X, dtype=np.float64), y)

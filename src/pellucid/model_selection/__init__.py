@@ -1,0 +1,41 @@
+"""Model selection and evaluation: recipes, the vault, scores with intervals, bias and variance, error curves."""
+
+from pellucid.model_selection.bias_variance import BiasVariance, bias_variance_bootstrap, bias_variance_simulation
+from pellucid.model_selection.corrected_t_test import Comparison, compare_methods, corrected_t_test
+from pellucid.model_selection.error_curves import ErrorCurve, error_against_capacity, error_against_size
+from pellucid.model_selection.nested_cross_validation import NestedScore, nested_cross_validation
+from pellucid.model_selection.recipes import (
+    Choice,
+    CrossValidationTest,
+    Recipe,
+    ResamplingTest,
+    TrainValidationTest,
+)
+from pellucid.model_selection.score_interval import ScoreInterval, score_interval
+from pellucid.model_selection.scores import SCORES
+from pellucid.model_selection.vault import Estimate, Opening, TestVault
+
+__all__ = [
+    "SCORES",
+    "BiasVariance",
+    "Choice",
+    "Comparison",
+    "CrossValidationTest",
+    "ErrorCurve",
+    "Estimate",
+    "NestedScore",
+    "Opening",
+    "Recipe",
+    "ResamplingTest",
+    "ScoreInterval",
+    "TestVault",
+    "TrainValidationTest",
+    "bias_variance_bootstrap",
+    "bias_variance_simulation",
+    "compare_methods",
+    "corrected_t_test",
+    "error_against_capacity",
+    "error_against_size",
+    "nested_cross_validation",
+    "score_interval",
+]

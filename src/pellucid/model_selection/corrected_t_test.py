@@ -1,0 +1,106 @@
+"""Is one method better than another? The corrected resampled t-test."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from pellucid.core.checks import check_whole
+from pellucid.core.types import Array, Data
+from pellucid.model_selection.recipes import ResamplingTest
+from pellucid.model_selection.validation_errors import one_task, validation_errors
+from pellucid.probability.confidence_level import check_level
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Errors of two methods on the same splits, the interval of their mean difference, and its p-value."""
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    level: float
+    errors: tuple[Array, Array]
+
+    @property
+    def verdict(self) -> str:
+        """Which method is better, in words."""
+        if self.low <= 0 <= self.high:
+            return "no difference shown"
+        return "the first is better" if self.high < 0 else "the second is better"
+
+    def __repr__(self) -> str:
+        return (
+            f"difference of errors {self.difference:.4g} [{self.low:.4g}, {self.high:.4g}] ({self.level:.0%}), "
+            f"p = {self.p_value:.3g}: {self.verdict}"
+        )
+
+
+def compare_methods(
+    first: Any,
+    second: Any,
+    X: Data,
+    y: Data,
+    *,
+    n_splits: int = 20,
+    test_size: float = 0.2,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> Comparison:
+    r"""Compare two estimators on random splits of the same rows.
+
+    Training sets of different splits overlap, so their errors are not independent and the usual t-test finds
+    differences that are not there. Nadeau and Bengio's correction widens it:
+
+    .. math:: t = \frac{\bar d}{\sqrt{\bigl(\frac1J + \frac{n_{test}}{n_{train}}\bigr)\,s_d^2}}
+
+    Parameters
+    ----------
+    first, second : estimators
+        Both classifiers or both regressors.
+    X, y : array-like of shape (n_samples, n_features), (n_samples,)
+    n_splits : int, default=20
+        Number :math:`J` of splits, at least 2.
+    test_size : float, default=0.2
+        Share of the rows in each test part.
+    level : float, default=0.95
+        Level of the interval.
+    random_state : int, default=0
+        Seed of the splits.
+    """
+    check_whole(2, n_splits=n_splits)
+    check_level(level)
+    is_classification = one_task({"first": first, "second": second})
+    recipe = ResamplingTest(n_splits=n_splits, validation_size=test_size, random_state=random_state)
+    splits = list(recipe.splitter(is_classification=is_classification).split(X, y))
+    one, other = (validation_errors(estimator, X, y, splits, is_classification) for estimator in (first, second))
+    return corrected_t_test(one, other, share=len(splits[0][1]) / len(splits[0][0]), level=level)
+
+
+def corrected_t_test(one: Data, other: Data, *, share: float, level: float = 0.95) -> Comparison:
+    """Return the comparison of errors on the same splits; ``share`` is test rows over training rows.
+
+    Examples
+    --------
+    >>> corrected_t_test([0.1, 0.2, 0.15], [0.3, 0.35, 0.4], share=0.25).verdict
+    'the first is better'
+    """
+    one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    if one.shape != other.shape or one.ndim != 1 or len(one) < 2:
+        raise ValueError(
+            f"errors must be two vectors of equal length of at least 2, got {one.shape} and {other.shape}."
+        )
+    gap = one - other
+    mean, spread = float(gap.mean()), float(gap.var(ddof=1))
+    error = math.sqrt((1 / len(gap) + share) * spread)
+    if error == 0.0:
+        return Comparison(mean, mean, mean, 1.0 if mean == 0 else 0.0, level, (one, other))
+    freedom = len(gap) - 1
+    reach = float(student.ppf(0.5 + level / 2, freedom)) * error
+    p_value = 2 * float(student.sf(abs(mean) / error, freedom))
+    return Comparison(mean, mean - reach, mean + reach, p_value, level, (one, other))

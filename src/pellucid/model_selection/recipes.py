@@ -1,0 +1,151 @@
+"""Three recipes for choosing among models: select by validation error, retrain on all learning rows, estimate once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+
+from pellucid.core.checks import check_one_of
+from pellucid.core.types import Array, Data
+from pellucid.model_selection.validation_errors import RULES, chosen_by, one_task, standard_error, validation_errors
+from pellucid.model_selection.vault import Estimate, TestVault
+from pellucid.probability.progress import tracked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False)
+class Choice:
+    """What a recipe chose: the name, the model refitted on all learning rows, and the one honest estimate of its error.
+
+    ``errors`` holds the validation errors of each candidate, one per split, in the order of the candidates.
+    """
+
+    name: str
+    model: Any
+    errors: dict[str, Array]
+    estimate: Estimate
+    vault: TestVault
+    rule: str
+
+    def frame(self) -> pd.DataFrame:
+        """Return the table of candidates: mean validation error, its standard error, and who was chosen."""
+        import pandas as pd
+
+        rows = [
+            {"candidate": name, "error": e.mean(), "standard_error": standard_error(e), "chosen": name == self.name}
+            for name, e in self.errors.items()
+        ]
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        return f"{self.name} of {len(self.errors)} candidates ({self.rule}); test {self.estimate!r}"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to split the learning rows for validation; the subclasses are the recipes of the lecture.
+
+    Parameters
+    ----------
+    test_size : float, default=0.2
+        Share of the rows that goes to the vault.
+    rule : {"best", "one standard error"}, default="best"
+        The second takes the first candidate whose mean error is within one standard error of the best: list the
+        simplest first.
+    random_state : int, default=0
+        Seed of all splits.
+    """
+
+    test_size: float = 0.2
+    rule: str = "best"
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        check_one_of(RULES, rule=self.rule)
+
+    def splitter(self, *, is_classification: bool) -> Any:
+        """Return scikit-learn's splitter of the learning rows."""
+        raise NotImplementedError
+
+    def choose(
+        self, candidates: Mapping[str, Any], X: Data, y: Data, *, metric: Any = None, progress: bool = False
+    ) -> Choice:
+        """Choose among named estimators and estimate the error of the chosen one on rows nobody has seen.
+
+        Parameters
+        ----------
+        candidates : dict of str to estimator
+            All classifiers or all regressors, the simplest first.
+        X, y : array-like of shape (n_samples, n_features), (n_samples,)
+        metric : str or callable, default=None
+            Of :func:`score_interval`; an error rate or a mean squared error if not given. Smaller must be better.
+        progress : bool, default=False
+            Whether to show a progress bar.
+        """
+        is_classification = one_task(candidates)
+        metric = metric or ("error rate" if is_classification else "mse")
+        vault = TestVault(X, y, test_size=self.test_size, random_state=self.random_state)
+        X_learn, y_learn = vault.learning
+        splits = list(self.splitter(is_classification=is_classification).split(X_learn, y_learn))
+        errors = {
+            name: validation_errors(estimator, X_learn, y_learn, splits, is_classification)
+            for name, estimator in tracked(list(candidates.items()), "candidates", show=progress)
+        }
+        name = chosen_by(errors, self.rule)
+        model = clone(candidates[name]).fit(X_learn, y_learn)
+        return Choice(name, model, errors, vault.estimate(model, metric), vault, self.rule)
+
+
+@dataclass(frozen=True)
+class TrainValidationTest(Recipe):
+    """Recipe 1: one validation set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.linear_model import LinearRegression, Ridge
+    >>> X = np.arange(60.0)[:, None]
+    >>> choice = TrainValidationTest().choose({"line": LinearRegression(), "flat": Ridge(1e9)}, X, 2 * X[:, 0])
+    >>> choice.name
+    'line'
+    """
+
+    validation_size: float = 0.25
+
+    def splitter(self, *, is_classification: bool) -> Any:
+        """Return one random split."""
+        kind = StratifiedShuffleSplit if is_classification else ShuffleSplit
+        return kind(1, test_size=self.validation_size, random_state=self.random_state)
+
+
+@dataclass(frozen=True)
+class CrossValidationTest(Recipe):
+    """Recipe 2: K folds, each the validation set once; ``n_splits=None`` leaves one row out at a time."""
+
+    n_splits: int | None = 5
+
+    def splitter(self, *, is_classification: bool) -> Any:
+        """Return the folds."""
+        if self.n_splits is None:
+            return LeaveOneOut()
+        kind = StratifiedKFold if is_classification else KFold
+        return kind(self.n_splits, shuffle=True, random_state=self.random_state)
+
+
+@dataclass(frozen=True)
+class ResamplingTest(Recipe):
+    """Recipe 3: random validation sets, again and again."""
+
+    n_splits: int = 20
+    validation_size: float = 0.25
+
+    def splitter(self, *, is_classification: bool) -> Any:
+        """Return the random splits."""
+        kind = StratifiedShuffleSplit if is_classification else ShuffleSplit
+        return kind(self.n_splits, test_size=self.validation_size, random_state=self.random_state)

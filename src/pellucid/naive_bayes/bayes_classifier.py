@@ -1,0 +1,230 @@
+"""BayesClassifier: the rule of least expected cost, for densities that are given or fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array, Data
+from pellucid.core.weights import check_sample_weight
+from pellucid.naive_bayes.bayes_classifier_proof import prior_claim, prove_bayes_classifier
+from pellucid.naive_bayes.bayes_risk import BayesRisk, monte_carlo_risk, quadrature_risk
+from pellucid.naive_bayes.class_counts import class_totals
+from pellucid.naive_bayes.class_densities import fit_class_densities, given_densities
+from pellucid.naive_bayes.class_labels import encode_known_labels, encode_labels, numeric_labels
+from pellucid.naive_bayes.class_scores import ClassScores
+from pellucid.probability import Density
+from pellucid.probability.confidence_level import check_level
+from pellucid.probability.probability_vector import probability_vector
+
+
+class BayesClassifier(ClassScores, ClassifierMixin, CertifiedEstimator):
+    r"""Decide for the class whose expected cost is least; no rule is better if the densities are right.
+
+    .. math:: \hat c(x) = \arg\min_a \sum_c P(c \mid x)\, L(c, a), \qquad P(c \mid x) \propto \pi_c f_c(x)
+
+    Parameters
+    ----------
+    densities : str, class, list or dict, default="multivariate_gaussian"
+        A density to fit to each class (a name of :mod:`pellucid.probability` or a class), or the densities
+        :math:`f_c` themselves: a dict from labels, or a list in the order of the sorted labels.
+    priors : array-like of shape (n_classes,), default=None
+        :math:`\pi_c`, adding up to 1, in the order of the sorted labels; by default the shares of the classes.
+    costs : array-like of shape (n_classes, n_classes), default=None
+        :math:`L(c, a)`, the cost of deciding for class ``a`` (column) where ``c`` (row) is true; by default 1 for
+        every error, which makes the most probable class the best.
+    var_smoothing : float, default=1e-9
+        This part of the largest variance of a column is added to the variances of fitted Gaussians, at least 0.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_prior_ : ndarray of shape (n_classes,)
+        The labels, sorted, the weight of their rows, and :math:`\pi_c`.
+    densities_ : list of densities
+        :math:`f_c`.
+    costs_ : ndarray of shape (n_classes, n_classes)
+        :math:`L`.
+    certificate_, trace_
+        As in :class:`GaussianNB`.
+
+    Examples
+    --------
+    >>> from pellucid.probability import Gaussian
+    >>> given = {"ill": Gaussian(2, 1), "well": Gaussian(0, 1)}
+    >>> model = BayesClassifier(given, priors=[0.5, 0.5], costs=[[0, 9], [1, 0]]).fit()
+    >>> [str(label) for label in model.predict([[-0.5], [0.5]])]  # to miss the ill costs 9 times as much
+    ['well', 'ill']
+    >>> round(BayesClassifier(given, priors=[0.5, 0.5]).fit().risk("quadrature").value, 6)  # Phi(-1)
+    0.158655
+    """
+
+    class_count_: Array
+    class_prior_: Array
+    densities_: list[Density]
+    costs_: Array
+
+    def __init__(
+        self,
+        densities: Any = "multivariate_gaussian",
+        *,
+        priors: Data | None = None,
+        costs: Data | None = None,
+        var_smoothing: float = 1e-9,
+    ) -> None:
+        self.densities = densities
+        self.priors = priors
+        self.costs = costs
+        self.var_smoothing = var_smoothing
+
+    @fit_method
+    def fit(self, X: Data = None, y: Data = None, sample_weight: Data | None = None) -> Self:
+        """Learn what is not given from ``X`` and ``y``; both may be left out if a dict of densities and priors are."""
+        check_nonnegative(var_smoothing=self.var_smoothing)
+        if X is None and y is None and isinstance(self.densities, Mapping) and self.priors is not None:
+            return self._fit_nothing()
+        if X is None:
+            raise ValueError(
+                "X and y must be given, got None. Without them densities must be a dict, and priors must be given."
+            )
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
+        if weight is not None:  # a row of weight 0 is not there, and neither is a label that only it has
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        if isinstance(self.densities, Mapping):
+            self.classes_ = np.unique(list(self.densities))
+            codes = encode_known_labels(y, self.classes_)
+        else:
+            self.classes_, codes = encode_labels(y)
+        self.class_count_ = class_totals(codes, weight, len(self.classes_))
+        self._set_rule(self.class_count_ / self.class_count_.sum())
+        self.densities_ = (
+            given_densities(self.densities, len(self.classes_))
+            if self._is_given()
+            else fit_class_densities(self.densities, X, codes, weight, self.classes_, self.var_smoothing)
+        )
+        scores = self._joint(X)[np.arange(len(codes)), codes]
+        trace = Trace()
+        trace.add(iteration=1, objective=-float(np.average(scores, weights=weight)))
+        certificate = prove_bayes_classifier(self, X, y, weight, densities_given=self._is_given())
+        self._conclude(certificate, trace, X, numeric_labels(y, codes), weight)
+        return self
+
+    def predict(self, X: Data) -> Array:
+        """Return the class of least expected cost for each row; of tied ones, the first in ``classes_``."""
+        if self.costs is None:
+            return super().predict(X)
+        best = np.argmin(self.expected_costs(X), axis=1)
+        return self.classes_[best]
+
+    def expected_costs(self, X: Data) -> Array:
+        r"""Return :math:`\sum_c P(c \mid x) L(c, a)` for each row and decision, of shape (n_samples, n_classes)."""
+        return np.asarray(self.predict_proba(X) @ self.costs_)
+
+    def risk(
+        self,
+        method: str = "monte_carlo",
+        *,
+        n_draws: int = 100_000,
+        level: float = 0.95,
+        interval: str = "hoeffding",
+        random_state: Any = None,
+    ) -> BayesRisk:
+        r"""Return the expected cost of this rule if the densities are right, :math:`E \min_a \sum_c P(c|x) L(c, a)`.
+
+        Parameters
+        ----------
+        method : {"monte_carlo", "quadrature"}, default="monte_carlo"
+            An average over draws, or an integral over one dimension (a sum, for densities of few values).
+        n_draws : int, default=100_000
+            Draws of the average, at least 2.
+        level : float, default=0.95
+            Probability with which the interval of the average holds the risk.
+        interval : {"hoeffding", "normal"}, default="hoeffding"
+            Ends that hold for any number of draws, or narrower ones that hold in the limit.
+        random_state : None, int or Generator, default=None
+            Where the draws come from.
+        """
+        check_is_fitted(self)
+        check_one_of(("monte_carlo", "quadrature"), method=method)
+        if method == "quadrature":
+            if any(np.ndim(density.mean) for density in self.densities_):
+                raise ValueError("method must be 'monte_carlo' for densities of several columns, got 'quadrature'.")
+            return quadrature_risk(self.densities_, self.class_prior_, self.costs_)
+        check_whole(2, n_draws=n_draws)
+        check_level(level)
+        check_one_of(("hoeffding", "normal"), interval=interval)
+        return monte_carlo_risk(
+            self.densities_,
+            self.class_prior_,
+            self._least_costs,
+            bounds=(float(self.costs_.min()), float(self.costs_.max(axis=0).min())),
+            n_draws=n_draws,
+            level=level,
+            interval=interval,
+            random_state=random_state,
+        )
+
+    def _least_costs(self, draws: Array) -> Array:
+        scores = self._joint(draws)
+        posterior = np.exp(scores - scores.max(axis=1, keepdims=True))
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        return np.asarray((posterior @ self.costs_).min(axis=1))
+
+    def _fit_nothing(self) -> Self:
+        """Take everything as it was given."""
+        self.classes_ = np.unique(list(self.densities))
+        self.class_count_ = np.zeros(len(self.classes_))
+        self._set_rule(np.ones(len(self.classes_)))
+        self.densities_ = given_densities(self.densities, len(self.classes_))
+        self._conclude(self._claim_about_nothing(), Trace(), None, None)
+        return self
+
+    def _claim_about_nothing(self) -> Certificate:
+        claim = prior_claim(self, self.class_count_, 1)
+        return Certificate("exact", (claim,), "Prior and densities were given: nothing else is claimed.")
+
+    def _set_rule(self, shares: Array) -> None:
+        n = len(self.classes_)
+        self.class_prior_ = shares if self.priors is None else probability_vector("priors", self.priors)
+        if len(self.class_prior_) != n:
+            raise ValueError(f"priors must have {n} entries, one for each class, got {len(self.class_prior_)}.")
+        costs = 1.0 - np.eye(n) if self.costs is None else np.array(self.costs, dtype=np.float64)
+        if costs.shape != (n, n) or not np.isfinite(costs).all():
+            raise ValueError(
+                f"costs must be finite numbers of shape ({n}, {n}), got shape {costs.shape}. "
+                "Rows are the true classes, columns the decisions."
+            )
+        self.costs_ = costs
+
+    def _is_given(self) -> bool:
+        return not isinstance(self.densities, str | type)
+
+    def _joint_log_scores(self, X: Data) -> Array:
+        return self._joint(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def _joint(self, X: Array) -> Array:
+        return np.column_stack([density.log_prob(X) for density in self.densities_]) + self._log_prior()
+
+    def _log_prior(self) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.class_prior_))
+
+    def _check_rows(
+        self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
+    ) -> tuple[Array, Array, Array | None]:
+        X, y = validate_data(self, X, y, reset=reset, dtype=np.float64)
+        return X, column_or_1d(y, warn=True), check_sample_weight(sample_weight, X)
+
+    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
+        if X is None and len(self.trace_) == 0:
+            return self._claim_about_nothing()
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
+        return prove_bayes_classifier(self, X, y, weight, densities_given=self._is_given())

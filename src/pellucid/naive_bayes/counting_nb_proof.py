@@ -1,0 +1,87 @@
+"""Proof of a naive Bayes model of counts: its tables are the smoothed shares of the training rows, up to rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.types import Array, Data
+from pellucid.naive_bayes.partial_fits import parts_remark
+from pellucid.probability.rounding import EPSILON, sum_error
+
+
+def counting_certificate(
+    n_stored: int, n_parts: int, *, counts: float, prior: float, sums: float, conditionals: float
+) -> Certificate:
+    """Return the certificate of measured, or expected, relative errors of sums of ``n_stored`` numbers."""
+    bound = sum_error(n_stored)
+    claims = (
+        Claim("class counts", "relative distance from the weights of the classes", counts, bound),
+        Claim("class prior", "relative distance from the stated prior probabilities", prior, bound),
+        Claim("counts", "relative distance from the sums of the rows of each class", sums, bound),
+        Claim("conditionals", "relative distance from the smoothed shares of these sums", conditionals, bound),
+    )
+    return Certificate("exact", claims, parts_remark(n_parts))
+
+
+def class_rows(y: Array, classes: Array) -> list[Array]:
+    """Return the positions of the rows of each class."""
+    return [np.flatnonzero(y == label) for label in classes]
+
+
+def summed_by_class(X: Data, rows: Sequence[Array], weight: Array) -> Array:
+    """Return the weighted sum of the rows of each class, one class after the other."""
+    return np.array([np.asarray(X[some].T @ weight[some]).ravel() for some in rows], dtype=np.float64)
+
+
+def prove_counting_nb(
+    model: Any,
+    rows: Sequence[Array],
+    weight: Array,
+    sums: Sequence[tuple[Array, Array]],
+    conditionals: Sequence[tuple[Array, Array]],
+    n_stored: int,
+) -> Certificate:
+    """Return the certificate from pairs of stored and recomputed sums, and of stored and recomputed log shares."""
+    counts = np.array([weight[some].sum() for some in rows])
+    strangers = abs(float(weight.sum() - counts.sum()))
+    if model.class_prior is not None:
+        prior = np.asarray(model.class_prior, dtype=np.float64)
+    else:
+        prior = counts / counts.sum() if model.fit_prior else np.ones(len(counts)) / len(counts)
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(prior)
+    return counting_certificate(
+        n_stored,
+        len(model.trace_),
+        counts=(float(np.abs(model.class_count_ - counts).max()) + strangers) / float(weight.sum()),
+        prior=_farthest_log(model.class_log_prior_, log_prior),
+        sums=max(_farthest_sum(stored, found) for stored, found in sums),
+        conditionals=max(_farthest_log(stored, found) for stored, found in conditionals),
+    )
+
+
+def stored_numbers(X: Data) -> int:
+    """Return how many numbers a matrix holds."""
+    return int(X.nnz if sparse.issparse(X) else X.size)
+
+
+def _farthest_sum(stored: Array, found: Array) -> float:
+    if stored.shape != found.shape:
+        return float("inf")
+    size = np.where(found > 0, found, 1.0)
+    return float((np.abs(stored - found) / size).max(initial=0.0))
+
+
+def _farthest_log(stored: Array, found: Array) -> float:
+    """Return the largest relative distance of the probabilities; a rounded logarithm costs its size in roundings."""
+    if stored.shape != found.shape:
+        return float("inf")
+    with np.errstate(invalid="ignore"):
+        gap = np.where(stored == found, 0.0, np.abs(stored - found))  # -inf and -inf agree
+        allowed = np.where(np.isfinite(found), 2 * EPSILON * np.abs(found), 0.0)
+    return float(np.maximum(gap - allowed, 0.0).max(initial=0.0))

@@ -1,0 +1,89 @@
+"""What the workings of all naive Bayes models share: classes, their prior, and the decision by the largest score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sympy import Rational
+
+from pellucid.core.types import Data
+from pellucid.workings.document import Block, Step, formula, remark, sentence, step
+from pellucid.workings.exact_data import exact_number
+from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.notation import Math, Words, fenced, math, over
+
+
+def exact_labels(y: Data, n: int) -> tuple[list[Any], list[Any]]:
+    """Return the label of each row and the different labels, sorted; refuse too many."""
+    labels = read_labels(y, n)
+    return labels, sorted_classes(labels, least=1)
+
+
+def probability_of(name: Any, given: Any = None) -> Math:
+    """Return ``P(name)`` or ``P(name | given)``; names are the user's words."""
+    inside = [Words(str(name))] if given is None else [Words(f"{name} | {given}")]
+    return math("P", fenced(math(*inside)))
+
+
+def exact_prior(counts: Sequence[int], given: Any, *, uniform: bool = False) -> list[Rational]:
+    """Return the prior as rationals: as given, uniform, or the shares of the classes."""
+    if given is not None:
+        values = [exact_number(value, "prior")[0] for value in np.asarray(given).tolist()]
+        if len(values) != len(counts):
+            raise ValueError(f"the prior must have {len(counts)} entries, one for each class, got {len(values)}.")
+        return values
+    if uniform:
+        return [Rational(1, len(counts))] * len(counts)
+    return [Rational(n, sum(counts)) for n in counts]
+
+
+def prior_step(classes: Sequence[Any], counts: Sequence[int], prior: Sequence[Rational], *, is_share: bool) -> Step:
+    """Return the step that finds the prior, with what smoothing it would change."""
+    n, k = sum(counts), len(classes)
+    if not is_share:
+        lines = [formula(probability_of(c), "=", p) for c, p in zip(classes, prior, strict=True)]
+        return step("Prior", sentence("The probabilities of the classes, before any row is seen, were given:"), *lines)
+    lines = [
+        formula(probability_of(c), "=", over(m, n), *(["=", p] if p.q != n else []))
+        for c, m, p in zip(classes, counts, prior, strict=True)
+    ]
+    return step(
+        "Prior",
+        sentence(f"Of the {n} rows, count those of each class:"),
+        *lines,
+        remark(
+            "Some books add one to these counts too, so that no class is impossible: ",
+            *listed([math(probability_of(c), "=", over(m + 1, n + k)) for c, m in zip(classes, counts, strict=True)]),
+            ". MixedNB does so with prior_alpha=1.",
+        ),
+    )
+
+
+def winner(scores: Sequence[Any], classes: Sequence[Any]) -> Any:
+    """Return the class of the largest score; of tied ones, the first."""
+    return classes[max(range(len(classes)), key=lambda k: (scores[k], -k))]
+
+
+def decimal(value: Any) -> Words:
+    """Return the first digits of a number that is no short fraction."""
+    digits = f"{float(value):.2g}" if abs(float(value)) < 1e-3 else f"{float(value):.5g}"
+    return Words(digits.replace("-", "−"))
+
+
+def posterior_blocks(classes: Sequence[Any], scores: Sequence[Rational]) -> list[Block]:
+    """Return the probabilities of the classes: the scores divided by their sum."""
+    total = sum(scores, Rational(0))
+    if total == 0:
+        return [sentence("No class can produce this row: the prior is all there is to go by.")]
+    shares = [math(probability_of(c, "row"), "≈", decimal(s / total)) for c, s in zip(classes, scores, strict=True)]
+    return [sentence("Divided by their sum, the scores are probabilities: ", *listed(shares), ".")]
+
+
+def listed(parts: Sequence[Math]) -> list[Any]:
+    """Return formulas with commas between them, for a sentence."""
+    found: list[Any] = []
+    for part in parts:
+        found += [", ", part] if found else [part]
+    return found

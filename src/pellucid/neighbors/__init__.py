@@ -1,0 +1,7 @@
+"""Neighbors: predictions from the nearest training rows."""
+
+from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
+from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
+from pellucid.neighbors.metric import Similarity
+
+__all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "Similarity"]

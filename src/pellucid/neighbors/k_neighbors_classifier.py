@@ -1,0 +1,154 @@
+"""KNeighborsClassifier: the class that most of the nearest training rows have."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from pellucid.core.estimator import fit_method
+from pellucid.core.types import Array, Data
+from pellucid.neighbors.k_neighbors import KNeighbors
+from pellucid.neighbors.vote_weights import vote_weights
+
+
+class KNeighborsClassifier(ClassifierMixin, KNeighbors):
+    r"""Classification by a vote of the k nearest training rows.
+
+    .. math:: \hat{y}(q) = \arg\max_c \sum_{i \in N_k(q)} v(d(q, x_i))\, [y_i = c]
+
+    Of equal distances the lower row number is nearer; of equal votes the class that comes first in ``classes_`` wins.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        k, at least 1.
+    weights : {'uniform', 'distance', 'exponential'}, callable or None, default='uniform'
+        v: 1, 1/d, exp(-rate d), or a function that maps distances of shape (n_queries, k) to weights.
+    algorithm : {'auto', 'ball_tree', 'kd_tree', 'brute'}, default='auto'
+        'auto' takes a kd-tree for up to 8 features, 15 if p is not 2. 'ball_tree' is answered by a kd-tree, or by brute
+        force where the metric is no norm.
+    leaf_size : int, default=30
+        Most rows in a leaf of the tree.
+    p : float, default=2
+        Power of the Minkowski metric, above 0 and possibly infinite.
+    metric : str, callable or :class:`Similarity`, default='minkowski'
+        A name in ``sklearn.neighbors.VALID_METRICS``, 'precomputed', or a function of two rows.
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
+    n_jobs : int or None, default=None
+        For compatibility; searches use all threads (see ``OMP_NUM_THREADS``).
+    rate : float, default=1.0
+        Of ``weights='exponential'``, above 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,), or a list of them for several outputs
+        The labels, sorted.
+    effective_metric_, effective_metric_params_ : str or callable, dict
+        The metric as it is used: 'minkowski' with p = 2 is 'euclidean'.
+    n_samples_fit_ : int
+        Training rows.
+    outputs_2d_ : bool
+        Whether ``y`` had several columns.
+    certificate_, trace_
+        That data and tree are whole (``verify`` also rechecks neighbors by brute force); a row per level of the tree.
+
+    Examples
+    --------
+    >>> model = KNeighborsClassifier(3).fit([[0.0], [1.0], [2.0], [9.0]], ["low", "low", "high", "high"])
+    >>> model.predict_proba([[0.4]])  # rows 0, 1 and 2 vote: high, low, low
+    array([[0.33333333, 0.66666667]])
+    >>> str(model.predict([[0.4]])[0])
+    'low'
+    """
+
+    classes_: Any
+    outputs_2d_: bool
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        rate: float = 1.0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.rate = rate
+
+    @fit_method
+    def fit(self, X: Data, y: Data) -> Self:
+        """Store ``X`` of shape (n_samples, n_features) and the labels ``y``, in one column or several."""
+        self._check_parameters()
+        X, y = self._check_training(X, y, reset=True)
+        check_classification_targets(y)
+        self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
+        columns = list(y.T) if self.outputs_2d_ else [column_or_1d(y, warn=True)]
+        found = [np.unique(column, return_inverse=True) for column in columns]
+        self.classes_ = [classes for classes, _ in found] if self.outputs_2d_ else found[0][0]
+        codes = np.column_stack([code.ravel() for _, code in found]).astype(np.int64)
+        self._y = codes if self.outputs_2d_ else codes[:, 0]
+        self._store(X, y)
+        return self
+
+    def predict(self, X: Data) -> Array:
+        """Return the labels with most votes, of shape (n_queries,) or (n_queries, n_outputs).
+
+        With ``X=None`` each training row is labeled by the others.
+        """
+        votes = self._votes(X)
+        winners = [classes[sums.argmax(axis=1)] for classes, sums in zip(self._label_sets(), votes, strict=True)]
+        return np.column_stack(winners) if self.outputs_2d_ else winners[0]
+
+    def predict_proba(self, X: Data) -> Array | list[Array]:
+        """Return each class's share of the votes, of shape (n_queries, n_classes), in a list for several outputs."""
+        shares = [votes / votes.sum(axis=1, keepdims=True) for votes in self._votes(X)]
+        return shares if self.outputs_2d_ else shares[0]
+
+    def score(self, X: Data, y: Data, sample_weight: Data | None = None) -> float:
+        """Return the share of rows predicted right; with ``X=None``, by leaving out one training row at a time."""
+        return float(super().score(X, y, sample_weight))
+
+    def _votes(self, X: Data) -> list[Array]:
+        """Return the sum of the neighbors' weights for each query and class, one array per output."""
+        distances, indices = self._nearest(X)
+        weights = vote_weights(distances, self.weights, self.rate)
+        weights = np.ones_like(distances) if weights is None else weights
+        codes = self._y.reshape(self.n_samples_fit_, -1)
+        rows = np.arange(len(indices))
+        votes = []
+        for output, classes in enumerate(self._label_sets()):
+            sums = np.zeros((len(indices), len(classes)))
+            for place in range(indices.shape[1]):
+                sums[rows, codes[indices[:, place], output]] += weights[:, place]
+            votes.append(sums)
+        return votes
+
+    def _label_sets(self) -> list[Array]:
+        return self.classes_ if self.outputs_2d_ else [self.classes_]
+
+    def _targets(self) -> Array:
+        codes = self._y.reshape(self.n_samples_fit_, -1)
+        columns = [classes[codes[:, j]] for j, classes in enumerate(self._label_sets())]
+        return np.column_stack(columns) if self.outputs_2d_ else columns[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

@@ -1,0 +1,90 @@
+"""KNeighborsRegressor: the mean target of the nearest training rows."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from pellucid.core.estimator import fit_method
+from pellucid.core.types import Array, Data
+from pellucid.neighbors.k_neighbors import KNeighbors
+from pellucid.neighbors.vote_weights import vote_weights
+
+
+class KNeighborsRegressor(RegressorMixin, KNeighbors):
+    r"""Regression by a weighted mean over the k nearest training rows.
+
+    .. math:: \hat{y}(q) = \frac{\sum_{i \in N_k(q)} v(d(q, x_i))\, y_i}{\sum_{i \in N_k(q)} v(d(q, x_i))}
+
+    Of equal distances the lower row number is nearer.
+
+    Parameters
+    ----------
+    n_neighbors, weights, algorithm, leaf_size, p, metric, metric_params, n_jobs, rate
+        As in :class:`KNeighborsClassifier`.
+
+    Attributes
+    ----------
+    effective_metric_, effective_metric_params_, n_samples_fit_, certificate_, trace_
+        As in :class:`KNeighborsClassifier`.
+
+    Examples
+    --------
+    >>> model = KNeighborsRegressor(2, weights="distance").fit([[0.0], [3.0], [9.0]], [0.0, 6.0, 9.0])
+    >>> model.predict([[1.0]])  # distances 1 and 2, weights 1 and 1/2
+    array([2.])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        rate: float = 1.0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.rate = rate
+
+    @fit_method
+    def fit(self, X: Data, y: Data) -> Self:
+        """Store ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_outputs)."""
+        self._check_parameters()
+        X, y = self._check_training(X, y, reset=True)
+        self._y = y if y.dtype.kind == "f" else y.astype(np.float64)
+        self._store(X, self._y)
+        return self
+
+    def predict(self, X: Data) -> Array:
+        """Return the means, of shape (n_queries,) or (n_queries, n_outputs).
+
+        With ``X=None`` each training row is predicted from the others.
+        """
+        distances, indices = self._nearest(X)
+        weights = vote_weights(distances, self.weights, self.rate)
+        targets = self._y[indices]  # (n_queries, k) or (n_queries, k, n_outputs)
+        if weights is None:
+            return targets.mean(axis=1)
+        weights = weights if targets.ndim == 2 else weights[:, :, None]
+        return (targets * weights).sum(axis=1) / weights.sum(axis=1)
+
+    def score(self, X: Data, y: Data, sample_weight: Data | None = None) -> float:
+        """Return R squared; with ``X=None``, by leaving out one training row at a time."""
+        return float(super().score(X, y, sample_weight))
+
+    def _targets(self) -> Array:
+        return self._y

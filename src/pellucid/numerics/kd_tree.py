@@ -1,0 +1,98 @@
+"""A kd-tree: rows of numbers in nested boxes, halved at medians."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.types import Array
+from pellucid.numerics.top_k import Nearest
+
+QUERIES_AT_ONCE = 1024
+"""Queries of one block of work: enough blocks keep all threads busy to the end."""
+
+ROUNDING_OF_POWERS = 1e-12
+"""Relative error left to the library's power function, which need not be monotone; p = 1, 2 and infinity need none."""
+
+
+@dataclass(frozen=True, eq=False)
+class KDTree:
+    """A balanced binary tree in which node ``i`` has the children ``2 i + 1`` and ``2 i + 2``.
+
+    Every node halves its rows along the widest side of their box (of equal sides the first): ordered by that feature,
+    and by row number where values are equal, the first ``size // 2`` rows go left.
+
+    Examples
+    --------
+    >>> tree = KDTree.of(np.array([[0.0], [9.0], [1.0], [5.0]]), leaf_size=1)
+    >>> tree.order.tolist(), tree.ends.tolist()
+    ([0, 2, 3, 1], [[0, 4], [0, 2], [2, 4], [0, 1], [1, 2], [2, 3], [3, 4]])
+    >>> tree.lower[1], tree.upper[1]
+    (array([0.]), array([1.]))
+    """
+
+    columns: Array
+    """The data in tree order, features first: (n_features, n_rows)."""
+    order: Array
+    """Number of the row at each place of the tree order."""
+    ends: Array
+    """First place of each node and the place after its last: (n_nodes, 2)."""
+    lower: Array
+    upper: Array
+    """The smallest box around the rows of each node: (n_nodes, n_features)."""
+    axes: Array
+    """Feature that a node splits, -1 for a leaf."""
+
+    @classmethod
+    def of(cls, X: Array, leaf_size: int) -> Self:
+        """Build the tree; leaves have at most ``leaf_size`` rows (a leaf size of 1 leaves some with 2)."""
+        from pellucid.numerics.kd_tree_kernels import build
+
+        n, n_features = X.shape
+        depth = min(max(0, math.ceil(math.log2(n / leaf_size))), int(math.log2(n)))
+        n_nodes = 2 ** (depth + 1) - 1
+        columns, order = np.array(X.T, dtype=np.float64, order="C"), np.arange(n)
+        ends, axes = np.zeros((n_nodes, 2), np.int64), np.empty(n_nodes, np.int64)
+        lower, upper = np.empty((n_nodes, n_features)), np.empty((n_nodes, n_features))
+        ends[0] = 0, n
+        build(columns, depth, order, ends, lower, upper, axes)
+        return cls(np.ascontiguousarray(columns[:, order]), order, ends, lower, upper, axes)
+
+    @property
+    def depth(self) -> int:
+        """Number of splits from the root to a leaf."""
+        return len(self.ends).bit_length() - 1
+
+    def query(self, queries: Array, k: int, *, p: float = 2.0, excluded: Array | None = None) -> tuple[Nearest, Array]:
+        """Return the nearest rows, with distances before their root, and how many nodes each query visited."""
+        from pellucid.numerics.kd_tree_kernels import search
+
+        queries = np.ascontiguousarray(queries, dtype=np.float64)
+        found, visited = Nearest.none_yet(len(queries), k, excluded), np.zeros(len(queries), np.int64)
+        slack = 1.0 if p in (1.0, 2.0, math.inf) else 1.0 - ROUNDING_OF_POWERS
+        turns = self._turns(queries)
+
+        def work(part: slice) -> None:
+            tree = self.columns, self.order, self.ends, self.lower, self.upper
+            heaps = found.distances, found.indices
+            search(*tree, queries, turns[part], found.excluded, float(p), slack, *heaps, visited)
+
+        run_blocks(work, split_evenly(len(queries), max(thread_count(), len(queries) // QUERIES_AT_ONCE)))
+        return found, visited
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KDTree):
+            return NotImplemented
+        return all(np.array_equal(mine, vars(other)[name]) for name, mine in vars(self).items())
+
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays have no hash
+
+    def _turns(self, queries: Array) -> Array:
+        """Return the queries in an order that puts near ones together: they need the same nodes, still in the cache."""
+        if len(queries) <= QUERIES_AT_ONCE:
+            return np.arange(len(queries))
+        return KDTree.of(queries, leaf_size=QUERIES_AT_ONCE // 16).order

@@ -1,0 +1,89 @@
+"""Error curves: their verdicts on data whose answer is known."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeRegressor
+
+from pellucid.linear_model import LinearRegression
+from pellucid.model_selection import ErrorCurve, error_against_capacity, error_against_size
+
+
+def noisy_steps(seed=0, n=300):
+    random = np.random.default_rng(seed)
+    X = random.uniform(0, 1, (n, 1))
+    return X, np.floor(4 * X[:, 0]) + 0.3 * random.standard_normal(n)
+
+
+def curve(validation, error=0.0):
+    validation = np.array(validation, dtype=float)
+    return ErrorCurve("depth", (1, 2, 3), validation, validation, np.full(3, error), 1.0, "")
+
+
+# by hand
+
+
+def test_the_one_standard_error_rule_takes_the_simplest():
+    assert curve([0.32, 0.30, 0.31]).best == 2
+    assert curve([0.32, 0.30, 0.31], error=0.03).simplest_within_one_standard_error == 1
+    assert curve([0.40, 0.30, 0.31], error=0.03).simplest_within_one_standard_error == 2
+
+
+# properties
+
+
+def test_shallow_trees_underfit_and_deep_ones_overfit():
+    X, y = noisy_steps()
+    found = error_against_capacity(DecisionTreeRegressor(random_state=0), X, y, "max_depth", [1, 2, 3, 12])
+    assert "underfits up to 1" in found.verdict
+    assert "overfits from 12 on" in found.verdict
+    assert found.best in (2, 3)
+    assert list(found.frame().columns) == ["max_depth", "train", "validation", "standard_error"]
+
+
+def test_the_best_value_at_an_end_is_pointed_out():
+    X, y = noisy_steps()
+    found = error_against_capacity(DecisionTreeRegressor(random_state=0), X, y, "max_depth", [1, 2])
+    assert "at the upper end: try beyond it" in found.verdict
+
+
+def test_noise_cannot_be_learned():
+    random = np.random.default_rng(0)
+    found = error_against_size(LinearRegression(), random.standard_normal((200, 2)), random.standard_normal(200))
+    assert "no better than the baseline" in found.verdict
+
+
+def test_one_neighbor_overfits_noisy_labels():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 2))
+    y = (X[:, 0] + 0.7 * random.standard_normal(300) > 0).astype(int)
+    found = error_against_size(KNeighborsClassifier(1), X, y)
+    assert found.verdict.startswith("overfits: validation error")
+    assert found.values[-1] == 240
+
+
+def test_a_line_through_a_line_fits():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 1))
+    found = error_against_size(LinearRegression(), X, X[:, 0] + 0.1 * random.standard_normal(300))
+    assert found.verdict.startswith("no overfitting")
+    assert "more rows would change little" in found.verdict
+
+
+def test_the_picture_has_both_errors_and_the_baseline():
+    X, y = noisy_steps()
+    ax = error_against_capacity(DecisionTreeRegressor(random_state=0), X, y, "max_depth", [1, 2, 100]).plot()
+    assert [line.get_label() for line in ax.lines] == ["baseline", "validation", "training"]
+    assert ax.get_xscale() == "log"
+    plt.close("all")
+
+
+# errors
+
+
+def test_one_value_is_no_curve():
+    with pytest.raises(ValueError, match="values must have at least two settings, got 1"):
+        error_against_capacity(LinearRegression(), *noisy_steps(), "fit_intercept", [True])

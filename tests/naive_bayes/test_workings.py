@@ -1,0 +1,134 @@
+"""The workings of the family: exact numbers, agreement with the programs, refusals, four prints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.naive_bayes as peer
+from sympy import Rational
+
+import pellucid
+from pellucid.naive_bayes import BayesClassifier, BernoulliNB, GaussianNB, MultinomialNB, show_decision
+from pellucid.probability import Bernoulli, Categorical, Gaussian, Logistic
+from tests.naive_bayes.samples import counts, points, seeds
+
+WORDS = ["Beijing", "Chinese", "Japan", "Macao", "Shanghai", "Tokyo"]
+DOCUMENTS = pd.DataFrame(
+    [[1, 2, 0, 0, 0, 0], [0, 2, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1]], columns=WORDS
+)
+LABELS = ["c", "c", "c", "j"]
+QUESTION = [[0, 3, 1, 0, 0, 1]]
+
+
+def documents(class_prior=None):
+    return show_decision(MultinomialNB(class_prior=class_prior), DOCUMENTS, LABELS, QUESTION)
+
+
+def test_the_documents_of_the_lecture_in_fractions():  # by hand
+    work = documents(class_prior=[2 / 3, 1 / 3])
+    assert work.answer["prior"] == [Rational(2, 3), Rational(1, 3)]
+    chinese, japan, tokyo = (WORDS.index(word) for word in ("Chinese", "Japan", "Tokyo"))
+    of_c, of_j = work.answer["shares"]
+    assert [of_c[j] for j in (chinese, tokyo, japan)] == [Rational(3, 7), Rational(1, 14), Rational(1, 14)]
+    assert [of_j[j] for j in (chinese, tokyo, japan)] == [Rational(2, 9)] * 3
+    assert work.answer["predicted"] == ["c"]
+    text = work.text()
+    assert "0.00027" in text
+    assert "0.00018" in text
+    assert "33614" in text  # 2/3 (3/7)^3 / 14^2 = 9/33614
+
+
+def test_the_prior_of_the_counts_is_not_smoothed_and_the_remark_says_what_smoothing_gives():
+    work = documents()
+    assert work.answer["prior"] == [Rational(3, 4), Rational(1, 4)]
+    assert "P(c) = 4 / 6, P(j) = 2 / 6" in " ".join(work.text().replace("│", "").split())
+
+
+def test_gaussian_means_and_variances_are_exact():
+    work = show_decision(GaussianNB(var_smoothing=0), [[1], [2], [6], [9]], ["a", "a", "b", "b"], [[4]])
+    assert work.answer["theta_"] == [[Rational(3, 2)], [Rational(15, 2)]]
+    assert work.answer["var_"] == [[Rational(1, 4)], [Rational(9, 4)]]
+    assert work.answer["predicted"] == ["b"]  # (5/2)^2 / (1/2) = 12.5 against (7/2)^2 / (9/2) = 2.7
+
+
+def test_a_decision_with_costs_is_exact_for_coins():
+    coins = {"ill": Bernoulli(0.9), "well": Bernoulli(0.2)}
+    model = BayesClassifier(coins, priors=[0.1, 0.9], costs=[[0, 9], [1, 0]])
+    work = show_decision(model, None, None, [[1], [0]])
+    # P(ill | 1) = 0.09 / 0.27 = 1/3, so 2/3 against 3; P(ill | 0) = 0.01 / 0.73, so 72/73 against 9/73
+    assert work.answer["predicted"] == ["ill", "well"]
+    for number in ("27/100", "73", "decide ill", "decide well"):
+        assert number in work.text()
+
+
+def test_a_decision_about_real_numbers_and_labels():
+    normal = BayesClassifier({0: Gaussian(2, 1), 1: Gaussian(0, 1)}, priors=[0.5, 0.5])
+    assert show_decision(normal, None, None, [[0.5], [1.5]]).answer["predicted"] == [1, 0]
+    dice = {0: Categorical([0.5, 0.5], [1, 2]), 1: Categorical([0.1, 0.9], [1, 2])}
+    work = pellucid.show_work(BayesClassifier(dice), [[1], [2]], [0, 1])
+    assert work.answer["predicted"] == [0, 1]
+    assert work.answer["class_prior_"] == [Rational(1, 2)] * 2
+
+
+@seeds
+def test_workings_agree_with_the_programs(seed):  # properties
+    X, y = counts(seed, n=9, p=3)
+    work = pellucid.show_work(MultinomialNB(alpha=0.5), X, y)
+    model = MultinomialNB(alpha=0.5).fit(X, y)
+    np.testing.assert_allclose(np.array(work.answer["shares"], dtype=float), np.exp(model.feature_log_prob_))
+    assert work.answer["predicted"] == model.predict(X).tolist()
+    X, y = np.round(points(seed, n=10, p=2)[0], 2), np.repeat([0, 1], 5)
+    work = pellucid.show_work(GaussianNB(), X, y)
+    model = GaussianNB().fit(X, y)
+    np.testing.assert_allclose(np.array(work.answer["var_"], dtype=float), model.var_, rtol=1e-12)
+    assert work.answer["predicted"] == model.predict(X).tolist()
+    assert "more than rounding" not in work.text()
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "latex", "html"])
+def test_every_printer_prints_every_document(kind):
+    for work in (
+        documents(),
+        pellucid.show_work(GaussianNB(), [[1, 2], [2, 3], [6, 5], [8, 7]], ["a", "a", "b", "b"]),
+        show_decision(BayesClassifier({0: Gaussian(2, 1), 1: Gaussian(0, 1)}, priors=[0.5, 0.5]), None, None, [[1]]),
+    ):
+        assert "Prior" in work.printed(kind)
+
+
+def test_the_namesakes_of_scikit_learn_are_shown_too():  # peer
+    ours, theirs = (kind.MultinomialNB() for kind in (pellucid.naive_bayes, peer))
+    assert pellucid.show_work(ours, DOCUMENTS, LABELS).answer == pellucid.show_work(theirs, DOCUMENTS, LABELS).answer
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: documents(class_prior=[1.0]), "the prior must have 2 entries"),
+        (lambda: show_decision(MultinomialNB(), [[0.123456789]], ["a"], [[1]]), "X must hold counts"),
+        (lambda: show_decision(MultinomialNB(alpha=[1, 2]), [[1, 2]], ["a"], [[1, 1]]), "alpha must be one number"),
+        (lambda: show_decision(MultinomialNB(), [[1]], None, [[1]]), "y must be given, got None"),
+        (lambda: show_decision(MultinomialNB(), [[1]], ["a", "b"], [[1]]), "one label for each of the 1 rows"),
+        (lambda: show_decision(MultinomialNB(), [[1]] * 5, range(5), [[1]]), "between 1 and 4 classes"),
+        (lambda: show_decision(MultinomialNB(), np.ones((20, 1)), [0] * 20, [[1]]), "at most 12 rows"),
+        (lambda: show_decision(GaussianNB(var_smoothing=0), [[1]], ["a"], [[1]]), "vary within every class"),
+        (lambda: show_decision(BayesClassifier(), [[1]], [0], [[1]]), "densities must be given to show the work"),
+        (
+            lambda: show_decision(BayesClassifier({0: Logistic(0, 1)}, priors=[1]), None, None, [[1]]),
+            "Gaussian, Bernoulli or Categorical to be worked by hand, got Logistic",
+        ),
+        (lambda: show_decision(BayesClassifier({0: Gaussian(0, 1)}), None, None, [[1]]), "y must be given if priors"),
+        (
+            lambda: show_decision(BayesClassifier({0: Gaussian(0, 1)}, priors=[1]), None, None, [[1, 2]]),
+            "one column and 1 to 4 rows",
+        ),
+    ],
+)
+def test_refuses_what_cannot_be_worked_by_hand(make, message):  # errors
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_refuses_other_estimators():
+    with pytest.raises(TypeError, match="estimator must be an instance of one of .*, got BernoulliNB"):
+        show_decision(BernoulliNB(), [[1]], ["a"], [[1]])

@@ -52,7 +52,8 @@ class Outcome:
     def best_peer(self) -> str:
         """The fastest of the others whose answer is as good as ours or better; failing that, the fastest."""
         peers = [name for name in self.times if name != OURS]
-        return min(peers, key=self.median)
+        enough = self.objectives[OURS] + self.slack * abs(self.objectives[OURS])
+        return min([name for name in peers if self.objectives[name] <= enough] or peers, key=self.median)
 
     @property
     def ratio(self) -> float:

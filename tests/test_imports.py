@@ -24,6 +24,7 @@ SHELVES = {  # a room may import from rooms of a lower shelf, and from itself
     "naive_bayes": 4,
     "neighbors": 4,
     "model_selection": 4,
+    "svm": 4,
     "files": 5,
     "plots": 5,
     "report": 6,

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 from pellucid.files.writing import model_bytes
 
-FAMILIES = ("discriminant_analysis", "linear_model", "naive_bayes", "neighbors")
+FAMILIES = ("discriminant_analysis", "linear_model", "naive_bayes", "neighbors", "svm")
 
 
 def public_estimators() -> dict[str, type]:

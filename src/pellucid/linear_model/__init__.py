@@ -12,6 +12,7 @@ from pellucid.linear_model.lasso_cv import LassoCV
 from pellucid.linear_model.lasso_lars import LassoLars
 from pellucid.linear_model.least_squares_descent import least_squares_gd, least_squares_sgd
 from pellucid.linear_model.linear_regression import LinearRegression
+from pellucid.linear_model.logistic_regression import LogisticRegression
 from pellucid.linear_model.ridge import Ridge
 from pellucid.linear_model.ridge_classifier import RidgeClassifier
 from pellucid.linear_model.ridge_cv import RidgeCV
@@ -27,6 +28,7 @@ __all__ = [
     "LassoCV",
     "LassoLars",
     "LinearRegression",
+    "LogisticRegression",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",

@@ -29,6 +29,7 @@ WORKINGS = {
         "pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings"
     ),
     "LinearRegression": "pellucid.linear_model.linear_regression_workings:linear_regression_workings",
+    "LogisticRegression": "pellucid.linear_model.logistic_regression_workings:logistic_regression_workings",
     "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
     "Ridge": "pellucid.linear_model.ridge_workings:ridge_workings",
     "RidgeClassifier": "pellucid.linear_model.ridge_classifier_workings:ridge_classifier_workings",

@@ -1,0 +1,124 @@
+r"""Rows with one more, constant feature, whose weight is the intercept: :math:`A = [X\ \ s\mathbf 1]`.
+
+The constant column is never written down. Products with a dense ``X`` run in blocks of rows on all threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.types import Array
+from pellucid.svm.augmented_rows_kernels import csr_curve_pass, csr_gram_pass
+
+BLOCK_BYTES = 1 << 20
+"""Size of a block of weighted rows: about one core's second-level cache."""
+
+WORTH_THREADS = 1 << 17
+"""Entries from which a product gains from several threads."""
+
+
+class AugmentedRows:
+    """A dense C-ordered or CSR float64 matrix with a constant column of value ``constant``; 0 means no such column."""
+
+    def __init__(self, X: Any, constant: float) -> None:
+        self.X = X
+        self.constant = constant
+        self.is_sparse = sparse.issparse(X)
+        self.n, self.p = X.shape
+        self.width = self.p + (constant > 0.0)
+
+    def scores(self, u: Array) -> Array:
+        """Return ``A u``."""
+        offset = self.constant * u[-1] if self.constant else 0.0
+        if self.is_sparse:
+            return np.asarray(self.X @ u[: self.p] + offset)
+        return np.concatenate(self._in_parts(lambda part: self.X[part] @ u[: self.p] + offset))
+
+    def pull(self, r: Array) -> Array:
+        """Return ``A' r``."""
+        if self.is_sparse:
+            pulled = np.asarray(self.X.T @ r)
+        else:
+            pulled = np.sum(self._in_parts(lambda part: r[part] @ self.X[part]), axis=0)
+        return np.append(pulled, self.constant * r.sum()) if self.constant else pulled
+
+    def gram(self, h: Array) -> Array:
+        """Return ``A' diag(h) A`` for weights of at least 0; rows of weight 0 cost nothing."""
+        G = np.zeros((self.width, self.width))
+        work = self._sparse_gram if self.is_sparse else self._dense_gram
+        grams, borders = zip(*self._in_parts(lambda part: work(part, h)), strict=True)
+        G[: self.p, : self.p] = np.sum(grams, axis=0)
+        border = np.sum(borders, axis=0)
+        if self.constant:
+            G[self.p, : self.p] = G[: self.p, self.p] = self.constant * border
+            G[self.p, self.p] = self.constant**2 * h.sum()
+        return G
+
+    def curve(self, h: Array, d: Array) -> Array:
+        """Return ``A' diag(h) A d``."""
+        if not self.is_sparse:
+            return self.pull(h * self.scores(d))
+        curved = np.zeros(self.width)
+        csr_curve_pass(*unsigned_parts(self.X), self.constant, h, d, curved)
+        return curved
+
+    def gram_diagonal(self, h: Array) -> Array:
+        """Return the diagonal of ``A' diag(h) A``."""
+        squares = self._squares().T @ h if self.is_sparse else np.einsum("i,ij,ij->j", h, self.X, self.X)
+        return np.append(squares, self.constant**2 * h.sum()) if self.constant else squares
+
+    def sq_lengths(self) -> Array:
+        """Return the squared length of each row."""
+        ones = np.ones(self.p)
+        squares = self._squares() @ ones if self.is_sparse else np.einsum("ij,ij->i", self.X, self.X)
+        return np.asarray(squares + self.constant**2)
+
+    def inner_products(self) -> Array:
+        """Return ``A A'``, of shape (n, n)."""
+        K = self.X @ self.X.T
+        return (K.toarray() if self.is_sparse else K) + self.constant**2
+
+    def by_column(self) -> Any:
+        """Return ``A``, written out, as a CSC matrix."""
+        X = sparse.csr_array(self.X)
+        return sparse.hstack([X, np.full((self.n, 1), self.constant)] if self.constant else [X], format="csc")
+
+    def _in_parts(self, work: Callable[[slice], Any]) -> list[Any]:
+        return run_blocks(work, split_evenly(self.n, thread_count() if self.X.size > WORTH_THREADS else 1))
+
+    def _squares(self) -> Any:
+        X = self.X
+        return sparse.csr_array((X.data**2, X.indices, X.indptr), shape=X.shape)
+
+    @cached_property
+    def _sorted(self) -> Any:
+        return self.X if self.X.has_sorted_indices else self.X.sorted_indices()
+
+    def _sparse_gram(self, part: slice, h: Array) -> tuple[Array, Array]:
+        X = self._sorted
+        lower, border = np.zeros((self.p, self.p)), np.zeros(self.p)
+        csr_gram_pass(X.data, X.indices, X.indptr, part.start, part.stop, h, lower, border)
+        return lower + np.tril(lower, -1).T, border
+
+    def _dense_gram(self, part: slice, h: Array) -> tuple[Array, Array]:
+        gram, border = np.zeros((self.p, self.p)), np.zeros(self.p)
+        height = max(BLOCK_BYTES // (8 * max(self.p, 1)), 64)
+        for start in range(part.start, part.stop, height):
+            rows = slice(start, min(start + height, part.stop))
+            used = np.flatnonzero(h[rows])
+            root = np.sqrt(h[rows][used])
+            block = (self.X[rows] if len(used) == rows.stop - start else self.X[rows][used]) * root[:, None]
+            gram += block.T @ block
+            border += root @ block
+        return gram, border
+
+
+def unsigned_parts(X: Any) -> tuple[Array, Array, Array]:
+    """Return data, indices and pointers of a sparse matrix; unsigned, for compiled loops need not test their sign."""
+    return X.data, X.indices.view(f"u{X.indices.itemsize}"), X.indptr.view(f"u{X.indptr.itemsize}")

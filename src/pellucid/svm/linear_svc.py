@@ -1,0 +1,236 @@
+"""LinearSVC: classes separated by hyperplanes of wide margin."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.finite import check_finite
+from pellucid.core.types import Array, Data
+from pellucid.core.weights import check_sample_weight
+from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.linear_svc_parameters import check_linear_svc_parameters
+from pellucid.svm.linear_svc_proof import LARGEST_GAP, FittedMachines, certificate_of, prove_machines
+from pellucid.svm.linear_svc_solvers import choose_solver, joined_trace, solve_machines
+from pellucid.svm.margin_problem import Machine
+
+
+class LinearSVC(ClassifierMixin, CertifiedEstimator):
+    r"""Linear support vector machine; of several classes, one machine per class against the rest.
+
+    .. math:: \min_{w,\,b}\ \tfrac12\|w\|_2^2 + \tfrac12(b/s)^2 + C\sum_i c_i\,\ell(t_i(w'x_i + b)),\qquad
+       \ell(m) = \max(0, 1 - m)^2
+
+    The intercept is penalized as the weight of one more, constant feature :math:`s`, as in LIBLINEAR.
+
+    Parameters
+    ----------
+    penalty : {'l1', 'l2'}, default='l2'
+        With 'l1' the norms are :math:`\|w\|_1 + |b/s|`, and many weights are 0.
+    loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
+        Whether :math:`\max(0, 1 - m)` is squared.
+    dual : 'auto' or bool, default='auto'
+        Accepted and checked for compatibility; the method follows from loss, penalty and shape.
+    tol : float, default=1e-4
+        Duality gap to reach, as a part of the objective; never more than 1e-6 is accepted.
+    C : float, default=1.0
+        Cost of violated margins, above 0.
+    multi_class : {'ovr'}, default='ovr'
+        One machine per class against the rest.
+    fit_intercept : bool, default=True
+        Whether to learn :math:`b`; if not, it is 0.
+    intercept_scaling : float, default=1
+        :math:`s`: the larger, the less :math:`b` is penalized.
+    class_weight : dict, 'balanced' or None, default=None
+        :math:`c_i` of each class. As in LIBLINEAR, of more than two classes it weighs only the machine's own class.
+    verbose : int, default=0
+        Accepted for compatibility; see ``trace_``.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the rows, if the hinge is solved by coordinate descent (many rows and columns).
+    max_iter : int, default=1000
+        Most iterations per machine.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weights :math:`w`; two classes need one machine.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        :math:`b`; the number 0.0 without an intercept.
+    dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
+        Only for the hinge: :math:`t_i\alpha_i`, not 0 for the support vectors.
+    n_iter_ : int
+        Most iterations that a machine took.
+    certificate_, trace_ : Certificate, Trace
+        The duality gap of the worst machine; objective and gap of each machine along the fit.
+
+    Examples
+    --------
+    Two points at distance 2 without an intercept: the margin is 1 on both sides for w = 1.
+
+    >>> LinearSVC(loss="hinge", C=10.0, fit_intercept=False).fit([[-1.0], [1.0]], ["a", "b"]).coef_.round(6)
+    array([[1.]])
+    """
+
+    classes_: Array
+    coef_: Any
+    intercept_: Any
+    dual_coef_: Array
+    n_iter_: int
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: Any = "auto",
+        tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+
+    @fit_method
+    def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features) and the labels ``y``; a row of weight k counts as k rows."""
+        check_linear_svc_parameters(self)
+        X, y, weight = self._check_labeled(X, y, sample_weight, reset=True)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must hold at least 2 classes, got one class: {self.classes_.tolist()[0]!r}.")
+        signs, cost = self._machines(y, weight)
+        rows = AugmentedRows(X, self._constant)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        machines = solve_machines(
+            rows,
+            signs,
+            cost,
+            choose_solver(self.loss, self.penalty, rows, seed),
+            goal=min(self.tol, LARGEST_GAP),
+            max_iter=self.max_iter,
+            watch=self._watch(X, y, attributes=self._attributes),
+        )
+        self._store(machines, signs)
+        relative_gap = max(machine.gap / abs(machine.objective) for machine in machines)
+        certificate = certificate_of(relative_gap, 0.0 if self.loss == "hinge" else None, self.tol)
+        self._conclude(certificate, joined_trace(machines), X, y, weight)
+        return self
+
+    def decision_function(self, X: Data) -> Array:
+        """Return :math:`w'x + b`, of shape (n_samples,) for two classes and (n_samples, n_classes) otherwise."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Data) -> Array:
+        """Return the label of the largest score; of tied scores, the first in ``classes_``."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+
+    def sparsify(self) -> Self:
+        """Turn ``coef_`` into a sparse matrix: smaller where an l1 penalty left many zeros."""
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_array(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Turn ``coef_`` back into an array."""
+        check_is_fitted(self)
+        self.coef_ = _dense(self.coef_)
+        return self
+
+    @property
+    def _constant(self) -> float:
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def _check_labeled(
+        self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
+    ) -> tuple[Any, Array, Array | None]:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=False,  # done below, on all threads
+        )
+        check_finite(X, self)
+        check_classification_targets(y)
+        return X, y, check_sample_weight(sample_weight, X)
+
+    def _machines(self, y: Array, weight: Array | None) -> tuple[Array, Array]:
+        """Return the sign and the cost of each row in each machine, of shape (n_machines, n_samples)."""
+        with np.errstate(divide="ignore"):  # a class without weight is no row's class
+            by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weight)
+        by_class[~np.isfinite(by_class)] = 0.0
+        total = self.C * (np.ones(len(y)) if weight is None else weight)
+        if len(self.classes_) == 2:
+            own = (y == self.classes_[1])[None]
+            factor = np.where(own, by_class[1], by_class[0])
+        else:
+            own = y == self.classes_[:, None]
+            factor = np.where(own, by_class[:, None], 1.0)
+        return np.where(own, 1.0, -1.0), np.where(total > 0.0, factor * total, 0.0)
+
+    def _attributes(self, U: Array) -> dict[str, Any]:
+        if not self.fit_intercept:
+            return {"coef_": U.copy(), "intercept_": 0.0}
+        return {"coef_": np.ascontiguousarray(U[:, :-1]), "intercept_": self._constant * U[:, -1]}
+
+    def _store(self, machines: list[Machine], signs: Array) -> None:
+        for name, value in self._attributes(np.stack([machine.u for machine in machines])).items():
+            setattr(self, name, value)
+        if hasattr(self, "dual_coef_"):
+            del self.dual_coef_  # of an earlier fit, maybe with another loss
+        duals = [machine.alpha for machine in machines if machine.alpha is not None]
+        if duals:
+            self.dual_coef_ = np.stack(duals) * signs
+        self.n_iter_ = max(machine.n_iter for machine in machines)
+
+    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
+        X, y, weight = self._check_labeled(X, y, sample_weight, reset=False)
+        signs, cost = self._machines(y, weight)
+        u = _dense(self.coef_)
+        if self.fit_intercept:
+            u = np.hstack([u, np.reshape(self.intercept_, (-1, 1)) / self._constant])
+        model = FittedMachines(u, getattr(self, "dual_coef_", None), self.loss, self.penalty, self._constant, self.tol)
+        return prove_machines(X, signs, cost, model)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _dense(coef: Any) -> Array:
+    return np.asarray(coef.toarray() if sparse.issparse(coef) else coef)

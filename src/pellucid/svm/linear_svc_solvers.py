@@ -1,0 +1,87 @@
+"""How the machines of a LinearSVC are fitted: which method for which loss, and all machines at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pellucid.core.threads import run_blocks
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.core.watching import Watch, ignore
+from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.column_descent import column_descent
+from pellucid.svm.hinge_dual_descent import hinge_dual_descent
+from pellucid.svm.hinge_interior_point import hinge_interior_point
+from pellucid.svm.hinge_near_rows import hinge_near_rows
+from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
+from pellucid.svm.squared_hinge_lasso import squared_hinge_lasso
+from pellucid.svm.squared_hinge_newton import DIRECT, squared_hinge_newton
+
+MANY_ROWS, MANY_ROWS_EACH = 10_000, 50
+"""Rows, and rows per column, from which the hinge is solved on the rows near the margin."""
+
+FEW_COLUMNS = 400
+"""Columns up to which the l1 penalty is solved with the whole Hessian; coordinate descent otherwise."""
+
+Solve = Callable[[MarginProblem, Effort], Machine]
+
+
+def solve_machines(
+    rows: AugmentedRows,
+    signs: Array,
+    cost: Array,
+    solve: Solve,
+    *,
+    goal: float,
+    max_iter: int,
+    watch: Watch,
+) -> list[Machine]:
+    """Return one machine per row of ``signs`` and ``cost``, on all threads; in turn if somebody watches."""
+    so_far = np.zeros((len(signs), rows.width))
+
+    def fit(k: int) -> Machine:
+        def seen(u: Array) -> bool:
+            so_far[k] = u
+            return watch(so_far)
+
+        used = cost[k] > 0.0
+        problem = MarginProblem(rows, signs[k], cost[k])
+        if not used.all():
+            problem = problem.part(np.flatnonzero(used))
+        machine = solve(problem, Effort(goal, max_iter, _never if watch is ignore else seen))
+        if machine.alpha is not None:
+            full = np.zeros(len(used))
+            full[used] = machine.alpha
+            machine.alpha = full
+        return machine
+
+    each = list(range(len(signs)))
+    return run_blocks(fit, each) if watch is ignore else [fit(k) for k in each]
+
+
+def choose_solver(loss: str, penalty: str, rows: AugmentedRows, seed: int) -> Solve:
+    """Return the method for this loss and penalty on rows of this shape."""
+    if penalty == "l1":
+        return squared_hinge_lasso if rows.width <= FEW_COLUMNS else column_descent
+    if loss == "squared_hinge":
+        return squared_hinge_newton
+    if rows.n >= MANY_ROWS and rows.n >= MANY_ROWS_EACH * rows.width:
+        return hinge_near_rows
+    if min(rows.n, rows.width) <= DIRECT:
+        return hinge_interior_point
+    return lambda problem, effort: hinge_dual_descent(problem, effort, np.random.RandomState(seed))
+
+
+def joined_trace(machines: list[Machine]) -> Trace:
+    """Return the rows of all machines, one after the other, with the number of the machine."""
+    joined = Trace()
+    for k, machine in enumerate(machines):
+        for row in machine.trace:
+            joined.add(**{**row, "machine": float(k)})
+    return joined
+
+
+def _never(_u: Array) -> bool:
+    return False

@@ -1,0 +1,69 @@
+"""The kernels of logistic regression, compiled and as plain Python, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit, log_softmax, softmax
+
+from pellucid.linear_model.logistic_kernels import sigmoid_pass, softmax_pass
+from pellucid.linear_model.logistic_proximal_kernels import model_descent, weighted_moments
+
+forms = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+
+
+def chosen(kernel, compiled):
+    return kernel if compiled else kernel.py_func
+
+
+def logits(k, scale=2.0):
+    rng = np.random.default_rng(k)
+    return scale * rng.standard_normal((7, k)), rng.standard_normal(k), rng.integers(0, max(k, 2), 7), rng.random(7)
+
+
+@forms
+@pytest.mark.parametrize("scale", [2.0, 400.0])
+def test_two_classes_give_loss_probabilities_and_derivatives(compiled, scale):
+    Z, b, labels, weight = logits(1, scale)
+    P, slope, curvature = np.empty_like(Z), np.empty(1), np.empty((1, 1))
+    loss = chosen(sigmoid_pass, compiled)(Z, b, labels, weight, P, slope, curvature)
+    z = Z[:, 0] + b[0]
+    p = expit(z)
+    np.testing.assert_allclose(P[:, 0], p, rtol=1e-12, atol=1e-300)
+    assert loss == pytest.approx(weight @ np.logaddexp(0.0, np.where(labels == 1, -z, z)))
+    assert slope[0] == pytest.approx(weight @ (p - labels))
+    assert curvature[0, 0] == pytest.approx(weight @ (p * expit(-z)))
+
+
+@forms
+@pytest.mark.parametrize("scale", [2.0, 400.0])
+def test_several_classes_give_loss_probabilities_and_derivatives(compiled, scale):
+    Z, b, labels, weight = logits(4, scale)
+    P, slope, curvature = np.empty_like(Z), np.empty(4), np.empty((4, 4))
+    loss = chosen(softmax_pass, compiled)(Z, b, labels, weight, P, slope, curvature)
+    p = softmax(Z + b, axis=1)
+    np.testing.assert_allclose(P, p, rtol=1e-10, atol=1e-300)
+    assert loss == pytest.approx(-weight @ log_softmax(Z + b, axis=1)[np.arange(7), labels])
+    np.testing.assert_allclose(slope, weight @ (p - np.eye(4)[labels]), atol=1e-12)
+    np.testing.assert_allclose(curvature, np.diag(weight @ p) - (p * weight[:, None]).T @ p, atol=1e-12)
+
+
+@forms
+@pytest.mark.parametrize("centers", [True, False])
+def test_the_model_of_a_sparse_step_is_minimized(compiled, centers):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((9, 5), density=0.5, rng=rng, format="csc")
+    h, pull, w = rng.random(9), rng.standard_normal(5), np.zeros(5)
+    first, second = np.empty(5), np.empty(5)
+    chosen(weighted_moments, compiled)(X.data, X.indices, X.indptr, h, first, second)
+    np.testing.assert_allclose(first, X.T @ h)
+    np.testing.assert_allclose(second, X.multiply(X).T @ h)
+    total, l1, l2 = h.sum() if centers else np.inf, 0.1, 0.3
+    arguments = (X.data, X.indices, X.indptr, h, first, second, total, pull, w, np.zeros(9), l1, l2)
+    chosen(model_descent, compiled)(*arguments, 1e-16, 500)
+    A = X.toarray() - (first / total if centers else 0.0)
+    slope = pull + A.T @ (h * (A @ w)) + l2 * w
+    np.testing.assert_allclose(slope[w != 0.0], -l1 * np.sign(w[w != 0.0]), atol=1e-6)
+    assert np.all(np.abs(slope[w == 0.0]) <= l1)
+    assert np.any(w != 0.0)

@@ -1,0 +1,189 @@
+"""The methods behind LinearSVC agree with each other and with plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pellucid.svm import squared_hinge_newton as newton
+from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.augmented_rows_kernels import csr_curve_pass, csr_gram_pass
+from pellucid.svm.column_descent import column_descent
+from pellucid.svm.column_descent_kernels import column_pass
+from pellucid.svm.hinge_dual_descent import hinge_dual_descent
+from pellucid.svm.hinge_dual_descent_kernels import dual_descent_pass
+from pellucid.svm.hinge_interior_point import hinge_interior_point
+from pellucid.svm.hinge_near_rows import hinge_near_rows
+from pellucid.svm.line_minimum import line_minimum
+from pellucid.svm.linear_svc_solvers import choose_solver
+from pellucid.svm.margin_problem import Effort, MarginProblem
+from pellucid.svm.squared_hinge_lasso import squared_hinge_lasso
+from pellucid.svm.squared_hinge_lasso_kernels import lasso_model_descent
+
+EFFORT = Effort(goal=1e-8, max_iter=10_000, watch=lambda _u: False)
+
+
+def problem(n=60, p=5, *, constant=1.0, thin=False, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    signs = np.where(X[:, 0] + 0.8 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    return MarginProblem(AugmentedRows(sparse.csr_array(X) if thin else X, constant), signs, rng.uniform(0.5, 2.0, n))
+
+
+def written_out(rows):
+    X = rows.X.toarray() if rows.is_sparse else rows.X
+    return np.column_stack([X, np.full(rows.n, rows.constant)]) if rows.constant else X
+
+
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize("constant", [0.0, 2.0])
+def test_products_are_those_of_the_matrix_written_out(thin, constant):
+    rows = problem(constant=constant, thin=thin).rows
+    A, rng = written_out(rows), np.random.default_rng(0)
+    u, r, h = rng.standard_normal(rows.width), rng.standard_normal(rows.n), rng.integers(0, 2, rows.n) * 1.5
+    np.testing.assert_allclose(rows.scores(u), A @ u)
+    np.testing.assert_allclose(rows.pull(r), A.T @ r)
+    np.testing.assert_allclose(rows.gram(h), A.T @ (h[:, None] * A), atol=1e-12)
+    np.testing.assert_allclose(rows.curve(h, u), A.T @ (h * (A @ u)))
+    np.testing.assert_allclose(rows.gram_diagonal(h), np.diagonal(A.T @ (h[:, None] * A)))
+    np.testing.assert_allclose(rows.sq_lengths(), (A**2).sum(axis=1))
+    np.testing.assert_allclose(rows.inner_products(), A @ A.T, atol=1e-12)
+    np.testing.assert_array_equal(rows.by_column().toarray(), A)
+
+
+def test_line_minimum_is_where_the_slope_is_zero():
+    # s^2/2 - s + (1 - s)^2 has its minimum at s = 1; a row with its margin kept adds nothing
+    rows = AugmentedRows(np.zeros((2, 1)), 0.0)
+    two = MarginProblem(rows, np.ones(2), np.ones(2))
+    assert line_minimum(two, np.array([0.0, 5.0]), np.array([1.0, 0.0]), -1.0, 1.0) == pytest.approx(1.0)
+    assert line_minimum(two, np.array([0.0, 5.0]), np.array([-1.0, 0.0]), 1.0, 1.0) == 0.0
+
+
+@pytest.mark.parametrize("maker", ["_PrimalFactor", "_DualFactor", "_ConjugateGradient"])
+def test_every_newton_step_solves_the_same_system(maker):
+    one = problem()
+    A, rng = written_out(one.rows), np.random.default_rng(0)
+    solve, g = getattr(newton, maker)(one), rng.standard_normal(one.rows.width)
+    for _ in range(3):  # the primal factor updates the Gram matrix of the last call
+        active = rng.random(one.rows.n) < 0.8
+        H = np.eye(one.rows.width) + 2.0 * A[active].T @ (one.cost[active, None] * A[active])
+        np.testing.assert_allclose(solve(g, active, 1e-12), np.linalg.solve(H, g), atol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (20, 30)])
+@pytest.mark.parametrize("thin", [False, True])
+def test_interior_point_and_dual_descent_find_the_same_machine(shape, thin):
+    one = problem(*shape, thin=thin)
+    inside = hinge_interior_point(one, EFFORT)
+    along = hinge_dual_descent(one, EFFORT, np.random.RandomState(0))
+    np.testing.assert_allclose(along.u, inside.u, atol=1e-3)
+    assert along.objective == pytest.approx(inside.objective, rel=1e-7)
+    for machine in (inside, along):
+        assert np.all((machine.alpha >= 0.0) & (machine.alpha <= one.cost))
+
+
+@pytest.mark.parametrize("thin", [False, True])
+def test_the_rows_near_the_margin_give_the_machine_of_all_rows(thin):
+    one = problem(3000, 4, thin=thin)
+    near, whole = hinge_near_rows(one, EFFORT), hinge_interior_point(one, EFFORT)
+    assert near.is_within(EFFORT.goal)
+    assert near.trace["near_rows"][-1] < 600
+    assert np.all((near.alpha >= 0.0) & (near.alpha <= one.cost))
+    np.testing.assert_allclose(near.u, whole.u, atol=1e-3)
+    assert near.objective == pytest.approx(whole.objective, rel=1e-7)
+
+
+def test_rows_on_the_wrong_side_join_the_near_ones():
+    one = problem(3000, 4, seed=1)
+    order = np.argsort(one.rows.X[:, 0])  # and rows of very different cost, so that the sample misleads
+    cost = np.where(np.arange(3000) % 97 == 0, 200.0, 0.1)
+    skewed = MarginProblem(AugmentedRows(one.rows.X[order] ** 3, 1.0), one.signs[order], cost)
+    assert hinge_near_rows(skewed, EFFORT).is_within(EFFORT.goal)
+
+
+def test_weighted_rows_take_the_same_path_through_the_interior_as_repeated_ones():
+    one = problem()
+    times = 1 + np.arange(60) % 3
+    weighted = hinge_interior_point(MarginProblem(one.rows, one.signs, times.astype(float)), EFFORT)
+    rows = AugmentedRows(np.repeat(one.rows.X, times, axis=0), one.rows.constant)
+    repeated = hinge_interior_point(MarginProblem(rows, np.repeat(one.signs, times), np.ones(times.sum())), EFFORT)
+    np.testing.assert_allclose(weighted.trace["objective"], repeated.trace["objective"], rtol=1e-6)
+
+
+def test_many_rows_and_columns_go_to_dual_descent():
+    wide = AugmentedRows(
+        sparse.random_array((1600, 2000), density=0.005, rng=np.random.default_rng(0), format="csr"), 1.0
+    )
+    signs = np.where(np.arange(1600) % 3 > 0, 1.0, -1.0)
+    one = MarginProblem(wide, signs, np.ones(1600))
+    machine = choose_solver("hinge", "l2", wide, 0)(one, EFFORT)
+    assert machine.is_within(1e-8)
+    assert machine.trace.columns[-1] == "support_vectors"
+    assert newton.squared_hinge_newton(one, EFFORT).is_within(1e-8)  # by conjugate gradients
+
+
+@pytest.mark.parametrize("thin", [False, True])
+def test_newton_and_column_descent_find_the_same_sparse_machine(thin):
+    one = problem(60, 8, thin=thin)
+    steps, passes = squared_hinge_lasso(one, EFFORT), column_descent(one, EFFORT)
+    assert passes.objective == pytest.approx(steps.objective, rel=1e-8)
+    np.testing.assert_allclose(passes.u, steps.u, atol=1e-3)
+
+
+def test_many_columns_go_to_column_descent():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 600))
+    one = MarginProblem(AugmentedRows(X, 1.0), np.where(X[:, 0] > X[:, 1], 1.0, -1.0), np.full(80, 0.3))
+    machine = choose_solver("squared_hinge", "l1", one.rows, 0)(one, EFFORT)
+    assert machine.is_within(1e-8)
+    assert machine.trace["iteration"][1] == 5.0
+    assert 0 < np.count_nonzero(machine.u) < 80
+
+
+def test_kernels_as_plain_python_give_the_same():
+    one = problem(12, 3, thin=True)
+    X = one.rows.X
+    G, border = np.zeros((3, 3)), np.zeros(3)
+    csr_gram_pass.py_func(X.data, X.indices, X.indptr, 0, 12, one.cost, G, border)
+    dense = X.toarray()
+    np.testing.assert_allclose(G, np.tril(dense.T @ (one.cost[:, None] * dense)))
+    np.testing.assert_allclose(border, dense.T @ one.cost)
+    curved, A = np.zeros(4), written_out(one.rows)
+    csr_curve_pass.py_func(X.data, X.indices, X.indptr, 1.0, one.cost, np.ones(4), curved)
+    np.testing.assert_allclose(curved, A.T @ (one.cost * (A @ np.ones(4))))
+
+    one = problem(12, 3, constant=2.0, thin=True)
+    squares = (dense**2).sum(axis=1) + 4.0
+    results = []
+    for descend in (dual_descent_pass, dual_descent_pass.py_func):
+        alpha, u, order = np.zeros(12), np.zeros(4), np.arange(12)
+        ends = [12, np.inf, -np.inf]
+        for _ in range(5):
+            ends = descend(X.data, X.indices, X.indptr, 2.0, one.signs, one.cost, squares, alpha, u, order, *ends)
+        np.testing.assert_allclose(u, one.combine(alpha))
+        results.append((alpha, *ends))
+    for compiled, plain in zip(*results, strict=True):
+        np.testing.assert_allclose(compiled, plain)
+
+
+def test_a_column_pass_as_plain_python_gives_the_same():
+    one = problem(12, 3, thin=True)
+    A = one.rows.by_column()
+    curvature = 2.0 * np.asarray(A.multiply(A).T @ one.cost)
+    for t in (column_pass, column_pass.py_func):
+        u, margins, order = np.zeros(4), np.zeros(12), np.arange(4)
+        for _ in range(3):
+            t(A.data, A.indices, A.indptr, one.signs, one.cost, curvature, u, margins, order)
+        np.testing.assert_allclose(margins, one.margins(u))
+        if t is column_pass:
+            compiled = u
+    np.testing.assert_allclose(compiled, u)
+
+
+def test_model_descent_of_one_coordinate_is_soft_thresholding():
+    for descend in (lasso_model_descent, lasso_model_descent.py_func):
+        for g, best in ((-3.0, 1.0), (-0.5, 0.0), (2.0, -0.5)):  # H = 2: w = soft(-g, 1) / 2
+            new = np.zeros(1)
+            descend(np.array([[2.0]]), np.array([g]), np.zeros(1), new, 1e-12, 10)
+            assert new[0] == best

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from pellucid.core.checks import check_one_of, check_whole
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import own_threads, run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data
 from pellucid.probability.covariance_fits import COVARIANCE_FITS
 from pellucid.probability.frozen import EqualByValue, finite_array, set_fields
@@ -117,7 +117,6 @@ class MultivariateGaussian(EqualByValue):
         """Return the log density of each row, from rows that the Cholesky factor makes uncorrelated."""
         rows = vectors(X, len(self.mean))
         out = np.empty(len(rows))
-        whiten, constant = self._whitener(), -0.5 * (len(self.mean) * log(2 * pi) + self._log_det)
         height = max(1, BLOCK // len(self.mean))
 
         def work(part: slice) -> None:
@@ -127,7 +126,9 @@ class MultivariateGaussian(EqualByValue):
                     z = whiten(np.subtract(rows[these], self.mean, dtype=np.float64))
                     out[these] = constant - 0.5 * np.einsum("ij,ij->i", z, z)
 
-        run_blocks(work, split_evenly(len(rows), thread_count()))
+        with own_threads():  # the threads of BLAS would spin on after the factor is made, and take a core
+            whiten, constant = self._whitener(), -0.5 * (len(self.mean) * log(2 * pi) + self._log_det)
+            run_blocks(work, split_evenly(len(rows), thread_count()))
         return self._at_infinity(rows, out)
 
     def sample(self, n: int, random_state: Any = None) -> Array:

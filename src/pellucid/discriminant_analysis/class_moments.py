@@ -71,5 +71,12 @@ def centered_triangle(X: Array, classes: Classes, means: Array) -> Array:
 
 def _mean(X: Array, rows: Array) -> Array:
     height = max(1, BLOCK // X.shape[1])
-    blocks = [rows[start : start + height] for start in range(0, len(rows), height)]
-    return np.asarray(np.sum([X[block].sum(axis=0, dtype=np.float64) for block in blocks], axis=0) / len(rows))
+
+    def work(part: slice) -> Array:
+        total = np.zeros(X.shape[1])
+        for start in range(part.start, part.stop, height):
+            total += X[rows[start : min(start + height, part.stop)]].sum(axis=0, dtype=np.float64)
+        return total
+
+    parts = run_blocks(work, split_evenly(len(rows), thread_count()))
+    return np.asarray(np.sum(parts, axis=0) / len(rows))

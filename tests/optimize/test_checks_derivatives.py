@@ -42,7 +42,7 @@ def rosenbrock(n, wrong=None):
             answer[wrong] *= 1 + 1e-4
         return answer
 
-    value = lambda x: float(100 * np.sum((x[1:] - x[:-1] ** 2) ** 2) + np.sum((1 - x[:-1]) ** 2))  # noqa: E731
+    value = lambda x: float(100 * np.sum((x[1:] - x[:-1] ** 2) ** 2) + np.sum((1 - x[:-1]) ** 2))  # noqa: E731  (a formula)
     return Problem(value, gradient), np.random.default_rng(0).standard_normal(n)
 
 
@@ -89,7 +89,7 @@ def test_a_gradient_of_a_function_that_does_not_depend_on_x_must_be_0():
 
 
 def test_a_wrong_hessian_entry_is_named():
-    gradient = lambda x: np.array([2 * x[0] * x[1], x[0] ** 2])  # noqa: E731
+    gradient = lambda x: np.array([2 * x[0] * x[1], x[0] ** 2])  # noqa: E731  (a formula)
     slip = Problem(lambda x: x[0] ** 2 * x[1], gradient, lambda x: np.array([[2 * x[1], 2 * x[0]], [x[0], 0.0]]))
     check = check_hessian(slip, [1.0, 3.0])
     assert (check.ok, check.worst, check.given) == (False, (1, 0), 1.0)
@@ -171,14 +171,14 @@ def test_with_many_variables_directions_find_what_the_sample_misses():
 
 
 def test_a_ripple_below_the_large_steps_is_seen():
-    value = lambda x: float(x[0] ** 2 + 1e-9 * np.sin(x[0] / 1e-5))  # noqa: E731
+    value = lambda x: float(x[0] ** 2 + 1e-9 * np.sin(x[0] / 1e-5))  # noqa: E731  (a formula)
     assert check_gradient(Problem(value, lambda x: 2 * x + 1e-4 * np.cos(x / 1e-5)), [1.0]).ok
     assert not check_gradient(Problem(value, lambda x: 2 * x), [1.0]).ok
 
 
 def test_a_bend_that_looks_like_a_kink_from_afar_is_not_trusted():
     # the rounding errors of 1e10 hide the bend at the scale 1e-6; larger steps see its ends, and their mean slope 10
-    value = lambda x: 1e10 + 2e-5 * float(np.logaddexp(0, (x[0] - 1) / 1e-6))  # noqa: E731
+    value = lambda x: 1e10 + 2e-5 * float(np.logaddexp(0, (x[0] - 1) / 1e-6))  # noqa: E731  (a formula)
     assert check_gradient(Problem(value, lambda x: 20 / (1 + np.exp((1 - x) / 1e-6))), [1 + 5e-7]).ok
 
 
@@ -191,7 +191,7 @@ def test_the_domain_may_end_nearby():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_arrays_of_either_precision_are_checked(dtype):
     A = np.array([[2.0, 1.0], [1.0, 3.0]], dtype=dtype)
-    problem = lambda factor: Problem(lambda x: x @ A @ x / 2, lambda x: factor * A @ x, lambda x: A)  # noqa: E731
+    problem = lambda factor: Problem(lambda x: x @ A @ x / 2, lambda x: factor * A @ x, lambda x: A)  # noqa: E731  (a formula)
     x = np.array([0.3, 0.7], dtype=dtype)
     assert check_gradient(problem(1), x).ok
     assert not check_gradient(problem(1.0001), x).ok
@@ -202,7 +202,7 @@ def test_arrays_of_either_precision_are_checked(dtype):
 @pytest.mark.parametrize("holds_tensors", [True, False])
 def test_torch_functions_are_checked(dtype, holds_tensors):
     w = torch.tensor([1.0, -2.0], dtype=dtype) if holds_tensors else 1.0
-    problem = lambda factor: Problem(lambda x: (w * x**2).sum(), lambda x: factor * 2 * w * x)  # noqa: E731
+    problem = lambda factor: Problem(lambda x: (w * x**2).sum(), lambda x: factor * 2 * w * x)  # noqa: E731  (a formula)
     x = torch.tensor([0.3, 0.7], dtype=dtype)
     assert check_gradient(problem(1), x).ok
     assert not check_gradient(problem(1.001), x).ok
@@ -219,7 +219,7 @@ def test_minimize_refuses_a_wrong_gradient_and_names_the_coordinate():
 
 
 def test_every_function_that_gives_a_gradient_is_checked():
-    f = lambda x: float(x @ x)  # noqa: E731
+    f = lambda x: float(x @ x)  # noqa: E731  (a formula)
     slip = Problem(f, lambda x: 2 * x, value_and_gradient=lambda x: (f(x), 3 * x))
     assert not check_gradient(slip, [1.0, 2.0]).ok
     sums = Problem(f, lambda x: 2 * x, terms=FiniteSum(4, lambda x, rows: 2 * x * len(rows)))  # a sum, not a mean

@@ -100,7 +100,7 @@ def test_a_direction_of_negative_curvature_is_followed_inside_the_box_only():
 def test_a_counterexample_holds_when_evaluated_again_and_lies_in_the_box(seed):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((3, 3))
-    f = lambda x: float(x @ (A + A.T) @ x)  # noqa: E731
+    f = lambda x: float(x @ (A + A.T) @ x)  # noqa: E731  (a formula)
     check = check_convexity(f, box=(-np.ones(3), np.ones(3)), n_pairs=300, random_state=seed)
     smallest = np.linalg.eigvalsh(A + A.T)[0]
     assert check.is_refuted == (smallest < 0)

@@ -69,7 +69,7 @@ def test_the_conic_gap_of_a_bound():
 )
 def test_every_cone_knows_its_points(cone, inside, outside):
     program = ConicProgram(np.zeros((1, 1)), np.zeros(1), np.zeros((3, 1)), np.zeros(3), **cone)
-    claim = lambda s: conic_certificate(program, np.zeros(1), np.array(s), np.zeros(3))["primal cone"]  # noqa: E731
+    claim = lambda s: conic_certificate(program, np.zeros(1), np.array(s), np.zeros(3))["primal cone"]  # noqa: E731  (a formula)
     assert claim(inside).holds
     assert not claim(outside).holds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,11 @@ def as_numpy(array: Any) -> Array:
 def like(values: Array, other: Any) -> Any:
     """Return the numbers as an array of the kind, precision and device of another."""
     return array_namespace(other).asarray(values, dtype=other.dtype, device=device(other))
+
+
+def length(vector: Any) -> float:
+    """Return the Euclidean norm of a vector of any kind."""
+    return math.sqrt(float(vector @ vector))
 
 
 def precision_of(array: Any) -> float:

@@ -12,9 +12,9 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.checks import check_nonnegative, check_whole
+from pellucid.core.progress import tracked
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
-from pellucid.probability.progress import tracked
-from pellucid.probability.random_state import generator
 
 Draw = Callable[[np.random.Generator], tuple[Data, Data]]
 """From a generator to a fresh training set ``(X, y)``."""

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from pellucid.core.checks import check_one_of
+from pellucid.core.progress import tracked
 from pellucid.core.types import Array, Data
 from pellucid.model_selection.validation_errors import RULES, chosen_by, one_task, standard_error, validation_errors
 from pellucid.model_selection.vault import Estimate, TestVault
-from pellucid.probability.progress import tracked
 
 if TYPE_CHECKING:
     import pandas as pd

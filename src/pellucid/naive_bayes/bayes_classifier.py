@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
+from pellucid.core.confidence_level import check_level
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
@@ -23,7 +24,6 @@ from pellucid.naive_bayes.class_densities import fit_class_densities, given_dens
 from pellucid.naive_bayes.class_labels import encode_known_labels, encode_labels, numeric_labels
 from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.probability import Density
-from pellucid.probability.confidence_level import check_level
 from pellucid.probability.probability_vector import probability_vector
 
 

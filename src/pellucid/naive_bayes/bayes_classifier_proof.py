@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array
 from pellucid.naive_bayes.gaussian_nb_proof import TINY, weighted_moments
 from pellucid.probability import certify_fit
-from pellucid.probability.rounding import EPSILON, sum_error
 
 
 def prove_bayes_classifier(

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array
 from pellucid.probability import hoeffding_interval
-from pellucid.probability.random_state import generator
 
 WIDE = 40.0
 """Deviations from a mean beyond which a density is taken to be empty; what that leaves out is in the interval."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from pellucid.core.checks import check_one_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.rounding import EPSILON
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
@@ -20,7 +21,6 @@ from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.counting_nb_proof import counting_certificate, stored_numbers
 from pellucid.naive_bayes.partial_fits import partial_fit_method
 from pellucid.naive_bayes.smoothing import check_alpha, log_class_prior
-from pellucid.probability.rounding import EPSILON
 
 
 class CountingNB(ClassScores, ClassifierMixin, CertifiedEstimator):

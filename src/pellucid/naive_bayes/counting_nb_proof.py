@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.partial_fits import parts_remark
-from pellucid.probability.rounding import EPSILON, sum_error
 
 
 def counting_certificate(

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array
 from pellucid.naive_bayes.partial_fits import parts_remark
-from pellucid.probability.rounding import EPSILON, sum_error
 
 ROWS_AT_ONCE = 4096
 TINY = float(np.finfo(np.float64).tiny)

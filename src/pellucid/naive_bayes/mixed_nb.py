@@ -14,6 +14,7 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_nonnegative
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.finite import check_finite
+from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
@@ -24,7 +25,6 @@ from pellucid.naive_bayes.gaussian_nb_solvers import SMALLEST_VARIANCE, class_mo
 from pellucid.naive_bayes.mixed_columns import choose_densities, column_values, declared_categories
 from pellucid.naive_bayes.mixed_nb_proof import conditionals_claim, is_ours, mixed_certificate, prove_mixed_nb
 from pellucid.probability import Bernoulli, Beta, Categorical, Density, Dirichlet, Gaussian
-from pellucid.probability.rounding import EPSILON, sum_error
 
 
 class MixedNB(ClassScores, ClassifierMixin, CertifiedEstimator):

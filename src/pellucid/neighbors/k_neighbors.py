@@ -34,16 +34,6 @@ ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
 class KNeighbors(CertifiedEstimator):
     """Base of the classifier and the regressor; they add what becomes of the neighbors' targets."""
 
-    n_neighbors: int
-    weights: Any
-    algorithm: str
-    leaf_size: int
-    p: float | None
-    metric: Any
-    metric_params: dict[str, Any] | None
-    n_jobs: int | None
-    rate: float
-
     effective_metric_: Any
     effective_metric_params_: dict[str, Any]
     n_samples_fit_: int
@@ -52,6 +42,29 @@ class KNeighbors(CertifiedEstimator):
     _y: Array
     _fit_method: str
     _tree: KDTree | None
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        rate: float = 1.0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.rate = rate
 
     def kneighbors(
         self, X: Data = None, n_neighbors: int | None = None, return_distance: bool = True

@@ -69,29 +69,6 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
     classes_: Any
     outputs_2d_: bool
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float | None = 2,
-        metric: Any = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        rate: float = 1.0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.rate = rate
-
     @fit_method
     def fit(self, X: Data, y: Data) -> Self:
         """Store ``X`` of shape (n_samples, n_features) and the labels ``y``, in one column or several."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -36,29 +36,6 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
     >>> model.predict([[1.0]])  # distances 1 and 2, weights 1 and 1/2
     array([2.])
     """
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float | None = 2,
-        metric: Any = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        rate: float = 1.0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.rate = rate
 
     @fit_method
     def fit(self, X: Data, y: Data) -> Self:

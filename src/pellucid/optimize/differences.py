@@ -37,16 +37,21 @@ def numerical_gradient(value: Callable[[Array], float], x: Array) -> Array:
     return gradient
 
 
-def numerical_hessian(gradient: Callable[[Array], Array], x: Array) -> Array:
-    """Return the Hessian by central differences of the gradient, made symmetric."""
+def numerical_jacobian(function: Callable[[Array], Array], x: Array) -> Array:
+    """Return the Jacobian of a vector-valued function by central differences, one row per value."""
     columns = []
     for j in range(x.shape[0]):
         step = precision_of(x) ** (1 / 3) * max(1.0, abs(float(x[j])))
         right, left = x + 0, x + 0
         right[j] += step
         left[j] -= step
-        columns.append(as_numpy(gradient(right) - gradient(left)) / float(right[j] - left[j]))
-    hessian = np.stack(columns)
+        columns.append(as_numpy(function(right) - function(left)) / float(right[j] - left[j]))
+    return np.stack(columns, axis=1)
+
+
+def numerical_hessian(gradient: Callable[[Array], Array], x: Array) -> Array:
+    """Return the Hessian by central differences of the gradient, made symmetric."""
+    hessian = numerical_jacobian(gradient, x)
     return (hessian + hessian.T) / 2
 
 

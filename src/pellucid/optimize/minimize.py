@@ -12,7 +12,7 @@ import numpy as np
 from array_api_compat import is_torch_array
 from sklearn.utils import check_random_state
 
-from pellucid.core.arrays import as_numpy, precision_of
+from pellucid.core.arrays import as_numpy, length, precision_of
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.checks import check_whole
 from pellucid.core.solution import Solution
@@ -173,7 +173,7 @@ def _loop(
             )
             return _Run(point, before, iteration, trace, verdict)
         iteration += 1
-        moved = _length(new.x - point.x)
+        moved = length(new.x - point.x)
         new_objective = oracle.objective(new)
         decrease, objective, point = objective - new_objective, new_objective, new
 
@@ -268,7 +268,3 @@ def _explained(certificate: Certificate, run: _Run, rule: Method) -> Certificate
         claim = Claim("rise", "largest rise of the objective in one iteration", rise, allowed)
         certificate = certificate.with_claims(claim)
     return replace(certificate, reason=f"{reason} {certificate.reason}".rstrip())
-
-
-def _length(vector: Array) -> float:
-    return math.sqrt(float(vector @ vector))

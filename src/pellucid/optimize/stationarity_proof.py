@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 
-from pellucid.core.arrays import as_numpy
+from pellucid.core.arrays import as_numpy, length
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.types import Array
 from pellucid.optimize.differences import numerical_gradient, numerical_hessian
@@ -144,15 +144,11 @@ def _subgradient(problem: Problem, point: Point) -> tuple[float, float]:
     :math:`\nabla f(x^+) - \nabla f(x) + (x - x^+)/t` is a subgradient of :math:`f + h`.
     """
     if problem.penalty is None:
-        return _length(point.gradient), 0.0
+        return length(point.gradient), 0.0
     step = 1.0 / (problem.smoothness or 1.0)
     near = evaluate(problem, problem.penalty.prox(point.x - step * point.gradient, step))
     subgradient = near.gradient - point.gradient + (point.x - near.x) / step
-    return _length(subgradient), max(0.0, problem.objective(point.x) - problem.objective(near.x))
-
-
-def _length(vector: Array) -> float:
-    return math.sqrt(float(vector @ vector))
+    return length(subgradient), max(0.0, problem.objective(point.x) - problem.objective(near.x))
 
 
 def _in_double(problem: Problem, x: Array) -> Array:

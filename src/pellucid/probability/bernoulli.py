@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import entr, xlog1py, xlogy
 
 from pellucid.core.checks import check_between, check_whole
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
 from pellucid.probability.beta import Beta, check_beta_prior
 from pellucid.probability.frozen import set_fields
-from pellucid.probability.random_state import generator
 from pellucid.probability.sample_data import scalar_data, scalars
 
 

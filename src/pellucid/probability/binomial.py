@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import betaln, entr, xlog1py, xlogy
 
 from pellucid.core.checks import check_between, check_whole
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
 from pellucid.probability.bernoulli import most_likely_share
 from pellucid.probability.beta import Beta, check_beta_prior
 from pellucid.probability.frozen import set_fields
-from pellucid.probability.random_state import generator
 from pellucid.probability.sample_data import refuse_noncounts, scalar_data, scalars
 
 MOST_OUTCOMES = 10_000_000

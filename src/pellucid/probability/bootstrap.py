@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.checks import check_one_of, check_whole
+from pellucid.core.confidence_level import check_level
+from pellucid.core.progress import tracked
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
-from pellucid.probability.confidence_level import check_level
-from pellucid.probability.progress import tracked
-from pellucid.probability.random_state import generator
 
 METHODS = ("BCa", "percentile")
 

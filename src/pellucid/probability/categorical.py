@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import entr
 
 from pellucid.core.checks import check_whole
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
 from pellucid.probability.dirichlet import Dirichlet, most_likely_shares
 from pellucid.probability.frozen import EqualByValue, set_fields
 from pellucid.probability.probability_vector import probability_vector
-from pellucid.probability.random_state import generator
 from pellucid.probability.sample_data import counted
 
 

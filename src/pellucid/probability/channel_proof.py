@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
-from pellucid.probability.rounding import EPSILON
 
 
 def certify_capacity(transition: Array, inputs: Array, *, tol: float, base: float = 2.0) -> Certificate:

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from pellucid.core.checks import check_whole
+from pellucid.core.confidence_level import check_level
+from pellucid.core.progress import tracked
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
-from pellucid.probability.confidence_level import check_level
-from pellucid.probability.progress import tracked
-from pellucid.probability.random_state import generator
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import digamma, gammaln, xlogy
 
 from pellucid.core.checks import check_whole
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
 from pellucid.probability.frozen import EqualByValue, finite_array, set_fields
 from pellucid.probability.probability_vector import SUM_ERROR
-from pellucid.probability.random_state import generator
 from pellucid.probability.sample_data import vectors
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate
+from pellucid.core.confidence_level import check_level
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
 from pellucid.optimize import Problem, Stopping
 from pellucid.optimize.minimize import descend
-from pellucid.probability.confidence_level import check_level
 from pellucid.probability.estimation_proof import SETTLED, certify_estimate, decrement, is_identified
 from pellucid.probability.frozen import finite_array
 from pellucid.probability.observed_information import Curvature, curvature

@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.core.checks import check_positive, check_whole, is_number
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
 from pellucid.probability.frozen import set_fields
 from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
-from pellucid.probability.random_state import generator
 from pellucid.probability.sample_data import counted, scalars
 from pellucid.probability.scalar_moments import scalar_moments
 
@@ -69,7 +69,8 @@ class Gaussian:
         """
         total, center, scatter = scalar_moments(counted(scalars(X), sample_weight))
         if isinstance(prior, Gaussian) or variance is not None:
-            return cls(_shrunken_mean(center, total, prior, variance), float(variance))  # type: ignore[arg-type]
+            shrunken = _shrunken_mean(center, total, prior, variance)
+            return cls(shrunken, float(variance))  # type: ignore[arg-type]  # no variance was refused just before
         if isinstance(prior, NormalInverseGamma):
             return cls(*prior.updated(total, center, scatter).mode)
         if prior is not None:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array
-from pellucid.probability.rounding import EPSILON, sum_error
 from pellucid.probability.sample_data import SampleData
 
 ROWS_AT_ONCE = 4096

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isfinite, log, sqrt
 
 from pellucid.core.checks import is_number
+from pellucid.core.confidence_level import check_level
 from pellucid.core.types import Data
-from pellucid.probability.confidence_level import check_level
 from pellucid.probability.sample_data import scalar_data
 
 

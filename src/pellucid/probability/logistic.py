@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.core.checks import check_positive, check_whole, is_number
+from pellucid.core.random_state import generator
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.types import Array, Data
 from pellucid.probability.frozen import set_fields
 from pellucid.probability.logistic_solver import logistic_newton
-from pellucid.probability.random_state import generator
 from pellucid.probability.sample_data import scalar_data, scalars
 
 

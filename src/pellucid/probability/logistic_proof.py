@@ -17,8 +17,8 @@ from scipy.optimize import brentq
 from scipy.special import entr
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array
-from pellucid.probability.rounding import EPSILON, sum_error
 from pellucid.probability.sample_data import SampleData
 
 SMALL_SCORE = 1e-9

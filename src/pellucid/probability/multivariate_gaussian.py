@@ -12,13 +12,13 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from pellucid.core.checks import check_one_of, check_whole
+from pellucid.core.random_state import generator
 from pellucid.core.threads import own_threads, run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data
 from pellucid.probability.covariance_fits import COVARIANCE_FITS
 from pellucid.probability.frozen import EqualByValue, finite_array, set_fields
 from pellucid.probability.moments import moments
 from pellucid.probability.positive_definite import covariance_matrix
-from pellucid.probability.random_state import generator
 from pellucid.probability.sample_data import counted, vectors
 
 KINDS = ("spherical", "diagonal", "full")

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from pellucid.core.checks import check_positive, check_whole, is_number
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
 from pellucid.probability.frozen import set_fields
-from pellucid.probability.random_state import generator
 from pellucid.probability.sample_data import scalars
 
 

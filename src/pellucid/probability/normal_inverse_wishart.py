@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import multigammaln
 
 from pellucid.core.checks import check_positive, check_whole, is_number
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
 from pellucid.probability.frozen import EqualByValue, finite_array, set_fields
 from pellucid.probability.positive_definite import covariance_matrix
-from pellucid.probability.random_state import generator
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import sum_error
 from pellucid.core.types import Array, Data
-from pellucid.probability.rounding import sum_error
 
 
 def prove_shares(probabilities: Data, counts: Array, pseudo_counts: Data, impossible: float) -> Certificate:

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from pellucid.core.types import Array, Data
+from pellucid.optimize.differences import numerical_jacobian
 
 
 class Constraint(Protocol):
@@ -89,21 +90,15 @@ class SmoothConstraint:
     def jacobian(self, x: Array) -> Array:
         """Return the Jacobian, one row per value."""
         m = len(self.value(x))
-        J = self._differences(x) if self.derivative is None else np.asarray(self.derivative(x), dtype=np.float64)
+        J = (
+            numerical_jacobian(self.value, x)
+            if self.derivative is None
+            else np.asarray(self.derivative(x), dtype=np.float64)
+        )
         J = J[None] if J.ndim == 1 else J
         if J.shape != (m, x.size):
             raise ValueError(f"the Jacobian of a constraint must have shape {(m, x.size)}, got {J.shape}.")
         return J
-
-    def _differences(self, x: Array) -> Array:
-        steps = np.cbrt(np.finfo(np.float64).eps) * np.maximum(1.0, np.abs(x))
-        columns = []
-        for j, step in enumerate(steps):
-            right, left = x.copy(), x.copy()
-            right[j] += step
-            left[j] -= step
-            columns.append((self.value(right) - self.value(left)) / (right[j] - left[j]))
-        return np.stack(columns, axis=1)
 
 
 def bounds(low: Data, high: Data) -> LinearConstraint:

@@ -48,7 +48,7 @@ def quadratic_program(
         None if q is None else -np.array(q, dtype=np.float64),
     )
     equalities = () if A is None else (LinearConstraint(A, b),)  # type: ignore[arg-type]  # it refuses None
-    inequalities: tuple[Constraint, ...] = () if G is None else (LinearConstraint(G, h),)  # type: ignore[arg-type]
+    inequalities: tuple[Constraint, ...] = () if G is None else (LinearConstraint(G, h),)  # type: ignore[arg-type]  # so too
     if low is not None or high is not None:
         box = [np.broadcast_to(side, n) for side in (-np.inf if low is None else low, np.inf if high is None else high)]
         inequalities += (bounds(*box),)

@@ -26,7 +26,7 @@ class Separation:
     C: Rational | None
 
     @property
-    def X(self) -> Matrix:  # noqa: N802  (the lecture's letter)
+    def X(self) -> Matrix:  # noqa: N802  (the lecture's letter)  (the lecture's letter)
         """The points, one per row."""
         return self.data.X
 
@@ -36,7 +36,7 @@ class Separation:
         return list(self.data.y)
 
     @cached_property
-    def Q(self) -> Matrix:  # noqa: N802
+    def Q(self) -> Matrix:  # noqa: N802  (the lecture's letter)
         """The inner products of the points, times the products of their classes."""
         rows = Matrix.diag(*self.y) * self.X
         return rows * rows.T

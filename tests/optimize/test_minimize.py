@@ -432,3 +432,16 @@ def test_the_bound_of_the_subgradient_method_by_hand():
     problem = Problem(lambda x: float(np.abs(x).sum()), np.sign, strong_convexity=0.0)
     solution = descend(problem, [1.0], Subgradient(0.75, radius=1.0), stopping=Stopping(max_iter=3))
     assert solution.certificate["gap"].value == pytest.approx(43 / 72)
+
+
+def test_a_joint_value_and_gradient_spares_differences_after_a_line_search():
+    values = []
+
+    def value(x):
+        values.append(x)
+        return float(x @ x)
+
+    problem = Problem(value, value_and_gradient=lambda x: (float(x @ x), 2 * x))
+    solution = descend(problem, np.full(5, 3.0), GradientDescent())
+    assert solution.certificate["gradient"].holds
+    assert len(values) <= solution.trace["evaluations"][-1] + 1  # differences would take 10 values per point

@@ -23,7 +23,6 @@ class Oracle:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.evaluations = 0
-        self.hessians = 0
         self.batch: Array | None = None
         self._values: list[tuple[Array, float]] = []
         self._points: list[Point] = []
@@ -65,7 +64,6 @@ class Oracle:
         """Return the Hessian at ``x``, symmetric."""
         if self.problem.hessian is None:
             raise ValueError("problem must have a hessian for this method, got none. Use BFGS, which builds its own.")
-        self.hessians += 1
         hessian = self.problem.hessian(x)
         hessian = hessian if hasattr(hessian, "shape") else _as_array(hessian, x, "hessian")
         expected = (x.shape[0], x.shape[0])
@@ -96,7 +94,8 @@ class Oracle:
 
     def _evaluate(self, x: Array) -> Point:
         problem = self.problem
-        if problem.value_and_gradient is not None and not any(known is x for known, _ in self._values):
+        value_is_known = any(known is x for known, _ in self._values)
+        if problem.value_and_gradient is not None and (problem.gradient is None or not value_is_known):
             value, gradient = problem.value_and_gradient(x)
             return Point(x, as_float(value), self._checked(gradient, x))
         value = self._value(x)

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.special import expit, log_softmax, softmax
 
-from pellucid.linear_model.logistic_kernels import sigmoid_pass, softmax_pass
+from pellucid.linear_model.logistic_kernels import sigmoid_pass, sigmoid_rows_pass, softmax_pass
 from pellucid.linear_model.logistic_proximal_kernels import model_descent, weighted_moments
 
 forms = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
@@ -34,6 +34,21 @@ def test_two_classes_give_loss_probabilities_and_derivatives(compiled, scale):
     assert loss == pytest.approx(weight @ np.logaddexp(0.0, np.where(labels == 1, -z, z)))
     assert slope[0] == pytest.approx(weight @ (p - labels))
     assert curvature[0, 0] == pytest.approx(weight @ (p * expit(-z)))
+
+
+@forms
+@pytest.mark.parametrize("scale", [2.0, 400.0])
+def test_a_pass_over_rows_does_what_products_and_a_pass_over_logits_do(compiled, scale):
+    rng = np.random.default_rng(0)
+    X, w, labels, weight = rng.standard_normal((7, 3)), scale * rng.standard_normal(3), np.arange(7) % 2, rng.random(7)
+    Z, P, pull, slope = np.empty((7, 1)), np.empty((7, 1)), np.full(3, 5.0), np.empty(1)
+    loss, first = chosen(sigmoid_rows_pass, compiled)(X, w, 0.7, 0.3, labels, weight, Z, P, pull)
+    np.testing.assert_allclose(Z[:, 0], X @ w - 0.7)
+    expected = np.empty((7, 1))
+    assert loss == pytest.approx(sigmoid_pass(Z, np.array([0.3]), labels, weight, expected, slope, np.empty((1, 1))))
+    np.testing.assert_allclose(P, expected, rtol=1e-12, atol=1e-300)
+    assert first == pytest.approx(slope[0])
+    np.testing.assert_allclose(pull, 5.0 + X.T @ (weight * (P[:, 0] - labels)))
 
 
 @forms

@@ -39,12 +39,13 @@ class HessianFactor:
 
     def step(self, slope: Array, _at: Point) -> Array:
         """Return the step of ``W`` and ``b``; the intercept is at its minimum, so its slope is 0."""
-        p, k = slope.shape
-        right = np.zeros((p + 1, k))
-        right[:p] = -slope
-        used = p + self.fit_intercept
-        step = np.zeros((p + 1, k))
-        step[:used] = self.solve(right[:used].T.ravel()).reshape(k, -1).T
+        return self.step_from(np.vstack([slope, np.zeros(slope.shape[1])]))
+
+    def step_from(self, slope: Array) -> Array:
+        """Return the step of ``W`` and ``b`` for the gradient by both, of shape (p + 1, K)."""
+        used, k = len(slope) - (not self.fit_intercept), slope.shape[1]
+        step = np.zeros_like(slope)
+        step[:used] = -self.solve(slope[:used].T.ravel()).reshape(k, -1).T
         return step
 
 

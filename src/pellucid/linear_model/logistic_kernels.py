@@ -9,6 +9,34 @@ import math
 
 from numba import njit
 
+REORDER = {"reassoc", "contract", "nsz"}
+"""Lets the sums of a row be vectorized."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def sigmoid_rows_pass(X, w, offset, b, labels, weight, Z, P, pull):
+    """Do all that two classes need while a row is in cache; return the loss and its slope by ``b``. O(n p).
+
+    Writes ``Z = X w - offset`` and the probabilities of the second class to ``P``, adds ``X' residual`` to ``pull``.
+    """
+    n, p = X.shape
+    loss, first = 0.0, 0.0
+    for i in range(n):
+        fitted = -offset
+        for j in range(p):
+            fitted += X[i, j] * w[j]
+        Z[i, 0] = fitted
+        z = fitted + b
+        shrunk = math.exp(-abs(z))
+        small = shrunk / (1.0 + shrunk)
+        P[i, 0] = 1.0 - small if z >= 0.0 else small
+        loss += weight[i] * (max(-z if labels[i] == 1 else z, 0.0) + math.log1p(shrunk))
+        residual = weight[i] * (P[i, 0] - labels[i])
+        first += residual
+        for j in range(p):
+            pull[j] += residual * X[i, j]
+    return loss, first
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sigmoid_pass(Z, b, labels, weight, P, slope, curvature):

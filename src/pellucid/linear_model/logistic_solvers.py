@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
+from pellucid.linear_model.logistic_approach import approach, can_approach
 from pellucid.linear_model.logistic_conjugate_gradient import conjugate_gradient_maker
-from pellucid.linear_model.logistic_hessian import COSTLY, factor_hessian
+from pellucid.linear_model.logistic_hessian import COSTLY, HessianFactor, factor_hessian
 from pellucid.linear_model.logistic_newton import Descent, Equations, newton
 from pellucid.linear_model.logistic_problem import LogisticProblem, Point
 from pellucid.linear_model.logistic_proximal import proximal_newton
@@ -20,8 +21,8 @@ LARGEST_HESSIAN = 600
 SMALL = 1 << 18
 """Entries of ``X`` up to which it costs nothing to make blocks of it dense, or to iterate a little more."""
 
-STRIDES = (64, 16, 4)
-"""The first iterates need few rows: every sixty-fourth, then four times as many, and so on to all."""
+STRIDES = (32, 8)
+"""The first iterates need few rows: every thirty-second, then four times as many, then all."""
 
 ROWS_PER_COEFFICIENT = 10
 FEWEST_ROWS = 500
@@ -37,7 +38,7 @@ ROUGH = 0.1
 def solve_logistic(problem: LogisticProblem, W: Array, b: Array | None, how: Descent) -> tuple[Point, str]:
     """Return the minimum and the method's name; the start is ``W`` and ``b``, of the rows as given (None: the best)."""
     method = choose_method(problem)
-    known: Equations | None = None
+    known: HessianFactor | None = None
     for stride in () if W.any() else _strides(problem):
         part = problem.every(stride)
         if part is None:
@@ -47,7 +48,12 @@ def solve_logistic(problem: LogisticProblem, W: Array, b: Array | None, how: Des
         how.n_iter, W, b = rough.n_iter, at.W, part.intercept(at)
         known = factor_hessian(part, at, ROUGH) if method == "newton-cholesky" else None
     final = replace(how, goal=_aim(problem, method) * how.goal)
-    at = _run(method, problem, problem.point(W, _centered(problem, W, b)), final, known)
+    b = _centered(problem, W, b)
+    if known is not None and can_approach(problem):
+        at = approach(problem, W, b, final, known)
+    else:
+        at = problem.point(W, b)
+    at = _run(method, problem, at, final, known)
     how.n_iter, how.separable = final.n_iter, final.separable
     return at, method
 

@@ -55,7 +55,8 @@ class DenseDesign:
         self.mean = self._column_means() if fit_intercept else np.zeros(X.shape[1])
         self._centers_first = X.dtype != np.float64 or X.size < SMALL or self._has_far_means()
         plain = not self._centers_first and self.root_weight is None
-        self._takes_row_passes = plain and X.flags.c_contiguous and X.shape[1] <= WIDE
+        self.takes_row_passes = plain and X.flags.c_contiguous and X.shape[1] <= WIDE
+        """Whether a loop over the rows of ``X``, centered afterwards, is right and quick."""
 
     def center(self, y: Array) -> tuple[Array, Array]:
         """Return ``b = sqrt(W) (y - y_mean)`` and ``y_mean``."""
@@ -79,7 +80,16 @@ class DenseDesign:
             blocks = self._centered(part) if self._centers_first else self._raw(part)
             return _total([self._pull(block, r[rows], rows) for rows, block in blocks])
 
-        return _total(run_blocks(work, self._parts()))
+        def work_by_rows(part: slice) -> Array:
+            pull, flat = np.zeros(self.shape[1]), np.ascontiguousarray(r[part]).reshape(-1)
+            for rows in _slices(slice(0, len(flat)), RUN):
+                run = np.zeros(self.shape[1])
+                pull_pass(self.X[part][rows], flat[rows], run)
+                pull += run
+            return (pull - flat.sum() * self.mean).reshape(-1, *r.shape[1:])
+
+        by_rows = self.takes_row_passes and r.size == self.shape[0]
+        return _total(run_blocks(work_by_rows if by_rows else work, self._parts()))
 
     def residual_and_correlations(self, b: Array, w: Array) -> tuple[Array, Array]:
         """Return ``b - A w`` and ``A'(b - A w)``, reading ``X`` once."""
@@ -102,7 +112,7 @@ class DenseDesign:
                 pull += run.reshape(pull.shape)
             return pull - _outer(self.mean, residual[part].sum(axis=0))
 
-        by_rows = self._takes_row_passes and b.size == self.shape[0]
+        by_rows = self.takes_row_passes and b.size == self.shape[0]
         return residual, _total(run_blocks(work_by_rows if by_rows else work, self._parts()))
 
     def normal_equations(self, b: Array) -> tuple[Array, Array]:
@@ -219,7 +229,7 @@ class DenseDesign:
 
     def _plain_pull(self, block: Array, r: Array) -> Array:
         """Return ``block' r``."""
-        if not (self._takes_row_passes and r.size == len(block)):
+        if not (self.takes_row_passes and r.size == len(block)):
             return block.T @ r
         pull = np.zeros(block.shape[1])
         pull_pass(block, np.ascontiguousarray(r).reshape(-1), pull)

@@ -29,33 +29,51 @@ class Classes:
 def split_classes(y: Array) -> Classes:
     """Return which rows belong to which class."""
     labels, codes = np.unique(y, return_inverse=True)
-    order = np.argsort(codes, kind="stable")
+    order = np.argsort(codes.astype(np.uint16) if len(labels) < 1 << 16 else codes, kind="stable")  # short: radix sort
     ends = np.cumsum(np.bincount(codes, minlength=len(labels)))
     return Classes(labels, tuple(np.split(order, ends[:-1])))
 
 
-def class_means(X: Array, classes: Classes) -> Array:
-    """Return the mean of each class, of shape (n_classes, n_features), in float64."""
-    return np.stack([_mean(X, rows) for rows in classes.rows])
+def class_moments(X: Array, classes: Classes) -> tuple[Array, list[Array]]:
+    r"""Return the mean of each class, of shape (n_classes, n_features), and its :math:`\sum (x - \bar x)(x - \bar x)'`.
+
+    Each row is read once: deviations are taken from the mean of the class's first rows. It is so near the mean of all
+    that correcting for it afterwards costs no digits.
+    """
+    height = max(1, BLOCK // X.shape[1])
+    means, scatters = [], []
+    for rows in classes.rows:
+        near = X[rows[:height]].mean(axis=0, dtype=np.float64)
+        total, scatter = _sums_around(X, rows, near)
+        shift = total / len(rows)
+        means.append(near + shift)
+        scatters.append(scatter - len(rows) * np.outer(shift, shift))
+    return np.stack(means), scatters
 
 
 def class_scatter(X: Array, rows: Array, mean: Array) -> Array:
     r"""Return :math:`\sum (x - \bar x)(x - \bar x)'` over some rows, without a centered copy of all of them."""
-    height = max(1, BLOCK // X.shape[1])
+    return _sums_around(X, rows, mean)[1]
 
-    def work(part: slice) -> Array:
-        scatter = np.zeros((X.shape[1], X.shape[1]))
+
+def _sums_around(X: Array, rows: Array, center: Array) -> tuple[Array, Array]:
+    """Return the sum of the deviations of some rows from a center, and of their outer products."""
+    height, p = max(1, BLOCK // X.shape[1]), X.shape[1]
+
+    def work(part: slice) -> tuple[Array, Array]:
+        total, scatter, product = np.zeros(p), np.zeros((p, p)), np.empty((p, p))
+        buffer = np.empty((min(height, part.stop - part.start), p), X.dtype)
         for start in range(part.start, part.stop, height):
-            block = X[rows[start : min(start + height, part.stop)]].astype(np.float64, copy=False)
-            block -= mean  # X[rows] is a copy already
-            scatter += block.T @ block
-        return scatter
+            these = rows[start : min(start + height, part.stop)]
+            taken = np.take(X, these, axis=0, out=buffer[: len(these)], mode="clip")  # other modes copy once more
+            block = taken.astype(np.float64, copy=False)
+            block -= center
+            total += block.sum(axis=0)
+            scatter += np.matmul(block.T, block, out=product)
+        return total, scatter
 
-    parts = run_blocks(work, split_evenly(len(rows), thread_count()))
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total
+    totals, scatters = zip(*run_blocks(work, split_evenly(len(rows), thread_count())), strict=True)
+    return np.sum(totals, axis=0), np.sum(scatters, axis=0)
 
 
 def centered_triangle(X: Array, classes: Classes, means: Array) -> Array:
@@ -67,16 +85,3 @@ def centered_triangle(X: Array, classes: Classes, means: Array) -> Array:
             block = X[rows[start : start + height]].astype(np.float64, copy=False) - mean
             triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block]), mode="r"))
     return triangle
-
-
-def _mean(X: Array, rows: Array) -> Array:
-    height = max(1, BLOCK // X.shape[1])
-
-    def work(part: slice) -> Array:
-        total = np.zeros(X.shape[1])
-        for start in range(part.start, part.stop, height):
-            total += X[rows[start : min(start + height, part.stop)]].sum(axis=0, dtype=np.float64)
-        return total
-
-    parts = run_blocks(work, split_evenly(len(rows), thread_count()))
-    return np.asarray(np.sum(parts, axis=0) / len(rows))

@@ -11,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 
 from pellucid.core.checks import is_number
 from pellucid.core.types import Array
-from pellucid.discriminant_analysis.class_moments import class_scatter
 
 
 def check_covariance_parameters(estimator: Any) -> None:
@@ -33,8 +32,8 @@ def check_covariance_parameters(estimator: Any) -> None:
         raise ValueError("covariance_estimator and shrinkage must not both be given, got both. Leave one out.")
 
 
-def covariance(X: Array, rows: Array, mean: Array, shrinkage: Any, estimator: Any) -> Array:
-    """Return the covariance of some rows, divided by their number."""
+def covariance(X: Array, rows: Array, scatter: Array, shrinkage: Any, estimator: Any) -> Array:
+    """Return the covariance of some rows, whose scatter around their mean is given, divided by their number."""
     if estimator is not None:
         fitted = clone(estimator).fit(X[rows])
         if not hasattr(fitted, "covariance_"):
@@ -47,5 +46,5 @@ def covariance(X: Array, rows: Array, mean: Array, shrinkage: Any, estimator: An
         scaler = StandardScaler()
         shrunken = ledoit_wolf(scaler.fit_transform(X[rows].astype(np.float64)))[0]
         return np.asarray(shrunken * np.outer(scaler.scale_, scaler.scale_))
-    plain = class_scatter(X, rows, mean) / len(rows)
+    plain = scatter / len(rows)
     return plain if shrinkage is None else np.asarray(shrunk_covariance(plain, shrinkage))

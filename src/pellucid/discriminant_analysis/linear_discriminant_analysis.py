@@ -14,7 +14,7 @@ from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.discriminant_analysis.class_moments import class_means, split_classes
+from pellucid.discriminant_analysis.class_moments import class_moments, split_classes
 from pellucid.discriminant_analysis.discriminant_scores import DiscriminantScores
 from pellucid.discriminant_analysis.given_covariance import check_covariance_parameters
 from pellucid.discriminant_analysis.given_priors import class_priors
@@ -114,7 +114,7 @@ class LinearDiscriminantAnalysis(
         self.classes_ = classes.labels
         priors = class_priors(self.priors, classes.counts)
         self._n_features_out = self._component_count(len(classes.labels), X.shape[1])
-        data = GroupedData(X, classes, class_means(X, classes), priors)
+        data = GroupedData(X, classes, *class_moments(X, classes), priors)
         found = SOLVERS[self.solver](data, self)
         self._store(found, data)
         certificate = linear_certificate(self, data.means, found.within, data.priors)

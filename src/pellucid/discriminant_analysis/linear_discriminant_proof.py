@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.types import Array
+from pellucid.discriminant_analysis.class_moments import class_scatter
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
 
@@ -85,7 +86,7 @@ def _covariance(model: Any, X: Array, groups: list[Array], means: Array, priors:
         centered = np.concatenate([X[rows] - mean for rows, mean in zip(groups, means, strict=True)])
         return centered.T @ centered / len(X)
     parts = [
-        prior * covariance(X, rows, mean, model.shrinkage, model.covariance_estimator)
+        prior * covariance(X, rows, class_scatter(X, rows, mean), model.shrinkage, model.covariance_estimator)
         for prior, rows, mean in zip(priors, groups, means, strict=True)
     ]
     return np.sum(parts, axis=0)

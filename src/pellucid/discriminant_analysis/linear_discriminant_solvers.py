@@ -19,11 +19,12 @@ SAFE = 1e-6
 
 @dataclass(frozen=True)
 class GroupedData:
-    """Rows, who belongs where, and the means and priors of the classes."""
+    """Rows, who belongs where, and the means, scatters and priors of the classes."""
 
     X: Array
     classes: Classes
     means: Array
+    scatters: list[Array]
     priors: Array
 
     @property
@@ -79,9 +80,8 @@ def solve_eigen(data: GroupedData, settings: Any) -> Discriminants:
     r"""Find the directions that separate best: :math:`\Sigma_b v = \lambda\Sigma v`, with :math:`V'\Sigma V = I`."""
     within = _weighted_covariance(data, settings.shrinkage, settings.covariance_estimator)
     rows = np.arange(len(data.X))
-    total = covariance(
-        data.X, rows, data.X.mean(axis=0, dtype=np.float64), settings.shrinkage, settings.covariance_estimator
-    )
+    scatter = class_scatter(data.X, rows, data.X.mean(axis=0, dtype=np.float64))
+    total = covariance(data.X, rows, scatter, settings.shrinkage, settings.covariance_estimator)
     try:
         values, vectors = eigh(total - within, within)
     except LinAlgError:
@@ -106,8 +106,7 @@ SOLVERS: dict[str, Callable[[GroupedData, Any], Discriminants]] = {
 
 
 def _pooled_covariance(data: GroupedData) -> Array:
-    groups = zip(data.classes.rows, data.means, strict=True)
-    return np.asarray(np.sum([class_scatter(data.X, rows, mean) for rows, mean in groups], axis=0) / len(data.X))
+    return np.asarray(np.sum(data.scatters, axis=0) / len(data.X))
 
 
 def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
@@ -130,8 +129,8 @@ def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
 
 def _weighted_covariance(data: GroupedData, shrinkage: Any, estimator: Any) -> Array:
     parts = [
-        prior * covariance(data.X, rows, mean, shrinkage, estimator)
-        for prior, rows, mean in zip(data.priors, data.classes.rows, data.means, strict=True)
+        prior * covariance(data.X, rows, scatter, shrinkage, estimator)
+        for prior, rows, scatter in zip(data.priors, data.classes.rows, data.scatters, strict=True)
     ]
     return np.sum(parts, axis=0)
 

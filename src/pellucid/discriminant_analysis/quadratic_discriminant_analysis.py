@@ -16,7 +16,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.discriminant_analysis.class_moments import BLOCK, class_means, split_classes
+from pellucid.discriminant_analysis.class_moments import BLOCK, class_moments, split_classes
 from pellucid.discriminant_analysis.discriminant_scores import DiscriminantScores
 from pellucid.discriminant_analysis.given_covariance import check_covariance_parameters, covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
@@ -108,8 +108,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantScores, ClassifierMixin, Certifi
             )
         self.classes_ = classes.labels
         self.priors_ = class_priors(self.priors, classes.counts)
-        self.means_ = class_means(X, classes)
-        spreads = [self._spread(X, *of) for of in zip(classes.rows, self.means_, classes.labels, strict=True)]
+        self.means_, scatters = class_moments(X, classes)
+        spreads = [self._spread(X, *of) for of in zip(classes.rows, scatters, classes.labels, strict=True)]
         axes = [
             self._axes(X, spread, *of)
             for spread, *of in zip(spreads, classes.rows, self.means_, classes.labels, strict=True)
@@ -122,10 +122,10 @@ class QuadraticDiscriminantAnalysis(DiscriminantScores, ClassifierMixin, Certifi
         self._conclude(quadratic_certificate(self, self.means_, spreads, self.priors_), trace, X, y)
         return self
 
-    def _spread(self, X: Array, rows: Array, mean: Array, label: Any) -> Array:
+    def _spread(self, X: Array, rows: Array, scatter: Array, label: Any) -> Array:
         if len(rows) == 1:
             raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined. Add rows of it.")
-        return covariance(X, rows, mean, self.shrinkage, self.covariance_estimator)
+        return covariance(X, rows, scatter, self.shrinkage, self.covariance_estimator)
 
     def _axes(self, X: Array, spread: Array, rows: Array, mean: Array, label: Any) -> tuple[Array, Array]:
         """Return the principal axes of a class and the variances along them, regularized, the largest first."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.types import Array
+from pellucid.discriminant_analysis.class_moments import class_scatter
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
 
@@ -20,7 +21,7 @@ def prove_quadratic(model: Any, X: Array, y: Array) -> Certificate:
     priors = class_priors(model.priors, np.array([len(rows) for rows in groups]))
     means = np.stack([X[rows].mean(axis=0) for rows in groups])
     spreads = [
-        covariance(X, rows, mean, model.shrinkage, model.covariance_estimator)
+        covariance(X, rows, class_scatter(X, rows, mean), model.shrinkage, model.covariance_estimator)
         for rows, mean in zip(groups, means, strict=True)
     ]
     return quadratic_certificate(model, means, spreads, priors)

@@ -91,3 +91,12 @@ def test_the_data_are_not_copied_or_changed():
     design.times(np.ones(4))
     assert design.X is X
     np.testing.assert_array_equal(X, before)
+
+
+def test_unsorted_sparse_columns_are_understood_and_left_as_they_are():
+    X = sparse.csc_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(3, 2))
+    weight = np.array([1.0, 4.0, 9.0])
+    design = make_design(X, fit_intercept=False, sample_weight=weight)
+    design.X.sort_indices()
+    np.testing.assert_allclose(design.gram(), (X.T @ sparse.diags_array(weight) @ X).toarray())
+    assert X.indices.tolist() == [2, 0, 1]

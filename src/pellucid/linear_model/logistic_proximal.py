@@ -33,7 +33,7 @@ FLATTEST = 1e-12
 """Least curvature of a row, as a part of its weight: where a probability rounds to 0 or 1 the model needs some."""
 
 INNER_PART = 0.05
-"""Part of the outer gap that a step may leave in its elastic net."""
+"""Part of the outer gap that a step may leave in its elastic net; near the minimum less, so that gaps get squared."""
 
 DAMPING = 1e-4
 """Part of its diagonal added to the Hessian: shifting the logits of all classes alike has no curvature of its own."""
@@ -59,7 +59,7 @@ def proximal_newton(problem: LogisticProblem, at: Point, how: Descent) -> Point:
     """Return the minimum, found from ``at``."""
     left, stop = distance(problem, at), how.note(problem, at)
     while not stop and (left > how.goal or how.n_iter == 0) and how.n_iter < how.max_iter:
-        before, aim = at, INNER_PART * min(left, 1.0) * at.objective
+        before, aim = at, min(INNER_PART, left) * min(left, 1.0) * at.objective
         at = _step(problem, at, aim)
         how.n_iter += 1
         last, left = left, distance(problem, at)
@@ -118,6 +118,8 @@ def _class_step(problem: LogisticProblem, at: Point, k: int, aim: float) -> Poin
 
 def _is_near(problem: LogisticProblem, at: Point, k: int) -> bool:
     """Return whether few columns are left and their model is worth solving exactly, from its Gram matrix."""
+    if len(at.W) <= LARGEST_JOINT:
+        return True
     return bool(distance(problem, at) < NEAR and np.count_nonzero(at.W[:, k]) <= LARGEST_JOINT)
 
 

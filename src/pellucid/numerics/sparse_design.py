@@ -8,7 +8,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data
+from pellucid.numerics.sparse_gram_kernels import add_cross_gram
 from pellucid.numerics.target import center_target
 
 BLOCK_BYTES = 1 << 20
@@ -26,11 +28,11 @@ class SparseDesign:
         self.total_weight = float(X.shape[0] if sample_weight is None else sample_weight.sum())
         weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         X = sparse.csc_array(X, dtype=np.float64)
+        X = X if X.has_sorted_indices else X.sorted_indices()  # a sorted copy: nobody sorts what is shared below
         self.mean = X.T @ weight / self.total_weight if fit_intercept else np.zeros(X.shape[1])
         self.offset = np.ones(X.shape[0]) if self.root_weight is None else self.root_weight
         self.raw = X
-        # sqrt(W) X keeps the zeros of X; A = sqrt(W) X - offset mean'.
-        self.X = X if self.root_weight is None else sparse.csc_array(sparse.diags_array(self.root_weight) @ X)
+        self.X = X if self.root_weight is None else _scale_rows(X, self.root_weight)  # A = sqrt(W) X - offset mean'
 
     def center(self, y: Array) -> tuple[Array, Array]:
         """Return ``b = sqrt(W) (y - y_mean)`` and ``y_mean``."""
@@ -57,7 +59,7 @@ class SparseDesign:
         """Return ``A[:, columns]' A[:, others]``."""
         left = np.arange(self.shape[1]) if columns is None else columns
         right = left if others is None else others
-        product = (self.X[:, left].T @ self.X[:, right]).toarray()
+        product = _cross_gram(self.X[:, left], sparse.csr_array(self.X[:, right]))
         if not self.fit_intercept:
             return product
         # With the mean m, sqrt(W) X has the sums N m against the root weights: -N m m' - N m m' + N m m' remains.
@@ -100,3 +102,28 @@ class SparseDesign:
         if not self.fit_intercept:
             return squares
         return np.maximum(squares - self.total_weight * self.mean**2, 0.0)
+
+
+def _scale_rows(X: sparse.csc_array, factors: Array) -> sparse.csc_array:
+    """Return ``diag(factors) X``, which is 0 where ``X`` is and so shares its indices."""
+    return sparse.csc_array((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape)
+
+
+def _cross_gram(left: sparse.csc_array, right: sparse.csr_array) -> Array:
+    """Return ``left' right``, dense."""
+    gram = np.zeros((left.shape[1], right.shape[1]))
+
+    def work(part: slice) -> None:
+        add_cross_gram(
+            left.data,
+            left.indices,
+            left.indptr,
+            right.data,
+            right.indices,
+            right.indptr,
+            part.start,
+            gram[part],
+        )
+
+    run_blocks(work, split_evenly(left.shape[1], thread_count()))
+    return gram

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pellucid.svm import augmented_rows
 from pellucid.svm import squared_hinge_newton as newton
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.augmented_rows_kernels import csr_curve_pass, csr_gram_pass
+from pellucid.svm.augmented_rows_kernels import csr_curve_pass, csr_gram_pass, csr_pull_pass, csr_scores_pass
 from pellucid.svm.column_descent import column_descent
 from pellucid.svm.column_descent_kernels import column_pass
 from pellucid.svm.hinge_dual_descent import hinge_dual_descent
@@ -17,6 +18,7 @@ from pellucid.svm.hinge_interior_point import hinge_interior_point
 from pellucid.svm.hinge_near_rows import hinge_near_rows
 from pellucid.svm.line_minimum import line_minimum
 from pellucid.svm.linear_svc_solvers import choose_solver
+from pellucid.svm.look_schedule import LookSchedule
 from pellucid.svm.margin_problem import Effort, MarginProblem
 from pellucid.svm.squared_hinge_lasso import squared_hinge_lasso
 from pellucid.svm.squared_hinge_lasso_kernels import lasso_model_descent
@@ -152,6 +154,11 @@ def test_kernels_as_plain_python_give_the_same():
     curved, A = np.zeros(4), written_out(one.rows)
     csr_curve_pass.py_func(X.data, X.indices, X.indptr, 1.0, one.cost, np.ones(4), curved)
     np.testing.assert_allclose(curved, A.T @ (one.cost * (A @ np.ones(4))))
+    scores, pulled = np.empty(12), np.zeros(3)
+    csr_scores_pass.py_func(X.data, X.indices, X.indptr, np.arange(3.0), 0.5, scores)
+    np.testing.assert_allclose(scores, dense @ np.arange(3.0) + 0.5)
+    csr_pull_pass.py_func(X.data, X.indices, X.indptr, one.cost, pulled)
+    np.testing.assert_allclose(pulled, dense.T @ one.cost)
 
     one = problem(12, 3, constant=2.0, thin=True)
     squares = (dense**2).sum(axis=1) + 4.0
@@ -187,3 +194,21 @@ def test_model_descent_of_one_coordinate_is_soft_thresholding():
             new = np.zeros(1)
             descend(np.array([[2.0]]), np.array([g]), np.zeros(1), new, 1e-12, 10)
             assert new[0] == best
+
+
+def test_threads_do_not_change_sparse_products(monkeypatch):
+    monkeypatch.setattr(augmented_rows, "WORTH_THREADS", 0)
+    monkeypatch.setattr(augmented_rows, "thread_count", lambda: 3)
+    rows = problem(50, 6, thin=True).rows
+    A, h = written_out(rows), np.arange(50.0)
+    np.testing.assert_allclose(rows.curve(h, np.ones(7)), A.T @ (h * A.sum(axis=1)))
+    np.testing.assert_allclose(rows.pull(h), A.T @ h)
+    np.testing.assert_allclose(rows.scores(np.arange(7.0)), A @ np.arange(7.0))
+    np.testing.assert_allclose(rows.by_column().toarray(), A)
+
+
+def test_the_gap_is_looked_at_where_it_should_have_reached_the_goal():
+    looks = LookSchedule()
+    for n_iter, gap, expected in [(0, 1.0, 5), (5, 0.5, 30), (30, 0.6, 35), (35, 1e-3, 41), (41, 9e-4, 81)]:
+        looks.saw(n_iter, gap, goal=0.5**6 if n_iter == 5 else 1e-6)
+        assert looks.next_look == expected

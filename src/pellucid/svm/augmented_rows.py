@@ -14,7 +14,12 @@ from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array
-from pellucid.svm.augmented_rows_kernels import csr_curve_pass, csr_gram_pass
+from pellucid.svm.augmented_rows_kernels import (
+    csr_curve_pass,
+    csr_gram_pass,
+    csr_pull_pass,
+    csr_scores_pass,
+)
 
 BLOCK_BYTES = 1 << 20
 """Size of a block of weighted rows: about one core's second-level cache."""
@@ -37,13 +42,15 @@ class AugmentedRows:
         """Return ``A u``."""
         offset = self.constant * u[-1] if self.constant else 0.0
         if self.is_sparse:
-            return np.asarray(self.X @ u[: self.p] + offset)
+            scores = np.empty(self.n)
+            self._in_parts(lambda part: csr_scores_pass(*self._rows(part), u, offset, scores[part]))
+            return scores
         return np.concatenate(self._in_parts(lambda part: self.X[part] @ u[: self.p] + offset))
 
     def pull(self, r: Array) -> Array:
         """Return ``A' r``."""
         if self.is_sparse:
-            pulled = np.asarray(self.X.T @ r)
+            pulled = self._added(self.p, lambda part, out: csr_pull_pass(*self._rows(part), r[part], out))
         else:
             pulled = np.sum(self._in_parts(lambda part: r[part] @ self.X[part]), axis=0)
         return np.append(pulled, self.constant * r.sum()) if self.constant else pulled
@@ -64,9 +71,9 @@ class AugmentedRows:
         """Return ``A' diag(h) A d``."""
         if not self.is_sparse:
             return self.pull(h * self.scores(d))
-        curved = np.zeros(self.width)
-        csr_curve_pass(*unsigned_parts(self.X), self.constant, h, d, curved)
-        return curved
+        return self._added(
+            self.width, lambda part, out: csr_curve_pass(*self._rows(part), self.constant, h[part], d, out)
+        )
 
     def gram_diagonal(self, h: Array) -> Array:
         """Return the diagonal of ``A' diag(h) A``."""
@@ -86,11 +93,30 @@ class AugmentedRows:
 
     def by_column(self) -> Any:
         """Return ``A``, written out, as a CSC matrix."""
-        X = sparse.csr_array(self.X)
-        return sparse.hstack([X, np.full((self.n, 1), self.constant)] if self.constant else [X], format="csc")
+        X = sparse.csc_array(self.X)
+        if not self.constant:
+            return X
+        data = np.concatenate([X.data, np.full(self.n, self.constant)])
+        indices = np.concatenate([X.indices, np.arange(self.n, dtype=X.indices.dtype)])
+        indptr = np.append(X.indptr, X.indptr[-1] + self.n).astype(X.indptr.dtype)
+        return sparse.csc_array((data, indices, indptr), shape=(self.n, self.width))
 
     def _in_parts(self, work: Callable[[slice], Any]) -> list[Any]:
         return run_blocks(work, split_evenly(self.n, thread_count() if self.X.size > WORTH_THREADS else 1))
+
+    def _added(self, width: int, add: Callable[[slice, Array], None]) -> Array:
+        """Return the sum of what each part of the rows adds to zeros."""
+
+        def work(part: slice) -> Array:
+            out = np.zeros(width)
+            add(part, out)
+            return out
+
+        return np.asarray(np.sum(self._in_parts(work), axis=0))
+
+    def _rows(self, part: slice) -> tuple[Array, Array, Array]:
+        data, indices, indptr = unsigned_parts(self.X)
+        return data, indices, indptr[part.start : part.stop + 1]
 
     def _squares(self) -> Any:
         X = self.X

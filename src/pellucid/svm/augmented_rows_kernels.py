@@ -6,6 +6,25 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def csr_scores_pass(data, indices, indptr, u, offset, scores):
+    """Write ``X u + offset``. O(entries)."""
+    for i in range(len(indptr) - 1):
+        score = offset
+        for a in range(indptr[i], indptr[i + 1]):
+            score += data[a] * u[indices[a]]
+        scores[i] = score
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def csr_pull_pass(data, indices, indptr, r, pulled):
+    """Add ``X' r`` to ``pulled``; rows with ``r`` of 0 are not read. O(entries)."""
+    for i in range(len(indptr) - 1):
+        if r[i] != 0.0:
+            for a in range(indptr[i], indptr[i + 1]):
+                pulled[indices[a]] += r[i] * data[a]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def csr_curve_pass(data, indices, indptr, constant, h, d, curved):
     """Add ``A' diag(h) A d`` to ``curved``, reading each row once and rows of weight 0 not at all. O(entries)."""
     p = len(d) - (constant > 0.0)

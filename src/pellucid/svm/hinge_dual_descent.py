@@ -11,10 +11,8 @@ from scipy import sparse
 
 from pellucid.svm.augmented_rows import unsigned_parts
 from pellucid.svm.hinge_dual_descent_kernels import dual_descent_pass
+from pellucid.svm.look_schedule import LookSchedule
 from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
-
-PASSES_PER_LOOK = 5
-"""Passes between two looks at the gap, which cost a pass each."""
 
 
 def hinge_dual_descent(problem: MarginProblem, effort: Effort, rng: np.random.RandomState) -> Machine:
@@ -24,11 +22,13 @@ def hinge_dual_descent(problem: MarginProblem, effort: Effort, rng: np.random.Ra
     squares = rows.sq_lengths()
     machine, order = Machine(np.zeros(rows.width)), np.arange(rows.n)
     n_active, highest, lowest = rows.n, np.inf, -np.inf
+    looks = LookSchedule()
     while True:
-        if machine.n_iter % PASSES_PER_LOOK == 0 or machine.n_iter >= effort.max_iter:
+        if machine.n_iter >= min(looks.next_look, effort.max_iter):
             machine.u = problem.combine(alpha)  # anew, so that rounding does not pile up
-            values = problem.hinge_values(machine.u, alpha, problem.margins(machine.u))
+            values = problem.hinge_values(machine.u, alpha, problem.margins(machine.u), combined=machine.u)
             machine.note(*values, support_vectors=float(np.count_nonzero(alpha)))
+            looks.saw(machine.n_iter, machine.gap, goal=effort.goal * machine.objective)
             if effort.watch(machine.u) or machine.n_iter >= effort.max_iter or machine.is_within(effort.goal):
                 machine.alpha = alpha
                 return machine

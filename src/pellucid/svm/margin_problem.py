@@ -45,9 +45,11 @@ class MarginProblem:
         """Return the sum of the hinge losses."""
         return float(self.cost @ np.maximum(self.wanted - margins, 0.0))
 
-    def hinge_values(self, u: Array, alpha: Array, margins: Array) -> tuple[float, float]:
+    def hinge_values(
+        self, u: Array, alpha: Array, margins: Array, combined: Array | None = None
+    ) -> tuple[float, float]:
         """Return the hinge objective of the weights and its distance from the dual objective."""
-        v = self.combine(alpha)
+        v = self.combine(alpha) if combined is None else combined
         objective = 0.5 * float(u @ u) + self.hinge_loss(margins)
         return objective, max(0.0, objective - float(np.sum(self.wanted * alpha)) + 0.5 * float(v @ v))
 

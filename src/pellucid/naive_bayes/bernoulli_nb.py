@@ -14,7 +14,7 @@ from pellucid.core.checks import is_number
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.class_counts import class_sums, row_scores
 from pellucid.naive_bayes.counting_nb import CountingNB, product_loss
-from pellucid.naive_bayes.counting_nb_proof import class_rows, prove_counting_nb, stored_numbers, summed_by_class
+from pellucid.naive_bayes.counting_nb_proof import Pairs, class_rows, prove_counting_nb, stored_numbers, summed_by_class
 from pellucid.naive_bayes.smoothing import check_alpha, log_smoothed, one_if_equal
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -73,9 +73,10 @@ class BernoulliNB(CountingNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _add_counts(self, X: Data, codes: Array, weight: Array | None, *, is_new: bool) -> None:
+    def _add_counts(self, X: Data, codes: Array, weight: Array | None, *, is_new: bool) -> Array:
         here = class_sums(X, codes, weight, len(self.classes_))
         self.feature_count_ = here if is_new else self.feature_count_ + here
+        return here
 
     def _estimate(self, alpha: Array) -> None:
         alpha, rows = one_if_equal(alpha), self.class_count_[:, None]
@@ -110,15 +111,23 @@ class BernoulliNB(CountingNB):
             raise ValueError(f"X must hold values between 0 and 1 if binarize is None, got {got!r}. Set binarize.")
         return X
 
+    def _recompute(self, columns: Array, alpha: Array) -> Pairs:
+        ones, zeros = _log_shares(self.feature_count_[:, columns], self.class_count_, alpha[columns])
+        return [(self.feature_log_prob_[:, columns], ones), (self.absence_log_prob_[:, columns], zeros)]
+
     def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
         X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
         weight = np.ones(len(y)) if weight is None else weight
         alpha = check_alpha(self.alpha, self.force_alpha, X.shape[1])
         rows = class_rows(y, self.classes_)
         sums = summed_by_class(X, rows, weight)
-        counts = np.array([weight[some].sum() for some in rows])
-        total = np.maximum(counts[:, None] + 2 * alpha, TINY)
-        with np.errstate(divide="ignore"):
-            ones, zeros = np.log((sums + alpha) / total), np.log((counts[:, None] - sums + alpha) / total)
+        ones, zeros = _log_shares(sums, np.array([weight[some].sum() for some in rows]), alpha)
         shares = [(self.feature_log_prob_, ones), (self.absence_log_prob_, zeros)]
         return prove_counting_nb(self, rows, weight, [(self.feature_count_, sums)], shares, stored_numbers(X))
+
+
+def _log_shares(sums: Array, counts: Array, alpha: Array) -> tuple[Array, Array]:
+    """Return the logarithms of the smoothed shares of ones and of zeros."""
+    total = np.maximum(counts[:, None] + 2 * alpha, TINY)
+    with np.errstate(divide="ignore"):
+        return np.log((sums + alpha) / total), np.log((counts[:, None] - sums + alpha) / total)

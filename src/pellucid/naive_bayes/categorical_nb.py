@@ -13,7 +13,7 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
 from pellucid.naive_bayes.counting_nb import CountingNB, product_loss
-from pellucid.naive_bayes.counting_nb_proof import class_rows, prove_counting_nb
+from pellucid.naive_bayes.counting_nb_proof import Pairs, class_rows, prove_counting_nb
 from pellucid.naive_bayes.smoothing import check_alpha, log_smoothed
 
 
@@ -68,17 +68,34 @@ class CategoricalNB(CountingNB):
         self.class_prior = class_prior
         self.min_categories = min_categories
 
-    def _add_counts(self, X: Array, codes: Array, weight: Array | None, *, is_new: bool) -> None:
+    def _add_counts(self, X: Array, codes: Array, weight: Array | None, *, is_new: bool) -> list[Array]:
         sizes = self._sizes(X)
         n_classes = len(self.classes_)
         if not is_new:
             sizes = np.maximum(sizes, self.n_categories_)
-        tables = []
+        added = []
         for j, size in enumerate(sizes.tolist()):
             place = codes * size + X[:, j]
             table = np.bincount(place, weights=weight, minlength=n_classes * size).reshape(n_classes, size)
-            tables.append(table.astype(np.float64) if is_new else table + _widened(self.category_count_[j], size))
-        self.category_count_, self.n_categories_ = tables, sizes
+            added.append(table.astype(np.float64))
+        if is_new:
+            self.category_count_ = added
+        else:
+            known = zip(self.category_count_, added, strict=True)
+            self.category_count_ = [_widened(table, here.shape[1]) + here for table, here in known]
+        self.n_categories_ = sizes
+        return added
+
+    def _recount(self, added: list[Array], X: Data, columns: Array, codes: Array, weight: Array | None) -> Pairs:
+        pairs = []
+        for j in columns:
+            table = np.zeros_like(added[j])
+            np.add.at(table, (codes, X[:, j]), 1.0 if weight is None else weight)
+            pairs.append((added[j], table))
+        return pairs
+
+    def _recompute(self, columns: Array, alpha: Array) -> Pairs:
+        return [(self.feature_log_prob_[j], _log_shares(self.category_count_[j], alpha[j])) for j in columns]
 
     def _sizes(self, X: Array) -> Array:
         sizes = X.max(axis=0).astype(np.int64) + 1
@@ -140,10 +157,7 @@ class CategoricalNB(CountingNB):
         tables, logs = [], []
         for j, stored in enumerate(self.category_count_):
             table = _recounted(X[:, j], rows, weight, stored.shape[1])
-            shares = table + alpha[j]
-            with np.errstate(divide="ignore"):
-                total = np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-                logs.append((self.feature_log_prob_[j], np.log(shares / total)))
+            logs.append((self.feature_log_prob_[j], _log_shares(table, alpha[j])))
             tables.append((stored, table))
         return prove_counting_nb(self, rows, weight, tables, logs, X.size)
 
@@ -158,6 +172,13 @@ class CategoricalNB(CountingNB):
 def _widened(table: Array, size: int) -> Array:
     """Return the counts with a column of zeros for every category that is new."""
     return np.pad(table, ((0, 0), (0, size - table.shape[1])))
+
+
+def _log_shares(table: Array, alpha: float) -> Array:
+    """Return the logarithms of the smoothed shares of each class's counts."""
+    shares = table + alpha
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)))
 
 
 def _recounted(column: Array, rows: Sequence[Array], weight: Array, size: int) -> Array:

@@ -11,23 +11,24 @@ from sklearn.utils.validation import validate_data
 
 from pellucid.core.checks import check_one_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.rounding import EPSILON
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
 from pellucid.naive_bayes.class_counts import class_totals
 from pellucid.naive_bayes.class_labels import check_classes, encode_known_labels, encode_labels, numeric_labels
 from pellucid.naive_bayes.class_scores import ClassScores
-from pellucid.naive_bayes.counting_nb_proof import counting_certificate, stored_numbers
+from pellucid.naive_bayes.counting_nb_proof import Pairs, spot_check_counting_nb
 from pellucid.naive_bayes.partial_fits import partial_fit_method
 from pellucid.naive_bayes.smoothing import check_alpha, log_class_prior
+from pellucid.naive_bayes.spot_check import few_columns, spot_sums
 
 
 class CountingNB(ClassScores, ClassifierMixin, CertifiedEstimator):
     """Base of MultinomialNB, BernoulliNB and CategoricalNB: counts per class, smoothed, in logarithms.
 
-    A subclass implements ``_add_counts``, which replaces its table of counts by one with more rows in it,
-    ``_estimate``, which turns the table into log probabilities, and ``_loss``, their share in the objective.
+    A subclass implements ``_add_counts``, which replaces its table of counts by one with more rows in it and returns
+    what was added, ``_estimate``, which turns the table into log probabilities, ``_loss``, their share in the
+    objective, and ``_recompute``, which checks a few of them.
     """
 
     alpha: Any
@@ -62,14 +63,16 @@ class CountingNB(ClassScores, ClassifierMixin, CertifiedEstimator):
         is_new = len(trace) == 0
         here = class_totals(codes, weight, len(self.classes_))
         self.class_count_ = here if is_new else self.class_count_ + here
-        self._add_counts(X, codes, weight, is_new=is_new)
+        added = self._add_counts(X, codes, weight, is_new=is_new)
         self._estimate(alpha)
         self.class_log_prior_ = log_class_prior(
             self.class_count_, fit_prior=self.fit_prior, class_prior=self.class_prior
         )
         trace.add(iteration=len(trace) + 1, objective=self._mean_loss())
-        expected = dict.fromkeys(("counts", "prior", "sums", "conditionals"), EPSILON)
-        certificate = counting_certificate(stored_numbers(X), len(trace), **expected)
+        self.trace_ = trace
+        columns = few_columns(X.shape[1])
+        pairs = self._recount(added, X, columns, codes, weight), self._recompute(columns, alpha)
+        certificate = spot_check_counting_nb(self, here, codes, weight, *pairs, X)
         self._conclude(certificate, trace, X, numeric_labels(y, codes), weight)
 
     def _mean_loss(self) -> float:
@@ -89,7 +92,15 @@ class CountingNB(ClassScores, ClassifierMixin, CertifiedEstimator):
     def _log_prior(self) -> Array:
         return self.class_log_prior_
 
-    def _add_counts(self, X: Data, codes: Array, weight: Array | None, *, is_new: bool) -> None:
+    def _add_counts(self, X: Data, codes: Array, weight: Array | None, *, is_new: bool) -> Any:
+        raise NotImplementedError
+
+    def _recount(self, added: Any, X: Data, columns: Array, codes: Array, weight: Array | None) -> Pairs:
+        """Return what was added for some columns, with what should have been."""
+        return [(added[:, columns], spot_sums(X, columns, codes, weight, len(self.classes_)))]
+
+    def _recompute(self, columns: Array, alpha: Array) -> Pairs:
+        """Return the log probabilities of some columns, with what they should be for the counts."""
         raise NotImplementedError
 
     def _estimate(self, alpha: Array) -> None:

@@ -12,12 +12,13 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.partial_fits import parts_remark
+from pellucid.naive_bayes.spot_check import few_columns, spot_remark
 
 
 def counting_certificate(
-    n_stored: int, n_parts: int, *, counts: float, prior: float, sums: float, conditionals: float
+    n_stored: int, remark: str, *, counts: float, prior: float, sums: float, conditionals: float
 ) -> Certificate:
-    """Return the certificate of measured, or expected, relative errors of sums of ``n_stored`` numbers."""
+    """Return the certificate of measured relative errors of sums of ``n_stored`` numbers."""
     bound = sum_error(n_stored)
     claims = (
         Claim("class counts", "relative distance from the weights of the classes", counts, bound),
@@ -25,7 +26,7 @@ def counting_certificate(
         Claim("counts", "relative distance from the sums of the rows of each class", sums, bound),
         Claim("conditionals", "relative distance from the smoothed shares of these sums", conditionals, bound),
     )
-    return Certificate("exact", claims, parts_remark(n_parts))
+    return Certificate("exact", claims, remark)
 
 
 def class_rows(y: Array, classes: Array) -> list[Array]:
@@ -38,31 +39,50 @@ def summed_by_class(X: Data, rows: Sequence[Array], weight: Array) -> Array:
     return np.array([np.asarray(X[some].T @ weight[some]).ravel() for some in rows], dtype=np.float64)
 
 
+Pairs = Sequence[tuple[Array, Array]]
+"""Stored numbers, each with what they should be."""
+
+
 def prove_counting_nb(
-    model: Any,
-    rows: Sequence[Array],
-    weight: Array,
-    sums: Sequence[tuple[Array, Array]],
-    conditionals: Sequence[tuple[Array, Array]],
-    n_stored: int,
+    model: Any, rows: Sequence[Array], weight: Array, sums: Pairs, conditionals: Pairs, n_stored: int
 ) -> Certificate:
     """Return the certificate from pairs of stored and recomputed sums, and of stored and recomputed log shares."""
     counts = np.array([weight[some].sum() for some in rows])
     strangers = abs(float(weight.sum() - counts.sum()))
+    return counting_certificate(
+        n_stored,
+        parts_remark(len(model.trace_)),
+        counts=(float(np.abs(model.class_count_ - counts).max()) + strangers) / float(weight.sum()),
+        prior=_farthest_log(model.class_log_prior_, _log_prior(model, counts)),
+        sums=max(_farthest_sum(stored, found) for stored, found in sums),
+        conditionals=max(_farthest_log(stored, found) for stored, found in conditionals),
+    )
+
+
+def spot_check_counting_nb(
+    model: Any, here: Array, codes: Array, weight: Array | None, sums: Pairs, conditionals: Pairs, X: Data
+) -> Certificate:
+    """Return the certificate of a fit from the weights of the classes in its last part and pairs of a few columns."""
+    some = few_columns(len(here))
+    right = np.array([(codes == k).sum() if weight is None else weight[codes == k].sum() for k in some])
+    remarks = parts_remark(len(model.trace_)), spot_remark(X.shape[1])
+    return counting_certificate(
+        stored_numbers(X),
+        " ".join(filter(None, remarks)),
+        counts=float(np.abs(here[some] - right).max()) / float(here.sum()),
+        prior=_farthest_log(model.class_log_prior_, _log_prior(model, model.class_count_)),
+        sums=max(_farthest_sum(stored, found) for stored, found in sums),
+        conditionals=max(_farthest_log(stored, found) for stored, found in conditionals),
+    )
+
+
+def _log_prior(model: Any, counts: Array) -> Array:
     if model.class_prior is not None:
         prior = np.asarray(model.class_prior, dtype=np.float64)
     else:
         prior = counts / counts.sum() if model.fit_prior else np.ones(len(counts)) / len(counts)
     with np.errstate(divide="ignore"):
-        log_prior = np.log(prior)
-    return counting_certificate(
-        n_stored,
-        len(model.trace_),
-        counts=(float(np.abs(model.class_count_ - counts).max()) + strangers) / float(weight.sum()),
-        prior=_farthest_log(model.class_log_prior_, log_prior),
-        sums=max(_farthest_sum(stored, found) for stored, found in sums),
-        conditionals=max(_farthest_log(stored, found) for stored, found in conditionals),
-    )
+        return np.asarray(np.log(prior))
 
 
 def stored_numbers(X: Data) -> int:

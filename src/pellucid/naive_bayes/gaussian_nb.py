@@ -18,8 +18,8 @@ from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
 from pellucid.naive_bayes.class_labels import check_classes, encode_known_labels, encode_labels, numeric_labels
 from pellucid.naive_bayes.class_scores import ClassScores
-from pellucid.naive_bayes.gaussian_nb_proof import gaussian_certificate, prove_gaussian_nb
-from pellucid.naive_bayes.gaussian_nb_solvers import EPSILON, ClassMoments, class_moments, gaussian_log_scores
+from pellucid.naive_bayes.gaussian_nb_proof import prove_gaussian_nb, spot_check_gaussian_nb
+from pellucid.naive_bayes.gaussian_nb_solvers import ClassMoments, class_moments, gaussian_log_scores
 from pellucid.naive_bayes.partial_fits import partial_fit_method
 
 FLOATS = (np.float64, np.float32)
@@ -85,7 +85,8 @@ class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         self.classes_, codes = encode_labels(y)
         found = self._moments(X, codes, weight)
-        self._estimate(found, Trace(), X, numeric_labels(y, codes), weight)
+        self._estimate(found, Trace())
+        self._certify(found, X, y, codes, weight)
         return self
 
     @partial_fit_method
@@ -96,11 +97,10 @@ class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):
         known = check_classes(self, classes)
         X, y, weight = self._check_rows(X, y, sample_weight, reset=is_first)
         self.classes_, codes = known, encode_known_labels(y, known)
-        found = self._moments(X, codes, weight)
-        if not is_first:
-            found = ClassMoments(self.class_count_, self.theta_, self.scatter_).merged(found)
-        trace = Trace() if is_first else Trace.joined([self.trace_])
-        self._estimate(found, trace, X, numeric_labels(y, codes), weight)
+        part = self._moments(X, codes, weight)
+        found = part if is_first else ClassMoments(self.class_count_, self.theta_, self.scatter_).merged(part)
+        self._estimate(found, Trace() if is_first else Trace.joined([self.trace_]))
+        self._certify(part, X, y, codes, weight)
         return self
 
     def _moments(self, X: Array, codes: Array, weight: Array | None) -> ClassMoments:
@@ -109,7 +109,7 @@ class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):
             check_finite(X, self)
         return found
 
-    def _estimate(self, found: ClassMoments, trace: Trace, X: Array, labels: Array, weight: Array | None) -> None:
+    def _estimate(self, found: ClassMoments, trace: Trace) -> None:
         """Set the parameters from the moments of all rows seen."""
         self.class_count_, self.theta_, self.scatter_ = found.total, found.mean, found.scatter
         self.class_prior_ = self._checked_priors(found.total)
@@ -118,15 +118,10 @@ class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):
         self.var_ = found.scatter / count[:, None] + self.epsilon_
         self.trace_ = trace
         trace.add(iteration=len(trace) + 1, objective=self._mean_loss())
-        certificate = gaussian_certificate(
-            self,
-            counts=EPSILON,
-            prior=EPSILON,
-            means=EPSILON,
-            variances=found.error,
-            smoothing=found.error,
-        )
-        self._conclude(certificate, trace, X, labels, weight)
+
+    def _certify(self, part: ClassMoments, X: Array, y: Array, codes: Array, weight: Array | None) -> None:
+        certificate = spot_check_gaussian_nb(self, part, X, codes, weight)
+        self._conclude(certificate, self.trace_, X, numeric_labels(y, codes), weight)
 
     def _checked_priors(self, total: Array) -> Array:
         if self.priors is None:

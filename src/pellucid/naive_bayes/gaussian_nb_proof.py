@@ -11,15 +11,23 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array
 from pellucid.naive_bayes.partial_fits import parts_remark
+from pellucid.naive_bayes.spot_check import few_columns, spot_moments, spot_remark
 
 ROWS_AT_ONCE = 4096
 TINY = float(np.finfo(np.float64).tiny)
 
 
 def gaussian_certificate(
-    model: Any, *, counts: float, prior: float, means: float, variances: float, smoothing: float
+    model: Any,
+    remark: str,
+    *,
+    counts: float,
+    prior: float,
+    means: float,
+    variances: float,
+    smoothing: float,
 ) -> Certificate:
-    """Return the certificate of a fitted model from measured, or expected, relative errors.
+    """Return the certificate of a fitted model from measured relative errors.
 
     Means are stored rounded. Differences between them, from which the overall variance and the variances of a fit in
     parts are made, feel that: the bounds there grow with the size of the means in deviations.
@@ -44,7 +52,30 @@ def gaussian_certificate(
             bound + rounded,
         ),
     )
-    return Certificate("exact", claims, parts_remark(n_parts))
+    return Certificate("exact", claims, " ".join(filter(None, (parts_remark(n_parts), remark))))
+
+
+def spot_check_gaussian_nb(model: Any, part: Any, X: Array, codes: Array, weight: Array | None) -> Certificate:
+    """Return the certificate of a fit: the moments of its last part measured on a few columns, the rest from these."""
+    columns = few_columns(X.shape[1])
+    counts, mean, variance = spot_moments(X, columns, codes, weight, len(model.classes_))
+    total = np.where(model.class_count_ > 0, model.class_count_, 1.0)[:, None]
+    share = model.class_count_ / model.class_count_.sum()
+    center = share @ model.theta_
+    overall = model.scatter_.sum(axis=0) / model.class_count_.sum() + share @ (model.theta_ - center) ** 2
+    epsilon = model.var_smoothing * overall.max()
+    spread = variance + model.epsilon_
+    kept = part.scatter[:, columns] / np.where(counts > 0, counts, 1.0)[:, None]
+    right = model.scatter_ / total + model.epsilon_
+    return gaussian_certificate(
+        model,
+        spot_remark(X.shape[1]),
+        counts=float(np.abs(part.total - counts).max()) / float(counts.sum()),
+        prior=float(np.abs(model.class_prior_ - (share if model.priors is None else np.asarray(model.priors))).max()),
+        means=relative_distance(part.mean[:, columns], mean, np.abs(mean) + np.sqrt(variance)),
+        variances=max(relative_distance(kept, variance, spread), relative_distance(model.var_, right, right)),
+        smoothing=relative_distance(np.array(model.epsilon_), np.array(epsilon), np.array(epsilon)),
+    )
 
 
 def prove_gaussian_nb(model: Any, X: Array, y: Array, weight: Array | None) -> Certificate:
@@ -70,6 +101,7 @@ def prove_gaussian_nb(model: Any, X: Array, y: Array, weight: Array | None) -> C
         )
     return gaussian_certificate(
         model,
+        "",
         counts=float(np.abs(model.class_count_ - counts).max() + abs(strangers)) / total,
         prior=float(np.abs(model.class_prior_ - prior).max()),
         means=means,

@@ -13,8 +13,6 @@ from pellucid.naive_bayes.gaussian_nb_kernels import class_moments_pass, gaussia
 
 BLOCK_ROWS = 4096
 
-EPSILON = float(np.finfo(np.float64).eps)
-
 FAR = 100.0
 """A pivot whose squared distance from the mean is more than so many variances costs digits: the pass is repeated."""
 
@@ -29,8 +27,6 @@ class ClassMoments:
     total: Array
     mean: Array
     scatter: Array
-    error: float = EPSILON
-    """Relative rounding error of the scatters to expect: digits are lost where a pivot was far from the mean."""
 
     def merged(self, other: ClassMoments) -> ClassMoments:
         """Return the moments of both sets of rows together, from differences of means: no digits cancel."""
@@ -38,7 +34,7 @@ class ClassMoments:
         share = np.divide(other.total, total, out=np.zeros_like(total), where=total > 0)[:, None]
         gap = other.mean - self.mean
         scatter = self.scatter + other.scatter + self.total[:, None] * share * gap**2
-        return ClassMoments(total, self.mean + share * gap, scatter, self.error + other.error)
+        return ClassMoments(total, self.mean + share * gap, scatter)
 
     def overall_variance(self) -> Array:
         """Return the variance of each column over all classes."""
@@ -58,8 +54,7 @@ def class_moments(X: Array, codes: Array, weight: Array | None, n_classes: int) 
             total, shift, square = _sums(X, codes, weight, pivot)
             found = _about_the_mean(total, shift, square)
         mean = np.where(total[:, None] > 0, pivot + _divided(shift, total), 0.0)
-        lost = np.divide(shift * _divided(shift, total), found, out=np.zeros_like(found), where=found > 0)
-        return ClassMoments(total, mean, np.maximum(found, 0.0), EPSILON * (1.0 + float(lost.max())))
+        return ClassMoments(total, mean, np.maximum(found, 0.0))
 
 
 def gaussian_log_scores(X: Array, mean: Array, variance: Array, log_prior: Array) -> Array:

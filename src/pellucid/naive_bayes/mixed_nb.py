@@ -14,7 +14,6 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_nonnegative
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.finite import check_finite
-from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
@@ -23,7 +22,7 @@ from pellucid.naive_bayes.class_labels import encode_labels, numeric_labels
 from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.gaussian_nb_solvers import SMALLEST_VARIANCE, class_moments
 from pellucid.naive_bayes.mixed_columns import choose_densities, column_values, declared_categories
-from pellucid.naive_bayes.mixed_nb_proof import conditionals_claim, is_ours, mixed_certificate, prove_mixed_nb
+from pellucid.naive_bayes.mixed_nb_proof import prove_mixed_nb
 from pellucid.probability import Bernoulli, Beta, Categorical, Density, Dirichlet, Gaussian
 
 
@@ -140,9 +139,7 @@ class MixedNB(ClassScores, ClassifierMixin, CertifiedEstimator):
         scores = self._scores(columns)[np.arange(len(codes)), codes]
         trace = Trace()
         trace.add(iteration=1, objective=-float(np.average(scores, weights=weight)))
-        claim = conditionals_claim(EPSILON, sum_error(len(y)))
-        unproved = [j for j, of_column in enumerate(self.densities_) if not is_ours(of_column[0])]
-        certificate = mixed_certificate(len(y), counts=EPSILON, prior=EPSILON, conditionals=claim, unproved=unproved)
+        certificate = prove_mixed_nb(self, columns, y, weight)
         numbers = [np.unique(c, return_inverse=True)[1] if c.dtype.kind == "U" else c for c in columns]
         self._conclude(certificate, trace, np.column_stack(numbers), numeric_labels(y, codes), weight)
 

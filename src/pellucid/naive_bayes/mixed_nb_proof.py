@@ -17,7 +17,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 def mixed_certificate(n: int, *, counts: float, prior: float, conditionals: Claim, unproved: list[int]) -> Certificate:
-    """Return the certificate of measured, or expected, relative errors."""
+    """Return the certificate of measured relative errors."""
     bound = sum_error(n)
     claims = (
         Claim("class counts", "relative distance from the weights of the classes", counts, bound),

@@ -11,8 +11,11 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.class_counts import class_sums, row_scores
 from pellucid.naive_bayes.counting_nb import CountingNB, product_loss
-from pellucid.naive_bayes.counting_nb_proof import class_rows, prove_counting_nb, stored_numbers, summed_by_class
+from pellucid.naive_bayes.counting_nb_proof import Pairs, class_rows, prove_counting_nb, stored_numbers, summed_by_class
 from pellucid.naive_bayes.smoothing import check_alpha, log_smoothed, one_if_equal
+
+TINY = float(np.finfo(np.float64).tiny)
+"""Stands for no words at all: their shares are 0, not 0 / 0."""
 
 
 class MultinomialNB(CountingNB):
@@ -69,9 +72,10 @@ class MultinomialNB(CountingNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _add_counts(self, X: Data, codes: Array, weight: Array | None, *, is_new: bool) -> None:
+    def _add_counts(self, X: Data, codes: Array, weight: Array | None, *, is_new: bool) -> Array:
         here = class_sums(X, codes, weight, len(self.classes_))
         self.feature_count_ = here if is_new else self.feature_count_ + here
+        return here
 
     def _estimate(self, alpha: Array) -> None:
         total = self.feature_count_.sum(axis=1, keepdims=True) + alpha.sum()
@@ -93,6 +97,12 @@ class MultinomialNB(CountingNB):
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return X
 
+    def _recompute(self, columns: Array, alpha: Array) -> Pairs:
+        total = self.feature_count_.sum(axis=1, keepdims=True) + alpha.sum()
+        with np.errstate(divide="ignore"):
+            logs = np.log((self.feature_count_[:, columns] + alpha[columns]) / np.maximum(total, TINY))
+        return [(self.feature_log_prob_[:, columns], logs)]
+
     def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
         X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
         weight = np.ones(len(y)) if weight is None else weight
@@ -101,7 +111,7 @@ class MultinomialNB(CountingNB):
         sums = summed_by_class(X, rows, weight)
         with np.errstate(divide="ignore"):
             shares = sums + alpha
-            logs = np.log(shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny))
+            logs = np.log(shares / np.maximum(shares.sum(axis=1, keepdims=True), TINY))
         pairs = [(self.feature_count_, sums)], [(self.feature_log_prob_, logs)]
         return prove_counting_nb(self, rows, weight, *pairs, stored_numbers(X))
 

@@ -20,6 +20,7 @@ from pellucid.files import (
 from pellucid.files.container import UNSEALED
 from pellucid.files.writing import model_bytes
 from pellucid.linear_model import LinearRegression
+from pellucid.naive_bayes import BayesClassifier
 from tests.files.fuzz import join, split
 
 
@@ -317,3 +318,16 @@ def test_a_failed_save_keeps_the_old_file(tmp_path, monkeypatch):
         pellucid.save(StandardScaler().fit([[5.0], [9.0]]), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_list_of_the_wrong_length_is_refused(tmp_path):
+    X, y = [[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]
+    content = model_bytes(BayesClassifier("multivariate_gaussian").fit(X, y))
+
+    def lengthen(header, document, data):
+        document["model"]["attributes"]["densities_"]["list"].append(
+            document["model"]["attributes"]["densities_"]["list"][0]
+        )
+
+    with pytest.raises(SchemaError, match="densities_"):
+        load_bytes(tmp_path, forged(content, lengthen))

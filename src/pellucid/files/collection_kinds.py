@@ -21,6 +21,8 @@ class Items(Kind):
     """A list or a tuple whose items are of one kind."""
 
     kind: Kind
+    dim: str | None = None
+    """The name of its length, which must have the same value throughout the estimator; None: any length."""
     most: int = 1_000_000
 
     @property
@@ -31,6 +33,7 @@ class Items(Kind):
         return type(value) in (list, tuple) and len(value) <= self.most and all(map(self.kind.fits, value))
 
     def write(self, value: Sequence[Any], page: WritePage, path: str) -> Json:
+        page.agree(path, (self.dim,), (len(value),))
         items = [self.kind.write(item, page, f"{path}.{i}") for i, item in enumerate(value)]
         return {"list" if isinstance(value, list) else "tuple": items}
 
@@ -41,6 +44,7 @@ class Items(Kind):
         ((form, items),) = node.items()
         if len(items) > self.most:
             raise SchemaError(f"{path} must have at most {self.most} items, got {len(items)}.")
+        page.agree(path, (self.dim,), (len(items),))
         found = [read_as(self.kind, item, page, f"{path}.{i}") for i, item in enumerate(items)]
         return found if form == "list" else tuple(found)
 

@@ -58,9 +58,9 @@ SCHEMAS = (
             **INPUTS,
             **GROUPS,
             **EVIDENCE,
-            "rotations_": Items(Numbers(("n_features", "n_features"))),
-            "scalings_": Items(Numbers(("n_features",))),
-            "covariance_": Optional(Items(Numbers(("n_features", "n_features")))),
+            "rotations_": Items(Numbers(("n_features", "n_features")), "n_classes"),
+            "scalings_": Items(Numbers(("n_features",)), "n_classes"),
+            "covariance_": Optional(Items(Numbers(("n_features", "n_features")), "n_classes")),
         },
     ),
 )

@@ -71,8 +71,8 @@ SCHEMAS = (
         parameters=COUNTING | {"min_categories": Nothing() | Whole() | GIVEN},
         attributes={
             **COUNTED,
-            "category_count_": Items(Numbers(("n_classes", None), ("float64",))),
-            "feature_log_prob_": Items(Numbers(("n_classes", None), ("float64",), finite=False)),
+            "category_count_": Items(Numbers(("n_classes", None), ("float64",)), "n_features"),
+            "feature_log_prob_": Items(Numbers(("n_classes", None), ("float64",), finite=False), "n_features"),
             "n_categories_": Numbers(("n_features",), WHOLES, low=1),
         },
     ),
@@ -91,7 +91,7 @@ SCHEMAS = (
             "classes_": LABELS,
             "class_count_": PER_CLASS,
             "class_prior_": PER_CLASS,
-            "densities_": Items(Items(DensityRecord())),
+            "densities_": Items(Items(DensityRecord(), "n_classes"), "n_features"),
         },
     ),
     Schema(
@@ -110,7 +110,7 @@ SCHEMAS = (
             "classes_": LABELS,
             "class_count_": PER_CLASS,
             "class_prior_": PER_CLASS,
-            "densities_": Items(DensityRecord()),
+            "densities_": Items(DensityRecord(), "n_classes"),
             "costs_": Numbers(("n_classes", "n_classes"), ("float64",)),
         },
     ),

@@ -19,3 +19,5 @@ class Solution(Generic[T]):
     n_iter: int
     certificate: Certificate
     trace: Trace = field(default_factory=Trace)
+    stopped: str = ""
+    """Why the solver stopped, in words, if it says so."""

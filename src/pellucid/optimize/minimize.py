@@ -122,7 +122,7 @@ def descend(
             certificate = rule.certificate(problem, run.state)
         else:
             certificate = certify(problem, run.point.x, tolerance=stopping.tolerance(precision_of(x)))
-    return Solution(run.point.x, run.n_iter, _explained(certificate, run, rule), run.trace)
+    return Solution(run.point.x, run.n_iter, _explained(certificate, run, rule), run.trace, run.verdict)
 
 
 @dataclass(frozen=True)

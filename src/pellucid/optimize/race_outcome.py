@@ -46,7 +46,7 @@ class Runner:
             "objective": last["objective"],
             "gradient": last["gradient"],
             "certified": certificate.grade != "none" and certificate.holds,
-            "stopped": certificate.reason.partition(": ")[2].rstrip(".") or certificate.reason,
+            "stopped": self.solution.stopped,
         }
 
 

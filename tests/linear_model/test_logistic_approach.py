@@ -88,3 +88,8 @@ def test_only_dense_rows_of_two_classes_with_an_l2_penalty_are_approached():
         LogisticProblem(sparse.csr_array(task.X), task.labels, 2, task.weight, task.penalty, fit_intercept=True)
     )
     assert not can_approach(LogisticProblem(task.X, task.labels, 3, task.weight, task.penalty, fit_intercept=True))
+
+
+def test_an_intercept_on_a_plateau_without_curvature_does_no_harm():
+    task = problem(n=600)
+    assert np.isfinite(task.settle(np.ones((600, 1)), np.array([800.0])).loss)

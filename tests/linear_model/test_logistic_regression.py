@@ -442,3 +442,23 @@ def test_a_tolerance_of_zero_goes_down_to_rounding():
 def test_warns_when_it_runs_out_of_steps():
     with pytest.warns(ConvergenceWarning, match="duality gap is .* Raise max_iter"):
         LogisticRegression(max_iter=1).fit(*problem())
+
+
+def test_columns_of_very_different_size_are_proved_to_rounding():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 4)) * [1e-6, 1.0, 1e6, 1e6]
+    y = (X[:, 2] / 1e6 + rng.logistic(size=20_000) > 0).astype(int)
+    model = LogisticRegression(C=1e4, class_weight="balanced").fit(X, y)
+    assert pellucid.verify(model, X, y).holds
+    model.dual_gap_ += 1e-6 * model.trace_["objective"][-1]
+    with pytest.warns(pellucid.UncertifiedWarning, match="reported gap"):
+        pellucid.verify(model, X, y)
+
+
+@n_classes
+def test_a_strong_l1_penalty_leaves_nothing_but_the_odds(k):
+    X, y = problem(k=k)
+    model = LogisticRegression(C=1e-4, l1_ratio=1.0, solver="saga").fit(X, y)
+    assert not model.coef_.any()
+    np.testing.assert_allclose(model.predict_proba(X[:1])[0], np.bincount(y) / len(y))
+    assert model.certificate_.holds

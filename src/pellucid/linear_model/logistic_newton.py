@@ -120,10 +120,10 @@ def descend(problem: LogisticProblem, at: Point, D: Array) -> Point | None:
     along = float(np.sum(slope_at(problem, at) * D))
     if not along < 0.0:
         return None
-    ZD, t = problem.design.times(D), 1.0
+    whole, t = problem.design.times(at.W + D), 1.0  # from the weights, so that rounding does not pile up
     rounding = 10 * np.finfo(float).eps * abs(at.objective)
     while t > SHORTEST:
-        W, Z = at.W + t * D, at.Z + t * ZD
+        W, Z = at.W + t * D, whole if t == 1.0 else (1.0 - t) * at.Z + t * whole
         settled = problem.settle(Z, at.b + t * db)
         if settled.loss + problem.penalty.at(W.ravel()) <= at.objective + ARMIJO * t * along + rounding:
             return problem.point_at(W, Z, settled)

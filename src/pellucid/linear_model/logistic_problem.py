@@ -26,12 +26,14 @@ from pellucid.numerics.design import Design, make_design
 ROUNDING = 1e-13
 """Relative error that sums may have."""
 
-BALANCED = 1e-12
+BALANCED = 1e-14
 """Excess of a class's probabilities over its weight, as a part of the loss, at which the intercept is settled."""
 
 MOST_SETTLING = 60
 LONGEST_SETTLING = 4.0
 """Steps of the intercept, and its longest step: far from the minimum Newton's would leave the range of exp."""
+
+LONGEST_POSSIBLE = 1e100
 
 WORTH_SHARING = 1 << 14
 """Logits from which a pass over them is split between threads."""
@@ -221,5 +223,5 @@ def _intercept_step(slope: Array, curvature: Array) -> Array:
     """Return Newton's step, its length limited; adding a constant to all classes changes nothing and is left out."""
     k, size = len(slope), float(np.trace(curvature))
     fixed = curvature + size / k**2 * (k > 1) + (1e-14 * size + np.finfo(float).tiny) * np.eye(k)
-    step = np.linalg.solve(fixed, -slope)
+    step = np.clip(np.linalg.solve(fixed, -slope), -LONGEST_POSSIBLE, LONGEST_POSSIBLE)  # infinite on a plateau
     return step * min(1.0, LONGEST_SETTLING / max(float(np.abs(step).max()), 1e-300))

@@ -55,9 +55,9 @@ def gap_bound(tol: float, objective: float) -> float:
 
 
 def penalized_certificate(
-    gap: float, objective: float, tol: float, discrepancy: float, total_weight: float
+    gap: float, objective: float, tol: float, discrepancy: float, total_weight: float, rounding: float = 0.0
 ) -> Certificate:
-    """Return the certificate of a model with a penalty."""
+    """Return the certificate of a model with a penalty; ``rounding`` is what columns of large numbers add to a gap."""
     return Certificate(
         "optimal",
         (
@@ -72,7 +72,7 @@ def penalized_certificate(
                 "reported gap",
                 "dual_gap_ differs by this from the gap of coef_ and intercept_",
                 discrepancy,
-                REPRODUCED * abs(objective) + 0.01 * gap + 8 * EPS * total_weight,
+                REPRODUCED * abs(objective) + 0.01 * gap + 8 * EPS * total_weight + rounding,
             ),
         ),
     )
@@ -116,8 +116,18 @@ def prove_logistic(X: Any, labels: Array, weight: Array, model: FittedLogistic) 
     penalty = model.l1 * float(np.abs(W).sum()) + 0.5 * model.l2 * float(np.sum(W**2))
     objective = _loss(Z + b, Y, weight) + penalty
     P = _balanced(Z, b, Y, weight) if model.fit_intercept else _probabilities(Z)
-    gap = max(0.0, objective - _dual_value(P, Y, _pulled(X, mean, (P - Y) * weight[:, None]), weight, model))
-    return penalized_certificate(gap, objective, model.tol, abs(gap - model.dual_gap), float(weight.sum()))
+    G = _pulled(X, mean, (P - Y) * weight[:, None])
+    gap = max(0.0, objective - _dual_value(P, Y, G, weight, model))
+    rounding = _rounding_of_gap(X, mean, P - Y, weight, G, W, model.l2) if model.l2 > 0.0 else 0.0
+    return penalized_certificate(gap, objective, model.tol, abs(gap - model.dual_gap), float(weight.sum()), rounding)
+
+
+def _rounding_of_gap(X: Any, mean: Array, residual: Array, weight: Array, G: Array, W: Array, l2: float) -> float:
+    r"""Return what the rounding of the sums :math:`G` changes in :math:`\|G + l_2W\|^2/(2l_2)`."""
+    size = np.sqrt(np.sum(weight[:, None] * residual**2, axis=0))
+    lengths = np.sqrt(_sq_lengths(X, mean, weight))
+    error = 4 * EPS * np.outer(lengths, size)
+    return float(np.sum(np.abs(G + l2 * W) * error + 0.5 * error**2)) / l2
 
 
 def _dual_value(P: Array, Y: Array, G: Array, weight: Array, model: FittedLogistic) -> float:
@@ -148,6 +158,8 @@ def _balanced(Z: Array, b: Array, Y: Array, weight: Array) -> Array:
     full[:, wanted == 0.0] = 0.0
     full /= full.sum(axis=1, keepdims=True)
     held = weight @ full
+    if np.abs(held - wanted).max() <= ROUNDING * weight.sum():  # mending the last digit would disturb the others
+        return full[:, 1:] if P.shape[1] == 1 else full
     kept = min(1.0, float(np.min(wanted[held > 0.0] / held[held > 0.0])))
     spread = np.maximum(wanted - kept * held, 0.0)
     total = float(spread.sum())

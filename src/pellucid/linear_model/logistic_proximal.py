@@ -72,6 +72,8 @@ def _step(problem: LogisticProblem, at: Point, aim: float) -> Point:
     if problem.n_columns == 1:
         return _class_step(problem, at, 0, aim)
     movable = np.flatnonzero((at.W != 0.0).any(axis=1) | (np.abs(at.pull) > problem.penalty.l1).any(axis=1))
+    if len(movable) == 0:
+        return at
     if problem.n_columns * len(movable) <= LARGEST_JOINT:
         return _joint_step(problem, at, movable, aim)
     for k in range(problem.n_columns):
@@ -187,10 +189,10 @@ def _search(problem: LogisticProblem, at: Point, D: Array) -> Point:
     penalty = problem.penalty
     now = penalty.at(at.W.ravel())
     along = float(np.sum(at.pull * D)) + penalty.at((at.W + D).ravel()) - now
-    ZD, t = problem.design.times(D), 1.0
+    whole, t = problem.design.times(at.W + D), 1.0  # from the weights, so that rounding does not pile up
     rounding = 10 * np.finfo(float).eps * abs(at.objective)
     while t > SHORTEST:
-        W, Z = at.W + t * D, at.Z + t * ZD
+        W, Z = at.W + t * D, whole if t == 1.0 else (1.0 - t) * at.Z + t * whole
         settled = problem.settle(Z, at.b)
         if settled.loss + penalty.at(W.ravel()) <= at.objective + ARMIJO * t * min(along, 0.0) + rounding:
             return problem.point_at(W, Z, settled)

@@ -117,17 +117,17 @@ def prove_logistic(X: Any, labels: Array, weight: Array, model: FittedLogistic) 
     objective = _loss(Z + b, Y, weight) + penalty
     P = _balanced(Z, b, Y, weight) if model.fit_intercept else _probabilities(Z)
     G = _pulled(X, mean, (P - Y) * weight[:, None])
-    gap = max(0.0, objective - _dual_value(P, Y, G, weight, model))
-    rounding = _rounding_of_gap(X, mean, P - Y, weight, G, W, model.l2) if model.l2 > 0.0 else 0.0
+    dual = _dual_value(P, Y, G, weight, model)
+    gap = max(0.0, objective - dual)
+    worse = G + np.sign(G) * _rounding_of_sums(X, mean, P - Y, weight)
+    rounding = abs(dual - _dual_value(P, Y, worse, weight, model))
     return penalized_certificate(gap, objective, model.tol, abs(gap - model.dual_gap), float(weight.sum()), rounding)
 
 
-def _rounding_of_gap(X: Any, mean: Array, residual: Array, weight: Array, G: Array, W: Array, l2: float) -> float:
-    r"""Return what the rounding of the sums :math:`G` changes in :math:`\|G + l_2W\|^2/(2l_2)`."""
+def _rounding_of_sums(X: Any, mean: Array, residual: Array, weight: Array) -> Array:
+    """Return by how much rounding changes the sums ``A' diag(weight) residual``: columns of large numbers feel it."""
     size = np.sqrt(np.sum(weight[:, None] * residual**2, axis=0))
-    lengths = np.sqrt(_sq_lengths(X, mean, weight))
-    error = 4 * EPS * np.outer(lengths, size)
-    return float(np.sum(np.abs(G + l2 * W) * error + 0.5 * error**2)) / l2
+    return 8 * EPS * np.outer(np.sqrt(_sq_lengths(X, mean, weight)), size)
 
 
 def _dual_value(P: Array, Y: Array, G: Array, weight: Array, model: FittedLogistic) -> float:

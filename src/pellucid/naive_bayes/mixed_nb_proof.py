@@ -76,7 +76,7 @@ def _claims(density: Any, values: Array, weight: Array, alpha: float, epsilon: f
 def _gaussian_claims(density: Any, values: Array, weight: Array, epsilon: float) -> Sequence[Claim]:
     mean, variance = weighted_moments(values[:, None], np.arange(len(values)), weight)
     wanted = np.maximum(variance + epsilon, TINY)
-    bound = sum_error(len(values))
+    bound = 2 * sum_error(len(values))  # of the stored sums and of these
     rounded = 4 * EPSILON * float(np.abs(mean[0]) / np.sqrt(wanted[0]))  # of the class means, which make up epsilon
     return (
         Claim("mean", "", relative_distance(np.array([density.mean]), mean, np.abs(mean) + np.sqrt(wanted)), bound),

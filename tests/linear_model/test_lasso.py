@@ -1,5 +1,7 @@
 """Lasso: soft thresholding by hand, properties of the answer and its certificate, scikit-learn, bad input."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -316,3 +318,13 @@ def test_a_warm_start_that_is_good_enough_is_kept():
     assert model.n_iter_ >= 1
     assert model.fit(X, y).n_iter_ == 0
     np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_the_certificate_of_float32_is_about_the_coefficients_that_are_stored():
+    rng = np.random.default_rng(0)
+    X = (rng.standard_normal((200, 3)) + [1e6, 1e4, 0.0]).astype(np.float32)
+    y = X[:, 1] - 1e4 + rng.standard_normal(200).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = Lasso(alpha=0.01).fit(X, y)
+        assert model.certificate_.holds == pellucid.verify(model, X, y).holds

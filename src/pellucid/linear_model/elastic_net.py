@@ -26,7 +26,7 @@ from pellucid.linear_model.elastic_net_proof import (
     intercept_bound,
     prove_elastic_net,
 )
-from pellucid.linear_model.elastic_net_solvers import Descent, Iterate
+from pellucid.linear_model.elastic_net_solvers import Descent, Iterate, gap_at
 from pellucid.linear_model.enet_path import enet_path
 from pellucid.linear_model.given_gram import given_gram
 from pellucid.linear_model.linear_input import check_linear_input
@@ -207,6 +207,8 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
         w, intercept = line["coef_"].astype(np.float64), float(line["intercept_"])
         products = design.mean * w
         drift = y_mean - float(products.sum()) - intercept
+        if dtype == np.float32 and self.alpha > 0:  # what is stored has fewer digits than what was found
+            gap = gap_at(gram, b, penalty, w) + 0.5 * n * drift**2
         scale = np.sqrt(mean_sq_raw) + float(np.abs(products).sum()) + abs(intercept)
         certificate = elastic_net_certificate(
             gap=gap / n,

@@ -108,6 +108,12 @@ def elastic_net_working_set(
         n_passes += _solve_on_working_set(gram, b, stage, at, how, how.max_iter - n_passes)
 
 
+def gap_at(gram: WorkingGram, b: Array, penalty: Penalty, w: Array) -> float:
+    """Return the duality gap of given coefficients."""
+    at = Iterate.start(gram, b, w)
+    return elastic_net_gap(at.correlations, at.w, at.sq_residual, penalty.l1, penalty.l2, penalty.positive)
+
+
 def least_squares(gram: WorkingGram, b: Array, penalty: Penalty, at: Iterate, how: Descent) -> tuple[float, int]:
     """Move ``at`` to the least squares solution of smallest norm: the problem without a penalty.
 

@@ -65,7 +65,8 @@ def adult() -> Problem:
         X = sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
         return Problem(X, (y > 0).astype(int))
     rng = np.random.default_rng(0)
-    X = sparse.csr_matrix(sparse.random_array((32_561, 123), density=0.11, rng=rng, data_sampler=np.ones))
+    X = sparse.csr_matrix(sparse.random_array((32_561, 123), density=0.11, rng=rng))
+    X.data[:] = 1.0
     return Problem(X, (X @ rng.standard_normal(123) + rng.logistic(size=32_561) > 0.5).astype(int))
 
 

@@ -28,8 +28,12 @@ def public_estimators():
 
 
 def instances():
-    """Return one instance of each, with default parameters."""
-    return [kind() for kind in public_estimators().values()]
+    """Return one instance of each, with default parameters, and a seed where one is asked for."""
+    return [_seeded(kind()) for kind in public_estimators().values()]
+
+
+def _seeded(estimator):
+    return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
 
 
 def problem_for(estimator, seed=0, n=40, p=4):

@@ -23,9 +23,8 @@ from tests.public_estimators import certified, instances, problem_for, public_es
 every_estimator = pytest.mark.parametrize("estimator", instances(), ids=lambda e: type(e).__name__)
 PREDICTORS = [e for e in instances() if hasattr(e, "predict")]
 TRANSFORMERS = [e for e in instances() if hasattr(e, "transform")]
-ITERATIVE = [
-    e for e in PREDICTORS if "max_iter" in e.get_params() and type(e).__name__ not in ("Ridge", "RidgeClassifier")
-]
+NOT_WATCHED_HERE = ("RankingSVM", "Ridge", "RidgeClassifier")  # scored by pairs, not by r2; solved in one step
+ITERATIVE = [e for e in PREDICTORS if "max_iter" in e.get_params() and type(e).__name__ not in NOT_WATCHED_HERE]
 SEVERAL_TARGETS = [e for e in PREDICTORS if e.__sklearn_tags__().target_tags.multi_output and hasattr(e, "precompute")]
 
 # Attributes that a broken model may carry: each must make verify object when it is changed by a thousandth.

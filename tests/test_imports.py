@@ -16,6 +16,7 @@ SHELVES = {  # a room may import from rooms of a lower shelf, and from itself
     "core": 0,
     "numerics": 1,
     "data": 1,
+    "tables": 1,
     "workings": 1,
     "optimize": 2,
     "probability": 3,
@@ -25,8 +26,10 @@ SHELVES = {  # a room may import from rooms of a lower shelf, and from itself
     "neighbors": 4,
     "model_selection": 4,
     "svm": 4,
+    "ranking": 4,
     "files": 5,
     "plots": 5,
+    "bake_off": 5,
     "report": 6,
     "cli": 7,
 }

@@ -39,6 +39,10 @@ def assert_same(one, other):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)
         assert one.flags.writeable == other.flags.writeable
+    elif sparse.issparse(one):
+        assert one.shape == other.shape
+        for part in ("data", "indices", "indptr"):
+            assert_same(getattr(one, part), getattr(other, part))
     elif isinstance(one, (list, tuple)):
         assert len(one) == len(other)
         for a, b in zip(one, other, strict=True):

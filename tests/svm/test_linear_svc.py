@@ -235,7 +235,7 @@ def test_weights_of_named_classes_agree_with_scikit_learn():
         ({"penalty": "l1", "dual": True}, "dual must be False or 'auto'"),
         ({"C": 0.0}, "C must be above 0"),
         ({"intercept_scaling": -1.0}, "intercept_scaling must be above 0"),
-        ({"multi_class": "crammer_singer"}, "multi_class must be 'ovr'"),
+        ({"multi_class": "one"}, "multi_class must be one of"),
         ({"class_weight": "fair"}, "class_weight must be one of"),
         ({"verbose": -1}, "verbose must be at least 0"),
     ],

@@ -17,7 +17,10 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.finite import check_finite
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
+from pellucid.numerics.smoothed_newton import Effort, smoothed_newton
 from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.crammer_singer import CrammerSinger
+from pellucid.svm.crammer_singer_proof import prove_together
 from pellucid.svm.linear_svc_parameters import check_linear_svc_parameters
 from pellucid.svm.linear_svc_proof import LARGEST_GAP, FittedMachines, certificate_of, prove_machines
 from pellucid.svm.linear_svc_solvers import choose_solver, joined_trace, solve_machines
@@ -44,8 +47,10 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
         Duality gap to reach, as a part of the objective; never more than 1e-6 is accepted.
     C : float, default=1.0
         Cost of violated margins, above 0.
-    multi_class : {'ovr'}, default='ovr'
-        One machine per class against the rest.
+    multi_class : {'ovr', 'crammer_singer'}, default='ovr'
+        One machine per class against the rest, or one for all classes, whose own score should exceed every other by 1:
+        then the loss is :math:`\max_k([k \ne y_i] + (w_k - w_{y_i})'x_i)`, and ``penalty``, ``loss`` and ``dual`` are
+        not used.
     fit_intercept : bool, default=True
         Whether to learn :math:`b`; if not, it is 0.
     intercept_scaling : float, default=1
@@ -68,7 +73,7 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         :math:`b`; the number 0.0 without an intercept.
     dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
-        Only for the hinge: :math:`t_i\alpha_i`, not 0 for the support vectors.
+        Only for the hinge and for one machine for all classes: :math:`t_i\alpha_i`, not 0 for the support vectors.
     n_iter_ : int
         Most iterations that a machine took.
     certificate_, trace_ : Certificate, Trace
@@ -125,6 +130,8 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold at least 2 classes, got one class: {self.classes_.tolist()[0]!r}.")
+        if self.multi_class == "crammer_singer":
+            return self._fit_together(X, y, weight)
         signs, cost = self._machines(y, weight)
         rows = AugmentedRows(X, self._constant)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -141,6 +148,21 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
         relative_gap = max(machine.gap / abs(machine.objective) for machine in machines)
         certificate = certificate_of(relative_gap, 0.0 if self.loss == "hinge" else None, self.tol)
         self._conclude(certificate, joined_trace(machines), X, y, weight)
+        return self
+
+    def _fit_together(self, X: Any, y: Array, weight: Array | None) -> Self:
+        """Fit one machine for all classes."""
+        labels, cost = self._together(y, weight)
+        problem = CrammerSinger(AugmentedRows(X, self._constant), labels, len(self.classes_), cost)
+        watch = self._watch(X, y, attributes=lambda w: self._attributes(self._differences(w)))
+        found = smoothed_newton(problem, Effort(min(self.tol, LARGEST_GAP), self.max_iter, watch), smoothing=1.0)
+        for name, value in self._attributes(self._differences(found.w)).items():
+            setattr(self, name, value)
+        dual = problem.loss(problem.scores(found.smoothed), found.smoothing).pull
+        self.dual_coef_ = np.ascontiguousarray(dual.T[1:] if len(self.classes_) == 2 else dual.T)
+        self.n_iter_ = found.n_iter
+        certificate = certificate_of(found.gap / max(found.objective, np.finfo(float).tiny), 0.0, self.tol)
+        self._conclude(certificate, found.trace, X, y, weight)
         return self
 
     def decision_function(self, X: Data) -> Array:
@@ -190,9 +212,7 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
 
     def _machines(self, y: Array, weight: Array | None) -> tuple[Array, Array]:
         """Return the sign and the cost of each row in each machine, of shape (n_machines, n_samples)."""
-        with np.errstate(divide="ignore"):  # a class without weight is no row's class
-            by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weight)
-        by_class[~np.isfinite(by_class)] = 0.0
+        by_class = self._class_weights(y, weight)
         total = self.C * (np.ones(len(y)) if weight is None else weight)
         if len(self.classes_) == 2:
             own = (y == self.classes_[1])[None]
@@ -201,6 +221,22 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
             own = y == self.classes_[:, None]
             factor = np.where(own, by_class[:, None], 1.0)
         return np.where(own, 1.0, -1.0), np.where(total > 0.0, factor * total, 0.0)
+
+    def _class_weights(self, y: Array, weight: Array | None) -> Array:
+        with np.errstate(divide="ignore"):  # a class without weight is no row's class
+            by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weight)
+        return np.where(np.isfinite(by_class), by_class, 0.0)
+
+    def _together(self, y: Array, weight: Array | None) -> tuple[Array, Array]:
+        """Return the number of each row's class, and its cost."""
+        labels = np.searchsorted(self.classes_, y)
+        total = self.C * (np.ones(len(y)) if weight is None else weight)
+        return labels, np.where(total > 0.0, self._class_weights(y, weight)[labels] * total, 0.0)
+
+    def _differences(self, w: Array) -> Array:
+        """Return the weights of each class; two classes need the difference of theirs only."""
+        U = w.reshape(len(self.classes_), -1)
+        return U[1:] - U[:1] if len(U) == 2 else U
 
     def _attributes(self, U: Array) -> dict[str, Any]:
         if not self.fit_intercept:
@@ -219,12 +255,16 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
 
     def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
         X, y, weight = self._check_labeled(X, y, sample_weight, reset=False)
-        signs, cost = self._machines(y, weight)
-        u = _dense(self.coef_)
+        u, dual = _dense(self.coef_), getattr(self, "dual_coef_", None)
         if self.fit_intercept:
             u = np.hstack([u, np.reshape(self.intercept_, (-1, 1)) / self._constant])
-        model = FittedMachines(u, getattr(self, "dual_coef_", None), self.loss, self.penalty, self._constant, self.tol)
-        return prove_machines(X, signs, cost, model)
+        if self.multi_class == "crammer_singer":
+            if len(u) == 1:  # the weights of two classes add up to 0
+                u, dual = np.vstack([-0.5 * u, 0.5 * u]), None if dual is None else np.vstack([-dual, dual])
+            model = FittedMachines(u, dual, "hinge", "l2", self._constant, self.tol)
+            return prove_together(X, *self._together(y, weight), model)
+        model = FittedMachines(u, dual, self.loss, self.penalty, self._constant, self.tol)
+        return prove_machines(X, *self._machines(y, weight), model)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

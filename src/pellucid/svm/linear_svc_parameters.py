@@ -28,8 +28,8 @@ def check_linear_svc_parameters(estimator: Any) -> None:
 
 
 def _check_combination(estimator: Any) -> None:
-    if estimator.multi_class == "crammer_singer":
-        raise ValueError("multi_class must be 'ovr', one machine per class, got 'crammer_singer'. Use 'ovr'.")
+    if estimator.multi_class == "crammer_singer":  # which has a penalty and a loss of its own
+        return
     solved = DUALS.get((estimator.penalty, estimator.loss))
     if solved is None:
         raise ValueError(

@@ -22,6 +22,7 @@ WORKINGS = {
     "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
     "KNeighborsClassifier": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
     "KNeighborsRegressor": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
+    "KernelPerceptron": "pellucid.linear_model.kernel_perceptron_workings:kernel_perceptron_workings",
     "Lars": "pellucid.linear_model.lars_workings:lars_workings",
     "Lasso": "pellucid.linear_model.lasso_workings:lasso_workings",
     "LassoLars": "pellucid.linear_model.lars_workings:lasso_lars_workings",
@@ -29,14 +30,17 @@ WORKINGS = {
         "pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings"
     ),
     "LinearRegression": "pellucid.linear_model.linear_regression_workings:linear_regression_workings",
+    "LinearSVC": "pellucid.svm.linear_svc_workings:linear_svc_workings",
     "LogisticRegression": "pellucid.linear_model.logistic_regression_workings:logistic_regression_workings",
     "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
+    "Perceptron": "pellucid.linear_model.perceptron_workings:perceptron_workings",
     "Ridge": "pellucid.linear_model.ridge_workings:ridge_workings",
     "RidgeClassifier": "pellucid.linear_model.ridge_classifier_workings:ridge_classifier_workings",
 }
 """Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
 
 ROOMS = {
+    "pellucid.optimize.losses": "pellucid.optimize.workings.loss_workings:loss_workings",
     "pellucid.optimize.methods.": "pellucid.optimize.workings:show_steps",
     "pellucid.probability.": "pellucid.probability.workings:show_density",
     "pellucid.model_selection.bias_variance": "pellucid.model_selection.bias_variance_workings:bias_variance_workings",

@@ -16,6 +16,7 @@ from pellucid.files.schemas.fitted import (
     NUMBER,
     SEED,
 )
+from pellucid.files.sparse_kinds import SparseRows
 
 HOME = "pellucid.linear_model"
 COUNT = Whole(low=0)
@@ -166,6 +167,20 @@ SCHEMAS = (
             "n_iter_": Numbers((None,), WHOLES, low=0),
             "dual_gap_": Real(finite=False),
             "solver_": Text(),
+        },
+    ),
+    Schema(
+        "RegressionDiscriminant",
+        HOME,
+        parameters={"alpha": NUMBER, "fit_intercept": FLAG, "max_iter": COUNT, "tol": NUMBER},
+        attributes={
+            **INPUTS,
+            **EVIDENCE,
+            "classes_": LABELS,
+            "multilabel_": FLAG,
+            "coef_": Numbers(("n_outputs", "n_features")) | SparseRows(("n_outputs", "n_features")),
+            "intercept_": Numbers(("n_outputs",)),
+            "n_iter_": COUNT,
         },
     ),
     Schema(

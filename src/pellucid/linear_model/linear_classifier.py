@@ -1,0 +1,89 @@
+"""What classifiers with one line per class, or one for two classes, share: scores, labels, sparse weights."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pellucid.core.types import Array, Data
+from pellucid.linear_model.linear_input import FLOATS
+
+
+class LinearClassifier:
+    """Decides by ``coef_`` of shape (1 or n_classes, n_features) and ``intercept_``."""
+
+    classes_: Array
+    coef_: Any
+    intercept_: Array
+
+    def decision_function(self, X: Data) -> Array:
+        """Return :math:`w'x + b`, of shape (n_samples,) for two classes and (n_samples, n_classes) otherwise."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Data) -> Array:
+        """Return the label of the largest score; of tied scores, the first in ``classes_``."""
+        return winners(self.decision_function(X), self.classes_)
+
+    def sparsify(self) -> Self:
+        """Turn ``coef_`` into a sparse matrix: smaller where an l1 penalty left many zeros."""
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_array(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Turn ``coef_`` back into an array."""
+        check_is_fitted(self)
+        self.coef_ = dense(self.coef_)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of BaseEstimator, beside
+        tags.input_tags.sparse = True
+        return tags
+
+
+def winners(scores: Array, classes: Array) -> Array:
+    """Return the label of the largest score; of two classes with one score, the second where it is above 0."""
+    return classes[(scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+
+
+def known_codes(y: Array, classes: Array) -> Array:
+    """Return the position of each label among the classes; refuse a label that is not there."""
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    if np.any(classes[codes] != y):
+        raise ValueError(f"y must hold only the labels {classes.tolist()} of the fit, got others.")
+    return np.asarray(codes)
+
+
+def machine_signs(codes: Array, n_classes: int) -> Array:
+    """Return +1 for the rows of each machine's own class and -1 for the rest, of shape (n_machines, n_samples).
+
+    Examples
+    --------
+    >>> machine_signs(np.array([0, 1, 1]), 2)
+    array([[-1.,  1.,  1.]])
+    """
+    own = np.array([1]) if n_classes == 2 else np.arange(n_classes)
+    return np.where(codes == own[:, None], 1.0, -1.0)
+
+
+def machine_costs(signs: Array, weight: Array, class_weight: Array) -> Array:
+    """Return what each row counts in each machine: its weight times that of its class.
+
+    Of more than two classes the class weight is that of the machine's own class, and the rest has 1.
+    """
+    if len(signs) == 1:
+        return np.where(signs > 0.0, class_weight[1], class_weight[0]) * weight
+    return np.where(signs > 0.0, class_weight[:, None], 1.0) * weight
+
+
+def dense(coef: Any) -> Array:
+    """Return weights as an array, whether sparsified or not."""
+    return np.asarray(coef.toarray() if sparse.issparse(coef) else coef)

@@ -1,0 +1,125 @@
+r"""Proof of sigmoid outputs fitted by squared error: no direction leads down, and none bends down.
+
+.. math:: E(w, b) = \frac{1}{2n}\sum_i c_i\,(\sigma(w'x_i + b) - t_i)^2 + \frac{\alpha}{2}\|w\|^2
+
+E is not convex, so nothing is said about other minima. The gradient and the curvature are measured in units in which
+every column bends alike: columns are centered by the intercept and divided by :math:`\sqrt{s_j^2/16 + \alpha}`, where
+:math:`s_j` is the standard deviation and 1/16 the largest square of the slope of :math:`\sigma`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON
+from pellucid.core.types import Array
+
+BLOCK = 1 << 18
+"""Entries copied in one go."""
+
+MOST_UNKNOWNS = 200
+"""Unknowns up to which the curvature is measured."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Means and units of the columns; with an intercept the last unknown is the score at the means."""
+
+    mean: Array
+    unit: Array
+    fit_intercept: bool
+
+    @property
+    def n_unknowns(self) -> int:
+        """Number of columns, and one for the intercept."""
+        return len(self.unit) + self.fit_intercept
+
+    def line(self, u: Array) -> tuple[Array, float]:
+        """Return weights and intercept for the unknowns."""
+        w = u[: len(self.unit)] / self.unit
+        return w, float(4.0 * u[-1] - self.mean @ w) if self.fit_intercept else 0.0
+
+    def gradient(self, by_weight: Array, by_intercept: float) -> Array:
+        """Return the gradient by the unknowns from that by the weights and the intercept."""
+        if not self.fit_intercept:
+            return np.asarray(by_weight / self.unit)
+        return np.append((by_weight - self.mean * by_intercept) / self.unit, 4.0 * by_intercept)
+
+
+def measure_columns(X: Any, weight: Array, alpha: float, *, fit_intercept: bool) -> Columns:
+    """Return the means and units of the columns of ``X``."""
+    total = float(weight.sum())
+    mean = np.asarray(weight @ X, dtype=np.float64) / total
+    if sparse.issparse(X):
+        squares = np.asarray(weight @ X.multiply(X), dtype=np.float64) / total
+        variance = np.maximum(squares - mean**2, EPSILON * squares)
+    else:
+        parts = [weight[part] @ (X[part] - mean) ** 2 for part in _blocks(X)]
+        variance = np.sum(parts, axis=0) / total
+    if not fit_intercept:
+        variance = variance + mean**2
+    unit = np.sqrt(variance / 16.0 + alpha)
+    return Columns(mean * fit_intercept, np.where(unit > 0.0, unit, 1.0), fit_intercept)
+
+
+def prove_outputs(
+    X: Any, targets: Array, weight: Array, coef: Array, intercept: Array, alpha: float, tol: float, columns: Columns
+) -> Certificate:
+    """Return the certificate of the worst output; ``targets`` are 0 and 1, one column per output."""
+    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    rounding = float(np.finfo(coef.dtype).eps)
+    coef, intercept = coef.astype(np.float64), np.broadcast_to(intercept, len(coef)).astype(np.float64)
+    gradients, bounds, bends = [], [], []
+    for k, w in enumerate(coef):
+        outputs = expit(np.asarray(X @ w) + intercept[k])
+        errors, slopes = outputs - targets[:, k], outputs * (1.0 - outputs)
+        pull = weight * errors * slopes / weight.sum()
+        gradient = columns.gradient(np.asarray(X.T @ pull) + alpha * w, float(pull.sum()))
+        gradients.append(float(np.max(np.abs(gradient))))
+        bounds.append(tol + 16.0 * rounding * (1.0 + float(np.max(np.abs(w * columns.unit)))))
+        if columns.n_unknowns <= MOST_UNKNOWNS:
+            bend = slopes**2 + errors * slopes * (1.0 - 2.0 * outputs)
+            bends.append(_steepest_fall(X, weight * bend / weight.sum(), alpha, columns))
+    worst = int(np.argmax(np.array(gradients) / np.array(bounds)))
+    remedy = "Raise max_iter or tol."
+    claims = [
+        Claim(
+            "gradient",
+            "largest entry of the gradient of the worst output: 0 at a minimum",
+            gradients[worst],
+            bounds[worst],
+            remedy,
+        )
+    ]
+    if bends:
+        statement = "most negative curvature in any direction: 0 at a minimum"
+        claims.append(Claim("curvature", statement, max(bends), float(np.sqrt(tol)), remedy))
+    return Certificate(
+        "stationary", tuple(claims), "Squared error of a sigmoid is not convex: other minima may be lower."
+    )
+
+
+def _steepest_fall(X: Any, bend: Array, alpha: float, columns: Columns) -> float:
+    """Return how negative the smallest eigenvalue of the Hessian is, in the units of the columns."""
+    hessian = np.zeros((columns.n_unknowns, columns.n_unknowns))
+    for part in _blocks(X):
+        rows = X[part].toarray() if sparse.issparse(X) else X[part]
+        rows = (rows - columns.mean) / columns.unit
+        if columns.fit_intercept:
+            rows = np.column_stack([rows, np.full(len(rows), 4.0)])
+        hessian += rows.T @ (bend[part, None] * rows)
+    places = np.arange(len(columns.unit))
+    hessian[places, places] += alpha / columns.unit**2
+    return max(0.0, -float(np.linalg.eigvalsh(hessian)[0]))
+
+
+def _blocks(X: Any) -> list[slice]:
+    """Return parts of the rows that are small enough to be copied."""
+    height = max(1, BLOCK // X.shape[1])
+    return [slice(start, start + height) for start in range(0, X.shape[0], height)]

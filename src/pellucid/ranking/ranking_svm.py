@@ -1,0 +1,149 @@
+"""RankingSVM: a score that puts rows in the right order."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.checks import check_one_of, check_positive, check_whole
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.types import Array, Data
+from pellucid.core.weights import check_sample_weight
+from pellucid.numerics.smoothed_newton import Effort, smoothed_newton
+from pellucid.ranking.pair_sums import Pairs
+from pellucid.ranking.query_ids import query_numbers
+from pellucid.ranking.ranking_error import ranking_error
+from pellucid.ranking.ranking_problem import RankingProblem
+from pellucid.ranking.ranking_svm_proof import TINY, FittedRanking, certificate_of, prove_ranking
+
+
+class RankingSVM(CertifiedEstimator):
+    r"""Linear ranking support vector machine: of two rows of a query, the better one should score higher by 1.
+
+    .. math:: \min_w\ \tfrac12\|w\|_2^2 + C\sum_{y_i > y_j} s_i s_j\,\ell(w'x_i - w'x_j),\qquad
+       \ell(m) = \max(0, 1 - m)
+
+    The sum, which is not a mean, runs over all pairs of rows of the same query. It is never written out: a fit takes
+    :math:`O(n\log n)` per sum, not :math:`O(n^2)`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a pair that is not apart by 1, above 0.
+    loss : {'hinge', 'squared_hinge'}, default='hinge'
+        Whether :math:`\max(0, 1 - m)` is squared.
+    tol : float, default=1e-6
+        Duality gap to reach, as a part of the objective.
+    max_iter : int, default=1000
+        Most Newton steps.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The weights :math:`w`.
+    smoothed_coef_, smoothing_ : ndarray of shape (n_features,), float
+        Only for the hinge: the minimum when its kink is rounded over the width :math:`\delta`, and that width. They
+        tell the dual point that proves ``coef_``.
+    qid_ : ndarray of shape (n_samples,)
+        The query of each training row, numbered from 0.
+    n_iter_ : int
+        Newton steps done.
+    certificate_, trace_ : Certificate, Trace
+        The duality gap; objective and gap along the fit.
+
+    Examples
+    --------
+    Three rows in order, one apart: every pair is in order by 1 for w = 1.
+
+    >>> model = RankingSVM(C=10.0).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> model.coef_.round(4), model.score([[5.0], [4.0]], [1, 0])
+    (array([1.]), 1.0)
+    """
+
+    coef_: Array
+    smoothed_coef_: Array
+    smoothing_: float
+    qid_: Array
+    n_iter_: int
+
+    def __init__(self, C: float = 1.0, *, loss: str = "hinge", tol: float = 1e-6, max_iter: int = 1000) -> None:
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @fit_method
+    def fit(self, X: Data, y: Data, sample_weight: Data | None = None, qid: Data | None = None) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features) and the relevance ``y``: of the same ``qid``, more is better.
+
+        Without ``qid`` all rows are compared with each other. A row of weight k counts as k rows.
+        """
+        check_positive(C=self.C, tol=self.tol)
+        check_one_of(("hinge", "squared_hinge"), loss=self.loss)
+        check_whole(max_iter=self.max_iter)
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
+        query = query_numbers(qid, len(y))
+        watch = self._watch(X, y, attributes=lambda w: {"coef_": w.copy()})
+        found = smoothed_newton(
+            self._problem(X, y, query, weight),
+            Effort(self.tol, self.max_iter, watch),
+            smoothing=1.0 if self.loss == "hinge" else 0.0,
+        )
+        for name in {"smoothed_coef_", "smoothing_"} & vars(self).keys():
+            delattr(self, name)  # of an earlier fit, maybe with another loss
+        self.coef_, self.qid_, self.n_iter_ = found.w, query, found.n_iter
+        if self.loss == "hinge":
+            self.smoothed_coef_, self.smoothing_ = found.smoothed, found.smoothing
+        certificate = certificate_of(found.gap / max(found.objective, TINY), self.tol)
+        self._conclude(certificate, found.trace, X, y, weight, query)
+        return self
+
+    def predict(self, X: Data) -> Array:
+        """Return the scores :math:`w'x`, of shape (n_samples,): in the order of preference within a query."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return np.asarray(safe_sparse_dot(X, self.coef_, dense_output=True))
+
+    def score(self, X: Data, y: Data, sample_weight: Data | None = None, qid: Data | None = None) -> float:
+        """Return the share of pairs in the right order, tied scores counted half: one less the ranking error."""
+        return 1.0 - ranking_error(y, self.predict(X), qid=qid, sample_weight=sample_weight)
+
+    def _check_rows(
+        self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
+    ) -> tuple[Any, Array, Array | None]:
+        X, y = validate_data(
+            self, X, y, reset=reset, accept_sparse="csr", dtype=np.float64, order="C", y_numeric=True
+        )  # fmt: skip
+        return X, np.asarray(y, dtype=np.float64), check_sample_weight(sample_weight, X)
+
+    def _problem(self, X: Any, y: Array, query: Array, weight: Array | None) -> RankingProblem:
+        """Return the problem of the rows that count."""
+        weight = np.ones(len(y)) if weight is None else weight
+        used = np.argsort(query, kind="stable")  # rows of a query side by side: they are read together
+        used = used[weight[used] > 0.0]
+        numbers = query_numbers(query[used], len(used))
+        X = X[used] if sparse.issparse(X) else _centered(X[used], numbers)
+        return RankingProblem(X, Pairs(y[used], numbers, weight[used]), self.C)
+
+    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
+        smoothed = getattr(self, "smoothed_coef_", self.coef_)
+        model = FittedRanking(self.coef_, smoothed, getattr(self, "smoothing_", 0.0), self.loss, self.C, self.tol)
+        return prove_ranking(X, y, self.qid_, np.ones(len(y)) if weight is None else weight, model)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _centered(X: Array, query: Array) -> Array:
+    """Return the rows less the mean of their query: only differences matter, and large offsets would drown them."""
+    indicator = sparse.csr_array((np.ones(len(query)), (query, np.arange(len(query)))))
+    return np.asarray(X - ((indicator @ X) / np.bincount(query)[:, None])[query])

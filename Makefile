@@ -1,5 +1,5 @@
 # Two commands do all the set-up on a fresh machine with Python 3.11 or later:
-#   make learn   install, run the main job on a bundled data set, print where the report is
+#   make learn   install, run the main job on two bundled tables, a class and a number, print where the reports are
 #   make test    install with the test extras, then lint, types and all tests
 # make bench [FAMILY=linear_model] prints the speed table.
 
@@ -12,7 +12,8 @@ FAMILY ?=
 .PHONY: learn test bench clean
 
 learn: $(VENV)/.base
-	$(BIN)/pellucid fit src/pellucid/data/diabetes.csv --target progression --out learned
+	$(BIN)/pellucid fit src/pellucid/data/breast_cancer.csv --target diagnosis --time 30s --out learned/breast_cancer
+	$(BIN)/pellucid fit src/pellucid/data/diabetes.csv --target progression --time 30s --out learned/diabetes
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .

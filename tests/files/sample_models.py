@@ -12,13 +12,19 @@ import pandas as pd
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.impute import SimpleImputer
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
 from pellucid.files.writing import model_bytes
+from pellucid.tables.column_reader import ColumnReader
+from pellucid.tables.step_features import StepFeatures
 
-FAMILIES = ("discriminant_analysis", "linear_model", "naive_bayes", "neighbors", "svm")
+FAMILIES = ("discriminant_analysis", "linear_model", "naive_bayes", "neighbors", "ranking", "svm")
+
+
+TEXTS = ["a plain text", "another text", "что-то другое"]
 
 
 def public_estimators() -> dict[str, type]:
@@ -76,11 +82,16 @@ def fitted_transformers() -> dict[str, tuple[Any, Any]]:
     """Return each transformer of the registry with data it can transform."""
     X, _ = numbers()
     frame, _ = table()
-    makers = frame[["maker"]].fillna("none")
+    makers, gappy = frame[["maker"]].fillna("none"), frame[["length", "width"]]
     return {
         "StandardScaler": (StandardScaler().fit(X), X),
-        "SimpleImputer": (SimpleImputer().fit(frame[["length", "width"]]), frame[["length", "width"]]),
-        "OneHotEncoder": (OneHotEncoder().fit(makers), makers),
+        "SimpleImputer": (SimpleImputer(add_indicator=True).fit(gappy), gappy),
+        "MissingIndicator": (MissingIndicator().fit(gappy), gappy),
+        "OneHotEncoder": (OneHotEncoder(max_categories=2).fit(makers), makers),
+        "TfidfTransformer": (TfidfTransformer().fit(np.abs(X)), np.abs(X)),
+        "TfidfVectorizer": (TfidfVectorizer(max_features=3).fit(TEXTS), TEXTS),
+        "ColumnReader": (ColumnReader({"length": "number", "maker": "words"}).fit(frame), frame.assign(maker="b&w")),
+        "StepFeatures": (StepFeatures(4).fit(X), X),
         "PolynomialFeatures": (PolynomialFeatures((1, 3), include_bias=False).fit(X), X),
         "ColumnTransformer": (preparation().fit(frame), frame),
         "Pipeline": (Pipeline([("all", preparation()), ("nothing", "passthrough")]).fit(frame), frame),

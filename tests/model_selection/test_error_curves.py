@@ -73,6 +73,24 @@ def test_a_line_through_a_line_fits():
     assert "more rows would change little" in found.verdict
 
 
+def test_an_error_in_the_unit_of_the_target_is_the_root_of_the_squared_one():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 1))
+    y = 5.0 * X[:, 0] + random.standard_normal(300)
+    squared = error_against_size(LinearRegression(), X, y, sizes=(1.0,))
+    rooted = error_against_size(LinearRegression(), X, y, sizes=(1.0,), scoring="neg_root_mean_squared_error")
+    np.testing.assert_allclose(rooted.validation, np.sqrt(squared.validation), rtol=0.01)
+    np.testing.assert_allclose(rooted.baseline, np.sqrt(squared.baseline), rtol=0.02)
+
+
+def test_where_no_error_is_left_more_rows_cannot_help():
+    X = np.concatenate([np.full(150, -1.0), np.full(150, 1.0), [-9.0]])[:, None]
+    y = np.concatenate([np.zeros(150), np.ones(150), [0]]).astype(int)
+    found = error_against_size(KNeighborsClassifier(5), X, y, sizes=(5, 200))
+    assert found.validation[-1] == 0.0
+    assert "more rows would change little" in found.verdict
+
+
 def test_the_picture_has_both_errors_and_the_baseline():
     X, y = noisy_steps()
     ax = error_against_capacity(DecisionTreeRegressor(random_state=0), X, y, "max_depth", [1, 2, 100]).plot()

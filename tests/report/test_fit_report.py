@@ -1,47 +1,98 @@
 """The page is whole, self-contained and safe whatever the names in the table are."""
 
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+from pellucid.bake_off.driving import Coefficient, Importance
+from pellucid.bake_off.effects import Effect
+from pellucid.bake_off.judging import Judgement
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.report import ColumnRow, FitReport, LeaderRow, render_fit_report
-from pellucid.report.page import breakable, coefficient_bars, format_number, whiskers
+from pellucid.model_selection import ErrorCurve, Opening, ScoreInterval
+from pellucid.report import ColumnRow, FitReport, LeaderRow, format_number, render_fit_report
+from pellucid.report.confusion import confusion_of
+from pellucid.report.page import breakable, coefficient_bars, whiskers
 
 VOID = {"meta", "br", "wbr", "link", "img", "input", "hr"}
 
 
+def numbers(actual=None, predicted=None):
+    actual = np.linspace(0.0, 10.0, 30) if actual is None else actual
+    predicted = actual + np.sin(actual) if predicted is None else predicted
+    scores = {
+        "R²": 0.8,
+        "half of the rows are missed by less than": 0.4,
+        "nine of ten rows are missed by less than": 0.9,
+    }
+    return Judgement(actual, predicted, ScoreInterval("rmse", 1.1, 0.9, 1.3, 0.95, "bootstrap", len(actual)), scores)
+
+
+def classes(labels=("no", "yes"), with_probabilities=True):
+    rng = np.random.default_rng(0)
+    codes = np.arange(60) % len(labels)
+    chances = 0.2 * rng.random((60, len(labels))) + 0.8 * np.eye(len(labels))[codes]
+    chances /= chances.sum(axis=1, keepdims=True)
+    names = np.array(labels, dtype=object)
+    predicted = names[np.where(np.arange(60) % 10 == 0, (codes + 1) % len(labels), codes)]
+    scores = {"balanced accuracy": 0.87} | ({"area under the ROC curve": 0.93} if len(labels) == 2 else {})
+    headline = ScoreInterval("accuracy", 0.9, 0.8, 0.95, 0.95, "exact binomial", 60)
+    return Judgement(names[codes], predicted, headline, scores, names, chances if with_probabilities else None)
+
+
+CURVE = ErrorCurve(
+    "rows",
+    (10, 50, 100),
+    np.array([0.1, 0.2, 0.2]),
+    np.array([0.5, 0.3, 0.25]),
+    np.full(3, 0.02),
+    0.8,
+    "no overfitting",
+)
+
+
 def report(**changes):
-    actual = np.linspace(0.0, 10.0, 30)
     values = {
         "table": "houses.csv",
         "target": "price",
+        "task": "regression",
+        "task_reason": "its values are numbers",
         "model_file": "model.safetensors",
         "n_rows": 150,
-        "n_training": 120,
-        "folds": 5,
+        "n_learning": 120,
+        "recipe": "5-fold cross-validation",
         "seed": 0,
+        "seconds": 12.0,
+        "interrupted": False,
         "columns": [ColumnRow("rooms", "number", 0, "1 to 5, mean 3")],
         "leaderboard": [
             LeaderRow("ridge", "shrinks", 1.0, 0.1, 3, is_chosen=True),
             LeaderRow("mean", "predicts the mean", 3.0, 0.2, 0, is_baseline=True),
         ],
+        "untried": [("lasso", "no time left")],
         "reason": "Ridge has the smallest mean error, so it was chosen.",
-        "error": 1.1,
-        "error_low": 0.9,
-        "error_high": 1.3,
-        "level": 0.95,
-        "r_squared": 0.8,
-        "actual": actual,
-        "predicted": actual + np.sin(actual),
         "method": "ridge",
+        "judgement": numbers(),
+        "curve": CURVE,
+        "importances": [Importance("rooms", 0.5, 0.1), Importance("age", -0.01, 0.1)],
+        "coefficients": [Coefficient("rooms", 2.0), Coefficient("age", -1.0), Coefficient("noise", 0.0)],
         "intercept": 4.0,
-        "coefficients": [("rooms", 2.0), ("age", -1.0), ("noise", 0.0)],
+        "effects": [Effect("rooms", np.arange(3.0), np.array([0.0, 1.0, 0.5]))],
         "certificate": Certificate("exact", (Claim("normal equations", "residual", 1e-16, 1e-12),)),
+        "vault_log": (Opening(1, "final estimate of ridge", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),),
         "notes": [],
     }
     return FitReport(**(values | changes))
+
+
+def class_report(**changes):
+    rows = [
+        LeaderRow("logistic regression", "weighs", 0.1, 0.01, 3, 0.87, is_chosen=True),
+        LeaderRow("most frequent class", "says the same", 0.5, 0.01, 0, 0.5, is_baseline=True),
+    ]
+    given = {"task": "classification", "leaderboard": rows, "judgement": classes(), "method": "logistic regression"}
+    return report(**(given | changes))
 
 
 class Balance(HTMLParser):
@@ -74,6 +125,9 @@ def parsed(page):
     return balance
 
 
+KINDS = pytest.mark.parametrize("make", [report, class_report])
+
+
 def test_a_number_reads_as_a_person_writes_it():  # by hand
     assert [format_number(value) for value in (0.0, 3.14159, -2.0, 152.13, 12345.6, 1e9, 1e-7)] == [
         "0.000", "3.142", "\N{MINUS SIGN}2.000", "152.1", "12,346", "1e+09", "1e\N{MINUS SIGN}07",
@@ -91,32 +145,39 @@ def test_bars_are_sorted_by_size_and_leave_out_zeros():
     assert [(bar.name, bar.width) for bar in bars] == [("rooms", 100.0), ("age", 50.0)]
 
 
-def test_the_page_is_self_contained():
-    page = parsed(render_fit_report(report()))
+@KINDS
+def test_the_page_is_self_contained(make):
+    page = parsed(render_fit_report(make()))
     assert page.fetched == []
     assert page.scripts == 0
 
 
-def test_the_page_is_small_and_its_ids_are_unique():
-    text = render_fit_report(report())
+@KINDS
+def test_the_page_is_small_and_its_ids_are_unique(make):
+    text = render_fit_report(make())
     ids = parsed(text).ids
     assert len(text.encode()) < 2_000_000
     assert len(ids) == len(set(ids))
 
 
-def test_the_same_report_gives_the_same_page():
-    assert render_fit_report(report()) == render_fit_report(report())
+@KINDS
+def test_the_same_report_gives_the_same_page(make):
+    assert render_fit_report(make()) == render_fit_report(make())
 
 
-def test_names_cannot_break_out_of_the_page():
+@KINDS
+def test_names_cannot_break_out_of_the_page(make):
     hostile = '</title><script>alert("x")</script>&_y'
     page = render_fit_report(
-        report(
+        make(
             target=hostile,
             table=hostile,
             notes=[hostile],
-            coefficients=[(hostile, 1.0)],
+            coefficients=[Coefficient(hostile, 1.0, hostile)],
+            importances=[Importance(hostile, 1.0, 0.0)],
             columns=[ColumnRow(hostile, "words", 1, hostile)],
+            untried=[(hostile, hostile)],
+            **({"judgement": classes((hostile, "b"))} if make is class_report else {}),
         )
     )
     assert parsed(page).scripts == 0
@@ -133,4 +194,72 @@ def test_a_failed_claim_is_said():
 
 
 def test_a_perfect_constant_prediction_can_be_drawn():
-    render_fit_report(report(actual=np.ones(5), predicted=np.ones(5), coefficients=[("rooms", 0.0)]))
+    flat = numbers(np.ones(5), np.ones(5))
+    render_fit_report(report(judgement=flat, coefficients=[Coefficient("rooms", 0.0)], importances=[]))
+
+
+def test_the_page_of_a_classification_tells_everything():
+    page = render_fit_report(class_report(notes=["The classes are uneven."]))
+    for words in (
+        "90.0 %", "80.0 % to 95.0 %", "balanced accuracy", "The classes are uneven.", "lasso (no time left)",
+        "Rows by true class", "share that came true", "false alarms", "final estimate of ridge",
+        "2026-01-02 03:04:05 UTC",
+        "No overfitting.", "--probabilities", "adds to the score of", "class yes",
+    ):  # fmt: skip
+        assert words in " ".join(page.split()), words
+
+
+def test_the_page_of_a_regression_tells_everything():
+    page = " ".join(render_fit_report(report()).split())
+    for words in (
+        "1.100",
+        "0.9000 to 1.300",
+        "80.0 %",
+        "Root mean squared error of price",
+        "half of the rows are missed",
+    ):
+        assert words in page, words
+    assert "--probabilities" not in page
+
+
+def test_a_method_without_probabilities_says_so():
+    judged = classes(with_probabilities=False)
+    assert "gives classes without probabilities" in render_fit_report(class_report(judgement=judged))
+
+
+def test_three_classes_name_the_class_of_a_coefficient():
+    page = render_fit_report(
+        class_report(judgement=classes(("a", "b", "c")), coefficients=[Coefficient("size", 1.0, "b")], intercept=None)
+    )
+    assert "<small>for b</small>" in page
+    assert "false alarms" not in page
+
+
+def test_many_classes_get_their_frequent_mistakes_instead_of_a_matrix():
+    page = render_fit_report(class_report(judgement=classes(tuple(f"class {i}" for i in range(12)))))
+    assert "With 12 classes, the most frequent mistakes" in page
+    assert 'class="matrix"' not in page
+
+
+def test_what_there_was_no_time_for_is_said():
+    page = render_fit_report(report(curve="There was no time left for it.", importances="It was interrupted."))
+    assert "The learning curve: There was no time left for it." in page
+    assert "Importance by shuffling: It was interrupted." in page
+
+
+def test_many_rows_keep_the_page_small():
+    rng = np.random.default_rng(0)
+    actual = rng.standard_normal(50_000)
+    page = render_fit_report(report(judgement=numbers(actual, actual + rng.standard_normal(50_000))))
+    assert len(page.encode()) < 500_000
+    assert "(1000 of 50000)" in page
+
+
+def test_the_confusion_by_hand():
+    found = confusion_of(np.array(["a", "a", "a", "b"]), np.array(["a", "a", "b", "b"]), np.array(["a", "b"]))
+    assert [[(cell.count, cell.share) for cell in row] for row in found.cells] == [
+        [(2, pytest.approx(2 / 3)), (1, pytest.approx(1 / 3))],
+        [(0, 0.0), (1, 1.0)],
+    ]
+    assert found.mistakes == [("a", "b", 1)]
+    assert [(row.label, row.n_rows, row.right_calls) for row in found.classes] == [("a", 3, 1.0), ("b", 1, 0.5)]

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
 
 import pellucid
 from pellucid.cli.catalogue import catalogue
-from pellucid.cli.errors import ClaimError, CommandError
+from pellucid.cli.errors import INTERRUPTED, ClaimError, CommandError, CommandInterrupted
 from pellucid.cli.fit import fit
 from pellucid.cli.predict import predict
 from pellucid.cli.show_work import show_work
 from pellucid.cli.verify import verify
 
 DEBUG = "PELLUCID_DEBUG"
-INTERRUPTED = 130
 FAILED_INSIDE = 3
 
 application = typer.Typer(
@@ -27,8 +27,23 @@ application = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with a sentence for Ctrl-C, before the parser of the options makes an exit code of it."""
+
+    @functools.wraps(command)
+    def wrapped(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise CommandInterrupted("interrupted; nothing was written.") from None
+
+    return wrapped
+
+
 for command in (fit, predict, verify, show_work, catalogue):
-    application.command()(command)
+    application.command()(_interruptible(command))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -39,22 +54,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 done, 1 a claim does not hold, 2 wrong usage or input."""
     try:
-        application(args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"], standalone_mode=False)
-    except typer.Exit as stop:
-        return stop.exit_code
+        given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+        code = application(args=given, standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         return _complain("interrupted; nothing was written.", INTERRUPTED)
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
         return _complain(*_sentence_and_code(error))
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _sentence_and_code(error: Exception) -> tuple[str, int]:
     if hasattr(error, "format_message"):  # wrong usage, found by the parser of the options
         return f"{error.format_message()} See 'pellucid --help'.", 2
-    if isinstance(error, (CommandError, ClaimError)):
+    if isinstance(error, (CommandError, CommandInterrupted, ClaimError)):
         return str(error), error.exit_code
     if isinstance(error, (ValueError, TypeError, OSError)):  # the library's own sentences, and the file system's
         return str(error), 2

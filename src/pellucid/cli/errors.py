@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
 
 class CommandError(Exception):
     """The input or the options are wrong: exit code 2."""
 
     exit_code = 2
+
+
+class CommandInterrupted(Exception):  # noqa: N818  (an interruption is no error)
+    """The user pressed Ctrl-C, and nothing was written: exit code 130."""
+
+    exit_code = INTERRUPTED
 
 
 class ClaimError(Exception):

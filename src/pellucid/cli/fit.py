@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pellucid.cli.errors import CommandError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from rich.table import Table
-
-    from pellucid.cli.bake_off import BakeOff
-    from pellucid.cli.tables import Columns
-    from pellucid.core.types import Array
+from pellucid.cli.errors import INTERRUPTED, CommandError
 
 MODEL_FILE = "model.safetensors"
 REPORT_FILE = "report.html"
+WRITING_SECONDS = 60.0
+"""No limit of the work, only of how long a first Ctrl-C is held back while files are written."""
+
+
+class Task(Enum):
+    """What kind of value the target is."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+class RecipeName(Enum):
+    """How the methods are compared."""
+
+    cv = "cv"
+    split = "split"
+    resample = "resample"
 
 
 def fit(
-    table: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file, one row per example.")],
+    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or XLSX file, one row per example.")],
     target: Annotated[str, typer.Option(help="Name of the column to predict.")],
+    task: Annotated[Task, typer.Option(help="Whether it is a class or a number.")] = Task.auto,
+    recipe: Annotated[
+        RecipeName, typer.Option(help="Compare by cross-validation, one validation set, or random ones.")
+    ] = RecipeName.cv,
+    time: Annotated[str, typer.Option(help="Time budget, such as 90s, 5m or 1h.")] = "5m",
     out: Annotated[Path, typer.Option(help="Folder for the model file and the report.")] = Path("learned"),
-    folds: Annotated[int, typer.Option(min=2, max=50, help="Folds of the cross-validation.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, max=50, help="Folds, or random validation sets.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the splits: the same seed gives the same answer.")] = 0,
     one_standard_error: Annotated[
         bool, typer.Option("--one-standard-error", help="Choose the simplest method within one standard error.")
@@ -34,70 +50,39 @@ def fit(
     """Compare methods on a table, choose one, certify it, save it and write a report."""
     from rich.console import Console
 
-    from pellucid.cli.fit_report import describe_fit
-    from pellucid.cli.tables import features, read_table, target_values, understand
+    from pellucid.bake_off import bake_off
+    from pellucid.bake_off.stopping import Stopper
+    from pellucid.cli.durations import parse_duration
+    from pellucid.cli.fit_screen import print_found
+    from pellucid.cli.progress import progress_display
     from pellucid.core.atomic import write_all_whole
     from pellucid.files.writing import model_bytes
-    from pellucid.report import render_fit_report
+    from pellucid.report import describe_fit, render_fit_report
+    from pellucid.tables import choose_target, read_table
 
+    seconds = parse_duration(time)
     if out.exists() and not out.is_dir():
         raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
     frame = read_table(table)
-    y = target_values(frame, target)
-    columns = understand(frame, target)
-    X = features(frame, columns.numeric, columns.words)
-    found = _run_with_progress(X, y, columns, folds=folds, seed=seed, one_standard_error=one_standard_error)
-    model_file, report_file = out / MODEL_FILE, out / REPORT_FILE
-    report = describe_fit(found, frame, columns, table=table, model_file=model_file, folds=folds, seed=seed)
-    contents = {model_file: model_bytes(found.model), report_file: render_fit_report(report).encode()}
-    out.mkdir(parents=True, exist_ok=True)
-    write_all_whole(contents)
-
-    console = Console()
-    console.print(_leaderboard(found))
-    console.print(_verdict(found), highlight=False, markup=False)
-    console.print(f"Model: {model_file}\nReport: {report_file}", highlight=False, markup=False, soft_wrap=True)
-
-
-def _run_with_progress(X: pd.DataFrame, y: Array, columns: Columns, **options: Any) -> BakeOff:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from pellucid.cli.bake_off import bake_off
-    from pellucid.cli.contestants import contestants_for
-
-    layout = (TextColumn("{task.description:<18}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
-    with Progress(*layout, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=options["folds"] * len(contestants_for(columns)))
-        return bake_off(
-            X, y, columns, advance=lambda name: progress.update(task, description=name, advance=1), **options
-        )
-
-
-def _leaderboard(found: BakeOff) -> Table:
-    from rich.table import Table
-
-    from pellucid.report import format_number
-
-    table = Table("Method", "Error", "± SE", "Coefficients", header_style="bold")
-    for score in found.scores:
-        chosen = score is found.chosen
-        table.add_row(
-            f"{score.contestant.name}{' (chosen)' if chosen else ''}",
-            format_number(score.mean),
-            format_number(score.standard_error, 2),
-            "-" if score.contestant.is_baseline else f"{score.n_coefficients:.3g}",
-            style="bold" if chosen else "dim" if score.contestant.is_baseline else "",
-        )
-    return table
-
-
-def _verdict(found: BakeOff) -> str:
-    from pellucid.report import format_number
-
-    estimate, certificate = found.estimate, found.model[-1].certificate_
-    error, low, high = (format_number(value) for value in (estimate.error, estimate.low, estimate.high))
-    return (
-        f"Error on {len(estimate.actual)} rows kept aside: {error} (95 % interval {low} to {high})\n"
-        f"Certificate: {certificate.grade}, {'holds' if certificate.holds else 'DOES NOT HOLD'}"
-    )
+    is_classification = choose_target(frame, target, task.value).is_classification
+    with Stopper(WRITING_SECONDS) as stopper:
+        with progress_display(Console(stderr=True), is_classification=is_classification) as listen:
+            found = bake_off(
+                frame,
+                target,
+                task=task.value,
+                recipe=recipe.value,
+                seconds=seconds,
+                folds=folds,
+                seed=seed,
+                one_standard_error=one_standard_error,
+                listen=listen,
+            )
+        model_file, report_file = out / MODEL_FILE, out / REPORT_FILE
+        report = describe_fit(found, frame, table=table, model_file=model_file)
+        contents = {model_file: model_bytes(found.model), report_file: render_fit_report(report).encode()}
+        out.mkdir(parents=True, exist_ok=True)
+        write_all_whole(contents)
+        print_found(found, Console(), model_file=model_file, report_file=report_file)
+    if found.interrupted or stopper.interrupted:
+        raise typer.Exit(INTERRUPTED)

@@ -15,26 +15,50 @@ if TYPE_CHECKING:
 
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit' or pellucid.save.")],
-    table: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file with the columns of the training table.")],
+    table: Annotated[
+        Path, typer.Argument(help="CSV, TSV, Parquet or XLSX file with the columns of the training table.")
+    ],
     out: Annotated[Path | None, typer.Option(help="CSV file to write; without it, standard output.")] = None,
     interval: Annotated[
         float | None, typer.Option(help="Also give the prediction interval of this level, such as 0.95.")
     ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Also give the probability of every class.")
+    ] = False,
 ) -> None:
     """Predict the target for every row of a table."""
     import sys
 
+    from pellucid.cli.model_input import features_for, unused_columns
     from pellucid.cli.saved_model import load_model
-    from pellucid.cli.tables import features_for, read_table
     from pellucid.core.atomic import write_whole
+    from pellucid.tables import read_table
 
-    loaded = load_model(model)
-    X = features_for(loaded, read_table(table))
-    text = _predictions(loaded, X, interval).to_csv(index=False)
+    loaded, frame = load_model(model), read_table(table)
+    X = features_for(loaded, frame)
+    found = _predictions(loaded, X, interval)
+    if probabilities:
+        found = found.join(_probabilities(loaded, X))
+    text = found.to_csv(index=False)
+    unused = unused_columns(loaded, frame)
+    if unused:
+        sys.stderr.write(f"Columns that the model does not use: {', '.join(unused)}.\n")
     if out is None:
         sys.stdout.write(text)
     else:
         write_whole(out, text.encode())
+
+
+def _probabilities(model: Any, X: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    if not hasattr(model, "predict_proba"):
+        raise CommandError(
+            "probabilities must be asked of a model that has them, such as logistic regression. "
+            "Leave --probabilities out."
+        )
+    names = [f"probability {label}" for label in model.classes_]
+    return pd.DataFrame(model.predict_proba(X), columns=names)
 
 
 def _predictions(model: Any, X: Any, level: float | None) -> pd.DataFrame:

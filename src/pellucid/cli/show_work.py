@@ -23,7 +23,7 @@ Format = StrEnum("Format", FORMATS)  # type: ignore[misc]  # mypy wants a litera
 
 
 def show_work(
-    table: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file with a few rows.")],
+    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or XLSX file with a few rows.")],
     target: Annotated[str, typer.Option(help="Name of the column to explain.")],
     method: Annotated[Method, typer.Option(help="The method to work by hand.")] = Method["least-squares"],
     alpha: Annotated[float | None, typer.Option(help="Weight of the penalty, where the method has one.")] = None,
@@ -34,12 +34,14 @@ def show_work(
     import sys
 
     from pellucid import workings
-    from pellucid.cli.tables import check_has_column, features, read_table
+    from pellucid.cli.model_input import read_numbers
     from pellucid.core.atomic import write_whole
+    from pellucid.tables import read_table
+    from pellucid.tables.reading import check_has_column
 
     frame = read_table(table)
     check_has_column(frame, target)
-    X = features(frame, tuple(frame.columns.drop(target)), ())
+    X = read_numbers(frame, list(frame.columns.drop(target)))
     document = workings.show_work(_estimator(method, alpha), X, frame[target].to_numpy())
     text = str(getattr(document, str(format))())
     if out is None:

@@ -19,19 +19,22 @@ def verify(
     import sys
     import warnings
 
+    from pellucid.cli.model_input import features_for, fingerprints, training_fingerprint, training_target
     from pellucid.cli.saved_model import load_model
-    from pellucid.cli.tables import features_for, read_table, target_values
     from pellucid.core.certificate import UncertifiedWarning
     from pellucid.core.verification import last_step
     from pellucid.core.verification import verify as recompute
+    from pellucid.tables import read_table
 
     loaded, frame = load_model(model), read_table(table)
     if target in getattr(loaded, "feature_names_in_", ()):
         raise CommandError(f"target must be the column that was predicted, got {target!r}, a feature of the model.")
-    y = target_values(frame, target)
-    X = features_for(loaded, frame.drop(columns=target))
+    rows, y = training_target(loaded, frame, target)
+    X = features_for(loaded, frame.loc[rows].drop(columns=target))
     estimator, seen = last_step(loaded, X)
-    _check_is_training_data(estimator, seen, y)
+    _check_proves(estimator)
+    if training_fingerprint(loaded) not in fingerprints(loaded, X, y):
+        raise ClaimError("the table must be the one the model was fitted on, but its fingerprint differs.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UncertifiedWarning)  # it is said below, once
         certificate = recompute(estimator, seen, y)
@@ -41,13 +44,8 @@ def verify(
         raise ClaimError(f"the certificate does not hold on {table.name}: {failed}.")
 
 
-def _check_is_training_data(estimator: Any, X: Any, y: Any) -> None:
-    from pellucid.core.fingerprint import fingerprint
-
-    expected = getattr(estimator, "data_fingerprint_", None)
-    if expected is None:
+def _check_proves(estimator: Any) -> None:
+    if not hasattr(estimator, "data_fingerprint_"):
         raise CommandError(
             f"model must end in an estimator of pellucid, got {type(estimator).__name__}, which proves nothing."
         )
-    if fingerprint(X, y) != expected:
-        raise ClaimError("the table must be the one the model was fitted on, but its fingerprint differs.")

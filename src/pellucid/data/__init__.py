@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["load_cars_by_hand", "load_diabetes"]
+__all__ = ["load_breast_cancer", "load_cars_by_hand", "load_diabetes"]
 
 
 def load_diabetes() -> pd.DataFrame:
@@ -21,6 +21,18 @@ def load_diabetes() -> pd.DataFrame:
     (442, 11)
     """
     return _read("diabetes.csv")
+
+
+def load_breast_cancer() -> pd.DataFrame:
+    """Return 569 tumors: thirty measurements of their cells and the ``diagnosis``, malignant or benign.
+
+    Examples
+    --------
+    >>> from pellucid.data import load_breast_cancer
+    >>> load_breast_cancer()["diagnosis"].value_counts().to_dict()
+    {'benign': 357, 'malignant': 212}
+    """
+    return _read("breast_cancer.csv")
 
 
 def load_cars_by_hand() -> pd.DataFrame:

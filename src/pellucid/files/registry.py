@@ -12,9 +12,31 @@ from pellucid.files.schema import Schema
 @cache
 def registry() -> dict[str, Schema]:
     """Return every schema by its registry name."""
-    from pellucid.files.schemas import discriminant_analysis, linear_model, naive_bayes, neighbors, svm, transformers
+    from pellucid.files.schemas import (
+        discriminant_analysis,
+        linear_model,
+        naive_bayes,
+        neighbors,
+        ranking,
+        row_by_row,
+        svm,
+        tables,
+        text,
+        transformers,
+    )
 
-    families = (discriminant_analysis, linear_model, naive_bayes, neighbors, svm, transformers)
+    families = (
+        discriminant_analysis,
+        linear_model,
+        naive_bayes,
+        neighbors,
+        ranking,
+        row_by_row,
+        svm,
+        tables,
+        text,
+        transformers,
+    )
     return {schema.name: schema for family in families for schema in family.SCHEMAS}
 
 

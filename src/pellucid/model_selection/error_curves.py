@@ -70,6 +70,7 @@ def error_against_size(
     sizes: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
     cv: Any = 5,
     random_state: Any = 0,
+    scoring: str | None = None,
 ) -> ErrorCurve:
     """Return training and validation error for growing training sets, and whether more rows would help.
 
@@ -83,13 +84,16 @@ def error_against_size(
         Folds.
     random_state : int or None, default=0
         Seed of the shuffle before rows are left out.
+    scoring : str, default=None
+        Scikit-learn's name of a score whose negative is the error, such as ``"neg_root_mean_squared_error"``; accuracy
+        or the mean squared error if not given.
     """
-    scoring = _scoring(estimator)
+    scoring = scoring or _scoring(estimator)
     counts, train, validation = learning_curve(
         estimator, X, y, train_sizes=sizes, cv=cv, scoring=scoring, shuffle=True, random_state=random_state
     )
     train, validation, spread = _errors(train, validation, scoring)
-    baseline = _baseline(estimator, X, y, cv)
+    baseline = _baseline(estimator, X, y, cv, scoring)
     verdict = _size_verdict(train, validation, spread, baseline)
     return ErrorCurve("rows", tuple(int(c) for c in counts), train, validation, spread, baseline, verdict)
 
@@ -117,7 +121,7 @@ def error_against_capacity(
         estimator, X, y, param_name=parameter, param_range=list(values), cv=cv, scoring=scoring
     )
     train, validation, spread = _errors(train, validation, scoring)
-    baseline = _baseline(estimator, X, y, cv)
+    baseline = _baseline(estimator, X, y, cv, scoring)
     verdict = _capacity_verdict(parameter, values, train, validation, spread)
     return ErrorCurve(parameter, tuple(values), train, validation, spread, baseline, verdict)
 
@@ -133,10 +137,10 @@ def _errors(train: Array, validation: Array, scoring: str) -> tuple[Array, Array
     return shift - train.mean(axis=1), shift - validation.mean(axis=1), spread
 
 
-def _baseline(estimator: Any, X: Data, y: Data, cv: Any) -> float:
+def _baseline(estimator: Any, X: Data, y: Data, cv: Any, scoring: str) -> float:
     dummy = DummyClassifier() if is_classifier(estimator) else DummyRegressor()
-    scores = cross_val_score(dummy, X, y, cv=cv, scoring=_scoring(estimator))
-    return float((1.0 if is_classifier(estimator) else 0.0) - scores.mean())
+    scores = cross_val_score(dummy, X, y, cv=cv, scoring=scoring)
+    return float((1.0 if scoring == "accuracy" else 0.0) - scores.mean())
 
 
 def _size_verdict(train: Array, validation: Array, spread: Array, baseline: float) -> str:
@@ -145,7 +149,8 @@ def _size_verdict(train: Array, validation: Array, spread: Array, baseline: floa
         return (
             f"no better than the baseline ({validation[-1]:.3g} against {baseline:.3g}): the model learns nothing here"
         )
-    still_falling = len(validation) > 1 and validation[-2] - validation[-1] > max(noise / 2, SAME * validation[-1])
+    fall = validation[-2] - validation[-1] if len(validation) > 1 else 0.0
+    still_falling = validation[-1] > 0 and fall > max(noise / 2, SAME * validation[-1])
     more = "; more rows would help" if still_falling else "; more rows would change little"
     if gap > max(noise, SAME * validation[-1]):
         return f"overfits: validation error {validation[-1]:.3g} well above training error {train[-1]:.3g}{more}"

@@ -31,8 +31,13 @@ def validation_errors(
         model = clone(estimator).fit(_safe_indexing(X, train), _safe_indexing(y, train))
         given = np.asarray(model.predict(_safe_indexing(X, validation)))
         right = np.asarray(_safe_indexing(y, validation))
-        errors.append(np.mean(given != right) if is_classification else np.mean(np.square(given - right)))
+        errors.append(split_error(right, given, is_classification))
     return np.array(errors, dtype=np.float64)
+
+
+def split_error(right: Array, given: Array, is_classification: bool) -> float:
+    """Return the error on one validation set: the rate of mistakes, or the mean squared error."""
+    return float(np.mean(given != right) if is_classification else np.mean(np.square(given - right)))
 
 
 def chosen_by(errors: dict[str, Array], rule: str) -> str:

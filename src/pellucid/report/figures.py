@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.bake_off.calibration import Reliability
+from pellucid.bake_off.effects import Effect
 from pellucid.core.types import Array
+from pellucid.model_selection import ErrorCurve
+from pellucid.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +21,19 @@ if TYPE_CHECKING:
 INK = "#010203"
 MARK = "#040506"
 """Stand for the page's colors of text and of marks: replaced after drawing."""
+PAGE_COLORS = {
+    INK: "currentColor",
+    MARK: "var(--mark)",
+    style.INK: "currentColor",
+    style.QUIET: "var(--soft)",
+    style.PALETTE[0]: "var(--mark)",
+    style.PALETTE[1]: "var(--minus)",
+}
+MOST_DOTS = 1000
+"""Rows drawn: more make the page heavy, and the picture no clearer."""
+MOST_CURVE_POINTS = 200
+FEWEST_JOINED = 10
+"""Bins of fewer rows are dots of their own: a line to them would show chance."""
 
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -36,11 +53,12 @@ STYLE: dict[Any, Any] = {
 
 def predicted_against_actual(actual: Array, predicted: Array, target: str) -> str:
     """Return the picture of predictions on the test rows; a perfect one lies on the diagonal."""
+    actual, predicted = _thinned(actual, predicted)
 
     def draw(ax: Axes) -> None:
         ends = [min(actual.min(), predicted.min()), max(actual.max(), predicted.max())]
         ax.plot(ends, ends, color=INK, linewidth=0.8, dashes=(4, 3))
-        ax.scatter(predicted, actual, s=22, color=MARK, alpha=0.7, linewidths=0)
+        ax.scatter(predicted, actual, s=22, color=MARK, alpha=_opacity(len(actual)), linewidths=0)
         ax.set(xlabel=f"predicted {target}", ylabel=f"actual {target}", aspect="equal")
 
     return _svg(draw, "actual")
@@ -48,25 +66,105 @@ def predicted_against_actual(actual: Array, predicted: Array, target: str) -> st
 
 def residuals_against_predicted(actual: Array, predicted: Array) -> str:
     """Return the picture of residuals on the test rows; a pattern in it is something the method missed."""
+    actual, predicted = _thinned(actual, predicted)
 
     def draw(ax: Axes) -> None:
         ax.axhline(0.0, color=INK, linewidth=0.8, dashes=(4, 3))
-        ax.scatter(predicted, actual - predicted, s=22, color=MARK, alpha=0.7, linewidths=0)
+        ax.scatter(predicted, actual - predicted, s=22, color=MARK, alpha=_opacity(len(actual)), linewidths=0)
         reach = 1.08 * float(np.abs(actual - predicted).max()) or 1.0
         ax.set(xlabel="predicted", ylabel="actual \N{MINUS SIGN} predicted", ylim=(-reach, reach))
 
     return _svg(draw, "residual")
 
 
-def _svg(draw: Callable[[Axes], None], name: str) -> str:
+def roc(actual: Array, ranking: Array) -> str:
+    """Return the picture of hits against false alarms for every threshold."""
+    from sklearn.metrics import roc_curve
+
+    false_alarms, found, _ = roc_curve(actual, ranking)
+    kept = np.unique(np.linspace(0, len(found) - 1, MOST_CURVE_POINTS).astype(int))
+
+    def draw(ax: Axes) -> None:
+        ax.plot([0, 1], [0, 1], color=INK, linewidth=0.8, dashes=(4, 3))
+        ax.plot(false_alarms[kept], found[kept], color=MARK, linewidth=2.0)
+        ax.set(xlabel="false alarms", ylabel="hits", aspect="equal", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+
+    return _svg(draw, "roc")
+
+
+def reliability_curve(found: Reliability) -> str:
+    """Return the picture of predicted and observed shares; the larger the dot, the more rows."""
+
+    def draw(ax: Axes) -> None:
+        ax.plot([0, 1], [0, 1], color=INK, linewidth=0.8, dashes=(4, 3))
+        many = found.counts >= FEWEST_JOINED
+        ax.plot(found.predicted[many], found.observed[many], color=MARK, linewidth=1.2)
+        sizes = 12 + 180 * found.counts / found.counts.max()
+        ax.scatter(found.predicted, found.observed, s=sizes, color=MARK, alpha=0.75, linewidths=0)
+        ax.set(xlabel="predicted probability", ylabel="share that came true", aspect="equal")
+        ax.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
+
+    return _svg(draw, "reliability")
+
+
+def effect_curve(effect: Effect, place: int) -> str:
+    """Return the picture of what a number adds to the score."""
+    kept = np.unique(np.linspace(0, len(effect.values) - 1, MOST_CURVE_POINTS).astype(int))
+
+    def draw(ax: Axes) -> None:
+        ax.axhline(0.0, color=INK, linewidth=0.8, dashes=(4, 3))
+        ax.plot(effect.values[kept], effect.change[kept], color=MARK, linewidth=2.0, drawstyle="steps-post")
+        ax.set(xlabel=effect.column, ylabel="change")
+
+    return _svg(draw, f"effect{place}", size=(4.6, 2.9))
+
+
+def learning_curve(curve: ErrorCurve, error: str) -> str:
+    """Return the picture of training and validation error for growing training sets."""
+    from pellucid.plots import plot_error_curve
+
+    def draw(ax: Axes) -> None:
+        plot_error_curve(curve, ax)
+        ax.set(xlabel="rows learned from", ylabel=error)
+
+    return _svg(draw, "curve", size=(6.4, 3.6))
+
+
+def _tidy_ticks(ax: Axes) -> None:
+    """Keep the numbers at the axes apart, and write thousands and minus signs as people do."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    for axis in (ax.xaxis, ax.yaxis):
+        if axis.get_scale() == "linear":
+            axis.set_major_locator(MaxNLocator(5))
+            axis.set_major_formatter(
+                FuncFormatter(lambda value, _place: f"{value:,.6g}".replace("-", "\N{MINUS SIGN}"))
+            )
+
+
+def _thinned(*columns: Array) -> tuple[Array, ...]:
+    n = len(columns[0])
+    if n <= MOST_DOTS:
+        return columns
+    kept = np.sort(np.random.default_rng(0).permutation(n)[:MOST_DOTS])
+    return tuple(column[kept] for column in columns)
+
+
+def _opacity(n: int) -> float:
+    return float(np.clip(12 / np.sqrt(n), 0.35, 0.75))
+
+
+def _svg(draw: Callable[[Axes], None], name: str, size: tuple[float, float] = (4.6, 4.0)) -> str:
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     with rc_context(STYLE):
-        figure = Figure(figsize=(4.6, 4.0), layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
-        draw(figure.add_subplot())
+        ax = figure.add_subplot()
+        draw(ax)
+        _tidy_ticks(ax)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return _inline(buffer.getvalue(), name)
@@ -78,4 +176,6 @@ def _inline(document: str, name: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
     svg = re.sub(r'^<svg [^>]*?viewBox="([^"]*)"[^>]*>', rf'<svg class="{name}" viewBox="\1" role="img">', svg)
-    return svg.replace(INK, "currentColor").replace(MARK, "var(--mark)").replace("xlink:href", "href")
+    for stand_in, color in PAGE_COLORS.items():
+        svg = svg.replace(stand_in, color)
+    return svg.replace("xlink:href", "href")

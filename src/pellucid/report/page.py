@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 import pellucid
+from pellucid.bake_off.calibration import reliability
+from pellucid.bake_off.driving import Coefficient, Importance
 from pellucid.core.certificate import GRADES
-from pellucid.report.figures import predicted_against_actual, residuals_against_predicted
+from pellucid.model_selection import ErrorCurve
+from pellucid.report import figures
+from pellucid.report.confusion import confusion_of
 from pellucid.report.fit_report import FitReport, LeaderRow
+from pellucid.report.numbers import format_number, format_share
 
-MOST_COEFFICIENTS = 30
+MOST_BARS = 15
 
 
 @dataclass(frozen=True)
@@ -28,35 +34,74 @@ class Whisker:
 
 @dataclass(frozen=True)
 class Bar:
-    """A coefficient as a bar to the left or the right of zero, in percent of half the width."""
+    """A value as a bar to the left or the right of zero, in percent of half the width."""
 
     name: str
     value: float
     width: float
+    note: str = ""
 
 
 def render_fit_report(report: FitReport) -> str:
     """Return the report as one HTML page without scripts, fonts or pictures from elsewhere."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": format_number, "breakable": breakable}
+    environment.filters |= {"number": format_number, "share": format_share, "breakable": breakable}
     template = environment.from_string((files("pellucid.report") / "fit_report.html").read_text(encoding="utf-8"))
     bars = coefficient_bars(report.coefficients)
     return template.render(
         report=report,
+        judgement=report.judgement,
+        headline=report.judgement.headline,
         version=pellucid.__version__,
         grade_meaning=GRADES[report.certificate.grade],
         leaders=list(zip(report.leaderboard, whiskers(report.leaderboard), strict=True)),
         any_missing=any(column.n_missing for column in report.columns),
-        bars=bars[:MOST_COEFFICIENTS],
-        n_hidden_bars=max(0, len(bars) - MOST_COEFFICIENTS),
-        n_zero=sum(value == 0.0 for _, value in report.coefficients),
-        actual_figure=predicted_against_actual(report.actual, report.predicted, report.target),
-        residual_figure=residuals_against_predicted(report.actual, report.predicted),
+        bars=bars[:MOST_BARS],
+        n_hidden_bars=max(0, len(bars) - MOST_BARS),
+        n_zero=sum(one.value == 0.0 for one in report.coefficients),
+        importance_bars=importance_bars(report.importances),
+        curve_figure=_curve_figure(report),
+        effect_figures=[figures.effect_curve(effect, place) for place, effect in enumerate(report.effects)],
+        **(_class_parts(report) if report.is_classification else _number_parts(report)),
     )
 
 
+def _class_parts(report: FitReport) -> dict[str, Any]:
+    judgement = report.judgement
+    assert judgement.classes is not None  # judged as classes
+    parts: dict[str, Any] = {
+        "confusion": confusion_of(judgement.actual, judgement.predicted, judgement.classes),
+        "reliability": None,
+        "reliability_figure": "",
+        "roc_figure": "",
+    }
+    if judgement.probabilities is not None:
+        found = reliability(judgement.probabilities, judgement.classes, judgement.actual)
+        parts |= {"reliability": found, "reliability_figure": figures.reliability_curve(found)}
+        if "area under the ROC curve" in judgement.scores:
+            is_second = judgement.actual == judgement.classes[1]
+            parts["roc_figure"] = figures.roc(is_second, judgement.probabilities[:, 1])
+    return parts
+
+
+def _number_parts(report: FitReport) -> dict[str, Any]:
+    actual, predicted = report.judgement.actual, report.judgement.predicted
+    return {
+        "actual_figure": figures.predicted_against_actual(actual, predicted, report.target),
+        "residual_figure": figures.residuals_against_predicted(actual, predicted),
+        "n_dots": min(len(actual), figures.MOST_DOTS),
+    }
+
+
+def _curve_figure(report: FitReport) -> str:
+    if not isinstance(report.curve, ErrorCurve):
+        return ""
+    error = "share of mistakes" if report.is_classification else f"error of {report.target}"
+    return figures.learning_curve(report.curve, error)
+
+
 def whiskers(rows: Sequence[LeaderRow]) -> list[Whisker]:
-    """Return the positions of all methods on one scale."""
+    """Return the positions of all methods on one scale, the smallest error to the left."""
     low = min(row.mean - row.standard_error for row in rows)
     high = max(row.mean + row.standard_error for row in rows)
     scale = 100.0 / (high - low) if high > low else 0.0
@@ -64,28 +109,22 @@ def whiskers(rows: Sequence[LeaderRow]) -> list[Whisker]:
     return [Whisker(*((value - low) * scale for value in three)) for three in ends]
 
 
-def coefficient_bars(coefficients: Sequence[tuple[str, float]]) -> list[Bar]:
+def coefficient_bars(coefficients: Sequence[Coefficient]) -> list[Bar]:
     """Return the coefficients that are not zero, the largest first."""
-    kept = sorted((pair for pair in coefficients if pair[1] != 0.0), key=lambda pair: -abs(pair[1]))
-    largest = abs(kept[0][1]) if kept else 1.0
-    return [Bar(name, value, 100.0 * abs(value) / largest) for name, value in kept]
+    kept = sorted((one for one in coefficients if one.value != 0.0), key=lambda one: -abs(one.value))
+    largest = abs(kept[0].value) if kept else 1.0
+    return [Bar(one.name, one.value, 100.0 * abs(one.value) / largest, one.label) for one in kept]
 
 
-def format_number(value: float, digits: int = 4) -> str:
-    """Return a number as a person writes it: four figures, no needless exponent, a true minus sign."""
-    if value != value:
-        return "unknown"
-    if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        text = f"{value:.{digits - 1}g}"
-    else:
-        text = f"{value:,.{max(0, digits - 1 - _exponent(value))}f}"
-    return text.replace("-", "\N{MINUS SIGN}")
+def importance_bars(importances: Sequence[Importance] | str) -> list[Bar]:
+    """Return the importances of the columns that matter the most."""
+    if isinstance(importances, str):
+        return []
+    largest = max((one.rise for one in importances), default=0.0)
+    width = 100.0 / largest if largest > 0 else 0.0
+    return [Bar(one.column, one.rise, max(0.0, one.rise) * width) for one in importances[:MOST_BARS]]
 
 
 def breakable(name: str) -> Markup:
     """Return a name that may break after an underscore, so that long ones fit a phone."""
     return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
-
-
-def _exponent(value: float) -> int:
-    return int(f"{value:e}".split("e")[1]) if value else 0

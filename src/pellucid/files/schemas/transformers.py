@@ -4,32 +4,68 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from pellucid.core.types import Array
 from pellucid.files.array_kinds import WHOLES, Numbers, Texts
 from pellucid.files.collection_kinds import Items, Lookup, Row
 from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import Nothing, OneOf, Only, Real, Text, Whole
+from pellucid.files.kinds import Nothing, OneOf, Real, Text, Whole
 from pellucid.files.nesting import Model
-from pellucid.files.schema import Schema
+from pellucid.files.schema import Optional, Schema
 from pellucid.files.schemas.fitted import FLAG, INPUTS, MAYBE_NUMBER, MAYBE_WHOLE
 from pellucid.files.scikit_learn_kinds import Dtype, ScalarType, Span
 
 DEGREE = Whole(low=0, high=64)
+MISSING = Nothing() | Real(finite=False) | Whole() | Text()
 STATISTIC = Numbers(("n_features",), finite=False)
 CATEGORIES = Texts() | Numbers((None,), ("bool", *WHOLES, "float64"), finite=False)
-BRANCHES = Items(Row((Text(), OneOf(("drop",)) | Model(), Items(Text() | Whole(low=0)))))
+BRANCHES = Items(Row((Text(), OneOf(("drop",)) | Model(), Text() | Items(Text() | Whole(low=0)))))
+PLACES = Nothing() | Numbers((None,), WHOLES, low=0)
+SHARE = Nothing() | Whole(low=1) | Real()
 
 
 def _rebuild_imputer(model: Any) -> None:
-    model.indicator_ = None
     model._fit_dtype = model._fill_dtype
+    indicator = model.indicator_
+    if (type(indicator).__name__ == "MissingIndicator") != model.add_indicator:
+        raise SchemaError("indicator_ of SimpleImputer must be a MissingIndicator if, and only if, one is asked for.")
+    if indicator is not None and indicator.n_features_in_ != model.n_features_in_:
+        raise SchemaError(f"indicator_ of SimpleImputer must be of {model.n_features_in_} features.")
+
+
+def _rebuild_indicator(model: Any) -> None:
+    model._n_features = model.n_features_in_
+    if (model.features_ >= model.n_features_in_).any():
+        raise SchemaError(f"features_ of MissingIndicator must be below {model.n_features_in_}.")
 
 
 def _rebuild_one_hot(model: Any) -> None:
     model.drop_idx_ = model._drop_idx_after_grouping = None
-    model._infrequent_enabled = False
-    model._n_features_outs = [len(categories) for categories in model.categories_]
     if len(model.categories_) != model.n_features_in_:
         raise SchemaError(f"categories_ must have {model.n_features_in_} entries, got {len(model.categories_)}.")
+    model._infrequent_enabled = model.max_categories is not None or model.min_frequency is not None
+    if model._infrequent_enabled != hasattr(model, "_infrequent_indices"):
+        raise SchemaError("_infrequent_indices of OneHotEncoder must be there if, and only if, rare ones are grouped.")
+    if model._infrequent_enabled:
+        if len(model._infrequent_indices) != model.n_features_in_:
+            raise SchemaError(f"_infrequent_indices must have {model.n_features_in_} entries.")
+        groups = zip(model.categories_, model._infrequent_indices, strict=True)
+        model._default_to_infrequent_mappings = [_places_after_grouping(len(all_), rare) for all_, rare in groups]
+    model._n_features_outs = model._compute_n_features_outs()
+
+
+def _places_after_grouping(n_categories: int, rare: Array | None) -> Array | None:
+    """Return the column of each category: the frequent ones in order, then one for all the rare ones."""
+    if rare is None:
+        return None
+    if len(rare) == 0 or (rare >= n_categories).any() or (np.diff(rare) <= 0).any():
+        raise SchemaError(f"_infrequent_indices must rise and stay below {n_categories}.")
+    places = np.empty(n_categories, dtype=np.int64)
+    frequent = np.setdiff1d(np.arange(n_categories), rare)
+    places[frequent] = np.arange(len(frequent))
+    places[rare] = len(frequent)
+    return places
 
 
 def _rebuild_polynomial(model: Any) -> None:
@@ -46,13 +82,13 @@ def _rebuild_polynomial(model: Any) -> None:
 def _rebuild_columns(model: Any) -> None:
     names = list(model.feature_names_in_)
     place_of = {name: i for i, name in enumerate(names)} | {i: i for i in range(len(names))}
-    chosen = {name: columns for name, _, columns in model.transformers}
+    chosen = {name: [columns] if isinstance(columns, str) else columns for name, _, columns in model.transformers}
     unknown = [column for columns in chosen.values() for column in columns if column not in place_of]
     if unknown:
         raise SchemaError(f"columns of ColumnTransformer must be among its features, got {str(unknown[0])[:80]!r}.")
     places = {name: [place_of[column] for column in columns] for name, columns in chosen.items()}
     remaining = sorted(set(range(len(names))) - {place for row in places.values() for place in row})
-    model._columns = list(chosen.values())
+    model._columns = [columns for _, _, columns in model.transformers]
     model._transformer_to_input_indices = places | {"remainder": remaining}
     model._remainder = ("remainder", model.remainder, model._get_remainder_cols(remaining))
 
@@ -74,16 +110,34 @@ SCHEMAS = (
         "SimpleImputer",
         "sklearn.impute",
         parameters={
-            "missing_values": Nothing() | Real(finite=False) | Whole() | Text(),
+            "missing_values": MISSING,
             "strategy": OneOf(("mean", "median", "most_frequent", "constant")),
             "fill_value": MAYBE_NUMBER | Text(),
             "copy": FLAG,
-            "add_indicator": Only(False),
+            "add_indicator": FLAG,
             "keep_empty_features": FLAG,
         },
-        attributes=INPUTS | {"statistics_": STATISTIC | Texts("n_features"), "_fill_dtype": Dtype()},
-        rebuilt=frozenset({"_fit_dtype", "indicator_"}),
+        attributes=INPUTS
+        | {
+            "statistics_": STATISTIC | Texts("n_features"),
+            "_fill_dtype": Dtype(),
+            "indicator_": Nothing() | Model(),
+        },
+        rebuilt=frozenset({"_fit_dtype"}),
         rebuild=_rebuild_imputer,
+    ),
+    Schema(
+        "MissingIndicator",
+        "sklearn.impute",
+        parameters={
+            "missing_values": MISSING,
+            "features": OneOf(("missing-only",)),
+            "sparse": FLAG | OneOf(("auto",)),
+            "error_on_new": FLAG,
+        },
+        attributes=INPUTS | {"features_": Numbers((None,), WHOLES, low=0), "_precomputed": FLAG},
+        rebuilt=frozenset({"_n_features"}),
+        rebuild=_rebuild_indicator,
     ),
     Schema(
         "OneHotEncoder",
@@ -94,12 +148,20 @@ SCHEMAS = (
             "sparse_output": FLAG,
             "dtype": ScalarType(),
             "handle_unknown": OneOf(("error", "ignore", "infrequent_if_exist", "warn")),
-            "min_frequency": Nothing(),
-            "max_categories": Nothing(),
+            "min_frequency": SHARE,
+            "max_categories": MAYBE_WHOLE,
             "feature_name_combiner": OneOf(("concat",)),
         },
-        attributes=INPUTS | {"categories_": Items(CATEGORIES)},
-        rebuilt=frozenset({"drop_idx_", "_drop_idx_after_grouping", "_infrequent_enabled", "_n_features_outs"}),
+        attributes=INPUTS | {"categories_": Items(CATEGORIES), "_infrequent_indices": Optional(Items(PLACES))},
+        rebuilt=frozenset(
+            {
+                "drop_idx_",
+                "_drop_idx_after_grouping",
+                "_infrequent_enabled",
+                "_default_to_infrequent_mappings",
+                "_n_features_outs",
+            }
+        ),
         rebuild=_rebuild_one_hot,
     ),
     Schema(

@@ -1,0 +1,109 @@
+"""The methods that a bake-off compares, the cheap and promising first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
+from pellucid.linear_model import LassoCV, LinearRegression, LogisticRegression, RidgeCV
+from pellucid.naive_bayes import MixedNB
+from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from pellucid.svm import LinearSVC
+from pellucid.tables.preparation import is_sparse, prepared_width, standardized, stepped, unchanged
+from pellucid.tables.understanding import TEXT, Columns
+
+RIDGE_PENALTIES = tuple(float(alpha) for alpha in np.logspace(-3, 5, 41))
+INNER_FOLDS = 5
+MOST_CURVED = 40
+"""With more columns than this, squares and products are too many to offer."""
+
+
+def curved(columns: Columns, read: pd.DataFrame) -> Any:
+    """Return the transformer that adds squares and products of all columns."""
+    return make_pipeline(
+        standardized(columns, read), PolynomialFeatures(2, include_bias=False), StandardScaler(with_mean=True)
+    )
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method with the sentence that says what it does, and what it needs."""
+
+    name: str
+    sentence: str
+    make: Callable[[], Any]
+    prepare: Callable[[Columns, pd.DataFrame], Any] = standardized
+    is_baseline: bool = False
+    takes_sparse: bool = True
+    growth: float = 1.0
+    """The time of a fit and its predictions grows like this power of the number of rows."""
+
+    def unsuited(self, columns: Columns, read: pd.DataFrame) -> str:
+        """Return why the method does not suit a table; an empty text if it does."""
+        if not self.takes_sparse and is_sparse(columns, read):
+            return "the table is too wide for it"
+        if self.prepare is curved and (is_sparse(columns, read) or prepared_width(columns, read) > MOST_CURVED):
+            return "there would be too many products of columns"
+        if self.prepare is unchanged and set(columns.kinds.values()) == {TEXT}:
+            return "it does not read texts"
+        return ""
+
+
+CLASSIFIERS = (
+    Contestant("most frequent class", "always says the same", DummyClassifier, is_baseline=True),
+    Contestant("logistic regression", "weighs the columns", LogisticRegression),
+    Contestant("logistic with steps", "follows curves in each number", lambda: LogisticRegression(C=0.1), stepped),
+    Contestant("naive Bayes", "takes the columns for independent", MixedNB, unchanged),
+    Contestant("linear discriminant", "one Gaussian cloud per class", LinearDiscriminantAnalysis, takes_sparse=False),
+    Contestant("logistic, weak penalty", "weighs the columns freely", lambda: LogisticRegression(C=10.0)),
+    Contestant("logistic, strong penalty", "weighs the columns with care", lambda: LogisticRegression(C=0.01)),
+    Contestant("linear SVM", "leaves a wide margin", lambda: LinearSVC(C=0.1)),
+    Contestant(
+        "logistic with steps, strong penalty",
+        "follows curves with care",
+        lambda: LogisticRegression(C=0.01),
+        stepped,
+    ),
+    Contestant(
+        "logistic with steps, weak penalty", "follows curves closely", lambda: LogisticRegression(C=1.0), stepped
+    ),
+    Contestant(
+        "logistic with products", "adds squares and products of columns", lambda: LogisticRegression(C=0.01), curved
+    ),
+    Contestant(
+        "nearest neighbours",
+        "asks the 15 most similar rows",
+        lambda: KNeighborsClassifier(15),
+        takes_sparse=False,
+        growth=2.0,
+    ),
+)
+
+REGRESSORS = (
+    Contestant("mean", "always says the mean", DummyRegressor, is_baseline=True),
+    Contestant("least squares", "fits a plane, no penalty", LinearRegression, takes_sparse=False),
+    Contestant("ridge", "shrinks all coefficients", lambda: RidgeCV(alphas=RIDGE_PENALTIES)),
+    Contestant("ridge with steps", "follows curves in each number", lambda: RidgeCV(alphas=RIDGE_PENALTIES), stepped),
+    Contestant("lasso", "keeps few columns", lambda: LassoCV(cv=INNER_FOLDS)),
+    Contestant(
+        "ridge with products",
+        "adds squares and products of columns",
+        lambda: RidgeCV(alphas=RIDGE_PENALTIES),
+        curved,
+    ),
+    Contestant(
+        "nearest neighbours",
+        "asks the 10 most similar rows",
+        lambda: KNeighborsRegressor(10),
+        takes_sparse=False,
+        growth=2.0,
+    ),
+)

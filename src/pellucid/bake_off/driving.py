@@ -1,0 +1,86 @@
+"""What drives the predictions: how much worse they get without a column, and the coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import Pipeline
+
+from pellucid.core.types import Array
+from pellucid.model_selection.validation_errors import split_error
+from pellucid.tables.preparation import readable_names
+from pellucid.tables.step_features import STEP
+from pellucid.tables.understanding import Columns
+
+MOST_ROWS = 2000
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Importance:
+    """How much the error rises, on average, when a column is shuffled, and the spread over the shuffles."""
+
+    column: str
+    rise: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One coefficient; of several classes, the one that the feature speaks for or against the most."""
+
+    name: str
+    value: float
+    label: str = ""
+
+
+def importances(
+    model: Any, X: pd.DataFrame, y: Array, groups: Mapping[str, Sequence[str]], *, is_classification: bool, seed: int
+) -> list[Importance]:
+    """Return the permutation importance of every column of the table, the largest first.
+
+    ``groups`` are the columns of X that stand for one of the table, such as the parts of a date: shuffled together.
+    """
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(len(y))[:MOST_ROWS]
+    X, y = X.iloc[chosen].reset_index(drop=True), y[chosen]
+
+    def error(frame: pd.DataFrame) -> float:
+        found = split_error(y, np.asarray(model.predict(frame)), is_classification)
+        return found if is_classification else float(np.sqrt(found))
+
+    usual = error(X)
+    result = []
+    for name, columns in groups.items():
+        rises = []
+        for _ in range(REPEATS):
+            shuffled = X.copy()
+            shuffled[list(columns)] = X[list(columns)].iloc[rng.permutation(len(X))].to_numpy()
+            rises.append(error(shuffled.astype(X.dtypes.to_dict())) - usual)
+        result.append(Importance(name, float(np.mean(rises)), float(np.std(rises, ddof=1))))
+    return sorted(result, key=lambda importance: -importance.rise)
+
+
+def coefficients(model: Pipeline, columns: Columns) -> tuple[list[Coefficient], float | None]:
+    """Return the coefficients of a linear method by feature, and its intercept if there is one; else nothing."""
+    method = model[-1]
+    if not hasattr(method, "coef_"):
+        return [], None
+    names = readable_names(model[:-1].get_feature_names_out(), columns)
+    table = np.atleast_2d(method.coef_)
+    if len(table) == 1:
+        intercept = float(np.ravel(method.intercept_)[0])
+        return [Coefficient(name, float(value)) for name, value in zip(names, table[0], strict=True)], intercept
+    strongest = np.abs(table).argmax(axis=0)
+    pairs = zip(names, strongest, strict=True)
+    return [Coefficient(name, float(table[k, j]), str(method.classes_[k])) for j, (name, k) in enumerate(pairs)], None
+
+
+def without_steps(found: Sequence[Coefficient]) -> list[Coefficient]:
+    """Return the coefficients of words, texts and gaps: numbers on steps are better shown as curves."""
+    stepped = {one.name.partition(STEP)[0] for one in found if STEP in one.name}
+    return [one for one in found if STEP not in one.name and one.name not in stepped]

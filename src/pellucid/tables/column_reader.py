@@ -1,0 +1,147 @@
+"""ColumnReader: the first step of a pipeline that takes tables as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.core.fingerprint import fingerprint
+from pellucid.core.types import Array
+from pellucid.tables.dates import DATES, PARTS, date_parts, read_dates
+from pellucid.tables.errors import TableError
+from pellucid.tables.understanding import FLAG, KINDS, NUMBER, TEXT, WORDS
+
+YES = {"true": 1.0, "yes": 1.0, "1": 1.0, "1.0": 1.0, "false": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0}
+MOST_SHOWN = 40
+
+
+class ColumnReader(TransformerMixin, BaseEstimator):
+    """Read columns as the kinds they were understood as, and refuse a table whose columns do not fit.
+
+    Numbers become floats, yes or no ones and zeros, dates several numbers, words and texts strings; a gap stays one
+    (an empty string among texts). Columns that are not named are ignored.
+
+    Parameters
+    ----------
+    kinds : dict of str to str
+        Name of each column and its kind: one of ``pellucid.tables.understanding.KINDS``.
+
+    Attributes
+    ----------
+    with_hours_ : list of str
+        The columns of dates that have a time of day.
+    n_features_in_, feature_names_in_ : int, ndarray
+        The columns named, in their order.
+    data_fingerprint_ : str
+        A short name for the table and the target it was fitted to.
+
+    Examples
+    --------
+    >>> reader = ColumnReader({"paid": "yes or no", "when": "date"})
+    >>> reader.fit_transform(pd.DataFrame({"when": ["1970-01-02"], "paid": [True]}))
+       paid  when days  when year  when month  when weekday
+    0   1.0        1.0     1970.0         1.0           4.0
+    """
+
+    n_features_in_: int
+    feature_names_in_: Array
+    with_hours_: list[str]
+    data_fingerprint_: str
+
+    def __init__(self, kinds: Mapping[str, str]) -> None:
+        self.kinds = kinds
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Note which dates have a time of day, and the fingerprint of the table and its target."""
+        unknown = sorted(set(self.kinds.values()) - set(KINDS))
+        if unknown or not self.kinds:
+            raise ValueError(f"kinds must be some of {KINDS}, got {unknown or 'none'}.")
+        moments = {name: read_dates(X[name], kind) for name, kind in self.kinds.items() if kind in DATES}
+        self.with_hours_ = [name for name, column in moments.items() if (column.dt.hour > 0).any()]
+        self.feature_names_in_ = np.array(list(self.kinds), dtype=object)
+        self.n_features_in_ = len(self.kinds)
+        self.data_fingerprint_ = self.fingerprint_of(X, y)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the columns as floats and strings, or raise a TableError that names every column that does not fit."""
+        check_is_fitted(self)
+        if not isinstance(X, pd.DataFrame):
+            raise TypeError(f"X must be a pandas data frame with named columns, got {type(X).__name__}.")
+        missing = [name for name in self.kinds if name not in X.columns]
+        if missing:
+            are = "are" if missing[1:] else "is"
+            raise TableError(f"table must have the columns {list(self.kinds)}, but {missing} {are} missing.")
+        columns: dict[str, Any] = {}
+        problems = []
+        for name, kind in self.kinds.items():
+            try:
+                columns |= self._read(X[name], name, kind)
+            except TableError as problem:
+                problems.append(str(problem))
+        if problems:
+            raise TableError(" ".join(problems))
+        return pd.DataFrame(columns, index=X.index)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the columns that come out."""
+        return np.array([out for name in self.kinds for out in self.names_of(name)], dtype=object)
+
+    def names_of(self, name: str) -> list[str]:
+        """Return the names of the columns that stand for one column of the table."""
+        if self.kinds[name] not in DATES:
+            return [name]
+        return [f"{name} {part}" for part in (*PARTS, *(["hour"] if name in self.with_hours_ else []))]
+
+    def fingerprint_of(self, X: pd.DataFrame, y: Any = None) -> str:
+        """Return the fingerprint of a table: equal for the table and the target that the reader was fitted to."""
+        columns = self.transform(X)
+        return fingerprint(*(columns[name].to_numpy() for name in columns), None if y is None else np.asarray(y))
+
+    def _read(self, column: pd.Series, name: str, kind: str) -> dict[str, Any]:
+        if kind in DATES:
+            moments = read_dates(column, kind)
+            _refuse(column, moments.isna(), "dates like 2024-12-31")
+            parts = date_parts(moments, with_hour=name in self.with_hours_)
+            return {f"{name} {part}": values for part, values in parts.items()}
+        return {name: READERS[kind](column)}
+
+
+def _read_numbers(column: pd.Series) -> Array:
+    values = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    _refuse(column, np.isnan(values), "numbers")
+    _refuse(column, np.isinf(values), "finite")
+    return values
+
+
+def _read_flags(column: pd.Series) -> Array:
+    values = column.astype(str).str.strip().str.lower().map(YES).to_numpy(dtype=np.float64, na_value=np.nan)
+    _refuse(column, np.isnan(values), "True or False")
+    return values
+
+
+def _read_words(column: pd.Series) -> pd.Series:
+    return column.astype(object).map(lambda value: np.nan if pd.isna(value) else _as_word(value)).astype(object)
+
+
+def _read_texts(column: pd.Series) -> pd.Series:
+    return column.astype(object).map(lambda value: "" if pd.isna(value) else str(value)).astype(object)
+
+
+def _as_word(value: Any) -> str:
+    """Return a value as it is written; a gap elsewhere in the column must not turn 3 into 3.0."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _refuse(column: pd.Series, unreadable: Any, what: str) -> None:
+    bad = column[np.asarray(unreadable) & column.notna().to_numpy()]
+    if len(bad):
+        raise TableError(f"column {column.name!r} must be {what}, got {str(bad.iloc[0])[:MOST_SHOWN]!r}.")
+
+
+READERS = {NUMBER: _read_numbers, FLAG: _read_flags, WORDS: _read_words, TEXT: _read_texts}

@@ -1,0 +1,111 @@
+"""How a table that a ColumnReader has read becomes the matrix of a method."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from pellucid.tables.step_features import StepFeatures
+from pellucid.tables.understanding import MOST_WORDS, TEXT, WORDS, Columns
+
+MOST_TERMS = 500
+"""Words of a text column that count."""
+MANY_ROWS = 500
+RARE = 1 / 5000
+"""In a table of many rows, words in fewer than this share of them (and in fewer than five) share a column."""
+MOST_STEPS, FEWEST_STEPS, ROWS_PER_STEP = 40, 3, 20
+MOST_DENSE_NUMBERS = 30_000_000
+"""A matrix of more numbers than this is kept sparse."""
+
+RARE_WORDS = "infrequent_sklearn"
+PRODUCT = re.compile(r" (?=numbers__|words__)")
+"""Between the factors of a product of columns."""
+
+
+def standardized(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
+    """Return the transformer that fills gaps, scales numbers and turns words into indicator columns."""
+    return _prepared(columns, read, [StandardScaler()])
+
+
+def stepped(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
+    """Return the transformer that also adds steps to the numbers."""
+    n_steps = int(np.clip(len(read) // ROWS_PER_STEP, FEWEST_STEPS, MOST_STEPS))
+    return _prepared(columns, read, [StepFeatures(n_steps), StandardScaler()])
+
+
+def unchanged(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
+    """Return the transformer that fills gaps only: for methods that take numbers and words as they are. No texts."""
+    words = columns.of(WORDS)
+    numbers = _numbers(columns, read)
+    branches = [
+        ("numbers", SimpleImputer(strategy="median", keep_empty_features=True), numbers),
+        ("words", _filled_words(), words),
+    ]
+    return ColumnTransformer([branch for branch in branches if branch[2]])
+
+
+def is_sparse(columns: Columns, read: pd.DataFrame) -> bool:
+    """Return whether the prepared matrix is sparse: there are texts, or very many numbers."""
+    return bool(columns.of(TEXT)) or len(read) * prepared_width(columns, read) > MOST_DENSE_NUMBERS
+
+
+def readable_names(names: Iterable[str], columns: Columns) -> list[str]:
+    """Return the names that a preparation gives its columns as a person would write them."""
+    words = sorted(columns.of(WORDS), key=len, reverse=True)  # of "a" and "a_b", the longer one fits better
+    return [" × ".join(_readable(part, words) for part in PRODUCT.split(str(name))) for name in names]
+
+
+def _prepared(columns: Columns, read: pd.DataFrame, on_numbers: list[Any]) -> ColumnTransformer:
+    sparse = is_sparse(columns, read)
+    numbers, words, texts = _numbers(columns, read), columns.of(WORDS), columns.of(TEXT)
+    branches: list[tuple[str, Any, Any]] = []
+    if numbers:
+        gaps = bool(read[numbers].isna().any(axis=None))
+        imputer = SimpleImputer(strategy="median", add_indicator=gaps, keep_empty_features=True)
+        branches.append(("numbers", make_pipeline(imputer, *on_numbers), numbers))
+    if words:
+        encoder = OneHotEncoder(
+            handle_unknown="infrequent_if_exist",
+            min_frequency=max(5, int(RARE * len(read))) if len(read) >= MANY_ROWS else None,
+            max_categories=MOST_WORDS,
+            sparse_output=sparse,
+        )
+        branches.append(("words", make_pipeline(_filled_words(), encoder), words))
+    branches += [(f"text {name}", TfidfVectorizer(max_features=MOST_TERMS), name) for name in texts]
+    return ColumnTransformer(branches, sparse_threshold=1.0 if sparse else 0.0)
+
+
+def _readable(name: str, words: list[str]) -> str:
+    branch, _, rest = name.partition("__")
+    if branch.startswith("text "):
+        return f"{branch.removeprefix('text ')} has {rest!r}"
+    if branch == "words":
+        column = next((column for column in words if rest.startswith(f"{column}_")), "")
+        word = rest[len(column) + 1 :]
+        return f"{column}: {'rare words' if word == RARE_WORDS else word}"
+    missing = rest.removeprefix("missingindicator_")
+    return rest if missing == rest else f"{missing} is missing"
+
+
+def _filled_words() -> SimpleImputer:
+    return SimpleImputer(strategy="constant", fill_value="missing")
+
+
+def _numbers(columns: Columns, read: pd.DataFrame) -> list[str]:
+    others = set(columns.of(WORDS, TEXT))
+    return [name for name in read.columns if name not in others]
+
+
+def prepared_width(columns: Columns, read: pd.DataFrame) -> int:
+    """Return about how many columns numbers and words become, texts and steps aside."""
+    words = sum(min(MOST_WORDS, read[name].nunique()) for name in columns.of(WORDS))
+    return len(_numbers(columns, read)) + words

@@ -1,0 +1,148 @@
+"""Methods are compared on the same splits; what does not fit into the time is not started."""
+
+import time
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.model_selection import KFold
+
+from pellucid.bake_off import comparing
+from pellucid.bake_off.choosing import choose, why
+from pellucid.bake_off.comparing import REPORT_SECONDS, Score, compare
+from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.learning_rows import LearningRows
+from pellucid.bake_off.stopping import Stopper
+from pellucid.linear_model import LinearRegression
+from pellucid.tables.understanding import Columns
+
+
+def rows(n=12, n_splits=3, labels=False):
+    X = pd.DataFrame({"x": np.arange(float(n))})
+    y = np.where(np.arange(n) % 3 == 0, "a", "b").astype(object) if labels else 2.0 * np.arange(n)
+    return LearningRows(Columns({"x": "number"}, {}), X, y, list(KFold(n_splits).split(X)), labels)
+
+
+class Slow(DummyRegressor):
+    """Takes its time."""
+
+    rows_seen: ClassVar[list[int]] = []
+
+    def fit(self, X, y):
+        self.rows_seen.append(len(X))
+        time.sleep(0.05 * len(X) / 8)
+        return super().fit(X, y)
+
+
+LINE = Contestant("line", "", LinearRegression)
+MEAN = Contestant("mean", "", DummyRegressor, is_baseline=True)
+SLOW = Contestant("slow", "", Slow)
+
+
+def compared(contestants, table, seconds=60.0):
+    stages = []
+    with Stopper(seconds + REPORT_SECONDS) as stopper:
+        scores, untried = compare(contestants, table, stopper, stages.append)
+    return scores, untried, stages
+
+
+def score(name, errors, n_coefficients, is_baseline=False):
+    contestant = Contestant(name, "", list, is_baseline=is_baseline)
+    return Score(contestant, np.array(errors, dtype=float), None, n_coefficients, 0.1, 0.25)
+
+
+BASE = score("mean", [0.1, 0.1], 0, is_baseline=True)
+EXACT = score("exact", [1.0, 2.0], 10)  # mean 1.5, standard error 0.5
+FEW = score("few", [1.9, 2.1], 2)  # mean 2.0: just within one standard error
+ROUGH = score("rough", [2.5, 2.5], 1)
+NEIGHBORS = score("neighbors", [1.8, 2.0], 0)
+
+
+def test_the_standard_error_is_that_of_the_mean():
+    assert (EXACT.mean, EXACT.standard_error) == pytest.approx((1.5, 0.5))
+
+
+def test_one_split_has_the_standard_error_of_its_rows():
+    assert score("one", [1.0], 1).standard_error == 0.25
+
+
+def test_the_least_error_wins():
+    assert choose([BASE, FEW, EXACT, ROUGH], one_standard_error=False) is EXACT
+    assert why(EXACT, [FEW, EXACT]).startswith("Exact made the smallest error")
+
+
+def test_one_standard_error_prefers_fewer_coefficients_and_counts_none_as_many():
+    assert choose([BASE, EXACT, NEIGHBORS, FEW, ROUGH], one_standard_error=True) is FEW
+    assert "few is within one standard error of it" in why(FEW, [EXACT, FEW])
+
+
+def test_a_line_is_found_exactly_and_the_mean_is_off_by_its_spread():
+    (line, mean), untried, _ = compared([LINE, MEAN], rows())
+    assert untried == []
+    assert line.mean == pytest.approx(0.0, abs=1e-10)
+    # validation rows 0..3, training mean of 2 * (4..11) = 15
+    assert mean.errors[0] == pytest.approx(np.sqrt(np.mean((np.array([0.0, 2.0, 4.0, 6.0]) - 15.0) ** 2)))
+    assert line.n_coefficients == 1
+
+
+def test_classes_are_scored_by_mistakes_and_by_class():
+    (usual,), _, _ = compared([Contestant("usual", "", DummyClassifier)], rows(labels=True))
+    assert usual.mean == pytest.approx(4 / 12)
+    assert usual.balanced.mean() == pytest.approx(0.5)
+
+
+def test_stages_tell_the_method_the_folds_and_the_best():
+    _, _, stages = compared([LINE, SLOW], rows())
+    assert [(stage.method, stage.done) for stage in stages] == [
+        ("line", 0), ("line", 1), ("line", 2), ("line", 3), ("slow", 3), ("slow", 4), ("slow", 5), ("slow", 6),
+    ]  # fmt: skip
+    assert stages[-1].best.contestant is LINE
+    assert stages[-1].total == 6
+
+
+def test_a_method_that_would_not_end_in_time_is_given_up_after_the_first_fold():
+    start = time.monotonic()
+    _, untried, _ = compared([LINE, SLOW], rows(n=160, n_splits=10), seconds=3.0)
+    # a fold takes 0.9 seconds: ten of them do not fit, and one tells
+    assert [(one.name, one.reason) for one in untried] == [("slow", "no time left")]
+    assert time.monotonic() - start < 2.0
+
+
+def test_a_large_table_is_tried_on_a_sample_first(monkeypatch):
+    monkeypatch.setattr(comparing, "MANY_ROWS", 100)
+    Slow.rows_seen.clear()
+    _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=2.0)
+    # a fold of 360 rows takes 2.25 seconds; a sixteenth and an eighth of its rows tell
+    assert [one.name for one in untried] == ["slow"]
+    assert Slow.rows_seen == [22, 45]
+
+
+def test_a_fit_that_hangs_is_cut_short():
+    class Hanging(DummyRegressor):
+        def fit(self, X, y):
+            time.sleep(30.0)
+
+    start = time.monotonic()
+    scores, untried, _ = compared([LINE, Contestant("hanging", "", Hanging)], rows(), seconds=0.5)
+    assert [one.contestant.name for one in scores] == ["line"]
+    assert untried[0].reason == "no time left"
+    assert time.monotonic() - start < 2.0
+
+
+def test_a_method_that_fails_is_listed_with_its_reason():
+    class Failing(DummyRegressor):
+        def fit(self, X, y):
+            raise ValueError("X must be kinder.\nAsk it.")
+
+    _, untried, _ = compared([Contestant("failing", "", Failing), LINE], rows())
+    assert [(one.name, one.reason) for one in untried] == [("failing", "failed: X must be kinder. Ask it.")]
+
+
+def test_a_split_is_prepared_once_for_methods_that_want_the_same(monkeypatch):
+    table, made = rows(), []
+    prepared = table._prepared
+    monkeypatch.setattr(table, "_prepared", lambda *a: made.append(a) or prepared(*a))
+    compared([LINE, MEAN], table)
+    assert len(made) == 3

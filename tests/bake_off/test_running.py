@@ -1,0 +1,145 @@
+"""From a table to a certified model, in Python."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.pipeline import Pipeline
+
+import pellucid
+from pellucid.bake_off import bake_off, running
+from pellucid.bake_off.contestants import Contestant
+from pellucid.linear_model import LinearRegression
+from pellucid.model_selection import ErrorCurve
+from tests.bake_off.sample_tables import mixed_table, numeric_table
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return bake_off(mixed_table(), "churn", folds=3)
+
+
+@pytest.fixture(scope="module")
+def numeric():
+    return bake_off(numeric_table(), "price", folds=2)
+
+
+def test_every_kind_of_column_is_used_and_the_rest_is_explained(mixed):
+    assert mixed.columns.kinds == {
+        "age": "number", "city": "words", "street": "words", "joined": "date", "seen": "date, day first",
+        "member": "yes or no", "note": "text",
+    }  # fmt: skip
+    assert set(mixed.columns.left_out) == {"customer_id", "empty"}
+    notes = " ".join(mixed.notes)
+    assert "4 rows without churn were left out" in notes
+    assert "Column customer_id was left out: it looks like an id" in notes
+
+
+def test_the_chosen_method_beats_the_baseline_and_is_certified(mixed):
+    assert mixed.chosen.mean < 0.7 * mixed.baseline.mean
+    assert mixed.certificate.holds
+    assert mixed.scores[0] is mixed.chosen
+    assert mixed.judgement.headline.score > 0.6
+
+
+def test_the_vault_was_opened_once(mixed):
+    assert [opening.reason for opening in mixed.vault_log] == [f"final estimate of {mixed.chosen.contestant.name}"]
+    assert len(mixed.judgement.actual) + mixed.n_learning == len(mixed.target.values)
+
+
+def test_the_model_takes_the_table_as_it_is_and_proves_its_answer(mixed, tmp_path):
+    table = mixed_table()
+    pellucid.save(mixed.model, tmp_path / "model.safetensors")
+    loaded = pellucid.load(tmp_path / "model.safetensors")
+    assert isinstance(loaded, Pipeline)
+    np.testing.assert_array_equal(loaded.predict(table), mixed.model.predict(table))
+    rows = table[table["churn"].notna()]
+    assert pellucid.verify(loaded, rows, rows["churn"].to_numpy(dtype=object)).holds
+
+
+def test_new_words_new_texts_and_gaps_are_taken_in_stride(mixed):
+    new = mixed_table(n=20, seed=5).drop(columns=["churn", "customer_id", "empty"])
+    new["city"], new["street"], new["note"] = "Genf", "nowhere", "unheard of things happen here"
+    new.loc[0] = None
+    assert set(mixed.model.predict(new)) <= {"yes", "no"}
+
+
+def test_the_learning_curve_and_the_importances_are_there(mixed):
+    assert isinstance(mixed.curve, ErrorCurve)
+    assert {one.column for one in mixed.importances} == set(mixed.columns.kinds)
+    assert mixed.importances[0].column in {"age", "note", "city"}
+
+
+def test_a_line_is_found(numeric):
+    assert numeric.target.task == "regression"
+    assert numeric.judgement.scores["R²"] > 0.95
+    assert {one.name for one in numeric.coefficients} >= {"size", "age"}
+    assert numeric.frame().loc[0, "chosen"]
+    assert "rmse" in repr(numeric)
+
+
+@pytest.mark.parametrize(("recipe", "n_splits"), [("split", 1), ("resample", 2), ("cv", 2)])
+def test_every_recipe_gives_scores_with_an_interval(recipe, n_splits):
+    found = bake_off(numeric_table(), "price", recipe=recipe, folds=2)
+    assert all(len(score.errors) == n_splits for score in found.scores)
+    assert found.chosen.standard_error > 0
+
+
+def test_the_same_seed_gives_the_same_model(numeric):
+    again = bake_off(numeric_table(), "price", folds=2)
+    assert pellucid.files.writing.model_bytes(again.model) == pellucid.files.writing.model_bytes(numeric.model)
+
+
+def test_uneven_classes_are_noticed():
+    table = numeric_table(n=120)
+    table["price"] = np.where(np.arange(120) % 8 == 0, "rare", "usual")
+    notes = " ".join(bake_off(table, "price", folds=2).notes)
+    assert "The classes are uneven: 88 % of the rows are usual, 15 rows are rare" in notes
+    assert "balanced accuracy" in notes
+    assert "No method clearly beats the baseline" in notes
+
+
+def test_leaks_and_copies_are_named():
+    table = mixed_table(n=60).dropna(subset="churn")[["age", "city", "churn"]]
+    table["left_on"] = np.where(table["churn"] == "yes", "2024", None)
+    table = pd.concat([table, table], ignore_index=True)
+    notes = " ".join(bake_off(table, "churn", folds=2).notes)
+    assert "Column left_on alone takes away 100 % of the baseline's error" in notes
+    assert "repeat a row that was learned from" in notes
+
+
+def test_too_little_time_is_one_sentence():
+    with pytest.raises(ValueError, match="time must suffice for one method, got 0.01 seconds for 80 rows"):
+        bake_off(numeric_table(), "price", seconds=0.01)
+
+
+class Endless(DummyRegressor):
+    """Never ends by itself."""
+
+    def fit(self, X, y):
+        time.sleep(60.0)
+
+
+def test_the_budget_is_kept_and_what_was_not_tried_is_listed(monkeypatch):
+    line, endless = Contestant("line", "", LinearRegression), Contestant("endless", "", Endless)
+    monkeypatch.setattr(running, "REGRESSORS", (line, endless, Contestant("late", "", LinearRegression)))
+    found = bake_off(numeric_table(), "price", seconds=5.0, folds=2)
+    assert found.seconds < 5.5
+    assert [(one.name, one.reason) for one in found.untried] == [("endless", "no time left"), ("late", "no time left")]
+    assert "Not tried, for no time was left: endless, late." in " ".join(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"recipe": "guess"}, "recipe must be one of"),
+        ({"seconds": 0}, "seconds must be above 0"),
+        ({"folds": 1}, "folds must be at least 2"),
+        ({"folds": 45}, "table must have at least 90 rows with a target, got 80"),
+    ],
+)
+def test_wrong_settings_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        bake_off(numeric_table(), "price", **options)

@@ -1,0 +1,106 @@
+"""Work is cut short by the clock and by Ctrl-C, and by nothing else."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from pellucid.bake_off.stopping import CutShort, Stopper
+
+
+def work_for(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(0.005)
+    return "done"
+
+
+def interrupt_after(seconds):
+    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def test_work_that_ends_in_time_gives_its_result():
+    with Stopper(5.0) as stopper:
+        assert stopper.attempt(lambda: work_for(0.01), 1.0) == ("done", "")
+
+
+def test_work_is_cut_short_when_its_time_is_up():
+    with Stopper(5.0) as stopper:
+        start = time.monotonic()
+        assert stopper.attempt(lambda: work_for(5.0), 0.1) == (None, "time")
+        assert time.monotonic() - start < 1.0
+
+
+def test_work_without_time_is_not_begun():
+    with Stopper(5.0) as stopper:
+        assert stopper.attempt(lambda: pytest.fail("begun"), 0.0) == (None, "time")
+
+
+def test_work_that_swallows_errors_is_cut_short_too():
+    def stubborn():
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(0.01)
+
+    with Stopper(5.0) as stopper:
+        assert stopper.attempt(stubborn, 0.05) == (None, "time")
+
+
+def test_an_alarm_that_is_lost_rings_again():
+    def deaf():
+        try:
+            work_for(5.0)
+        except CutShort:
+            work_for(5.0)
+
+    with Stopper(5.0) as stopper:
+        start = time.monotonic()
+        assert stopper.attempt(deaf, 0.05) == (None, "time")
+        assert time.monotonic() - start < 2.0
+
+
+def test_the_first_interruption_ends_the_work_and_what_could_follow():
+    with Stopper(5.0) as stopper:
+        interrupt_after(0.05)
+        assert stopper.attempt(lambda: work_for(5.0), 4.0) == (None, "interruption")
+        assert stopper.interrupted
+        assert stopper.attempt(lambda: pytest.fail("begun"), 4.0) == (None, "interruption")
+
+
+def test_outside_of_an_attempt_the_first_interruption_is_only_noted():
+    with Stopper(5.0) as stopper:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert work_for(0.01) == "done"
+        assert stopper.interrupted
+
+
+def test_the_second_interruption_ends_everything():
+    with Stopper(5.0):
+        os.kill(os.getpid(), signal.SIGINT)
+        interrupt_after(0.02)
+        with pytest.raises(KeyboardInterrupt):
+            work_for(5.0)
+
+
+def test_handlers_are_given_back():
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
+    with Stopper(1.0) as stopper:
+        stopper.attempt(lambda: None, 0.5)
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)) == before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
+
+
+def test_in_another_thread_work_runs_to_its_end():
+    found = []
+
+    def elsewhere():
+        with Stopper(5.0) as stopper:
+            found.append(stopper.attempt(lambda: work_for(0.02), 0.001))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert found == [("done", "")]

@@ -1,0 +1,71 @@
+"""The task is guessed with a reason; rows without a target, and tiny classes, are left out with a note."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pellucid.tables import TableError, choose_target
+
+
+def chosen(values, task="auto"):
+    return choose_target(pd.DataFrame({"y": values, "x": 0}), "y", task)
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "reason", "dtype"),
+    [
+        (["no", "yes"] * 10, "classification", "its values are words", object),
+        ([True, False] * 10, "classification", "its values are yes or no", bool),
+        ([0, 1, 2, 3] * 5, "classification", "only 4 different values, all whole numbers", np.int64),
+        ([0.0, 1.0, None, 2.0] * 6, "classification", "only 3 different values", np.int64),
+        ([0.5, 1.0] * 10, "regression", "its values are numbers, 2 different ones", np.float64),
+        ([3, 4, 5, 5, 6, 9], "regression", "its values are numbers, 5 different ones", np.float64),
+        (range(20), "regression", "its values are numbers, 20 different ones", np.float64),
+    ],
+)
+def test_the_task_is_guessed_with_a_reason(values, task, reason, dtype):
+    target = chosen(values)
+    assert target.task == task
+    assert reason in target.reason
+    assert target.values.dtype == dtype
+
+
+def test_the_user_decides():
+    assert chosen([0, 1, 2, 3] * 5, "regression").task == "regression"
+    assert chosen(list(range(6)) * 5 + list(range(100, 106)) * 5, "classification").reason == "you said so"
+
+
+def test_rows_without_a_target_are_left_out_and_counted():
+    target = chosen(["a", "b", None] * 10)
+    assert target.notes == ("10 rows without y were left out.",)
+    assert target.rows.sum() == len(target.values) == 20
+
+
+def test_classes_too_small_to_split_are_left_out_and_named():
+    target = chosen(["a"] * 10 + ["b"] * 10 + ["c"] * 4)
+    assert "4 rows of classes with fewer than 5 rows were left out (c)" in target.notes[0]
+    assert set(target.values) == {"a", "b"}
+    assert target.rows.tolist() == [True] * 20 + [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "sentence"),
+    [
+        (["a"] * 20, "auto", r"two classes or more with at least 5 rows each, got 'y' with 1: a \(20\)"),
+        (["a", "b"] * 2, "auto", r"got 'y' with 2: a \(2\), b \(2\). Add rows or merge classes"),
+        ([f"name {i}" for i in range(101)] * 5, "auto", "at most 100 classes, got 'y' with 101"),
+        ([None] * 9, "auto", "target must have values"),
+        (["a", "b"] * 9, "regression", "must be numbers for regression, got 'y' with values like 'a'"),
+        ([0.5, 1.5] * 9, "classification", "must be words or whole numbers for classes"),
+        ([1.0, np.inf] * 9, "regression", "must be finite in every row"),
+        ([1.0], "guess", "task must be one of"),
+    ],
+)
+def test_a_target_that_cannot_be_learned_is_one_sentence(values, task, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        chosen(values, task)
+
+
+def test_a_target_that_is_not_there_is_refused_with_the_columns_that_are():
+    with pytest.raises(TableError, match=r"one of the columns \['x'\], got 'y'"):
+        choose_target(pd.DataFrame({"x": [1]}), "y")

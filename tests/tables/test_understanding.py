@@ -1,0 +1,86 @@
+"""Every column is given the kind a person would give it, or a reason to leave it out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pellucid.tables import TableError, understand
+
+N = 60
+RNG = np.random.default_rng(0)
+DAYS = pd.date_range("2023-12-25", periods=N)
+
+
+def kind_of(values):
+    columns = understand(pd.DataFrame({"x": values, "y": 0}), "y")
+    return columns.kinds["x"]
+
+
+def reason_for(values, name="x"):
+    frame = pd.DataFrame({name: values, "other": RNG.random(len(values)), "y": 0})
+    return understand(frame, "y").left_out.get(name, "")
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (RNG.random(N), "number"),
+        (RNG.integers(0, 5, N), "number"),
+        ([1, None, 3] * 20, "number"),
+        ([True, False] * 30, "yes or no"),
+        ([True, False, None] * 20, "yes or no"),
+        (["Bern", "Basel", None] * 20, "words"),
+        (pd.Categorical(["a", "b"] * 30), "words"),
+        ([f"street {i // 2}" for i in range(N)], "words"),
+        (DAYS, "date"),
+        (DAYS.tz_localize("Europe/Zurich"), "date"),
+        (DAYS.strftime("%Y-%m-%d"), "date"),
+        (DAYS.strftime("%Y-%m-%dT%H:%M:%SZ"), "date"),
+        (DAYS.strftime("%d.%m.%Y"), "date, day first"),
+        (DAYS.strftime("%d/%m/%Y"), "date, day first"),
+        (DAYS.strftime("%m/%d/%Y"), "date, month first"),
+        ([f"the parcel number {i} was late" for i in range(N)], "text"),
+        (["2024-01-01", "soon"] * 30, "words"),
+        (["2024-13-45", "2024-01-01"] * 30, "words"),
+    ],
+)
+def test_columns_are_taken_for_what_they_are(values, kind):
+    assert kind_of(values) == kind
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([None] * N, "it is empty"),
+        ([7] * N, "it never changes"),
+        (["same"] * N, "it never changes"),
+        (range(N), "it looks like an id, with 60 different values in 60 rows"),
+        (range(900, 900 - N, -1), "it looks like an id"),
+        ([i + (i > 30) for i in range(N)], "it looks like an id"),
+        ([f"A-{i}" for i in range(N)], "it looks like an id"),
+    ],
+)
+def test_columns_that_cannot_help_are_left_out_with_a_reason(values, reason):
+    assert reason in reason_for(values)
+
+
+def test_a_number_with_the_name_of_an_id_is_one_even_if_shuffled():
+    values = RNG.permutation(10_000)[:N]
+    assert reason_for(values, "customer_id")
+    assert reason_for(values, "customerId")
+    assert not reason_for(values, "width")
+
+
+def test_measurements_in_a_small_table_are_no_ids():
+    assert not reason_for(range(10))
+
+
+def test_a_constant_with_gaps_is_kept_because_the_gaps_may_matter():
+    assert not reason_for(["ill", None] * 30)
+
+
+def test_a_table_without_a_usable_column_is_refused_with_the_reasons():
+    with pytest.raises(TableError, match=r"beside 'y' to learn from, got none \(x: it never changes\)"):
+        understand(pd.DataFrame({"x": [1] * N, "y": range(N)}), "y")
+    with pytest.raises(TableError, match="there is no other column"):
+        understand(pd.DataFrame({"y": range(N)}), "y")

@@ -113,6 +113,39 @@ def test_single_precision_stays_single():
     assert model.certificate_.holds
 
 
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_the_fitted_priors_are_a_copy_of_the_given_ones(kind):
+    priors = np.array([0.2, 0.3, 0.5])
+    model = kind(priors=priors).fit(*IRIS)
+    priors[:] = [0.5, 0.3, 0.2]
+    assert model.priors_.tolist() == [0.2, 0.3, 0.5]
+
+
+class PlainCovariance:
+    """An estimator of a covariance that is no estimator of scikit-learn: no parameters, and fit returns nothing."""
+
+    def fit(self, X):
+        self.covariance_ = np.cov(X.T, bias=True)
+
+
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_any_object_with_fit_can_estimate_the_covariance(kind):
+    X, y = IRIS
+    given = PlainCovariance()
+    model, plain = kind(solver="eigen", covariance_estimator=given).fit(X, y), kind(solver="eigen").fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-8)
+    assert pellucid.verify(model, X, y).holds
+    assert not hasattr(given, "covariance_")  # a copy was fitted
+
+
+def test_regularization_makes_up_for_rows_that_a_class_lacks():
+    X, y = gaussian_classes(5, n=12, p=6, k=3)  # four rows of six features in each class
+    model = QuadraticDiscriminantAnalysis(reg_param=0.3, store_covariance=True).fit(X, y)
+    for k in range(3):
+        np.testing.assert_allclose(model.covariance_[k], 0.7 * np.cov(X[y == k].T, bias=True) + 0.3 * np.eye(6))
+    assert pellucid.verify(model, X, y).holds
+
+
 # peer
 
 LINEAR = [

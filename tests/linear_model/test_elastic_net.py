@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as PeerElasticNet
 
 import pellucid
-from pellucid.linear_model.elastic_net import ElasticNet
-from pellucid.linear_model.lasso import Lasso
+from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
+from pellucid.linear_model.sparse_regression.lasso import Lasso
 
 seeds = settings(max_examples=20, deadline=None)
 seed = st.integers(0, 10_000)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid.linear_model import elastic_net_subproblem
-from pellucid.linear_model.elastic_net_penalty import Penalty
-from pellucid.linear_model.elastic_net_subproblem import Subproblem, solve_subproblem
+from pellucid.linear_model.sparse_regression import elastic_net_subproblem
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
 
 seeds = settings(max_examples=25, deadline=None)
 

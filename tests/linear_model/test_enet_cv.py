@@ -11,10 +11,10 @@ from sklearn.model_selection import KFold
 
 import pellucid
 from pellucid import UncertifiedWarning
-from pellucid.linear_model.elastic_net import ElasticNet
-from pellucid.linear_model.elastic_net_cv import ElasticNetCV
-from pellucid.linear_model.lasso import Lasso
-from pellucid.linear_model.lasso_cv import LassoCV
+from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
+from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV
+from pellucid.linear_model.sparse_regression.lasso import Lasso
+from pellucid.linear_model.sparse_regression.lasso_cv import LassoCV
 
 seeds = settings(max_examples=8, deadline=None)
 seed = st.integers(0, 10_000)

@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.linear_model import enet_path as peer_enet_path
 from sklearn.linear_model import lasso_path as peer_lasso_path
 
-from pellucid.linear_model.elastic_net import ElasticNet
-from pellucid.linear_model.enet_path import enet_path, lasso_path
+from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
+from pellucid.linear_model.sparse_regression.enet_path import enet_path, lasso_path
 
 seeds = settings(max_examples=15, deadline=None)
 seed = st.integers(0, 10_000)

@@ -10,10 +10,10 @@ from sklearn.linear_model import lars_path as peer_lars_path
 
 import pellucid
 from pellucid import UncertifiedWarning
-from pellucid.linear_model.lars import Lars
-from pellucid.linear_model.lars_path import lars_path
-from pellucid.linear_model.lasso import Lasso
-from pellucid.linear_model.lasso_lars import LassoLars
+from pellucid.linear_model.least_angle.lars import Lars
+from pellucid.linear_model.least_angle.lars_path import lars_path
+from pellucid.linear_model.least_angle.lasso_lars import LassoLars
+from pellucid.linear_model.sparse_regression.lasso import Lasso
 
 seeds = settings(max_examples=20, deadline=None)
 seed = st.integers(0, 10_000)

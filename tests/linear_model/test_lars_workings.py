@@ -9,8 +9,8 @@ from sympy import Matrix, Rational
 
 from pellucid import linear_model
 from pellucid.linear_model import Lars, LassoLars
-from pellucid.linear_model.elastic_net_exact_workings import ElasticNetProblem
-from pellucid.linear_model.lars_exact_workings import lars_path
+from pellucid.linear_model.least_angle.lars_exact_workings import lars_path
+from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import ElasticNetProblem
 from pellucid.workings import show_work
 
 HOURS = [[1, 7], [2, 8], [4, 6], [5, 5]]

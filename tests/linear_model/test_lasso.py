@@ -11,7 +11,7 @@ from sklearn.linear_model import Lasso as PeerLasso
 
 import pellucid
 from pellucid import UncertifiedWarning
-from pellucid.linear_model.lasso import Lasso
+from pellucid.linear_model.sparse_regression.lasso import Lasso
 
 seeds = settings(max_examples=20, deadline=None)
 seed = st.integers(0, 10_000)

@@ -8,7 +8,7 @@ from sklearn import linear_model as peer
 from sympy import Matrix, Rational, zeros
 
 from pellucid.linear_model import ElasticNet, Lasso
-from pellucid.linear_model.elastic_net_exact_workings import ElasticNetProblem
+from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import ElasticNetProblem
 from pellucid.workings import show_work
 
 seeds = st.integers(0, 10**6)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression as PeerRegression
 
 import pellucid
 from pellucid.linear_model import Lasso, LinearRegression, Ridge
-from pellucid.linear_model.least_squares_proof import coefficient_error, nonnegative_gradient, size_of_fit
+from pellucid.linear_model.least_squares.least_squares_proof import coefficient_error, nonnegative_gradient, size_of_fit
 
 PENALTY = {Lasso: {"alpha": 0.01}}
 seeds = pytest.mark.parametrize("seed", range(3))

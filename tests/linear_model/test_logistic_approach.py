@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.linear_model.elastic_net_penalty import Penalty
-from pellucid.linear_model.logistic_approach import approach, can_approach, pass_over
-from pellucid.linear_model.logistic_hessian import factor_hessian
-from pellucid.linear_model.logistic_newton import Descent, newton
-from pellucid.linear_model.logistic_problem import LogisticProblem
+from pellucid.linear_model.logistic.logistic_approach import approach, can_approach, pass_over
+from pellucid.linear_model.logistic.logistic_hessian import factor_hessian
+from pellucid.linear_model.logistic.logistic_newton import Descent, newton
+from pellucid.linear_model.logistic.logistic_problem import LogisticProblem
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
 
 
 def problem(n=20_000, p=6, fit_intercept=True, l2=1.0, l1=0.0):

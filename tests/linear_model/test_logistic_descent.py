@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from pellucid.linear_model import LogisticRegression, logistic_descent
-from pellucid.linear_model.logistic_descent import _LogisticProblem
+from pellucid.linear_model.logistic.logistic_descent import _LogisticProblem
 from pellucid.optimize import Adam, GradientDescent, Newton, StochasticGradient
 
 METHODS = ["gradient descent", "accelerated gradient", "newton", "dfp", "bfgs", "l-bfgs", "conjugate gradient"]

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from scipy.special import expit, log_softmax, softmax
 
-from pellucid.linear_model.logistic_kernels import sigmoid_pass, sigmoid_rows_pass, softmax_pass
-from pellucid.linear_model.logistic_proximal_kernels import model_descent, weighted_moments
+from pellucid.linear_model.logistic.logistic_kernels import sigmoid_pass, sigmoid_rows_pass, softmax_pass
+from pellucid.linear_model.logistic.logistic_proximal_kernels import model_descent, weighted_moments
 
 forms = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pellucid
 from pellucid.linear_model import LogisticRegression
-from pellucid.linear_model.logistic_proof import _balanced
+from pellucid.linear_model.logistic.logistic_proof import _balanced
 
 seeds = pytest.mark.parametrize("seed", range(3))
 n_classes = pytest.mark.parametrize("k", [2, 3, 5])

@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge as PeerRidge
 
 import pellucid
 from pellucid.linear_model import LinearRegression, Ridge, ridge_error_split, shrinkage_factors
-from pellucid.linear_model.stochastic_average_kernels import average_gradient_epoch
+from pellucid.linear_model.ridge_regression.stochastic_average_kernels import average_gradient_epoch
 
 DIRECT = ("auto", "cholesky", "svd")
 ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")

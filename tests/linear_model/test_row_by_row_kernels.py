@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.linear_model import row_by_row_kernels as kernels
-from pellucid.linear_model.row_by_row_losses import row_loss
-from pellucid.linear_model.row_by_row_rule import LOSSES, make_rule
+from pellucid.linear_model.row_by_row import row_by_row_kernels as kernels
+from pellucid.linear_model.row_by_row.row_by_row_losses import row_loss
+from pellucid.linear_model.row_by_row.row_by_row_rule import LOSSES, make_rule
 
 forms = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
 losses = pytest.mark.parametrize("loss", LOSSES)

@@ -16,9 +16,9 @@ from sklearn.model_selection import train_test_split
 
 import pellucid
 from pellucid.linear_model import SGDClassifier
-from pellucid.linear_model.row_by_row_losses import row_loss
-from pellucid.linear_model.row_by_row_rule import LOSSES
-from pellucid.linear_model.sgd_classifier_proof import Descended, objective_and_gap
+from pellucid.linear_model.row_by_row.row_by_row_losses import row_loss
+from pellucid.linear_model.row_by_row.row_by_row_rule import LOSSES
+from pellucid.linear_model.row_by_row.sgd_classifier_proof import Descended, objective_and_gap
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 FEW = settings(max_examples=15, deadline=None)

@@ -137,6 +137,13 @@ def test_a_refused_part_leaves_the_model_as_it_was():
     assert len(model.trace_) == 1
 
 
+def test_the_fitted_prior_is_a_copy_of_the_given_one():
+    priors = np.array([0.25, 0.75])
+    model = GaussianNB(priors=priors).fit([[0.0], [1.0]], [0, 1])
+    priors[:] = [0.75, 0.25]
+    assert model.class_prior_.tolist() == [0.25, 0.75]
+
+
 def test_a_class_that_has_not_come_yet_is_never_predicted():
     model = GaussianNB().partial_fit([[0.0], [1.0]], ["a", "a"], classes=["a", "b"])
     np.testing.assert_array_equal(model.predict_proba([[0.5]]), [[1.0, 0.0]])

@@ -12,6 +12,8 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import DistanceMetric
 from sklearn.model_selection import LeaveOneOut, cross_val_score
+from sklearn.neighbors import BallTree, NearestNeighbors
+from sklearn.neighbors import KDTree as SklearnTree
 from sklearn.neighbors import KNeighborsClassifier as Peer
 
 import pellucid
@@ -252,6 +254,14 @@ def test_read_only_data_by_brute_force():
     queries.setflags(write=False)
     model = KNeighborsClassifier(algorithm="brute").fit(X, y)
     np.testing.assert_array_equal(model.predict(queries), Peer().fit(X, y).predict(queries))
+
+
+@pytest.mark.parametrize("source", [lambda X: NearestNeighbors().fit(X), BallTree, SklearnTree])
+def test_trees_and_fitted_estimators_hand_over_their_rows(source):
+    X, y, queries = problem(0)
+    model, plain = KNeighborsClassifier().fit(source(X), y), KNeighborsClassifier().fit(X, y)
+    np.testing.assert_array_equal(model.kneighbors(queries), plain.kneighbors(queries))
+    assert pellucid.verify(model, X, y).holds
 
 
 def test_one_row_and_one_class():

@@ -124,8 +124,8 @@ def test_every_printer_takes_both_documents(kind):
 
 @settings(max_examples=25)
 @given(
-    st.lists(st.tuples(whole, whole), min_size=2, max_size=8),
-    st.lists(st.sampled_from(["a", "b"]), min_size=8, max_size=8),
+    st.lists(st.tuples(whole, whole), min_size=2, max_size=6),
+    st.lists(st.sampled_from(["a", "b"]), min_size=6, max_size=6),
     st.sampled_from(["hinge", "squared_hinge"]),
     st.sampled_from([0.1, 1.0, 4.0]),
     st.sampled_from([0.5, 1.0, None]),
@@ -156,7 +156,7 @@ def test_rounds_find_what_trying_all_choices_finds(rows, labels, C):
 
 
 def test_same_plane_as_scikit_learn_for_a_soft_and_a_hard_margin():
-    X, y = np.array([[0, 0], [1, 0], [0, 1], [2, 2], [1, 1], [3, 1], [1, 3]], float), [0, 0, 0, 1, 0, 1, 1]
+    X, y = np.array([[1, 0], [0, 1], [2, 2], [1, 1], [3, 1], [1, 3]], float), [0, 0, 1, 0, 1, 1]
     for C, price in ((None, 1e6), (0.5, 0.5)):
         peer, ours = SVC(kernel="linear", C=price, tol=1e-10).fit(X, y), show_maximum_margin(X, y, C).answer
         np.testing.assert_allclose(np.array(ours["w"], float), peer.coef_[0], atol=1e-6)
@@ -178,7 +178,7 @@ def test_refuses_overlapping_classes_for_a_hard_margin_and_names_the_remedy():
 
 
 def test_refuses_more_points_than_a_person_can_work():
-    with pytest.raises(ValueError, match="X must have at most 8 rows"):
+    with pytest.raises(ValueError, match="X must have at most 6 rows"):
         show_maximum_margin(np.arange(9.0)[:, None], [0] * 4 + [1] * 5)
 
 

@@ -71,6 +71,10 @@ def test_a_number_with_the_name_of_an_id_is_one_even_if_shuffled():
     assert not reason_for(values, "width")
 
 
+def test_the_id_of_something_that_several_rows_share_is_kept():
+    assert not reason_for([i // 2 for i in range(N)], "customer_id")
+
+
 def test_measurements_in_a_small_table_are_no_ids():
     assert not reason_for(range(10))
 

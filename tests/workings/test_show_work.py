@@ -94,13 +94,16 @@ def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, lib
         assert len(work.printed(format_)) > 1000
 
 
+MOST_ROWS = {"LinearSVC": 6}  # of workings that allow fewer than the others
+
+
 @pytest.mark.parametrize("name", NAMED)
 def test_the_largest_data_allowed_still_fit_eighty_columns(name):
-    rng = np.random.default_rng(1)
+    rng, n_rows = np.random.default_rng(1), MOST_ROWS.get(name, 12)
     names = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
-    frame = pd.DataFrame(rng.standard_normal((12, 4)).round(3), columns=names)
+    frame = pd.DataFrame(rng.standard_normal((n_rows, 4)).round(3), columns=names)
     kind = class_named(name, "sklearn")
-    target = target_for(kind, np.arange(12) % 3, rng.standard_normal(12).round(3))
+    target = target_for(kind, np.arange(n_rows) % 3, rng.standard_normal(n_rows).round(3))
     text = show_work(kind(), suited(kind, frame), target).text()
     assert max(map(width, text.splitlines())) <= 80
 

@@ -35,7 +35,8 @@ def check_covariance_parameters(estimator: Any) -> None:
 def covariance(X: Array, rows: Array, scatter: Array, shrinkage: Any, estimator: Any) -> Array:
     """Return the covariance of some rows, whose scatter around their mean is given, divided by their number."""
     if estimator is not None:
-        fitted = clone(estimator).fit(X[rows])
+        fitted = clone(estimator, safe=False)  # any object with fit and covariance_ will do, whatever its fit returns
+        fitted.fit(X[rows])
         if not hasattr(fitted, "covariance_"):
             raise ValueError(
                 f"covariance_estimator must have covariance_ after fit, got {type(fitted).__name__}, which does not "

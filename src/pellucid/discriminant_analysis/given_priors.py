@@ -15,7 +15,7 @@ def class_priors(priors: Data | None, counts: Array) -> Array:
     """Return the priors, which add up to 1."""
     if priors is None:
         return counts / counts.sum()
-    given = np.asarray(priors, dtype=np.float64)
+    given = np.array(priors, dtype=np.float64)  # a copy: the user may write into theirs
     if given.shape != counts.shape:
         raise ValueError(f"priors must have one entry per class ({len(counts)}), got shape {given.shape}.")
     if not np.isfinite(given).all() or (given < 0).any():

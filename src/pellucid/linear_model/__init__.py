@@ -1,27 +1,27 @@
 """Linear models for regression, and classification by regression."""
 
-from pellucid.linear_model.basis_expansion import BasisExpansion
-from pellucid.linear_model.bridge_regression import BridgeRegression
-from pellucid.linear_model.elastic_net import ElasticNet
-from pellucid.linear_model.elastic_net_cv import ElasticNetCV
-from pellucid.linear_model.enet_path import enet_path, lasso_path
-from pellucid.linear_model.kernel_perceptron import KernelPerceptron
-from pellucid.linear_model.lars import Lars
-from pellucid.linear_model.lars_path import lars_path
-from pellucid.linear_model.lasso import Lasso
-from pellucid.linear_model.lasso_cv import LassoCV
-from pellucid.linear_model.lasso_lars import LassoLars
-from pellucid.linear_model.least_squares_descent import least_squares_gd, least_squares_sgd
-from pellucid.linear_model.linear_regression import LinearRegression
-from pellucid.linear_model.logistic_descent import logistic_descent
-from pellucid.linear_model.logistic_regression import LogisticRegression
-from pellucid.linear_model.perceptron import Perceptron
-from pellucid.linear_model.regression_discriminant import RegressionDiscriminant
-from pellucid.linear_model.ridge import Ridge
-from pellucid.linear_model.ridge_classifier import RidgeClassifier
-from pellucid.linear_model.ridge_cv import RidgeCV
-from pellucid.linear_model.ridge_error import ridge_error_split, shrinkage_factors
-from pellucid.linear_model.sgd_classifier import SGDClassifier
+from pellucid.linear_model.bridge.bridge_regression import BridgeRegression
+from pellucid.linear_model.least_angle.lars import Lars
+from pellucid.linear_model.least_angle.lars_path import lars_path
+from pellucid.linear_model.least_angle.lasso_lars import LassoLars
+from pellucid.linear_model.least_squares.basis_expansion import BasisExpansion
+from pellucid.linear_model.least_squares.least_squares_descent import least_squares_gd, least_squares_sgd
+from pellucid.linear_model.least_squares.linear_regression import LinearRegression
+from pellucid.linear_model.logistic.logistic_descent import logistic_descent
+from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
+from pellucid.linear_model.logistic.regression_discriminant import RegressionDiscriminant
+from pellucid.linear_model.ridge_regression.ridge import Ridge
+from pellucid.linear_model.ridge_regression.ridge_classifier import RidgeClassifier
+from pellucid.linear_model.ridge_regression.ridge_cv import RidgeCV
+from pellucid.linear_model.ridge_regression.ridge_error import ridge_error_split, shrinkage_factors
+from pellucid.linear_model.row_by_row.kernel_perceptron import KernelPerceptron
+from pellucid.linear_model.row_by_row.perceptron import Perceptron
+from pellucid.linear_model.row_by_row.sgd_classifier import SGDClassifier
+from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
+from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV
+from pellucid.linear_model.sparse_regression.enet_path import enet_path, lasso_path
+from pellucid.linear_model.sparse_regression.lasso import Lasso
+from pellucid.linear_model.sparse_regression.lasso_cv import LassoCV
 
 __all__ = [
     "BasisExpansion",

@@ -10,9 +10,9 @@ import numpy as np
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.gaussian_inference import GaussianInference
-from pellucid.linear_model.least_squares_fits import LineFit
-from pellucid.linear_model.least_squares_proof import (
+from pellucid.linear_model.least_squares.gaussian_inference import GaussianInference
+from pellucid.linear_model.least_squares.least_squares_fits import LineFit
+from pellucid.linear_model.least_squares.least_squares_proof import (
     intercept_evidence,
     least_squares_certificate,
     prove_least_squares,

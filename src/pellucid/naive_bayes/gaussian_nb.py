@@ -126,7 +126,7 @@ class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):
     def _checked_priors(self, total: Array) -> Array:
         if self.priors is None:
             return np.asarray(total / total.sum())
-        priors = np.asarray(self.priors, dtype=np.float64)
+        priors = np.array(self.priors, dtype=np.float64)  # a copy: the user may write into theirs
         if priors.shape != total.shape:
             raise ValueError(
                 f"priors must have {len(total)} entries, got shape {priors.shape}. "

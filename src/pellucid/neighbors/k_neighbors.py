@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.neighbors import BallTree
+from sklearn.neighbors import KDTree as SklearnTree
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from pellucid.core.certificate import Certificate
@@ -114,7 +116,7 @@ class KNeighbors(CertifiedEstimator):
 
     def _check_training(self, X: Data, y: Data, *, reset: bool) -> tuple[Any, Array]:
         """Return the rows as floats, C-ordered or CSR with its columns in order, and the targets as an array."""
-        X, y = self._validated(X, y, reset=reset, multi_output=True, y_numeric=is_regressor(self))
+        X, y = self._validated(_given_rows(X), y, reset=reset, multi_output=True, y_numeric=is_regressor(self))
         X = self._check_values(X)
         if self.metric == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -229,6 +231,13 @@ def _tree_trace(tree: KDTree | None) -> Trace:
         sides, sizes = tree.upper[nodes] - tree.lower[nodes], np.diff(tree.ends[nodes])
         trace.add(iteration=level, objective=float(sides.max()), nodes=2**level, rows=int(sizes.max()))
     return trace
+
+
+def _given_rows(X: Any) -> Any:
+    """Return the rows that a tree or neighbors estimator of scikit-learn was made of; data are returned as they are."""
+    if isinstance(X, (BallTree, SklearnTree)):
+        return np.asarray(X.data)
+    return X._fit_X if isinstance(X, BaseEstimator) and hasattr(X, "_fit_X") else X
 
 
 def _dense(X: Any) -> Array:

@@ -11,7 +11,19 @@ from sympy import Matrix, Rational, eye, sqrt
 
 from pellucid.optimize.checks.real_algebra import shown
 from pellucid.svm.active_set_workings import BoxedDual, Multipliers, solve_dual
-from pellucid.workings.document import Block, Figure, Series, Step, formula, remark, result, sentence, step, table
+from pellucid.workings.document import (
+    Block,
+    Figure,
+    Series,
+    Step,
+    Table,
+    formula,
+    remark,
+    result,
+    sentence,
+    step,
+    table,
+)
 from pellucid.workings.exact_data import ExactData
 from pellucid.workings.notation import Math, Script, Words, column, combination, fenced, math, matrix, over, typed
 
@@ -19,6 +31,8 @@ NORM = fenced("w", "‖‖")
 SQUARED_NORM = Script(NORM, above=math(2))
 HALF = over(1, 2)
 MARGIN = math("t_i", fenced("w^T x_i + b"))
+MOST_SHOWN = 4
+"""Multipliers that fit beside each other."""
 
 
 @dataclass(frozen=True)
@@ -136,18 +150,26 @@ def search_step(machine: ExactMachine) -> Step:
             + ("(where none is in, the two most at odds) " if terms.is_free else "")
             + "and solve the equations ",
             math(*equation),
-            " of the points that are in; a multiplier that would leave its bounds stops there, at 0" + full + ".",
+            " of the points that are inside their bounds; a multiplier that would leave them stops there, at 0"
+            + full
+            + ".",
         ),
-        table(
-            ["round", "comes in", "between the bounds", *(math(f"α_{i + 1}") for i in range(len(machine.alpha)))],
-            [
-                [math(k + 1), _listed(found.entered), _listed(found.on_margin), *found.alpha]
-                for k, found in enumerate(machine.found.rounds)
-            ],
-        ),
+        _rounds_table(machine),
         sentence("Now no point is wrong, and the multipliers are"),
         result("α =", column(machine.alpha)),
     )
+
+
+def _rounds_table(machine: ExactMachine) -> Table:
+    """Return the rounds with all multipliers or, where these are too many for a page, the dual value they reach."""
+    Q, n = machine.found.dual.Q, len(machine.alpha)
+    shown = [math(f"α_{i + 1}") for i in range(n)] if n <= MOST_SHOWN else [math("∑ α_i −", HALF, "α^T Q α")]
+    rows: list[list[Any]] = []
+    for k, found in enumerate(machine.found.rounds):
+        alpha = Matrix(found.alpha)
+        values = list(found.alpha) if n <= MOST_SHOWN else [sum(found.alpha) - (alpha.T * Q * alpha)[0] / 2]
+        rows.append([math(k + 1), _listed(found.entered), _listed(found.on_margin), *values])
+    return table(["round", "comes in", "inside", *shown], rows)
 
 
 def _listed(points: Sequence[int]) -> str:
@@ -195,7 +217,7 @@ def conditions_step(machine: ExactMachine) -> Step:
     """Return the KKT conditions, checked point by point."""
     hard, squared = machine.terms.C is None, machine.terms.squared
     beyond = fenced("m_i − 1" if hard else "m_i − 1 + ξ_i")
-    head: list[Any] = ["point", math("α_i"), math("m_i =", MARGIN), *([] if hard else [math("ξ_i")])]
+    head: list[Any] = ["point", math("α_i"), math("m_i"), *([] if hard else [math("ξ_i")])]
     head.append(math("α_i", beyond))
     if not hard:
         head.append(math("2 C ξ_i") if squared else math(fenced("C − α_i"), "ξ_i"))
@@ -208,7 +230,11 @@ def conditions_step(machine: ExactMachine) -> Step:
     bounds = math("α_i ≥ 0") if hard or squared else math("0 ≤ α_i ≤ C")
     price = [] if hard else [", ", math("α_i = 2 C ξ_i") if squared else math(fenced("C − α_i"), "ξ_i = 0")]
     blocks: list[Block] = [
-        sentence("A solution must satisfy, and as the problem is convex these conditions are enough:"),
+        sentence(
+            "With the margins ",
+            math("m_i =", MARGIN),
+            " a solution must satisfy, and as the problem is convex these conditions are enough:",
+        ),
         formula("m_i ≥ 1" if hard else "m_i ≥ 1 − ξ_i ,", *([] if hard else ["ξ_i ≥ 0"])),
         sentence(bounds, ", ", math("α_i", beyond, "= 0"), *price, "."),
         table(head, rows),

@@ -28,7 +28,7 @@ from pellucid.workings.exact_labels import read_labels, sorted_classes
 from pellucid.workings.notation import Script, fenced, math, over, typed
 from pellucid.workings.parameters import exact_parameter, require
 
-MOST_POINTS = 8
+MOST_POINTS = 6
 
 
 def linear_svc_workings(estimator: Any, X: Data, y: Data) -> Document:

@@ -20,7 +20,7 @@ def show_maximum_margin(X: Data, y: Data, C: float | None = None) -> Document:
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        At most 8 points of at most 4 features.
+        At most 6 points of at most 4 features.
     y : array-like of shape (n_samples,)
         Their classes, two of any kind.
     C : float, default=None

@@ -18,24 +18,24 @@ from pellucid.workings.notation import Number
 
 WORKINGS = {
     "BayesClassifier": "pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
-    "ElasticNet": "pellucid.linear_model.lasso_workings:elastic_net_workings",
+    "ElasticNet": "pellucid.linear_model.sparse_regression.lasso_workings:elastic_net_workings",
     "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
     "KNeighborsClassifier": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
     "KNeighborsRegressor": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
-    "KernelPerceptron": "pellucid.linear_model.kernel_perceptron_workings:kernel_perceptron_workings",
-    "Lars": "pellucid.linear_model.lars_workings:lars_workings",
-    "Lasso": "pellucid.linear_model.lasso_workings:lasso_workings",
-    "LassoLars": "pellucid.linear_model.lars_workings:lasso_lars_workings",
+    "KernelPerceptron": "pellucid.linear_model.row_by_row.kernel_perceptron_workings:kernel_perceptron_workings",
+    "Lars": "pellucid.linear_model.least_angle.lars_workings:lars_workings",
+    "Lasso": "pellucid.linear_model.sparse_regression.lasso_workings:lasso_workings",
+    "LassoLars": "pellucid.linear_model.least_angle.lars_workings:lasso_lars_workings",
     "LinearDiscriminantAnalysis": (
         "pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings"
     ),
-    "LinearRegression": "pellucid.linear_model.linear_regression_workings:linear_regression_workings",
+    "LinearRegression": "pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
     "LinearSVC": "pellucid.svm.linear_svc_workings:linear_svc_workings",
-    "LogisticRegression": "pellucid.linear_model.logistic_regression_workings:logistic_regression_workings",
+    "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
     "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
-    "Perceptron": "pellucid.linear_model.perceptron_workings:perceptron_workings",
-    "Ridge": "pellucid.linear_model.ridge_workings:ridge_workings",
-    "RidgeClassifier": "pellucid.linear_model.ridge_classifier_workings:ridge_classifier_workings",
+    "Perceptron": "pellucid.linear_model.row_by_row.perceptron_workings:perceptron_workings",
+    "Ridge": "pellucid.linear_model.ridge_regression.ridge_workings:ridge_workings",
+    "RidgeClassifier": "pellucid.linear_model.ridge_regression.ridge_classifier_workings:ridge_classifier_workings",
 }
 """Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
 

@@ -1,0 +1,1 @@
+"""Bridge regression: penalties between and below the lasso and ridge."""

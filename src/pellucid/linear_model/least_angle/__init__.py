@@ -1,0 +1,1 @@
+"""Least angle regression and the lasso path it follows."""

@@ -1,0 +1,200 @@
+"""Lars: least angle regression."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_random_state
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array, Data
+from pellucid.linear_model.least_angle.lars_path import gram_or_none
+from pellucid.linear_model.least_angle.lars_proof import FittedLars, lars_certificate, prove_lars
+from pellucid.linear_model.least_angle.lars_solvers import LarsPath, LarsRules, lars
+from pellucid.linear_model.linear_input import check_linear_input
+from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
+from pellucid.linear_model.worst_certificate import worst_certificate
+from pellucid.numerics.design import Design, make_design
+
+
+class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
+    r"""Linear regression that takes in one feature after the other.
+
+    All features taken in are equally correlated with the residual; the next joins when its correlation is as large.
+    Several targets are fitted one by one.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to learn an intercept; if not, it is 0.
+    verbose : bool or int, default=False
+        Accepted for compatibility; see ``trace_``.
+    precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
+        The Gram matrix of the centered ``X``, or whether to compute it; 'auto' does if there are more samples than
+        features.
+    n_nonzero_coefs : int, default=500
+        Most features to take in.
+    eps, copy_X
+        Accepted for compatibility; columns that others explain do not join, and ``X`` is never changed.
+    fit_path : bool, default=True
+        Whether to keep the whole path.
+    jitter : float, default=None
+        Upper end of uniform noise added to ``y``, which makes ties unlikely.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the noise.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model at the end of the path.
+    alphas_ : ndarray of shape (n_steps + 1,) or list of such arrays
+        Largest absolute correlation over n_samples at each breakpoint; the last alone without ``fit_path``.
+    active_ : list of int or list of such lists
+        Features taken in, in order.
+    coef_path_ : ndarray of shape (n_features, n_steps + 1) or list of such arrays
+        Coefficients at each breakpoint.
+    n_iter_ : int or list of int
+        Number of steps.
+    certificate_ : Certificate
+        Equal correlations at every breakpoint.
+    trace_ : Trace
+        Half the mean squared residual, ``alpha`` and the number of active features at each breakpoint.
+
+    Examples
+    --------
+    >>> Lars(n_nonzero_coefs=1).fit([[-1.0, 1.0], [0.0, 0.0], [1.0, 1.0]], [-1.1, 0.0, -1.1]).coef_
+    array([ 0. , -1.1])
+    """
+
+    _lasso = False
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        verbose: Any = False,
+        precompute: Any = "auto",
+        n_nonzero_coefs: int = 500,
+        eps: float = np.finfo(float).eps,
+        copy_X: bool = True,
+        fit_path: bool = True,
+        jitter: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.verbose = verbose
+        self.precompute = precompute
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.eps = eps
+        self.copy_X = copy_X
+        self.fit_path = fit_path
+        self.jitter = jitter
+        self.random_state = random_state
+
+    @fit_method
+    def fit(self, X: Data, y: Data, Xy: Data | None = None) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets).
+
+        ``Xy`` is accepted for compatibility; correlations are always computed from the data.
+        """
+        self._check_parameters()
+        X, y, _ = check_linear_input(self, X, y, accept_sparse=False)
+        design = make_design(X, fit_intercept=self.fit_intercept)
+        targets, y_means = design.center(self._with_noise(y))
+        targets, y_means = targets.reshape(len(y), -1), np.atleast_1d(y_means)
+        gram = gram_or_none(self.precompute, design)
+        column_norm = float(np.sqrt(design.sq_norms().max()))
+        rules = self._rules(len(y))
+        watch, lines = self._watch_line(design, X, y, rules.max_iter), np.zeros((X.shape[1], targets.shape[1]))
+        paths = [lars(design, b, rules, gram, one_target(watch, lines, k)) for k, b in enumerate(targets.T)]
+        self._store(paths, design, y_means, X.dtype, one_dimensional=y.ndim == 1)
+        certificates = [
+            lars_certificate(self._fitted(k), path.imbalance, column_norm, b, design.mean, y_mean)
+            for k, (path, b, y_mean) in enumerate(zip(paths, targets.T, y_means, strict=True))
+        ]
+        self._conclude(worst_certificate(certificates), Trace.joined([path.trace for path in paths]), X, y)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_whole(n_nonzero_coefs=self.n_nonzero_coefs)
+        self._check_shared_parameters()
+
+    def _check_shared_parameters(self) -> None:
+        check_one_of((True, False), fit_intercept=self.fit_intercept, copy_X=self.copy_X, fit_path=self.fit_path)
+        check_nonnegative(eps=self.eps)
+        if self.jitter is not None:
+            check_nonnegative(jitter=self.jitter)
+
+    def _rules(self, n_samples: int) -> LarsRules:
+        return LarsRules(max_iter=self.n_nonzero_coefs)
+
+    def _target_alpha(self) -> float | None:
+        """Return the penalty that the path must reach, if there is one."""
+        return None
+
+    def _with_noise(self, y: Array) -> Array:
+        if self.jitter is None:
+            return y
+        noise = check_random_state(self.random_state).uniform(high=self.jitter, size=len(y))
+        return (y.T + noise).T
+
+    def _store(
+        self, paths: list[LarsPath], design: Design, y_means: Array, dtype: Any, *, one_dimensional: bool
+    ) -> None:
+        n_samples, one = design.shape[0], len(paths) == 1
+        coefs = [path.coefs.astype(dtype) for path in paths]
+        alphas = [(path.levels / n_samples).astype(dtype) for path in paths]
+        self.alphas_: Any = _only(alphas if self.fit_path else [values[-1:] for values in alphas])
+        self.n_iter_: Any = _only([path.n_iter for path in paths])
+        if self.fit_path:
+            self.active_: Any = _only([path.active for path in paths])
+            self.coef_path_: Any = _only(coefs)
+        ends = np.array([path[:, -1] for path in coefs])
+        intercepts = (y_means - ends.astype(np.float64) @ design.mean).astype(dtype)
+        self.coef_ = ends[0] if one else ends
+        self.intercept_ = stored_intercept(
+            intercepts, fit_intercept=self.fit_intercept, one_dimensional=one_dimensional
+        )
+
+    def _fitted(self, k: int) -> FittedLars:
+        """Return what the proof may see of target ``k``."""
+        one = self.coef_.ndim == 1
+        coef = self.coef_ if one else self.coef_[k]
+        path = coef[:, None]
+        if self.fit_path:
+            path = self.coef_path_ if one else self.coef_path_[k]
+        return FittedLars(
+            coef=coef,
+            intercept=float(self.intercept_ if np.ndim(self.intercept_) == 0 else self.intercept_[k]),
+            alphas=np.asarray(self.alphas_ if one else self.alphas_[k]),
+            coef_path=path,
+            fit_intercept=self.fit_intercept,
+            lasso=self._lasso,
+            positive=getattr(self, "positive", False),
+            target_alpha=self._target_alpha(),
+            jitter=float(self.jitter or 0.0),
+        )
+
+    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
+        if sample_weight is not None:
+            raise ValueError(f"sample_weight must be None for {type(self).__name__}, got weights. Repeat the rows.")
+        X, y, _ = check_linear_input(self, X, y, accept_sparse=False, reset=False)
+        X = X.astype(np.float64, copy=False)
+        y = y.astype(np.float64, copy=False).reshape(len(y), -1)
+        return worst_certificate([prove_lars(X, y[:, k], self._fitted(k)) for k in range(y.shape[1])])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _only(values: list[Any]) -> Any:
+    """Return the value of a single target, or the list of several."""
+    return values[0] if len(values) == 1 else values

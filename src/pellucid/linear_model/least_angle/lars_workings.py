@@ -1,0 +1,198 @@
+"""Least-angle regression by hand: every breakpoint of the path, for LARS and for the lasso."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Matrix, Rational, zeros
+
+from pellucid.core.types import Data
+from pellucid.linear_model.least_angle.lars_exact_workings import Event, Segment, lars_path
+from pellucid.linear_model.least_squares.centering_workings import center, intercept_step
+from pellucid.linear_model.least_squares.fit_quality_workings import matrix_or_number
+from pellucid.workings.document import Block, Document, Figure, Series, Step, formula, sentence, step, table
+from pellucid.workings.exact_data import ExactData, exact_data
+from pellucid.workings.notation import Math, Words, fenced, math, over
+from pellucid.workings.parameters import exact_parameter, require
+
+
+def lars_workings(estimator: Any, X: Data, y: Data) -> Document:
+    """Show the path of least-angle regression."""
+    data = exact_data(X, y)
+    most = int(min(estimator.n_nonzero_coefs, data.n_features))
+    return _workings(estimator, data, "Least-angle regression", lasso=False, alpha=Rational(0), most=most)
+
+
+def lasso_lars_workings(estimator: Any, X: Data, y: Data) -> Document:
+    """Show the lasso path, down to the penalty asked for."""
+    require(estimator, "positive", False)
+    data, alpha = exact_data(X, y), exact_parameter(estimator, "alpha")
+    return _workings(estimator, data, "The lasso path", lasso=True, alpha=alpha, most=data.n_features + 1)
+
+
+def _workings(estimator: Any, data: ExactData, title: str, *, lasso: bool, alpha: Rational, most: int) -> Document:
+    n = data.n_samples
+    centered = center(data, fit_intercept=bool(estimator.fit_intercept))
+    segments = lars_path(centered.X, centered.y, lasso=lasso, stop=n * alpha, most=most)
+    start = centered.X.T * centered.y
+    top = max(map(abs, start))
+    coefs = [zeros(data.n_features, 1), *(segment.end for segment in segments)]
+    levels = [top if segments else n * alpha, *(segment.next_level for segment in segments)]
+    w = coefs[-1]
+    steps = [
+        *centered.steps,
+        _start_step(data, start, top, alpha if lasso else None),
+        *([_rule_step(lasso=lasso)] if segments else []),
+        *(_segment_step(data, segment, k) for k, segment in enumerate(segments, 1)),
+        _path_step(data, coefs, levels, segments),
+        intercept_step(data, centered, w),
+    ]
+    answer = {
+        "coef_": list(w),
+        "intercept_": centered.intercept(w),
+        "alphas_": [level / n for level in levels],
+        "coef_path_": Matrix.hstack(*coefs).tolist(),
+    }
+    return Document(title, _opening(data, lasso=lasso, alpha=alpha), tuple(steps), answer)
+
+
+def _opening(data: ExactData, *, lasso: bool, alpha: Rational) -> tuple[Block, ...]:
+    blocks: list[Block] = [
+        sentence(
+            "Start with all coefficients at zero. Move the feature that correlates most with the residuals; when "
+            "another correlates as strongly, move both so that their correlations fall together; and so on."
+        )
+    ]
+    if lasso:
+        blocks.append(
+            sentence(
+                "With one more rule this is the whole path of the lasso: a coefficient that comes back to zero leaves. "
+                "Where the largest correlation is ",
+                math("n α"),
+                ", the coefficients are those of the lasso with penalty ",
+                math("α"),
+                "; we stop at ",
+                math("α =", alpha),
+                ".",
+            )
+        )
+    return (*blocks, *data.opening())
+
+
+def _start_step(data: ExactData, start: Matrix, top: Rational, alpha: Rational | None) -> Step:
+    blocks: list[Block] = [
+        sentence("At the start the residuals are ", math("y"), ", and the correlations (sums of products) are"),
+        formula("c = X^T y =", matrix_or_number(start)),
+        sentence("The largest in absolute value is ", math("C =", top), "."),
+    ]
+    if alpha is not None and top <= data.n_samples * alpha:
+        blocks.append(
+            sentence(
+                "That is no more than ",
+                math("n α =", data.n_samples * alpha),
+                ": no feature is strong enough, and all coefficients stay at zero.",
+            )
+        )
+    return step("Find the first feature", *blocks)
+
+
+def _segment_step(data: ExactData, segment: Segment, number: int) -> Step:
+    names: list[str | Math] = []
+    for j in segment.active:
+        names += [", ", data.symbol("x", j)] if names else [data.symbol("x", j)]
+    signs = "sign" if len(segment.active) == 1 else "signs"
+    direction = Matrix([segment.direction[j] for j in segment.active])
+    return step(
+        f"Walk segment {number}",
+        sentence("Active: ", *names, f", with {signs} ", _signs(segment), ", at ", math("C =", segment.level), "."),
+        formula("d =", matrix_or_number(direction)),
+        *_event_blocks(data, segment),
+        formula("w =", matrix_or_number(segment.end)),
+        formula("C =", segment.level, "−", segment.chosen.gamma, "=", segment.next_level),
+    )
+
+
+def _signs(segment: Segment) -> Math:
+    first, *others = segment.signs
+    return math(first) if not others else fenced(math(first, *[math(",", other) for other in others]))
+
+
+def _rule_step(*, lasso: bool) -> Step:
+    moving = [
+        "The active features share the correlation ",
+        math("C"),
+        ", up to sign. Their coefficients move along the direction ",
+        math("d"),
+        " that solves ",
+        math("X_A^T X_A d = s"),
+        " for their signs ",
+        math("s"),
+        ": then every active correlation falls at rate 1 in absolute value, and any other, ",
+        math("c_j"),
+        ", at the rate ",
+        math("a_j = x_j^T X_A d"),
+        ".",
+    ]
+    meeting = [
+        "An idle feature catches up after a step of ",
+        over("C − c_j", "1 − a_j"),
+        " with sign +, or of ",
+        over("C + c_j", "1 + a_j"),
+        " with sign −",
+    ]
+    leaving = ["; an active coefficient is back at zero after ", over("− w_j", "d_j")] if lasso else []
+    ending = ". The shortest step ends the segment."
+    return step("Know how far a segment goes", sentence(*moving), sentence(*meeting, *leaving, ending))
+
+
+def _event_blocks(data: ExactData, segment: Segment) -> list[Block]:
+    rows = [_event_row(data, segment, event) for event in segment.events]
+    return [
+        table(["what would happen", math("c_j"), math("a_j"), "after a step of"], rows),
+        sentence(
+            "The shortest step is ", math("γ =", segment.chosen.gamma), ": ", *_happens(data, segment.chosen), "."
+        ),
+    ]
+
+
+def _event_row(data: ExactData, segment: Segment, event: Event) -> list[Any]:
+    if event.kind == "end":
+        return [Words("the path ends"), "", "", event.gamma]
+    return [
+        math(data.symbol("x", event.j), Words(_verb(event))),
+        segment.correlations[event.j],
+        segment.rates[event.j],
+        event.gamma,
+    ]
+
+
+def _verb(event: Event) -> str:
+    return {1: "joins with sign +", -1: "joins with sign −", 0: "leaves"}[event.sign]
+
+
+def _happens(data: ExactData, event: Event) -> list[str | Math]:
+    if event.kind == "end":
+        return ["the path ends here"]
+    return [data.symbol("x", event.j), f" {_verb(event)}"]
+
+
+def _path_step(data: ExactData, coefs: list[Matrix], levels: list[Rational], segments: list[Segment]) -> Step:
+    n = data.n_samples
+    head = [math("C"), math("α =", over("C", "n")), *(data.symbol("w", j) for j in range(data.n_features))]
+    rows = [[level, level / n, *w] for level, w in zip(levels, coefs, strict=True)]
+    blocks: list[Block] = [
+        sentence("Between these breakpoints every coefficient is a straight line."),
+        table(head, rows),
+    ]
+    if segments:
+        series = tuple(
+            Series(
+                tuple(float(levels[0] - level) for level in levels),
+                tuple(float(w[j]) for w in coefs),
+                joined=True,
+                label=data.names[j] if data.names else f"w{j + 1}",
+            )
+            for j in range(data.n_features)
+        )
+        blocks.append(Figure(series, "fall of C", "w", "The coefficients along the path"))
+    return step("Look at the whole path", *blocks)

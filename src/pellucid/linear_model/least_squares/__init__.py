@@ -1,0 +1,1 @@
+"""Least squares: linear regression, its inference and its workings."""

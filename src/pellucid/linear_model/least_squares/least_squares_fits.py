@@ -1,0 +1,187 @@
+"""The ways to fit a line by least squares with an l2 penalty, each from checked data to evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.core.watching import Watch, ignore
+from pellucid.linear_model.least_squares.conjugate_gradient import least_squares_cg
+from pellucid.linear_model.least_squares.gaussian_inference import NoiseStatistics, noise_statistics
+from pellucid.linear_model.least_squares.least_squares_proof import (
+    Evidence,
+    gradient_evidence,
+    nonnegative_gradient,
+    size_of_fit,
+)
+from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit, solve_directly
+from pellucid.linear_model.least_squares.nonnegative_solvers import solve_nonnegative
+from pellucid.linear_model.ridge_regression.stochastic_average_gradient import ridge_average_gradient
+from pellucid.numerics.dense_design import DenseDesign
+from pellucid.numerics.design import Design, centering_noise
+
+
+@dataclass(frozen=True)
+class LineFit:
+    """Coefficients of shape (n_features, n_targets) and all that is known about them."""
+
+    coef: Array
+    intercept: Array
+    y_mean: Array
+    b_norm: Array
+    evidence: Evidence
+    trace: Trace
+    noise: NoiseStatistics
+    n_iter: Array
+    tol: float = 0.0
+    rank: int | None = None
+    singular: Callable[[], Array] | None = None
+
+
+def fit_directly(
+    design: Design,
+    y: Array,
+    alpha: Array,
+    *,
+    one_target: bool = True,
+    cutoff: float | None = None,
+    orthogonal: bool = False,
+    gram: Array | None = None,
+) -> LineFit:
+    """Fit by a factorization; targets with the same penalty share it."""
+    values = np.unique(alpha)
+    tall = design.shape[0] >= design.shape[1]
+    if gram is None and tall and len(values) > 1 and not orthogonal:
+        gram = design.gram()
+    groups = [np.flatnonzero(alpha == value) for value in values]
+    fits = [
+        solve_directly(
+            design,
+            y if len(groups) == 1 else y[:, group],
+            float(value),
+            gram=gram,
+            cutoff=cutoff,
+            orthogonal=orthogonal,
+        )
+        for value, group in zip(values, groups, strict=True)
+    ]
+    coef, intercept = np.empty((design.shape[1], y.shape[1])), np.empty(y.shape[1])
+    y_mean, b_norm, n_iter = np.empty(y.shape[1]), np.empty(y.shape[1]), np.ones(y.shape[1], dtype=int)
+    for group, fit in zip(groups, fits, strict=True):
+        coef[:, group], intercept[group], n_iter[group] = fit.coef, fit.intercept, len(fit.trace)
+        y_mean[group], b_norm[group] = fit.y_mean, fit.b_norm
+    truncated = cutoff is not None and fits[0].rank < min(design.shape)
+    return LineFit(
+        coef=coef,
+        intercept=intercept,
+        y_mean=y_mean,
+        b_norm=b_norm,
+        # What was cut off on purpose stays in the gradient: at most the cutoff, relatively.
+        evidence=Evidence(fits[0].evidence().normal_equations) if truncated else _worst([f.evidence() for f in fits]),
+        trace=Trace.joined([fit.trace for fit in fits], renumber=True),
+        noise=_noise(design, fits, one_target=one_target),
+        n_iter=n_iter,
+        tol=float(cutoff or 0.0) if truncated else 0.0,
+        rank=fits[0].rank,
+        singular=fits[0].singular,
+    )
+
+
+def fit_nonnegative(design: Design, y: Array, alpha: Array) -> LineFit:
+    """Fit with coefficients of at least 0."""
+    b, y_mean = design.center(y)
+    w = solve_nonnegative(design, b, alpha)
+    return _measured(design, b, y_mean, w, alpha, positive=True)
+
+
+def fit_by_conjugate_gradients(
+    design: Design, y: Array, alpha: Array, *, tol: float, max_iter: int | None, watch: Watch = ignore
+) -> LineFit:
+    """Fit by conjugate gradients, stopping at ``tol``."""
+    b, y_mean = design.center(y)
+    most = max(1000, 10 * min(design.shape)) if max_iter is None else max_iter
+    w, n_iter, trace = least_squares_cg(design, b, alpha, tol=tol, max_iter=most, watch=watch)
+    return _measured(design, b, y_mean, w, alpha, trace=trace, n_iter=n_iter, tol=tol)
+
+
+def fit_by_average_gradients(
+    design: Design,
+    y: Array,
+    alpha: Array,
+    *,
+    tol: float,
+    max_iter: int | None,
+    random_state: np.random.RandomState,
+    unbiased: bool,
+    watch: Watch = ignore,
+) -> LineFit:
+    """Fit by stochastic average gradients, stopping at ``tol``."""
+    assert isinstance(design, DenseDesign)
+    b, y_mean = design.center(y)
+    w, n_iter, trace = ridge_average_gradient(
+        design,
+        b,
+        alpha,
+        tol=tol,
+        max_iter=1000 if max_iter is None else max_iter,
+        random_state=random_state,
+        unbiased=unbiased,
+        watch=watch,
+    )
+    return _measured(design, b, y_mean, w, alpha, trace=trace, n_iter=n_iter, tol=tol)
+
+
+def _measured(
+    design: Design,
+    b: Array,
+    y_mean: Array,
+    w: Array,
+    alpha: Array,
+    *,
+    positive: bool = False,
+    trace: Trace | None = None,
+    n_iter: Array | None = None,
+    tol: float = 0.0,
+) -> LineFit:
+    """Return the fit with its gradient measured on the data."""
+    residual, correlations = design.residual_and_correlations(b, w)
+    gradient = correlations - alpha * w
+    b_norm = np.linalg.norm(b, axis=0)
+    if positive:
+        gradient = nonnegative_gradient(gradient, w)
+    norms = np.sqrt(design.sq_norms() + centering_noise(design))
+    size = size_of_fit(norms, w, b_norm)
+    if trace is None:
+        trace = Trace()
+        objective = 0.5 * float(np.sum(residual**2) + np.sum(alpha * np.sum(w**2, axis=0)))
+        trace.add(iteration=1, objective=objective)
+        trace.keep(coef=w)
+    return LineFit(
+        coef=w,
+        intercept=y_mean - design.mean @ w,
+        y_mean=y_mean,
+        b_norm=b_norm,
+        evidence=Evidence(normal_equations=gradient_evidence(gradient, norms, size, alpha, w)),
+        trace=trace,
+        noise=NoiseStatistics.unknown(design),
+        n_iter=np.ones(w.shape[1], dtype=int) if n_iter is None else n_iter,
+        tol=tol,
+    )
+
+
+def _worst(evidence: list[Evidence]) -> Evidence:
+    return Evidence(
+        normal_equations=max(e.normal_equations for e in evidence),
+        fitted_values=max(e.fitted_values or 0.0 for e in evidence),
+        coefficients=max(e.coefficients or 0.0 for e in evidence),
+    )
+
+
+def _noise(design: Design, fits: list[DirectFit], *, one_target: bool) -> NoiseStatistics:
+    if len(fits) > 1:  # each target has its own penalty and so its own covariance
+        return NoiseStatistics.unknown(design)
+    return noise_statistics(design, fits[0], one_target=one_target)

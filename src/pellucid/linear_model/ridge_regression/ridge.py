@@ -1,0 +1,107 @@
+"""Ridge: least squares with an l2 penalty."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.types import Array, Data
+from pellucid.linear_model.certified_line import CertifiedLine
+from pellucid.linear_model.linear_input import check_linear_input
+from pellucid.linear_model.ridge_regression.ridge_fit import check_alpha, check_ridge_parameters, fit_ridge
+from pellucid.numerics.design import make_design
+
+
+class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):
+    r"""Linear regression whose coefficients are pulled towards 0.
+
+    .. math:: \min_{w,\,b}\ \sum_i s_i\,(y_i - x_i'w - b)^2 + \alpha\|w\|_2^2
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_targets,), default=1.0
+        Weight of the penalty, at least 0; an array gives each target its own.
+    fit_intercept : bool, default=True
+        Whether to learn :math:`b`, which is not penalized; if not, it is 0.
+    copy_X : bool, default=True
+        Kept for compatibility: ``X`` is never changed, and never copied whole.
+    max_iter : int or None, default=None
+        Most iterations of the solvers 'lsqr', 'sparse_cg', 'sag' and 'saga'.
+    tol : float, default=1e-4
+        Where those solvers stop: the gradient relative to the size of the fit.
+    solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
+        'auto' factors :math:`A'A + \alpha I` (or :math:`AA' + \alpha I`) and falls back on QR and SVD where that would
+        lose digits; 'svd' always uses those; 'lsqr' and 'sparse_cg' are conjugate gradients; 'lbfgs' means
+        ``positive``. ``solver_`` says what ran: sparse data have no 'sag' and, when large, no direct solver.
+    positive : bool, default=False
+        Whether coefficients must be at least 0.
+    random_state : int, RandomState instance or None, default=None
+        Order of the rows for 'sag' and 'saga'.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
+        :math:`w` and :math:`b`.
+    n_iter_ : ndarray of shape (n_targets,)
+        Iterations of an iterative solver, refinements of a direct one.
+    solver_ : str
+        The solver that ran.
+    noise_variance_, degrees_of_freedom_, unit_covariance_, feature_means_, total_weight_
+        What ``standard_errors``, ``prediction_interval`` and ``summary`` compute from (direct solvers).
+    certificate_ : Certificate
+        Grade ``exact``; ``stationary`` with tolerance ``tol`` for iterative solvers.
+    trace_ : Trace
+        One row per refinement or iteration.
+
+    Examples
+    --------
+    >>> model = Ridge(alpha=2.0).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> float(model.coef_[0])  # Sxy / (Sxx + alpha) = 4 / (2 + 2)
+    1.0
+    """
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    n_iter_: Array
+    solver_: str
+
+    @fit_method
+    def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets)."""
+        check_ridge_parameters(self)
+        X, y, weight = check_linear_input(self, X, y, sample_weight)
+        targets = y.reshape(len(y), -1).astype(np.float64, copy=False)
+        alpha = check_alpha(self.alpha, targets.shape[1])
+        design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=weight)
+        watch = self._watch_line(design, X, y, self.max_iter)
+        fit, self.solver_ = fit_ridge(self, design, X, targets, alpha, watch)
+        self.n_iter_ = fit.n_iter
+        self._store_fit(fit, design, X, y, weight)
+        return self
+
+    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
+        return self._prove_line(X, y, sample_weight, alpha=self.alpha, positive=self.positive)

@@ -1,0 +1,261 @@
+"""RidgeCV: ridge regression whose penalty is chosen by leave-one-out or another cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    process_routing,
+)
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.checks import check_nonnegative, check_one_of, check_positive
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array, Data
+from pellucid.linear_model.certified_line import CertifiedLine
+from pellucid.linear_model.least_squares.least_squares_fits import fit_directly
+from pellucid.linear_model.linear_input import check_linear_input
+from pellucid.linear_model.ridge_regression.ridge import Ridge
+from pellucid.linear_model.ridge_regression.ridge_cv_proof import penalty_claim, prove_penalty_choice
+from pellucid.linear_model.ridge_regression.ridge_cv_solvers import leave_one_out
+from pellucid.numerics.design import Design, make_design
+
+
+class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):
+    r"""Ridge regression with the penalty that predicts left-out rows best.
+
+    .. math:: \hat\alpha = \arg\min_\alpha \frac1n\sum_i s_i\,\bigl(y_i - \hat y^{(-i)}_\alpha(x_i)\bigr)^2
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,), default=(0.1, 1.0, 10.0)
+        Penalties to try, above 0 (at least 0 with ``cv``).
+    fit_intercept : bool, default=True
+        Whether to learn an intercept.
+    scoring : str, callable or None, default=None
+        What to maximize; None is the negative mean squared error, or R2 with ``cv``.
+    cv : int, splitter, iterable or None, default=None
+        None leaves out one row at a time, exactly and without refitting; anything else is a grid search.
+    gcv_mode : {'auto', 'svd', 'eigen'} or None, default=None
+        Kept for compatibility: eigenvectors are used where they keep all digits, an SVD where they would not.
+    store_cv_results : bool, default=False
+        Whether to keep ``cv_results_`` (leave-one-out only).
+    alpha_per_target : bool, default=False
+        Whether each target chooses its own penalty (leave-one-out only).
+
+    Attributes
+    ----------
+    alpha_, best_score_ : float or ndarray of shape (n_targets,)
+        The chosen penalty (the first of equals) and its score.
+    cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
+        Squared left-out errors, or left-out predictions with ``scoring``.
+    coef_, intercept_, certificate_
+        As in :class:`Ridge` at ``alpha_``; one more claim says that no other penalty scores better.
+    trace_ : Trace
+        One row per penalty: its score, negated.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> RidgeCV(alphas=[0.01, 100.0]).fit(X, [0.0, 1.0, 2.1, 2.9]).alpha_
+    0.01
+    """
+
+    alpha_: Any
+    best_score_: Any
+    cv_results_: Array
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        fit_intercept: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        gcv_mode: str | None = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+    ) -> None:
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+
+    @fit_method
+    def fit(self, X: Data, y: Data, sample_weight: Data | None = None, **params: Any) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets)."""
+        _raise_for_params(params, self, "fit")
+        check_one_of((None, "auto", "svd", "eigen"), gcv_mode=self.gcv_mode)
+        alphas = self._checked_alphas()
+        X, y, weight = check_linear_input(self, X, y, sample_weight)
+        if self.gcv_mode == "svd" and sparse.issparse(X):
+            warnings.warn(
+                "The 'svd' mode is not supported for sparse X and will be refused by scikit-learn 1.11. Leave it out.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=weight)
+        targets = y.reshape(len(y), -1).astype(np.float64, copy=False)
+        # With hardly more rows than columns the fit may pass through every row, which only the rows' form survives.
+        gram = design.gram() if design.shape[0] > design.shape[1] + 1 else None
+        if self.cv is None:
+            scores = self._choose_by_leaving_out(design, targets, y, weight, alphas, gram, params)
+        else:
+            scores = self._choose_by_grid(X, y, weight, alphas, params)
+        penalty = np.broadcast_to(self.alpha_, targets.shape[1:])
+        fit = fit_directly(design, targets, penalty, one_target=y.ndim == 1, gram=gram)
+        claims = (penalty_claim(-np.atleast_1d(self.best_score_), -scores.max(axis=1)),) if self._is_provable() else ()
+        self._store_fit(fit, design, X, y, weight, trace=_penalty_trace(alphas, scores), claims=claims)
+        return self
+
+    def _is_provable(self) -> bool:
+        return self.cv is None and self.scoring is None
+
+    def _choose_by_leaving_out(
+        self,
+        design: Design,
+        targets: Array,
+        y: Array,
+        weight: Array | None,
+        alphas: Array,
+        gram: Array | None,
+        params: dict[str, Any],
+    ) -> Array:
+        """Set ``alpha_`` and ``best_score_``; return the scores, a row per target (or one) and a column per alpha."""
+        b, y_mean = design.center(targets)
+        keep = self.store_cv_results or self.scoring is not None
+        loo = leave_one_out(design, b, alphas, gram=gram, keep_errors=keep)
+        scores = -loo.mean_squares  # (t, a)
+        kept = None if loo.errors is None else loo.errors**2
+        if self.scoring is not None:
+            assert loo.errors is not None
+            kept = _left_out_predictions(b, loo.errors, y_mean, weight)
+            scores = self._scores(kept, targets, weight, params)
+        if not self.alpha_per_target:
+            scores = scores.mean(axis=0, keepdims=True)
+        best = np.argmax(scores, axis=1)
+        score = scores[np.arange(len(scores)), best]
+        several = self.alpha_per_target and targets.shape[1] > 1
+        self.alpha_ = alphas[best] if several else float(alphas[best[0]])
+        self.best_score_ = score if several else float(score[0])
+        if self.store_cv_results:
+            assert kept is not None
+            self.cv_results_ = kept[:, 0, :] if y.ndim == 1 else kept
+        return scores
+
+    def _scores(self, predictions: Array, targets: Array, weight: Array | None, params: dict[str, Any]) -> Array:
+        """Return the score of each penalty, of shape (t, a) per target or (1, a) for all together."""
+        scorer = self._scorer()
+        options = {} if weight is None else {"sample_weight": weight}
+        if _routing_enabled():
+            options = process_routing(self, "fit", **params, **options).scorer.score
+        identity = _Given()
+        n_alphas = predictions.shape[2]
+        if self.alpha_per_target:
+            return np.array(
+                [
+                    [scorer(identity, predictions[:, k, a], targets[:, k], **options) for a in range(n_alphas)]
+                    for k in range(targets.shape[1])
+                ]
+            )
+        if targets.shape[1] == 1:
+            targets, predictions = targets[:, 0], predictions[:, 0, :]
+        return np.array([[scorer(identity, predictions[..., a], targets, **options) for a in range(n_alphas)]])
+
+    def _choose_by_grid(self, X: Array, y: Array, weight: Array | None, alphas: Array, params: dict[str, Any]) -> Array:
+        if self.store_cv_results:
+            raise ValueError(
+                "store_cv_results must be False when cv is given, got True. Leave cv out to keep results: "
+                "cv!=None and store_cv_results=True are incompatible."
+            )
+        if self.alpha_per_target:
+            raise ValueError(
+                "alpha_per_target must be False when cv is given, got True. Leave cv out: "
+                "cv!=None and alpha_per_target=True are incompatible."
+            )
+        ridge = Ridge(fit_intercept=self.fit_intercept)
+        if weight is not None:
+            params = {**params, "sample_weight": weight}
+        if _routing_enabled():
+            ridge.set_fit_request(sample_weight=True)
+        search = GridSearchCV(ridge, {"alpha": alphas}, cv=self.cv, scoring=self._scorer(), refit=False)
+        search.fit(X, y, **params)
+        self.alpha_ = float(search.best_params_["alpha"])
+        self.best_score_ = float(search.best_score_)
+        return np.asarray(search.cv_results_["mean_test_score"])[None, :]
+
+    def _checked_alphas(self) -> Array:
+        values = np.atleast_1d(np.asarray(self.alphas)).ravel()
+        if len(values) == 0:
+            raise ValueError("alphas must hold at least one value, got none. Give for example np.logspace(-3, 3, 13).")
+        check = check_positive if self.cv is None else check_nonnegative
+        for index, value in enumerate(values.tolist()):
+            check(**{f"alphas[{index}]": value})
+        return values.astype(np.float64)
+
+    def _scorer(self) -> Any:
+        if _routing_enabled() and self.scoring is None:
+            return check_scoring(estimator=self, scoring="r2").set_score_request(sample_weight=True)
+        return check_scoring(estimator=self, scoring=self.scoring, allow_none=True)
+
+    def get_metadata_routing(self) -> Any:
+        """Return scikit-learn's routing of metadata to the scorer and the splitter."""
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(scorer=self._scorer(), method_mapping=MethodMapping().add(caller="fit", callee="score"))
+            .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        )
+
+    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
+        X, y, weight = check_linear_input(self, X, y, sample_weight, reset=False)
+        certificate = self._prove_checked(X, y, weight, alpha=self.alpha_)
+        if not self._is_provable():
+            return certificate
+        choice = prove_penalty_choice(
+            X, y, np.atleast_1d(self.alpha_), self._checked_alphas(), fit_intercept=self.fit_intercept, weight=weight
+        )
+        return certificate.with_claims(choice)
+
+
+class _Given(RegressorMixin, BaseEstimator):
+    """An estimator whose predictions are what it is given, for scorers."""
+
+    def fit(self, X: Data, y: Data = None) -> Self:
+        return self
+
+    def predict(self, X: Data) -> Array:
+        return X
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def _penalty_trace(alphas: Array, scores: Array) -> Trace:
+    trace = Trace()
+    for number, (alpha, column) in enumerate(zip(alphas, scores.T, strict=True), start=1):
+        trace.add(iteration=number, objective=-float(column.mean()), alpha=float(alpha))
+    return trace
+
+
+def _left_out_predictions(b: Array, errors: Array, y_mean: Array, weight: Array | None) -> Array:
+    """Return left-out predictions in the units of ``y``, of shape (n, t, a)."""
+    predictions = b[:, :, None] - errors
+    if weight is not None:
+        root = np.sqrt(weight)
+        predictions = predictions / np.where(root > 0, root, 1.0)[:, None, None]
+    return predictions + y_mean[None, :, None]

@@ -1,0 +1,84 @@
+r"""Proof of a kernel perceptron: whole mistakes, and no more than the margin of its own weights allows.
+
+With updates of weight :math:`s_t` the weights are :math:`w = \sum_i a_i y_i \varphi(x_i)`, and
+
+.. math:: \|w\|^2 = a'Ka \le R^2\sum s_t^2,\qquad \gamma\sum s_t \le \|w\|,\qquad
+   \gamma = \min_i \frac{y_i f(x_i)}{\|w\|},\qquad R^2 = \max_i k(x_i, x_i),
+
+so :math:`(\sum s_t)^2 / \sum s_t^2 \le (R/\gamma)^2`. Because the witness is w itself, this holds as well for kernels
+that are no inner products, such as 'sigmoid', as long as :math:`a'Ka > 0`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import sum_error
+from pellucid.core.types import Array
+from pellucid.linear_model.row_by_row.kernel_function import KernelFunction
+
+
+@dataclass(frozen=True)
+class KernelMistakes:
+    """What the proof may see of a model; ``rows`` are the support vectors, or their columns of given products."""
+
+    dual: Array
+    support: Array
+    rows: Any
+    intercept: Array
+    n_mistakes: int
+    fit_intercept: bool
+
+
+def prove_kernel_mistakes(
+    function: KernelFunction, X: Any, signs: Array, weight: Array, shown: Array, model: KernelMistakes
+) -> Certificate:
+    """Return the certificate; ``function`` has the constant of the intercept, ``shown`` is what each row weighed."""
+    if model.support.max(initial=-1) >= X.shape[0]:
+        claim = Claim("whole mistakes", "the model belongs to other data", np.inf, 0.0)
+        return Certificate("none", (claim,), "support_ names rows that are not there.")
+    own = signs[:, model.support]
+    counts = model.dual * own / shown[model.support]
+    claims = (_whole(counts, model, X.shape[0]), _constant(model))
+    scores = function.times(X, model.rows, model.dual.T).T
+    wrong = np.sum((signs * scores <= 0.0) & (weight > 0.0), axis=1)
+    if wrong.any():
+        many = f" in {int(np.sum(wrong > 0))} of {len(signs)} machines" if len(signs) > 1 else ""
+        reason = f"{int(wrong.sum())} rows are still on the wrong side{many}, so no margin bounds the mistakes."
+        return Certificate("none", claims, reason)
+    radius = float(np.max(function.squares(X)[weight > 0.0]))
+    pairs = []
+    for k in range(len(signs)):
+        length = float(model.dual[k] @ scores[k, model.support])
+        if length <= 0.0:
+            return Certificate("none", claims, "The kernel is no inner product: the weights have no length.")
+        sizes = np.abs(model.dual[k])
+        left = float(sizes.sum()) ** 2 / float(np.sum(sizes * shown[model.support]))
+        pairs.append((left, radius * length / float(np.min((signs[k] * scores[k])[weight > 0.0])) ** 2))
+    left, right = max(pairs, key=lambda pair: pair[0] / pair[1])
+    statement = "at most (R / margin)^2, in the space of the kernel"
+    return Certificate("bounded", (Claim("mistakes", statement, left, right * (1.0 + 1e-9)), *claims))
+
+
+def _whole(counts: Array, model: KernelMistakes, n: int) -> Claim:
+    off = np.abs(counts - np.rint(counts)) / np.maximum(1.0, np.abs(counts))
+    missing = abs(float(np.rint(counts).sum()) - model.n_mistakes) / max(1, model.n_mistakes)
+    error = np.inf if np.any(np.rint(counts) < 0) else max(float(np.max(off, initial=0.0)), missing)
+    return Claim(
+        "whole mistakes",
+        "part by which dual_coef_ differs from n_mistakes_ times the weights of the rows",
+        error,
+        sum_error(n),
+    )
+
+
+def _constant(model: KernelMistakes) -> Claim:
+    wanted = model.dual.sum(axis=1) if model.fit_intercept else np.zeros(len(model.dual))
+    size = np.abs(model.dual).sum(axis=1) + np.finfo(float).tiny
+    error = float(np.max(np.abs(wanted - model.intercept) / size))
+    statement = "part by which intercept_ differs from the sum of dual_coef_"
+    return Claim("intercept", statement, error, sum_error(model.dual.shape[1]))

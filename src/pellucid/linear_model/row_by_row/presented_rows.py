@@ -1,0 +1,90 @@
+"""Which rows a method that learns row by row is shown, and how much each weighs.
+
+In a random order equal rows of one class may as well be shown once with their weights added, and the order before the
+shuffles may be taken from what the rows hold. Then a weight of k is k repetitions exactly, and the same seed gives the
+same bits whatever the order of the rows. Rows of weight 0 are not shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.core.types import Array
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """The rows shown, each once, and what stands for the others."""
+
+    order: Array
+    """Positions of the rows shown, in the order of an epoch that is not shuffled."""
+    weight: Array
+    """Of every row: what it weighs when it is shown, with the rows it stands for; 0 for the others."""
+    shown_as: Array
+    """Of every row: the position of the row that is shown in its place."""
+
+
+def present_as_given(weight: Array) -> Presentation:
+    """Return the rows as they stand, each with its own weight."""
+    return Presentation(np.flatnonzero(weight > 0.0), weight, np.arange(len(weight)))
+
+
+def present_by_content(X: Any, codes: Array, weight: Array) -> Presentation:
+    """Return equal rows of one class once, in an order that depends on what they hold. O(n p + n log n).
+
+    ``X`` is C-ordered, or CSR without repeated entries; ``codes`` are the positions of the labels.
+    """
+    used = np.flatnonzero(weight > 0.0)
+    hashes = _hashes(X, codes)[used]
+    rank = np.lexsort((weight[used], hashes))  # by weight among equal rows: their sum must not depend on their order
+    order, hashes = used[rank], hashes[rank]
+    alike = np.flatnonzero(hashes[1:] == hashes[:-1])
+    first = np.ones(len(order), dtype=bool)
+    if len(alike):
+        if _rows_equal(X, codes, order[alike], order[alike + 1]).all():
+            first[alike + 1] = False
+        else:  # two different rows share 64 bits: a matter of 1 in 10^10, but the answer must be right
+            order, first = _order_by_content(X, codes, weight, used)
+    starts = np.flatnonzero(first)
+    shown = order[starts]
+    total, shown_as = np.zeros(len(weight)), np.arange(len(weight))
+    total[shown] = np.add.reduceat(weight[order], starts)
+    shown_as[order] = np.repeat(shown, np.diff(starts, append=len(order)))
+    return Presentation(shown, total, shown_as)
+
+
+def _hashes(X: Any, codes: Array) -> Array:
+    from pellucid.linear_model.row_by_row.presented_rows_kernels import dense_hashes, sparse_hashes
+
+    hashes = np.empty(X.shape[0], dtype=np.uint64)
+    if sparse.issparse(X):
+        sparse_hashes(X.data, X.indices, X.indptr, codes, hashes)
+    else:
+        dense_hashes(X, codes, hashes)
+    return hashes
+
+
+def _rows_equal(X: Any, codes: Array, these: Array, those: Array) -> Array:
+    same = codes[these] == codes[those]
+    if sparse.issparse(X):
+        different = (X[these] != X[those]).sum(axis=1)
+        return np.asarray(same & (np.asarray(different).ravel() == 0))
+    return np.asarray(same & (X[these] == X[those]).all(axis=1))
+
+
+def _order_by_content(X: Any, codes: Array, weight: Array, used: Array) -> tuple[Array, Array]:
+    """Return the rows sorted by label, entries and weight, and which are the first of their kind."""
+
+    def content(i: int) -> tuple[Any, ...]:
+        row = X[[i]].toarray()[0] if sparse.issparse(X) else X[i]
+        places = np.flatnonzero(row)
+        return int(codes[i]), tuple(places.tolist()), tuple(row[places].tolist())
+
+    contents = {int(i): content(int(i)) for i in used}
+    order = sorted(contents, key=lambda i: (contents[i], weight[i]))
+    first = [k == 0 or contents[i] != contents[order[k - 1]] for k, i in enumerate(order)]
+    return np.array(order), np.array(first)

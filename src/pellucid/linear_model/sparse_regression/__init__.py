@@ -1,0 +1,1 @@
+"""The lasso and the elastic net, their paths and their cross-validation."""

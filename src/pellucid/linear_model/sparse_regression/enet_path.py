@@ -1,0 +1,190 @@
+"""enet_path and lasso_path: the solutions along a grid of penalties."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length, check_random_state
+
+from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole
+from pellucid.core.threads import own_threads
+from pellucid.core.types import Array, Data
+from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
+from pellucid.linear_model.sparse_regression.elastic_net_path_solver import elastic_net_path
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_proof import gap_bound
+from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent
+from pellucid.linear_model.sparse_regression.given_gram import given_gram
+from pellucid.numerics.design import make_design
+from pellucid.numerics.working_gram import WorkingGram
+
+SMALLEST_ALPHA = float(np.finfo(np.float64).resolution)
+"""The grid of a target that no feature explains: all values are this one."""
+
+
+@own_threads()
+def enet_path(
+    X: Data,
+    y: Data,
+    *,
+    l1_ratio: float = 0.5,
+    eps: float = 1e-3,
+    alphas: Any = 100,
+    precompute: Any = "auto",
+    Xy: Data | None = None,  # noqa: ARG001  (scikit-learn's signature)
+    copy_X: bool = True,  # noqa: ARG001  (scikit-learn's signature)
+    coef_init: Data | None = None,
+    verbose: Any = False,  # noqa: ARG001  (scikit-learn's signature)
+    return_n_iter: bool = False,
+    positive: bool = False,
+    check_input: bool = True,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    selection: str = "cyclic",
+    random_state: Any = None,
+) -> tuple[Any, ...]:
+    r"""Return the elastic net solutions for a falling sequence of penalties, without intercept.
+
+    .. math:: \min_w\ \frac{1}{2n}\|y - Xw\|_2^2 + \alpha\rho\|w\|_1 + \frac{\alpha(1-\rho)}{2}\|w\|_2^2
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features. Center them and the target for a model with intercept.
+    y : array-like of shape (n_samples,)
+        Target.
+    l1_ratio : float, default=0.5
+        :math:`\rho`, between 0 (ridge) and 1 (lasso).
+    eps : float, default=1e-3
+        Smallest over largest value of an automatic grid.
+    alphas : int or array-like, default=100
+        The number of values of an automatic grid, or the values.
+    precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
+        The Gram matrix of ``X`` if you have it; 'auto' and the booleans change nothing.
+    Xy, copy_X, verbose
+        Accepted for compatibility; correlations are always computed from ``X``, which is never changed.
+    coef_init : array-like of shape (n_features,), default=None
+        Where to start.
+    return_n_iter : bool, default=False
+        Whether to return the passes of coordinate descent as well.
+    positive : bool, default=False
+        Whether all coefficients must be at least 0.
+    check_input : bool, default=True
+        Whether to check ``X`` and ``y``; if not, they must be float arrays.
+    tol, max_iter, selection, random_state
+        As in :class:`ElasticNet`.
+
+    Returns
+    -------
+    alphas : ndarray of shape (n_alphas,)
+        The penalties, falling.
+    coefs : ndarray of shape (n_features, n_alphas)
+        The solutions.
+    dual_gaps : ndarray of shape (n_alphas,)
+        How far, at most, each objective is above its minimum.
+    n_iters : list of int
+        Passes of coordinate descent, if ``return_n_iter``.
+
+    Examples
+    --------
+    >>> alphas, coefs, gaps = enet_path([[1.0], [-1.0]], [2.0, -2.0], l1_ratio=1.0, alphas=[1.0, 0.5])
+    >>> coefs
+    array([[1. , 1.5]])
+    """
+    check_between(0, 1, l1_ratio=l1_ratio)
+    check_positive(eps=eps)
+    check_nonnegative(tol=tol)
+    check_whole(max_iter=max_iter)
+    check_one_of(("cyclic", "random"), selection=selection)
+    if check_input:
+        X, y = _check_data(X, y)
+    n = len(y)
+    design = make_design(X, fit_intercept=False)
+    b, _ = design.center(y)
+    grid = alpha_grid(alphas, design.transposed_times(b), n, l1_ratio=l1_ratio, eps=eps, positive=positive)
+    mean_sq = float(b @ b) / n
+    how = Descent(
+        goal=n * gap_bound(tol, mean_sq, mean_sq),
+        max_iter=max_iter,
+        rng=check_random_state(random_state) if selection == "random" else None,
+        scale=n,
+    )
+    penalties = [Penalty.of(alpha, l1_ratio, n, positive=positive) for alpha in grid]
+    path = elastic_net_path(WorkingGram(design, given_gram(precompute, design)), b, penalties, how, coef_init)
+    answer = (grid, path.coefs.astype(X.dtype, copy=False), path.gaps / n)
+    return (*answer, path.n_iters) if return_n_iter else answer
+
+
+@own_threads()
+def lasso_path(
+    X: Data,
+    y: Data,
+    *,
+    eps: float = 1e-3,
+    alphas: Any = 100,
+    precompute: Any = "auto",
+    Xy: Data | None = None,
+    copy_X: bool = True,
+    coef_init: Data | None = None,
+    verbose: Any = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    **params: Any,
+) -> tuple[Any, ...]:
+    r"""Return the lasso solutions for a falling sequence of penalties, without intercept.
+
+    .. math:: \min_w\ \frac{1}{2n}\|y - Xw\|_2^2 + \alpha\|w\|_1
+
+    Parameters and answer are those of :func:`enet_path` with ``l1_ratio=1``.
+
+    Examples
+    --------
+    >>> lasso_path([[1.0], [-1.0]], [2.0, -2.0], alphas=[1.0, 0.5])[1]
+    array([[1. , 1.5]])
+    """
+    return enet_path(
+        X,
+        y,
+        l1_ratio=1.0,
+        eps=eps,
+        alphas=alphas,
+        precompute=precompute,
+        Xy=Xy,
+        copy_X=copy_X,
+        coef_init=coef_init,
+        verbose=verbose,
+        return_n_iter=return_n_iter,
+        positive=positive,
+        **params,
+    )
+
+
+def alpha_grid(
+    alphas: Any, correlations: Array, total_weight: float, *, l1_ratio: float, eps: float, positive: bool
+) -> Array:
+    """Return the falling grid: given values sorted, or a geometric one that starts where all coefficients become 0."""
+    if not isinstance(alphas, Integral):
+        given = np.sort(np.atleast_1d(np.asarray(alphas, dtype=np.float64)))[::-1]
+        for i, alpha in enumerate(given):
+            check_nonnegative("", **{f"alphas[{i}]": float(alpha)})
+        return given
+    check_whole(alphas=alphas)
+    check_positive(
+        l1_ratio=l1_ratio, hint="Pass the values of alphas: with l1_ratio=0 no alpha sets all coefficients to 0."
+    )
+    steepest = float((correlations if positive else np.abs(correlations)).max(initial=0.0))
+    largest = steepest / (total_weight * l1_ratio)
+    if largest <= SMALLEST_ALPHA:
+        return np.full(alphas, SMALLEST_ALPHA)
+    return np.geomspace(largest, largest * eps, num=alphas)
+
+
+def _check_data(X: Data, y: Data) -> tuple[Array, Array]:
+    X = check_array(X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS)
+    y = check_array(y, dtype=X.dtype, ensure_2d=False)
+    check_consistent_length(X, y)
+    if y.ndim != 1:
+        raise ValueError(f"y must be of shape (n_samples,), got {y.shape}. Compute one path per target.")
+    return X, y

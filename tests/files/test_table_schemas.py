@@ -1,0 +1,36 @@
+"""A file whose transformers of tables contradict themselves is refused."""
+
+import numpy as np
+import pytest
+
+import pellucid
+from pellucid.files import SchemaError
+from tests.files.sample_models import fitted_transformers
+
+
+def spoiled(name, spoil, tmp_path):
+    model, _ = fitted_transformers()[name]
+    spoil(model)
+    pellucid.save(model, tmp_path / "model.safetensors")
+    return tmp_path / "model.safetensors"
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "sentence"),
+    [
+        ("TfidfVectorizer", lambda m: m.vocabulary_.update(text=7), "vocabulary_ of TfidfVectorizer must number"),
+        ("TfidfVectorizer", lambda m: setattr(m, "_tfidf", None), "_tfidf of TfidfVectorizer must be"),
+        ("StepFeatures", lambda m: m.thresholds_[0].sort() or m.thresholds_[0][::-1].sort(), "must rise"),
+        ("StepFeatures", lambda m: m.thresholds_.pop(), "thresholds_ must have 3 entries, got 2"),
+        ("ColumnReader", lambda m: m.kinds.update(more="words"), "must be the columns of its kinds"),
+        ("ColumnReader", lambda m: m.with_hours_.append("elsewhere"), "must be the columns of its kinds"),
+        ("OneHotEncoder", lambda m: m._infrequent_indices.append(None), "_infrequent_indices must have 1 entries"),
+        ("OneHotEncoder", lambda m: m.set_params(max_categories=None), "if, and only if, rare ones are grouped"),
+        ("OneHotEncoder", lambda m: m._infrequent_indices.__setitem__(0, np.array([5])), "must rise and stay below 3"),
+        ("SimpleImputer", lambda m: setattr(m, "indicator_", None), "indicator_ of SimpleImputer must be"),
+        ("MissingIndicator", lambda m: setattr(m, "features_", np.array([9])), "must be below 2"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(name, spoil, sentence, tmp_path):
+    with pytest.raises((SchemaError, pellucid.files.NotSaveableError), match=sentence):
+        pellucid.load(spoiled(name, spoil, tmp_path))

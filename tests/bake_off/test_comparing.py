@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 from pellucid.bake_off import comparing
 from pellucid.bake_off.choosing import choose, why
 from pellucid.bake_off.comparing import REPORT_SECONDS, Score, compare
-from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.contestants import Contestant, curved
 from pellucid.bake_off.learning_rows import LearningRows
 from pellucid.bake_off.stopping import Stopper
 from pellucid.linear_model import LinearRegression
@@ -113,7 +113,7 @@ def test_a_method_that_would_not_end_in_time_is_given_up_after_the_first_fold():
 def test_a_large_table_is_tried_on_a_sample_first(monkeypatch):
     monkeypatch.setattr(comparing, "MANY_ROWS", 100)
     Slow.rows_seen.clear()
-    _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=2.0)
+    _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=10.0)
     # a fold of 360 rows takes 2.25 seconds; a sixteenth and an eighth of its rows tell
     assert [one.name for one in untried] == ["slow"]
     assert Slow.rows_seen == [22, 45]
@@ -146,3 +146,15 @@ def test_a_split_is_prepared_once_for_methods_that_want_the_same(monkeypatch):
     monkeypatch.setattr(table, "_prepared", lambda *a: made.append(a) or prepared(*a))
     compared([LINE, MEAN], table)
     assert len(made) == 3
+
+
+def test_a_method_that_does_not_suit_the_table_is_listed_with_the_reason():
+    few = Contestant("few", "", LinearRegression, fewest_rows=13)
+    wide = Contestant("wide", "", LinearRegression, curved)
+    table = rows()
+    table.X = table.X.assign(**{f"x{i}": 0.0 for i in range(50)})
+    _, untried, _ = compared([few, wide], table)
+    assert [(one.name, one.reason) for one in untried] == [
+        ("few", "it wants 13 rows to learn from"),
+        ("wide", "there would be too many products of columns"),
+    ]

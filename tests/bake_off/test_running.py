@@ -128,7 +128,12 @@ def test_the_budget_is_kept_and_what_was_not_tried_is_listed(monkeypatch):
     found = bake_off(numeric_table(), "price", seconds=5.0, folds=2)
     assert found.seconds < 5.5
     assert [(one.name, one.reason) for one in found.untried] == [("endless", "no time left"), ("late", "no time left")]
-    assert "Not tried, for no time was left: endless, late." in " ".join(found.notes)
+    assert "Not tried, for no time was left: endless; late." in " ".join(found.notes)
+
+
+def test_columns_need_names():
+    with pytest.raises(ValueError, match="column names must be texts, got 0"):
+        bake_off(pd.DataFrame({0: range(20), "y": range(20)}), "y")
 
 
 @pytest.mark.parametrize(

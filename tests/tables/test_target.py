@@ -58,6 +58,7 @@ def test_classes_too_small_to_split_are_left_out_and_named():
         (["a", "b"] * 9, "regression", "must be numbers for regression, got 'y' with values like 'a'"),
         ([0.5, 1.5] * 9, "classification", "must be words or whole numbers for classes"),
         ([1.0, np.inf] * 9, "regression", "must be finite in every row"),
+        ([1.5] * 9, "auto", "must change from row to row, got 'y', which is always 1.5"),
         ([1.0], "guess", "task must be one of"),
     ],
 )

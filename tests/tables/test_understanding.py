@@ -52,6 +52,7 @@ def test_columns_are_taken_for_what_they_are(values, kind):
     ("values", "reason"),
     [
         ([None] * N, "it is empty"),
+        ([[1, 2], [3], None] * 20, "its values are lists"),
         ([7] * N, "it never changes"),
         (["same"] * N, "it never changes"),
         (range(N), "it looks like an id, with 60 different values in 60 rows"),

@@ -43,11 +43,14 @@ class Contestant:
     prepare: Callable[[Columns, pd.DataFrame], Any] = standardized
     is_baseline: bool = False
     takes_sparse: bool = True
+    fewest_rows: int = 0
     growth: float = 1.0
     """The time of a fit and its predictions grows like this power of the number of rows."""
 
     def unsuited(self, columns: Columns, read: pd.DataFrame) -> str:
         """Return why the method does not suit a table; an empty text if it does."""
+        if len(read) < self.fewest_rows:
+            return f"it wants {self.fewest_rows} rows to learn from"
         if not self.takes_sparse and is_sparse(columns, read):
             return "the table is too wide for it"
         if self.prepare is curved and (is_sparse(columns, read) or prepared_width(columns, read) > MOST_CURVED):
@@ -83,6 +86,7 @@ CLASSIFIERS = (
         "asks the 15 most similar rows",
         lambda: KNeighborsClassifier(15),
         takes_sparse=False,
+        fewest_rows=40,
         growth=2.0,
     ),
 )
@@ -104,6 +108,7 @@ REGRESSORS = (
         "asks the 10 most similar rows",
         lambda: KNeighborsRegressor(10),
         takes_sparse=False,
+        fewest_rows=40,
         growth=2.0,
     ),
 )

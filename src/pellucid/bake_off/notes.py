@@ -75,7 +75,7 @@ def notes_on_time(untried: Iterable[Untried], interrupted: bool) -> list[str]:
     late = [one.name for one in untried if one.reason == NO_TIME]
     if late:
         more = f" and {len(late) - MOST_NAMED} more" if len(late) > MOST_NAMED else ""
-        notes.append(f"Not tried, for no time was left: {', '.join(late[:MOST_NAMED])}{more}. Give more with --time.")
+        notes.append(f"Not tried, for no time was left: {'; '.join(late[:MOST_NAMED])}{more}. Give more with --time.")
     return notes
 
 

@@ -127,7 +127,7 @@ def learning_curve(curve: ErrorCurve, error: str) -> str:
         plot_error_curve(curve, ax)
         ax.set(xlabel="rows learned from", ylabel=error)
 
-    return _svg(draw, "curve", size=(6.4, 3.6))
+    return _svg(draw, "curve", size=(5.2, 3.4))
 
 
 def _tidy_ticks(ax: Axes) -> None:

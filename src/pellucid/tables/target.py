@@ -104,6 +104,8 @@ def number_values(column: pd.Series, name: str) -> Array:
     values = column.to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
         raise TableError(f"target must be finite in every row, got {name!r} with inf. Drop such rows.")
+    if (values == values[0]).all():
+        raise TableError(f"target must change from row to row, got {name!r}, which is always {values[0]:g}.")
     return values
 
 

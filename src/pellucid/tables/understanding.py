@@ -80,6 +80,8 @@ def is_flag(column: pd.Series) -> bool:
 
 def _reason_to_leave_out(column: pd.Series) -> str:
     present = column.dropna()
+    if column.dtype == object and present.map(pd.api.types.is_list_like).any():
+        return "its values are lists"
     n_different = present.astype(str).nunique() if column.dtype == object else present.nunique()
     if n_different == 0:
         return "it is empty"

@@ -24,14 +24,14 @@ def interrupt_after(seconds):
 
 def test_work_that_ends_in_time_gives_its_result():
     with Stopper(5.0) as stopper:
-        assert stopper.attempt(lambda: work_for(0.01), 1.0) == ("done", "")
+        assert stopper.attempt(lambda: work_for(0.01), 20.0) == ("done", "")
 
 
 def test_work_is_cut_short_when_its_time_is_up():
     with Stopper(5.0) as stopper:
         start = time.monotonic()
-        assert stopper.attempt(lambda: work_for(5.0), 0.1) == (None, "time")
-        assert time.monotonic() - start < 1.0
+        assert stopper.attempt(lambda: work_for(30.0), 0.1) == (None, "time")
+        assert time.monotonic() - start < 20.0  # far from 0.1, for machines that are busy
 
 
 def test_work_without_time_is_not_begun():
@@ -52,20 +52,20 @@ def test_work_that_swallows_errors_is_cut_short_too():
 def test_an_alarm_that_is_lost_rings_again():
     def deaf():
         try:
-            work_for(5.0)
+            work_for(30.0)
         except CutShort:
-            work_for(5.0)
+            work_for(30.0)
 
     with Stopper(5.0) as stopper:
         start = time.monotonic()
         assert stopper.attempt(deaf, 0.05) == (None, "time")
-        assert time.monotonic() - start < 2.0
+        assert time.monotonic() - start < 20.0
 
 
 def test_the_first_interruption_ends_the_work_and_what_could_follow():
     with Stopper(5.0) as stopper:
         interrupt_after(0.05)
-        assert stopper.attempt(lambda: work_for(5.0), 4.0) == (None, "interruption")
+        assert stopper.attempt(lambda: work_for(30.0), 25.0) == (None, "interruption")
         assert stopper.interrupted
         assert stopper.attempt(lambda: pytest.fail("begun"), 4.0) == (None, "interruption")
 

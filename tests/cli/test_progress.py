@@ -13,7 +13,7 @@ from pellucid.cli.errors import CommandError
 from pellucid.cli.progress import best_so_far, progress_display
 
 BEST = Score(Contestant("ridge with steps", "", list), np.array([0.25]), None, 3, 0.1, 0.0)
-STAGE = Stage("nearest neighbours", 3, 10, BEST, 75.0)
+STAGE = Stage("nearest neighbors", 3, 10, BEST, 75.0)
 
 
 def shown(console, stage=STAGE):
@@ -24,7 +24,7 @@ def shown(console, stage=STAGE):
 
 def test_a_terminal_shows_method_best_and_time_left():
     line = shown(Console(file=io.StringIO(), force_terminal=True, width=120))
-    for words in ("nearest neighbours", "3/10", "best: ridge with steps, 75.0 % right", "1:15 left"):
+    for words in ("nearest neighbors", "3/10", "best: ridge with steps, 75.0 % right", "1:15 left"):
         assert words in line
 
 

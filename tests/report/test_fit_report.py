@@ -140,6 +140,12 @@ def test_whiskers_share_one_scale():
     assert (ridge.low, ridge.mean, mean.high) == pytest.approx((0.0, 10 / 2.3, 100.0))
 
 
+def test_of_shares_that_are_right_the_best_stands_to_the_right():
+    ridge, mean = whiskers(report().leaderboard, mirrored=True)
+    assert (ridge.high, ridge.mean, mean.low) == pytest.approx((100.0, 100.0 - 10 / 2.3, 0.0))
+    assert ridge.low < ridge.mean < ridge.high
+
+
 def test_bars_are_sorted_by_size_and_leave_out_zeros():
     bars = coefficient_bars(report().coefficients)
     assert [(bar.name, bar.width) for bar in bars] == [("rooms", 100.0), ("age", 50.0)]

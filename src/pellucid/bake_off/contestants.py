@@ -82,7 +82,7 @@ CLASSIFIERS = (
         "logistic with products", "adds squares and products of columns", lambda: LogisticRegression(C=0.01), curved
     ),
     Contestant(
-        "nearest neighbours",
+        "nearest neighbors",
         "asks the 15 most similar rows",
         lambda: KNeighborsClassifier(15),
         takes_sparse=False,
@@ -104,7 +104,7 @@ REGRESSORS = (
         curved,
     ),
     Contestant(
-        "nearest neighbours",
+        "nearest neighbors",
         "asks the 10 most similar rows",
         lambda: KNeighborsRegressor(10),
         takes_sparse=False,

@@ -44,6 +44,7 @@ def bake_off(
     task: str = "auto",
     recipe: str = "cv",
     seconds: float = 300.0,
+    begin: float | None = None,
     folds: int = 5,
     seed: int = 0,
     one_standard_error: bool = False,
@@ -64,6 +65,8 @@ def bake_off(
         Cross-validation, one validation set, or ``folds`` random ones.
     seconds : float, default=300
         The time budget; a method that would not end in it is not started.
+    begin : float, default=now
+        The ``time.monotonic()`` from which the budget runs.
     folds : int, default=5
         Splits of the learning rows.
     seed : int, default=0
@@ -78,7 +81,7 @@ def bake_off(
     check_whole(low=2, folds=folds)
     _check_names(frame)
     plan = Plan(recipe, folds, seed, seconds, one_standard_error)
-    with Stopper(seconds) as stopper:
+    with Stopper(seconds, begin) as stopper:
         chosen_target = choose_target(frame, target, task)
         rows = frame.loc[chosen_target.rows]
         _check_enough(len(rows), folds)

@@ -27,11 +27,13 @@ class Stopper:
     Parameters
     ----------
     seconds : float
-        The budget; it starts to run at once.
+        The budget.
+    begin : float, default=now
+        The ``time.monotonic()`` from which it runs.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
+    def __init__(self, seconds: float, begin: float | None = None) -> None:
+        self._end = (time.monotonic() if begin is None else begin) + seconds
         self._armed, self._reason = False, ""
         self._before: dict[int, Any] = {}
         self.interrupted = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
+from time import monotonic
 from typing import Annotated
 
 import typer
@@ -48,6 +49,7 @@ def fit(
     ] = False,
 ) -> None:
     """Compare methods on a table, choose one, certify it, save it and write a report."""
+    begin = monotonic()
     from rich.console import Console
 
     from pellucid.bake_off import bake_off
@@ -73,6 +75,7 @@ def fit(
                 task=task.value,
                 recipe=recipe.value,
                 seconds=seconds,
+                begin=begin,
                 folds=folds,
                 seed=seed,
                 one_standard_error=one_standard_error,

@@ -54,7 +54,9 @@ def render_fit_report(report: FitReport) -> str:
         headline=report.judgement.headline,
         version=pellucid.__version__,
         grade_meaning=GRADES[report.certificate.grade],
-        leaders=list(zip(report.leaderboard, whiskers(report.leaderboard), strict=True)),
+        leaders=list(
+            zip(report.leaderboard, whiskers(report.leaderboard, mirrored=report.is_classification), strict=True)
+        ),
         any_missing=any(column.n_missing for column in report.columns),
         bars=bars[:MOST_BARS],
         n_hidden_bars=max(0, len(bars) - MOST_BARS),
@@ -100,13 +102,14 @@ def _curve_figure(report: FitReport) -> str:
     return figures.learning_curve(report.curve, error)
 
 
-def whiskers(rows: Sequence[LeaderRow]) -> list[Whisker]:
-    """Return the positions of all methods on one scale, the smallest error to the left."""
+def whiskers(rows: Sequence[LeaderRow], *, mirrored: bool = False) -> list[Whisker]:
+    """Return the positions of all methods on one scale, the smallest error to the left or, mirrored, to the right."""
     low = min(row.mean - row.standard_error for row in rows)
     high = max(row.mean + row.standard_error for row in rows)
     scale = 100.0 / (high - low) if high > low else 0.0
     ends = [(row.mean - row.standard_error, row.mean, row.mean + row.standard_error) for row in rows]
-    return [Whisker(*((value - low) * scale for value in three)) for three in ends]
+    places = [[(value - low) * scale for value in three] for three in ends]
+    return [Whisker(*(sorted(100.0 - place for place in three) if mirrored else three)) for three in places]
 
 
 def coefficient_bars(coefficients: Sequence[Coefficient]) -> list[Bar]:

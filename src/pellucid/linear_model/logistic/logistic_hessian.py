@@ -137,14 +137,14 @@ def _solver(H: Array) -> Callable[[Array], Array]:
     diagonal = np.diagonal(H)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = H * np.outer(scale, scale)
-    with shared_blas():
-        try:
-            factor = cho_factor(scaled + 1e-15 * np.eye(len(H)), lower=True, check_finite=False)
-            pivots = np.diagonal(factor[0])
-            if pivots.min() ** 2 > NULL:
-                return lambda g: scale * cho_solve(factor, scale * g, check_finite=False)
-        except np.linalg.LinAlgError:
-            pass
+    try:
+        factor = cho_factor(scaled + 1e-15 * np.eye(len(H)), lower=True, check_finite=False)
+        pivots = np.diagonal(factor[0])
+        if pivots.min() ** 2 > NULL:
+            return lambda g: scale * cho_solve(factor, scale * g, check_finite=False)
+    except np.linalg.LinAlgError:
+        pass
+    with shared_blas():  # ten times the work of a Cholesky factor, which is too small to be shared
         values, vectors = eigh(scaled, check_finite=False)
     inverse = np.where(values > NULL * values[-1], 1.0 / np.where(values > 0.0, values, 1.0), 0.0)
     return lambda g: scale * (vectors @ (inverse * (vectors.T @ (scale * g))))

@@ -15,7 +15,7 @@ from pellucid.linear_model.logistic.logistic_newton import Descent, Equations, n
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem, Point
 from pellucid.linear_model.logistic.logistic_proximal import proximal_newton
 
-LARGEST_HESSIAN = 600
+LARGEST_HESSIAN = 400
 """Coefficients of all classes up to which the Hessian is formed and factored."""
 
 SMALL = 1 << 18

@@ -21,7 +21,9 @@ def test_ids_are_unique_and_sorted():
     assert [order(topic) for topic in TOPICS] == sorted({order(topic) for topic in TOPICS})
 
 
-@pytest.mark.parametrize(("family", "last"), [("BAY", 3), ("CLS", 8), ("EVA", 5), ("FND", 4), ("LIN", 6), ("NBR", 2), ("OPT", 11)])
+@pytest.mark.parametrize(
+    ("family", "last"), [("BAY", 3), ("CLS", 8), ("EVA", 5), ("FND", 4), ("LIN", 6), ("NBR", 2), ("OPT", 11)]
+)
 def test_finished_families_are_complete(family, last):
     assert {f"{family}-{number}" for number in range(1, last + 1)} <= {topic.id for topic in TOPICS}
 

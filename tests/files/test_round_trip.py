@@ -12,6 +12,8 @@ from sklearn.pipeline import make_pipeline
 import pellucid
 from pellucid.files import NotSaveableError
 from pellucid.files.registry import registry
+from pellucid.naive_bayes import GaussianNB
+from pellucid.neighbors import KNeighborsClassifier
 from tests.files.sample_models import (
     fitted,
     fitted_estimator,
@@ -89,6 +91,20 @@ def test_precision_is_kept(name, dtype, tmp_path):
     model = fitted(REGRESSORS[name](), X, y)
     assert_same_state(model, again(model, tmp_path))
     assert again(model, tmp_path).predict(X).dtype == model.predict(X).dtype
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "f4"]
+)
+def test_labels_of_every_kind_of_number_come_back_whole(dtype, tmp_path):
+    X, y = numbers()
+    labels = (y > np.median(y)).astype(dtype)  # as codes of a pandas category are: int8
+    for kind in (GaussianNB, KNeighborsClassifier):
+        model = kind().fit(X, labels)
+        assert_same_state(model, again(model, tmp_path))
+        assert again(model, tmp_path).predict(X).dtype == labels.dtype
+    several = KNeighborsClassifier().fit(X, np.column_stack([labels, labels]))
+    assert_same_state(several, again(several, tmp_path))
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
 import pellucid
 from pellucid.linear_model import SGDClassifier
@@ -132,6 +132,21 @@ def test_the_certificate_names_the_gap():
     assert model.dual_gap_[0] < 0.3 * model.objective_[0]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_held_out_are_scored_by_the_weights_of_the_epoch(seed):
+    X, y = problem(seed, n=200)
+    how = {"alpha": 0.03, "shuffle": False, "early_stopping": True, "validation_fraction": 0.4, "random_state": seed}
+    model = SGDClassifier(**how).fit(X, y)
+    _, held_out = next(StratifiedShuffleSplit(test_size=0.4, random_state=seed).split(X, y))
+    best, waited, epoch = -np.inf, 0, 0
+    while waited < model.n_iter_no_change:
+        epoch += 1
+        score = SGDClassifier(**how, max_iter=epoch, tol=None).fit(X, y).score(X[held_out], y[held_out])
+        waited = 0 if score >= best + model.tol else waited + 1
+        best = max(best, score)
+    assert model.n_iter_ == epoch
+
+
 def test_parts_go_on_where_the_last_one_stopped():
     X, y = problem(classes=3)
     how = {"shuffle": False, "learning_rate": "invscaling", "eta0": 0.1}
@@ -215,6 +230,12 @@ def test_answers_as_well_as_scikit_learn_on_rows_not_seen():
     train, test, y_train, y_test = train_test_split(X, y, random_state=0)
     ours, theirs = both(train, y_train, random_state=0, alpha=0.01)
     assert ours.score(test, y_test) > theirs.score(test, y_test) - 0.03
+
+
+def test_warns_of_a_negative_power_as_scikit_learn_does():
+    X, y = problem()
+    with pytest.warns(FutureWarning, match="power_t should be at least 0, got -1"):
+        SGDClassifier(power_t=-1).fit(X, y)
 
 
 def test_warns_at_the_limit_of_epochs():

@@ -71,6 +71,21 @@ def test_labels_of_every_kind_are_told_apart(labels):
     np.testing.assert_array_equal(named.predict(X), np.array(labels)[GaussianNB().fit(X, y).predict(X)])
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint64])
+def test_labels_may_span_all_numbers_of_their_kind(dtype):
+    ends = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype=dtype)
+    X, y = np.repeat([[0.0], [1.0]], 40_000, axis=0), np.repeat(ends, 40_000)
+    model = GaussianNB().fit(X, y)
+    np.testing.assert_array_equal(model.classes_, ends)
+    np.testing.assert_array_equal(model.predict([[0.0], [1.0]]), ends)
+
+
+def test_labels_may_be_larger_than_a_signed_number_can_be():
+    labels = np.array([2**63, 2**63 + 2], dtype=np.uint64)
+    model = GaussianNB().fit([[0.0], [1.0]], labels)
+    np.testing.assert_array_equal(model.classes_, labels)
+
+
 @seeds
 def test_a_weight_is_a_number_of_repetitions(seed):  # properties
     X, y = points(seed)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, field, replace
 from html import escape
 
 from sklearn.exceptions import ConvergenceWarning
+
+from pellucid.core.user_warnings import warn_user
 
 GRADES = {
     "optimal": "a gap bounds the distance to the global optimum",
@@ -96,14 +97,13 @@ class Certificate:
         """Return this certificate with more claims."""
         return replace(self, claims=self.claims + claims)
 
-    def warn_unless_holds(self, subject: str, stacklevel: int = 3) -> None:
+    def warn_unless_holds(self, subject: str) -> None:
         """Warn with the number, the bound and the remedy of every claim that does not hold."""
         for claim in self.failed:
-            warnings.warn(
+            warn_user(
                 f"{subject}: {claim.name} is {claim.value:.3g}, "
                 f"above its bound {claim.bound:.3g}. {claim.remedy}".rstrip(),
                 UncertifiedWarning,
-                stacklevel=stacklevel,
             )
 
     def __repr__(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -61,7 +60,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         self.data_fingerprint_ = fingerprint(*data)
         self.certificate_ = certificate
         finish_watch(self, *data[:2])
-        certificate.warn_unless_holds(type(self).__name__, stacklevel=_depth_of_caller() + 1)
+        certificate.warn_unless_holds(type(self).__name__)
 
     def _watch(
         self,
@@ -81,15 +80,3 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         page = super()._html_repr()
         certificate = getattr(self, "certificate_", None)
         return page if certificate is None else page + certificate._repr_html_()
-
-
-def _depth_of_caller() -> int:
-    """Return the stacklevel that makes a warning point at the user's line, outside this package and its wrappers."""
-    frame, depth = inspect.currentframe(), 0
-    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
-        frame, depth = frame.f_back, depth + 1
-    return depth
-
-
-def _is_ours(module: str) -> bool:
-    return module.split(".")[0] == "pellucid" or module.startswith("sklearn.callback")

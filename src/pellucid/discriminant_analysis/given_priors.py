@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_user
 
 SUM_ERROR = 1e-5
 
@@ -21,6 +20,6 @@ def class_priors(priors: Data | None, counts: Array) -> Array:
     if not np.isfinite(given).all() or (given < 0).any():
         raise ValueError(f"priors must be non-negative, got {given.tolist()}.")
     if abs(given.sum() - 1.0) > SUM_ERROR:
-        warnings.warn(f"The priors do not sum to 1 but to {given.sum():g}. Renormalizing", UserWarning, stacklevel=4)
+        warn_user(f"The priors do not sum to 1 but to {given.sum():g}. Renormalizing")
         given = given / given.sum()
     return given

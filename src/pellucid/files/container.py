@@ -32,9 +32,14 @@ CHUNK_BYTES = 2**20
 DOCUMENT_KEY = "pellucid"
 DTYPES = {
     "BOOL": np.dtype(bool),
-    "U8": np.dtype(np.uint8),
+    "I8": np.dtype(np.int8),
+    "I16": np.dtype("<i2"),
     "I32": np.dtype("<i4"),
     "I64": np.dtype("<i8"),
+    "U8": np.dtype(np.uint8),
+    "U16": np.dtype("<u2"),
+    "U32": np.dtype("<u4"),
+    "U64": np.dtype("<u8"),
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
 }

@@ -73,7 +73,7 @@ def _has_narrow_range(y: Array) -> bool:
 def _by_table(y: Array) -> tuple[Array, Array]:
     """Return the same without sorting, for whole numbers that lie close together."""
     low = y.min()
-    shifted = (y - low).astype(np.intp)
+    shifted = (y - low).view(f"u{y.itemsize}").astype(np.intp)  # a difference may need the bit of the sign
     seen = np.bincount(shifted) > 0
-    classes = (np.flatnonzero(seen) + int(low)).astype(y.dtype)
+    classes = np.flatnonzero(seen).astype(y.dtype) + low  # and wraps back here
     return classes, (np.cumsum(seen) - 1)[shifted]

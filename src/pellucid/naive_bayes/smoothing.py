@@ -6,13 +6,13 @@ That is the posterior mode of a Categorical or Bernoulli density under a Dirichl
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.checks import check_nonnegative, is_number
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_user
 
 SMALLEST_ALPHA = 1e-10
 """What a smaller alpha is raised to unless it is forced."""
@@ -33,10 +33,9 @@ def check_alpha(alpha: Any, force_alpha: bool, n_features: int) -> Array:
             f"alpha must be at least 0, got {float(values.min())!r}. All values in alpha must be greater than 0."
         )
     if values.min() < SMALLEST_ALPHA and not force_alpha:
-        warnings.warn(
+        warn_user(
             f"alpha too small will result in numeric errors, setting alpha = {SMALLEST_ALPHA:.1e}. "
-            "Use `force_alpha=True` to keep alpha unchanged.",
-            stacklevel=4,
+            "Use `force_alpha=True` to keep alpha unchanged."
         )
         values = np.maximum(values, SMALLEST_ALPHA)
     return np.broadcast_to(values, (n_features,))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +13,7 @@ from sklearn.metrics import DistanceMetric, pairwise_distances
 from sklearn.neighbors import VALID_METRICS
 
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_user
 
 POWERS = {
     "euclidean": 2.0,
@@ -119,7 +119,7 @@ class Metric:
 def check_metric(metric: Any, p: float | None, metric_params: Mapping[str, Any] | None, algorithm: str) -> None:
     """Refuse a metric that is unknown, or that the algorithm has no bounds for."""
     if metric_params is not None and "p" in metric_params and p is not None:
-        warnings.warn("p is given twice: metric_params wins. Leave p at None.", SyntaxWarning, stacklevel=4)
+        warn_user("p is given twice: metric_params wins. Leave p at None.", SyntaxWarning)
     if callable(metric) or isinstance(metric, DistanceMetric):
         if algorithm == "kd_tree" and not isinstance(metric, DistanceMetric):
             raise ValueError(f"metric must be a norm with algorithm='kd_tree', got {metric!r}. Use algorithm='brute'.")
@@ -136,10 +136,8 @@ def check_metric(metric: Any, p: float | None, metric_params: Mapping[str, Any] 
         return
     if algorithm in ("kd_tree", "ball_tree"):
         raise ValueError(f"p must be at least 1 with algorithm={algorithm!r}, got {power!r}. Use algorithm='brute'.")
-    warnings.warn(
-        f"p is {power!r}, below 1: such a Minkowski distance breaks the triangle inequality. Brute force is used.",
-        UserWarning,
-        stacklevel=4,
+    warn_user(
+        f"p is {power!r}, below 1: such a Minkowski distance breaks the triangle inequality. Brute force is used."
     )
 
 

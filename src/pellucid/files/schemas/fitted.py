@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pellucid.files.array_kinds import WHOLES, Numbers, Texts
+from pellucid.files.array_kinds import FLOATS, WHOLES, Numbers, Texts
 from pellucid.files.evidence_kinds import CertificateRecord, TraceRecord
 from pellucid.files.kinds import Flag, Kind, Nothing, Real, Text, Whole
 from pellucid.files.schema import Optional
@@ -14,7 +14,10 @@ FLAG = Flag()
 SEED = Nothing() | Whole(low=0)
 """A generator has a state that moves with every use: only a seed gives the same bits again."""
 
-LABELS = Numbers(("n_classes",), ("bool", *WHOLES, "float64")) | Texts("n_classes")
+LABEL_DTYPES = ("bool", "int8", "int16", *WHOLES, "uint8", "uint16", "uint32", "uint64", *FLOATS)
+"""What numbers the user may have for labels: codes of categories are bytes."""
+
+LABELS = Numbers(("n_classes",), LABEL_DTYPES) | Texts("n_classes")
 
 INPUTS: dict[str, Kind | Optional] = {
     "n_features_in_": Whole(low=1, size="n_features"),

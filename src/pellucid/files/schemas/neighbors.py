@@ -12,13 +12,13 @@ from pellucid.files.collection_kinds import Items, Lookup
 from pellucid.files.errors import SchemaError
 from pellucid.files.kinds import Kind, Nothing, OneOf, Real, Text, Whole
 from pellucid.files.schema import Optional, Schema
-from pellucid.files.schemas.fitted import EVIDENCE, FLAG, INPUTS, LABELS, MAYBE_WHOLE, NUMBER
+from pellucid.files.schemas.fitted import EVIDENCE, FLAG, INPUTS, LABEL_DTYPES, LABELS, MAYBE_WHOLE, NUMBER
 from pellucid.files.sparse_kinds import SparseRows
 
 HOME = "pellucid.neighbors"
 POWER = Whole() | Real(finite=False)
 ARGUMENTS = Lookup(Nothing() | POWER | Numbers((None,)) | Numbers((None, None)), key=Text())
-SEVERAL_LABELS = Items(Numbers((None,), ("bool", *WHOLES, "float64")) | Texts())
+SEVERAL_LABELS = Items(Numbers((None,), LABEL_DTYPES) | Texts())
 
 PARAMETERS: dict[str, Kind] = {
     "n_neighbors": Whole(low=1),

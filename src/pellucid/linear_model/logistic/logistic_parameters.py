@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole, is_number
+from pellucid.core.user_warnings import warn_user
 
 SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 L1_RATIO_OF = {"l2": 0.0, "l1": 1.0}
@@ -53,10 +53,9 @@ def check_logistic_parameters(estimator: Any) -> None:
     if not isinstance(estimator.class_weight, dict):
         check_one_of(("balanced", None), class_weight=estimator.class_weight)
     if estimator.n_jobs is not None:
-        warnings.warn(
+        warn_user(
             f"n_jobs should be None, got {estimator.n_jobs!r}. It has no effect: threads follow OMP_NUM_THREADS.",
             FutureWarning,
-            stacklevel=2,
         )
     _warn_of_penalty(estimator)
     _check_combination(estimator)
@@ -79,18 +78,17 @@ def _warn_of_penalty(estimator: Any) -> None:
     penalty, ratio = estimator.penalty, estimator.l1_ratio
     if penalty == "deprecated":
         if ratio is None:
-            warnings.warn("l1_ratio should be between 0 and 1, got None. Use 0.", FutureWarning, stacklevel=3)
+            warn_user("l1_ratio should be between 0 and 1, got None. Use 0.", FutureWarning)
         return
-    warnings.warn(
+    warn_user(
         f"penalty should be left at its default, got {penalty!r}. Use l1_ratio=0 for 'l2', l1_ratio=1 for 'l1', a "
         "number between for 'elasticnet', and C=np.inf for None.",
         FutureWarning,
-        stacklevel=3,
     )
     if penalty is None and estimator.C != 1.0:
-        warnings.warn(f"C={estimator.C} and l1_ratio have no effect with penalty=None.", stacklevel=3)
+        warn_user(f"C={estimator.C} and l1_ratio have no effect with penalty=None.")
     if penalty in L1_RATIO_OF and ratio != L1_RATIO_OF[penalty]:
-        warnings.warn(f"l1_ratio={ratio} contradicts penalty={penalty!r}, which is used.", stacklevel=3)
+        warn_user(f"l1_ratio={ratio} contradicts penalty={penalty!r}, which is used.")
 
 
 def _check_combination(estimator: Any) -> None:

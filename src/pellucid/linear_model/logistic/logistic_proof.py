@@ -66,7 +66,7 @@ def penalized_certificate(
                 "the objective is at most this far above its minimum",
                 gap,
                 gap_bound(tol, objective),
-                "Raise max_iter, or standardize X.",
+                "Raise max_iter, standardize X, or lower C; for no penalty use C=np.inf.",
             ),
             Claim(
                 "reported gap",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from pellucid.core.finite import check_finite
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch, ignore
 from pellucid.core.weights import check_sample_weight
 from pellucid.linear_model.linear_classifier import (
@@ -278,11 +278,10 @@ class RowByRowClassifier(LinearClassifier, ClassifierMixin, CertifiedEstimator):
 
     def _warn_of_the_limit(self) -> None:
         if self.tol is not None and self.n_iter_ == self.max_iter:
-            warnings.warn(
+            warn_user(
                 f"n_iter_ is {self.n_iter_}, all that max_iter allows. (Maximum number of iteration reached before "
                 "convergence.) Raise max_iter or tol.",
                 UncertifiedWarning,  # a ConvergenceWarning, as scikit-learn's is
-                stacklevel=5,
             )
 
     def _problem(self, X: Any, codes: Array, weight: Array | None) -> tuple[Any, Array, Array, float]:

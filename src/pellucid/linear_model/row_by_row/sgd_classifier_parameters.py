@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole, is_number
+from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.row_by_row.row_by_row_rule import LOSSES, SCHEDULES
 
 
@@ -54,6 +55,12 @@ def _check_combinations(estimator: Any) -> None:
         raise ValueError("l1_ratio must be a number with penalty='elasticnet', got None. Its default is 0.15.")
     if not is_number(estimator.power_t):
         raise TypeError(f"power_t must be a number, got {estimator.power_t!r}.")
+    if estimator.power_t < 0.0:
+        warn_user(
+            f"power_t should be at least 0, got {estimator.power_t!r}: steps would grow, and scikit-learn is about to "
+            "refuse it. Use 0.5, the default.",
+            FutureWarning,
+        )
     if estimator.learning_rate == "optimal" and estimator.alpha == 0:
         raise ValueError("alpha must be above 0 with learning_rate='optimal', which divides by it, got 0.")
     if estimator.learning_rate in ("pa1", "pa2") and estimator.loss != "hinge":

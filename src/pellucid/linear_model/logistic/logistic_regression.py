@@ -9,15 +9,12 @@ from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.finite import check_finite
+from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
+from pellucid.linear_model.linear_classifier import LinearClassifier, dense
 from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
 from pellucid.linear_model.logistic.logistic_newton import Descent, distance
 from pellucid.linear_model.logistic.logistic_parameters import (
@@ -37,7 +34,7 @@ from pellucid.linear_model.logistic.logistic_solvers import solve_logistic
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
 
 
-class LogisticRegression(ClassifierMixin, CertifiedEstimator):
+class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     r"""Classification by probabilities whose logarithms are linear, up to a constant.
 
     .. math:: \min_{W,\,b}\ C\sum_i s_i\,(-\log p_{y_i}(x_i)) + \rho\|W\|_1 + \tfrac{1 - \rho}{2}\|W\|_2^2,\qquad
@@ -166,18 +163,6 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
         self._conclude(certificate, how.trace, X, y, weight)
         return self
 
-    def decision_function(self, X: Data) -> Array:
-        """Return the logits, of shape (n_samples,) for two classes and (n_samples, n_classes) otherwise."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, reset=False)
-        logits = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_)
-        return logits[:, 0] if logits.shape[1] == 1 else logits
-
-    def predict(self, X: Data) -> Array:
-        """Return the most probable label; of equally probable ones, the first in ``classes_``."""
-        logits = self.decision_function(X)
-        return self.classes_[(logits > 0.0).astype(int) if logits.ndim == 1 else np.argmax(logits, axis=1)]
-
     def predict_proba(self, X: Data) -> Array:
         """Return the probability of each class, of shape (n_samples, n_classes)."""
         logits = self.decision_function(X)
@@ -192,33 +177,10 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
             return np.column_stack([log_expit(-logits), log_expit(logits)])
         return np.asarray(log_softmax(logits, axis=1))
 
-    def sparsify(self) -> Self:
-        """Turn ``coef_`` into a sparse matrix: smaller where an l1 penalty left many zeros."""
-        check_is_fitted(self)
-        self.coef_ = sparse.csr_array(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Turn ``coef_`` back into an array."""
-        check_is_fitted(self)
-        self.coef_ = _dense(self.coef_)
-        return self
-
     def _check_labeled(
         self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
     ) -> tuple[Array, Array, Array | None]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse=SPARSE_FORMATS,
-            dtype=FLOATS,
-            ensure_all_finite=False,  # done below, on all threads
-        )
-        check_finite(X, self)
-        check_classification_targets(y)
-        return X, y, check_sample_weight(sample_weight, X)
+        return check_labeled_input(self, X, y, sample_weight, reset=reset, accept_sparse=SPARSE_FORMATS, dtype=FLOATS)
 
     def _check_classes(self, labels: Array, weight: Array) -> None:
         present = np.bincount(labels, weights=weight, minlength=len(self.classes_)) > 0.0
@@ -257,7 +219,7 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
         """Return coefficients and intercept of the last fit, if asked for."""
         if not (self.warm_start and hasattr(self, "coef_")) or self.coef_.shape[1] != n_features:
             return None, None
-        W, b = _dense(self.coef_).T.astype(np.float64), self.intercept_.astype(np.float64)
+        W, b = dense(self.coef_).T.astype(np.float64), self.intercept_.astype(np.float64)
         if has_penalized_intercept(self):
             return np.vstack([W, b / self.intercept_scaling]), np.zeros_like(b)
         return W, b if self.fit_intercept else np.zeros_like(b)
@@ -281,7 +243,7 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
         labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         if np.any(self.classes_[labels] != y):
             raise ValueError(f"y must hold only the labels {self.classes_.tolist()} of the fit. Verify on its data.")
-        coef, intercept, meant = _dense(self.coef_), self.intercept_, regularization(self)
+        coef, intercept, meant = dense(self.coef_), self.intercept_, regularization(self)
         constant = has_penalized_intercept(self)
         if constant:
             X, coef = (
@@ -301,13 +263,8 @@ class LogisticRegression(ClassifierMixin, CertifiedEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
-
-
-def _dense(coef: Any) -> Array:
-    return np.asarray(coef.toarray() if sparse.issparse(coef) else coef)
 
 
 def _with_constant(X: Any, value: float) -> Any:

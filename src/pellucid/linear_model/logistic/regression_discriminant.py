@@ -8,14 +8,13 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_nonnegative, check_one_of, check_positive, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.finite import check_finite
+from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 from pellucid.linear_model.linear_classifier import LinearClassifier, dense, known_codes, winners
 from pellucid.linear_model.linear_input import FLOATS
 from pellucid.linear_model.logistic.regression_discriminant_proof import measure_columns, prove_outputs
@@ -133,23 +132,15 @@ class RegressionDiscriminant(LinearClassifier, ClassifierMixin, CertifiedEstimat
     def _check_labeled(
         self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
     ) -> tuple[Any, Array, Array | None]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=FLOATS,
-            ensure_all_finite=False,  # done below, on all threads
-            multi_output=True,
+        X, y, weight = check_labeled_input(
+            self, X, y, sample_weight, reset=reset, accept_sparse="csr", dtype=FLOATS, multi_output=True
         )
-        check_finite(X, self)
         if type_of_target(y, input_name="y") == "multilabel-indicator":
             y = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
         else:
             y = column_or_1d(y, warn=True)
         check_classification_targets(y)
-        return X, y, check_sample_weight(sample_weight, X)
+        return X, y, weight
 
     def _targets(self, y: Array) -> Array:
         """Return 0 or 1 for each row and output."""

@@ -10,13 +10,11 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import validate_data
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.finite import check_finite
+from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
 from pellucid.linear_model.ridge_regression.ridge_fit import check_alpha, check_ridge_parameters, fit_ridge
@@ -114,20 +112,11 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
     def _check_labeled(
         self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
     ) -> tuple[Array, Array, Array | None]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse=SPARSE_FORMATS,
-            dtype=FLOATS,
-            ensure_all_finite=False,  # done below, on all threads
-            multi_output=True,
+        X, y, weight = check_labeled_input(
+            self, X, y, sample_weight, reset=reset, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, multi_output=True
         )
-        check_finite(X, self)
         if not type_of_target(y, input_name="y").startswith("multilabel"):
             y = column_or_1d(y, warn=True)
-        weight = check_sample_weight(sample_weight, X)
         if self.class_weight is not None:
             by_class = compute_sample_weight(self.class_weight, y)
             weight = by_class if weight is None else weight * by_class

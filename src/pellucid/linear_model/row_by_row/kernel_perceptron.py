@@ -8,15 +8,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_one_of, check_positive, check_whole, is_number
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.finite import check_finite
+from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 from pellucid.linear_model.linear_classifier import known_codes, machine_signs, winners
 from pellucid.linear_model.row_by_row.kernel_function import KERNELS, KernelFunction, scale_gamma
 from pellucid.linear_model.row_by_row.kernel_perceptron_proof import KernelMistakes, prove_kernel_mistakes
@@ -166,24 +164,14 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
         check_whole(max_iter=self.max_iter)
 
     def _check_labeled(self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool) -> tuple[Any, Array, Array]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,  # done below, on all threads
+        X, y, weight = check_labeled_input(
+            self, X, y, sample_weight, reset=reset, accept_sparse="csr", dtype=np.float64, order="C"
         )
-        check_finite(X, self)
-        check_classification_targets(y)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(f"X must be square if it holds the products of the rows, got shape {X.shape}.")
         if sparse.issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        weight = check_sample_weight(sample_weight, X)
         return X, y, np.ones(X.shape[0]) if weight is None else weight
 
     def _present(self, X: Any, codes: Array, weight: Array) -> Presentation:

@@ -9,18 +9,16 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from pellucid.core.certificate import Certificate, UncertifiedWarning
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.finite import check_finite
+from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch, ignore
-from pellucid.core.weights import check_sample_weight
 from pellucid.linear_model.linear_classifier import (
     LinearClassifier,
     dense,
@@ -125,23 +123,12 @@ class RowByRowClassifier(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     def _check_labeled(
         self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
     ) -> tuple[Any, Array, Array | None]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            accept_large_sparse=False,
-            dtype=FLOATS,
-            order="C",
-            ensure_all_finite=False,  # done below, on all threads
-        )
-        check_finite(X, self)
-        check_classification_targets(y)
+        options: dict[str, Any] = {"accept_sparse": "csr", "accept_large_sparse": False, "dtype": FLOATS, "order": "C"}
+        X, y, weight = check_labeled_input(self, X, y, sample_weight, reset=reset, **options)
         if sparse.issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        return X, y, check_sample_weight(sample_weight, X)
+        return X, y, weight
 
     def _check_classes(self) -> None:
         if len(self.classes_) < 2:

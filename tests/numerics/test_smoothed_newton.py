@@ -9,7 +9,8 @@ import pytest
 
 from pellucid.core.watching import ignore
 from pellucid.numerics import curvature_equations
-from pellucid.numerics.smoothed_newton import Effort, smoothed_newton
+from pellucid.numerics.newton_descent import Effort
+from pellucid.numerics.smoothed_newton import smoothed_newton
 
 
 @dataclass
@@ -45,6 +46,9 @@ class Machine:
 
     def loss(self, f, smoothing):
         return Hinge(f, self.C, smoothing)
+
+    def newton_step(self, loss, gradient):
+        return curvature_equations.solve_curvature(self, loss, gradient)
 
     def hessian(self, loss):
         return np.eye(self.size) + (self.A.T * loss.bend) @ self.A

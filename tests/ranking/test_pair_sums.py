@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from pellucid.ranking import ranking_error
+from pellucid.ranking.listed_pairs import ListablePairs
+from pellucid.ranking.listed_pairs_kernels import list_pairs, listed_window_pass
 from pellucid.ranking.pair_sums import Pairs, ranks_within
 from pellucid.ranking.pair_sums_kernels import add_row, window_pass
 
@@ -49,16 +51,18 @@ def test_ranks_count_different_values_within_a_query():
 
 
 @seeds
-def test_window_sums_are_those_of_listed_pairs(seed):
+def test_window_sums_are_those_of_all_pairs(seed):
     y, f, query, weight = rows(seed)
     rng = np.random.default_rng(seed)
     V = rng.standard_normal((len(y), 2))
     low, high = np.sort(rng.choice([-np.inf, -1.0, 0.0, 0.3, 1.0, 2.0, np.inf], 2, replace=False))
-    worse, better = Pairs(y, query, weight).sorted_by(f).sums(V, low, high)
     margin = f[:, None] - f
     pairs = (y[:, None] > y) & (query[:, None] == query) & (margin >= low) & (margin < high)
-    np.testing.assert_allclose(worse, (pairs * weight) @ V, atol=1e-12)
-    np.testing.assert_allclose(better, (pairs.T * weight) @ V, atol=1e-12)
+    found = Pairs(y, query, weight)
+    for at in (found.sorted_by(f), ListablePairs(found).at(f)):
+        worse, better = at.sums(V, low, high)
+        np.testing.assert_allclose(worse, (pairs * weight) @ V, atol=1e-12)
+        np.testing.assert_allclose(better, (pairs.T * weight) @ V, atol=1e-12)
 
 
 @seeds
@@ -80,6 +84,24 @@ def test_the_kernel_is_the_same_as_plain_python(monkeypatch):
     monkeypatch.setitem(window_pass.py_func.__globals__, "add_row", add_row.py_func)
     window_pass.py_func(*given_, np.zeros((pairs.levels.max() + 1, 2)), plain)
     np.testing.assert_array_equal(compiled, plain)
+
+
+def test_listing_is_the_same_in_plain_python():
+    y, f, query, weight = rows(1, n=30)
+    pairs, V = Pairs(y, query, weight), np.column_stack([np.ones(30), f])
+    listed = ListablePairs(pairs).listed
+    order, again = np.argsort(query, kind="stable"), np.zeros_like(listed)
+    assert list_pairs.py_func(order, pairs.starts, pairs.rank, again) == len(listed) > 0
+    np.testing.assert_array_equal(again, listed)
+    worse, better = np.zeros_like(V), np.zeros_like(V)
+    listed_window_pass.py_func(listed, f, weight, V, -0.5, 1.0, worse, better)
+    np.testing.assert_allclose((worse, better), pairs.sorted_by(f).sums(V, -0.5, 1.0))
+
+
+def test_pairs_of_large_queries_are_not_listed():
+    y = np.arange(100.0)
+    assert len(ListablePairs(Pairs(y, np.zeros(100, int), np.ones(100))).listed) == 0
+    assert len(ListablePairs(Pairs(y, np.arange(100) // 50, np.ones(100))).listed) == 2 * 50 * 49 // 2
 
 
 # peer

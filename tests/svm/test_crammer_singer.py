@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,9 +18,20 @@ from sklearn.svm import LinearSVC as Peer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
-from pellucid.svm import LinearSVC
+from pellucid.numerics.centered_newton import centered_newton
+from pellucid.numerics.newton_descent import Effort, Found
+from pellucid.svm import LinearSVC, crammer_singer_solver, shared_rows
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.crammer_singer import CrammerSinger, nearest_shares
+from pellucid.svm.crammer_singer import CrammerSinger
+from pellucid.svm.crammer_singer_descent import crammer_singer_descent
+from pellucid.svm.crammer_singer_descent_kernels import (
+    csr_descent_pass,
+    dense_descent_pass,
+    inner_product,
+    settle_row,
+)
+from pellucid.svm.crammer_singer_kernels import bend_pass, largest_excess_pass, shares_level
+from pellucid.svm.shared_rows import SharedRows
 
 
 def together(**options):
@@ -28,6 +40,17 @@ def together(**options):
 
 def data(n=100, n_classes=3, seed=0):
     return make_classification(n, 5, n_informative=4, n_redundant=0, n_classes=n_classes, flip_y=0.1, random_state=seed)
+
+
+def nearest_shares(r):
+    return np.maximum(r - shares_level(r, len(r)), 0.0)
+
+
+def written_problem(n=20, n_classes=3, *, constant=1.0, thin=False):
+    X, y = data(n, n_classes)
+    rows = AugmentedRows(sparse.csr_array(X) if thin else X, constant)
+    center = np.random.default_rng(2).dirichlet(np.ones(n_classes), n)
+    return CrammerSinger(rows, y, np.linspace(0.5, 2.0, n), center)
 
 
 def objective(model, X, y, cost=1.0):
@@ -53,23 +76,81 @@ def test_two_points_without_intercept(C, weight):
 
 
 def test_shares_of_equal_scores_are_equal():
-    np.testing.assert_allclose(nearest_shares(np.zeros((1, 4))), 0.25)
+    np.testing.assert_allclose(nearest_shares(np.zeros(4)), 0.25)
+
+
+def test_shares_of_scores_far_apart_are_few():
+    np.testing.assert_allclose(nearest_shares(np.array([0.5, 0.25, 0.25])), [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(nearest_shares(np.array([3.0, 1.0, 1.0])), [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(nearest_shares(np.array([1.0, 0.5, -9.0])), [0.75, 0.25, 0.0])
+
+
+@pytest.mark.parametrize("settle", [settle_row, settle_row.py_func])
+def test_one_row_alone_takes_the_step_that_is_best(settle):
+    # two classes, a = 1, c = 1: D = p - p^2, where p is the share of the other class, is largest at p = 1/2
+    shares, scores = np.array([1.0, 0.0]), np.zeros(2)
+    settle(shares, np.array([0, 1]), 0, 1.0, scores)
+    np.testing.assert_allclose(shares, 0.5)
+    np.testing.assert_allclose(scores, [0.5, -0.5])  # what each class lost is what its weights gain
 
 
 def test_derivatives_are_those_of_the_smoothed_loss():
-    X, y = data(20)
-    problem = CrammerSinger(AugmentedRows(X, 1.0), y, 3, np.linspace(0.5, 2.0, 20))
+    problem = written_problem()
     w = 0.3 * np.random.default_rng(0).standard_normal(problem.size)
     loss = problem.loss(problem.scores(w), 0.5)
 
     def gradient(w):
         return w - problem.pull(problem.loss(problem.scores(w), 0.5).pull)
 
-    H = problem.hessian(loss)
+    shared = SharedRows(problem.rows, loss.shares, loss.curvature)
+    H = shared.hessian(loss)
     np.testing.assert_allclose(H, approx_fprime(w, gradient, 1e-7), atol=1e-4)
     d = np.random.default_rng(1).standard_normal(problem.size)
-    np.testing.assert_allclose(problem.hessian_product(loss, d), H @ d)
-    np.testing.assert_allclose(problem.hessian_diagonal(loss), np.diag(H))
+    np.testing.assert_allclose(shared.hessian_product(loss, d), H @ d)
+    np.testing.assert_allclose(shared.hessian_diagonal(loss), np.diag(H))
+    np.testing.assert_allclose(shared.solve_dual(H @ d), d)
+    np.testing.assert_allclose(problem.newton_step(loss, H @ d), d)
+    S = problem.scores(d)
+    np.testing.assert_allclose(loss.bend_along(S), d @ H @ d - d @ d)
+    np.testing.assert_allclose(bend_pass.py_func(loss.shares, loss.curvature, S), d @ H @ d - d @ d)
+
+
+@pytest.mark.parametrize("excess_pass", [largest_excess_pass, largest_excess_pass.py_func])
+def test_the_excess_is_what_the_gap_says(excess_pass):
+    problem = written_problem()
+    f = problem.scores(np.random.default_rng(0).standard_normal(problem.size))
+    shares = np.empty_like(problem.center)
+    value, missing = excess_pass(f, problem.labels, problem.cost, problem.center, 0.5, shares)
+    r = problem.excess(f)
+    np.testing.assert_allclose(shares, [nearest_shares(row) for row in problem.center + r / 0.5], atol=1e-12)
+    assert value == pytest.approx(problem.cost @ r.max(axis=1))
+    assert missing == pytest.approx(problem.cost @ (r.max(axis=1) - np.sum(shares * r, axis=1)))
+
+
+@pytest.mark.parametrize("constant", [0.0, 2.0])
+def test_passes_over_dense_and_sparse_rows_and_in_plain_python_do_the_same(constant):
+    problem = written_problem(constant=constant)
+    X, thin = problem.rows.X, sparse.csr_array(problem.rows.X)
+    parts = {
+        dense_descent_pass: (X,),
+        dense_descent_pass.py_func: (X,),
+        csr_descent_pass: (thin.data, thin.indices, thin.indptr),
+        csr_descent_pass.py_func: (thin.data, thin.indices, thin.indptr),
+    }
+    n, k, results = problem.rows.n, problem.n_classes, []
+    for one_pass, rows in parts.items():
+        shares, W = np.eye(k)[problem.labels], np.zeros((k, problem.rows.width))
+        W = W if len(rows) == 1 else np.ascontiguousarray(W.T)
+        lists = np.arange(n), np.arange(0, n * k + 1, k), np.tile(np.arange(k), n)
+        squares, room = problem.rows.sq_lengths(), np.empty(k)
+        for _ in range(3):
+            one_pass(*rows, constant, problem.labels, problem.cost, squares, *lists, shares, W, room)
+        U = W if len(rows) == 1 else W.T
+        np.testing.assert_allclose(U, problem.rows.pull_by_class(problem.dual_point(shares)), atol=1e-12)
+        results.append(shares)
+    for other in results[1:]:
+        np.testing.assert_allclose(other, results[0], atol=1e-12)
+    assert inner_product.py_func(X[0], np.ones(9)) == pytest.approx(X[0].sum())
 
 
 # properties
@@ -89,12 +170,84 @@ def test_weights_are_repetitions(seed):
 @settings(max_examples=15)
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=6))
 def test_nearest_shares_are_shares_and_nearest(row):
-    r = np.array([row])
+    r = np.array(row)
     p = nearest_shares(r)
     assert p.min() >= 0.0
     assert p.sum() == pytest.approx(1.0)
     corners = np.eye(len(row))  # the angle between r - p and any other share is not sharp
-    assert np.all((corners - p) @ (r - p)[0] <= 1e-9)
+    assert np.all((corners - p) @ (r - p) <= 1e-9)
+    assert shares_level.py_func(r, len(r)) == pytest.approx(shares_level(r, len(r)))
+
+
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_descent_and_newton_find_the_same_machine(thin, C):
+    problem = written_problem(100, thin=thin)
+    problem = replace(problem, cost=C * problem.cost)
+    effort, zeros = Effort(1e-6, 100_000, lambda _w: False), np.zeros(problem.size)
+    passes = crammer_singer_descent(problem, effort, most_passes=100_000, rng=np.random.RandomState(0))
+    steps = centered_newton(problem, Found(zeros, zeros, 1.0), effort)
+    for found in (passes, steps):
+        assert found.gap <= 1e-6 * found.objective
+        np.testing.assert_allclose(found.loss.pull.sum(axis=1), 0.0, atol=1e-12)
+    assert passes.objective == pytest.approx(steps.objective, rel=2e-6)
+    np.testing.assert_allclose(passes.w, steps.w, atol=1e-2)
+
+
+class FixedCenter(CrammerSinger):
+    def centered_at(self, _loss):
+        return self
+
+
+def test_smoothings_around_the_last_dual_point_need_not_get_as_small():
+    problem, zeros = written_problem(100), np.zeros(18)
+    fixed = FixedCenter(problem.rows, problem.labels, problem.cost, problem.center)
+    moved, stayed = (
+        centered_newton(one, Found(zeros, zeros, 1.0), Effort(1e-8, 1000, lambda _w: False)) for one in (problem, fixed)
+    )
+    assert moved.gap <= 1e-8 * moved.objective
+    assert moved.smoothing >= 3.0 * stayed.smoothing
+
+
+def test_passes_alone_settle_rows_of_zeros():
+    problem = written_problem(100, constant=0.0)
+    problem.rows.X[:10] = 0.0
+    effort = Effort(1e-4, 100_000, lambda _w: False)
+    found = crammer_singer_descent(problem, effort, most_passes=100_000, rng=np.random.RandomState(0))
+    assert found.gap <= 1e-4 * found.objective
+
+
+def test_the_dual_never_falls_along_the_passes():
+    problem = written_problem(200)
+    effort = Effort(1e-4, 300, lambda _w: False)
+    trace = crammer_singer_descent(problem, effort, most_passes=300, rng=np.random.RandomState(0)).trace
+    assert np.all(np.diff(trace["objective"] - trace["gap"]) >= -1e-9)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4])
+@pytest.mark.parametrize("thin", [False, True])
+def test_large_data_are_certified(C, thin):
+    X, y = data(5000)
+    X = sparse.csr_array(X) if thin else X
+    model = together(C=C, random_state=0).fit(X, y)
+    assert model.trace_["iteration"][1] == 5.0  # by passes at first
+    assert pellucid.verify(model, X, y).holds
+    np.testing.assert_array_equal(model.coef_, together(C=C, random_state=0).fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("n", [100, 5000])
+def test_columns_of_very_different_scales_are_certified(n):
+    X, y = data(n)
+    for scale in ([1e-6, 1.0, 1e4, 1e6, 1.0], 1e8, 1e-150):
+        assert pellucid.verify(together().fit(X * scale, y), X * scale, y).holds
+
+
+def test_rows_of_zeros_without_an_intercept_cost_what_they_must():
+    X, y = data(5000)
+    X[:100] = 0.0
+    model = together(fit_intercept=False).fit(X, y)
+    assert pellucid.verify(model, X, y).holds
+    np.testing.assert_allclose(model.dual_coef_[y[:100], np.arange(100)], 1.0)
 
 
 def test_two_classes_have_one_row_and_their_certificate():
@@ -113,11 +266,14 @@ def test_sparse_and_dense_rows_agree():
     assert pellucid.verify(thin, sparse.csr_array(X), y).holds
 
 
-def test_many_columns_are_solved_by_conjugate_gradients():
+def test_where_passes_creep_and_columns_are_many_conjugate_gradients_finish(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = sparse.random_array((60, 800), density=0.05, rng=rng, format="csr"), rng.integers(0, 3, 60)
+    monkeypatch.setattr(shared_rows, "MOST_UNKNOWNS", 0)
+    monkeypatch.setattr(crammer_singer_solver, "MANY_PASSES", 3)
     model = together().fit(X, y)
     assert model.certificate_.holds
+    assert "smoothing" in model.trace_.columns
     assert model.score(X, y) == 1.0
 
 

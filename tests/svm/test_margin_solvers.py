@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from pellucid.svm import augmented_rows
 from pellucid.svm import squared_hinge_newton as newton
+from pellucid.svm import squared_hinge_start as squared_hinge_start_module
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.augmented_rows_kernels import csr_curve_pass, csr_gram_pass, csr_pull_pass, csr_scores_pass
 from pellucid.svm.column_descent import column_descent
 from pellucid.svm.column_descent_kernels import column_pass
 from pellucid.svm.hinge_dual_descent import hinge_dual_descent
 from pellucid.svm.hinge_dual_descent_kernels import dual_descent_pass
+from pellucid.svm.hinge_free_rows import hinge_to_rounding
 from pellucid.svm.hinge_interior_point import hinge_interior_point
 from pellucid.svm.hinge_near_rows import hinge_near_rows
 from pellucid.svm.line_minimum import line_minimum
@@ -22,6 +26,7 @@ from pellucid.svm.look_schedule import LookSchedule
 from pellucid.svm.margin_problem import Effort, MarginProblem
 from pellucid.svm.squared_hinge_lasso import squared_hinge_lasso
 from pellucid.svm.squared_hinge_lasso_kernels import lasso_model_descent
+from pellucid.svm.squared_hinge_start import squared_hinge_start
 
 EFFORT = Effort(goal=1e-8, max_iter=10_000, watch=lambda _u: False)
 
@@ -85,6 +90,29 @@ def test_interior_point_and_dual_descent_find_the_same_machine(shape, thin):
         assert np.all((machine.alpha >= 0.0) & (machine.alpha <= one.cost))
 
 
+@pytest.mark.parametrize("shape", [(60, 5), (20, 30)])
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
+def test_the_hinge_of_little_data_is_solved_to_rounding_in_any_order_and_repetition(shape, C):
+    one, effort = problem(*shape), Effort(goal=1e-6, max_iter=1000, watch=lambda _u: False)
+    one = replace(one, cost=C * one.cost)
+    mixed = np.random.default_rng(0).permutation(shape[0])
+    twice = one.part(np.repeat(mixed, 2))  # and so the equations of the free rows are singular
+    plain, other = (
+        hinge_to_rounding(two, effort) for two in (one, replace(twice, cost=0.5 * twice.cost))
+    )  # fmt: skip
+    np.testing.assert_allclose(other.u, plain.u, atol=1e-9 * max(1.0, np.abs(plain.u).max()))
+    assert plain.is_within(1e-9)
+    np.testing.assert_allclose(plain.u, one.combine(plain.alpha), atol=1e-12)
+    free = (plain.alpha > 0.0) & (plain.alpha < one.cost)
+    np.testing.assert_allclose(one.margins(plain.u)[free], 1.0, rtol=1e-9)
+
+
+def test_an_interior_point_stopped_early_is_left_as_it_is():
+    one = problem()
+    stopped = hinge_to_rounding(one, Effort(goal=1e-6, max_iter=1, watch=lambda _u: False))
+    np.testing.assert_array_equal(stopped.u, hinge_interior_point(one, Effort(1e-6, 1, lambda _u: False)).u)
+
+
 @pytest.mark.parametrize("thin", [False, True])
 def test_the_rows_near_the_margin_give_the_machine_of_all_rows(thin):
     one = problem(3000, 4, thin=thin)
@@ -122,7 +150,20 @@ def test_many_rows_and_columns_go_to_dual_descent():
     machine = choose_solver("hinge", "l2", wide, 0)(one, EFFORT)
     assert machine.is_within(1e-8)
     assert machine.trace.columns[-1] == "support_vectors"
-    assert newton.squared_hinge_newton(one, EFFORT).is_within(1e-8)  # by conjugate gradients
+    squared = choose_solver("squared_hinge", "l2", wide, 0)(one, EFFORT)  # by conjugate gradients
+    assert squared.is_within(1e-8)
+    plain = newton.squared_hinge_newton(one, EFFORT)
+    assert squared.trace["gap"][0] < 0.1 * plain.trace["gap"][0]  # and passes before them
+    np.testing.assert_allclose(squared.u, plain.u, atol=1e-3)
+
+
+def test_passes_find_the_squared_machine_where_newton_starts(monkeypatch):
+    one = problem(60, 5, thin=True)
+    monkeypatch.setattr(squared_hinge_start_module, "MOST_PASSES", 2000)
+    monkeypatch.setattr(squared_hinge_start_module, "NEAR", 1e-9)
+    start = squared_hinge_start(one, np.random.RandomState(0))
+    np.testing.assert_allclose(start, newton.squared_hinge_newton(one, EFFORT).u, atol=1e-6)
+    assert newton.squared_hinge_newton(one, EFFORT, start).n_iter <= 1
 
 
 @pytest.mark.parametrize("thin", [False, True])
@@ -161,13 +202,16 @@ def test_kernels_as_plain_python_give_the_same():
     np.testing.assert_allclose(pulled, dense.T @ one.cost)
 
     one = problem(12, 3, constant=2.0, thin=True)
-    squares = (dense**2).sum(axis=1) + 4.0
+    ridge = np.linspace(0.0, 1.0, 12)
+    squares = (dense**2).sum(axis=1) + 4.0 + ridge
     results = []
     for descend in (dual_descent_pass, dual_descent_pass.py_func):
         alpha, u, order = np.zeros(12), np.zeros(4), np.arange(12)
         ends = [12, np.inf, -np.inf]
         for _ in range(5):
-            ends = descend(X.data, X.indices, X.indptr, 2.0, one.signs, one.cost, squares, alpha, u, order, *ends)
+            ends = descend(
+                X.data, X.indices, X.indptr, 2.0, one.signs, ridge, one.cost, squares, alpha, u, order, *ends
+            )
         np.testing.assert_allclose(u, one.combine(alpha))
         results.append((alpha, *ends))
     for compiled, plain in zip(*results, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
@@ -17,12 +17,28 @@ MOST_CONJUGATE_STEPS, RESIDUAL = 300, 1e-2
 """When conjugate gradients stop: after so many steps, or at this part of the gradient."""
 
 
-def solve_curvature(problem: Any, loss: Any, g: Array) -> Array:
-    """Return the step ``d`` with ``H d = g``, for a problem with ``hessian`` and its kin (see SmoothedProblem)."""
+class Curved(Protocol):
+    """The second derivative of a smoothed objective, at the scores of a loss."""
+
+    def hessian(self, loss: Any) -> Array:
+        """Return the second derivative."""
+        ...
+
+    def hessian_product(self, loss: Any, d: Array) -> Array:
+        """Return the second derivative times a vector."""
+        ...
+
+    def hessian_diagonal(self, loss: Any) -> Array:
+        """Return the diagonal of the second derivative, or a bound of it."""
+        ...
+
+
+def solve_curvature(problem: Curved, loss: Any, g: Array) -> Array:
+    """Return the step ``d`` with ``H d = g``, where ``H`` is the second derivative."""
     return (_factored if len(g) <= DIRECT else _by_conjugate_gradients)(problem, loss, g)
 
 
-def _factored(problem: Any, loss: Any, g: Array) -> Array:
+def _factored(problem: Curved, loss: Any, g: Array) -> Array:
     """Solve with a Cholesky factor, the diagonal scaled to 1, or with eigenvalues where that fails."""
     H = problem.hessian(loss)
     scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1.0))
@@ -34,7 +50,7 @@ def _factored(problem: Any, loss: Any, g: Array) -> Array:
         return np.asarray(scale * (vectors @ ((scale * g) @ vectors / np.maximum(values, EPSILON * values[-1]))))
 
 
-def _by_conjugate_gradients(problem: Any, loss: Any, g: Array) -> Array:
+def _by_conjugate_gradients(problem: Curved, loss: Any, g: Array) -> Array:
     """Solve roughly, preconditioned by the diagonal."""
     diagonal = problem.hessian_diagonal(loss)
     d, r = np.zeros_like(g), g.copy()

@@ -20,13 +20,19 @@ from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array
-from pellucid.ranking.pair_sums import Pairs, SortedRows
+from pellucid.numerics.curvature_equations import solve_curvature
+from pellucid.ranking.listed_pairs import ListablePairs, ListedRows
+from pellucid.ranking.pair_sums import SortedRows
 
 RESIDUE = 1e-13
 """Part of all weight that may be left of a window whose rows have all been taken out again."""
 
 BLOCK = 16
 """Most columns that are summed over pairs at once."""
+
+
+Rows = ListedRows | SortedRows
+"""Rows at some scores, which know the sums over their pairs."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class PairLoss:
     value: float
     pull: Array  # (n,): minus the derivative of the (smoothed) loss by the scores
     excess: float  # what smoothing leaves between the loss and its dual
-    rows: SortedRows
+    rows: Rows
     window: tuple[float, float]
     curvature: float
     near: Array  # (n,): weight of the partners in the window
@@ -56,7 +62,7 @@ class PairLoss:
         return self.rows.f
 
     @cached_property
-    def near_rows(self) -> SortedRows:
+    def near_rows(self) -> Rows:
         """The rows that have a partner in the window."""
         return self.rows.only(self.near > 0.0)
 
@@ -66,7 +72,7 @@ class RankingProblem:
     """Rows (of their queries the means subtracted, if dense), pairs and the cost of a pair of weight 1."""
 
     X: Any
-    pairs: Pairs
+    comparable: ListablePairs
     C: float
 
     @property
@@ -89,8 +95,12 @@ class RankingProblem:
 
     def loss(self, f: Array, smoothing: float) -> PairLoss:
         """Return the hinge loss smoothed by ``smoothing``, or for 0 the squared hinge loss."""
-        rows = self.pairs.sorted_by(f)
+        rows = self.comparable.at(f)
         return _smoothed_hinge(rows, self.C, smoothing) if smoothing else _squared_hinge(rows, self.C)
+
+    def newton_step(self, loss: PairLoss, gradient: Array) -> Array:
+        """Return the second derivative, inverted, times the gradient."""
+        return solve_curvature(self, loss, gradient)
 
     def hessian(self, loss: PairLoss) -> Array:
         """Return the second derivative by the weights, of shape (p, p)."""
@@ -111,10 +121,10 @@ class RankingProblem:
     def hessian_diagonal(self, loss: PairLoss) -> Array:
         """Return a bound of the diagonal of the second derivative."""
         squares = self.X.multiply(self.X) if sparse.issparse(self.X) else self.X * self.X
-        return 1.0 + np.asarray(squares.T @ (loss.curvature * self.pairs.weight * loss.near))
+        return 1.0 + np.asarray(squares.T @ (loss.curvature * self.comparable.pairs.weight * loss.near))
 
 
-def _lacks(rows: SortedRows, low: float, high: float) -> tuple[Array, Array, Array]:
+def _lacks(rows: Rows, low: float, high: float) -> tuple[Array, Array, Array]:
     """Return per row the sums of ``1 - m`` over worse and better partners in a window, and both counts."""
     f, residue = rows.f, RESIDUE * rows.pairs.weight.sum()
     sums = rows.sums(np.column_stack([np.ones_like(f), f]), low, high)
@@ -123,7 +133,7 @@ def _lacks(rows: SortedRows, low: float, high: float) -> tuple[Array, Array, Arr
     return lacks, n_worse, n_better
 
 
-def _squared_hinge(rows: SortedRows, C: float) -> PairLoss:
+def _squared_hinge(rows: Rows, C: float) -> PairLoss:
     weight, window = rows.pairs.weight, (-np.inf, 1.0)
     (worse, better), n_worse, n_better = _lacks(rows, *window)
     half_pull = weight * (worse - better)
@@ -131,7 +141,7 @@ def _squared_hinge(rows: SortedRows, C: float) -> PairLoss:
     return PairLoss(C * value, 2.0 * C * half_pull, 0.0, rows, window, 2.0 * C, n_worse + n_better)
 
 
-def _smoothed_hinge(rows: SortedRows, C: float, smoothing: float) -> PairLoss:
+def _smoothed_hinge(rows: Rows, C: float, smoothing: float) -> PairLoss:
     weight, window = rows.pairs.weight, (1.0 - smoothing, 1.0)
     (far, _), far_worse, far_better = _lacks(rows, -np.inf, window[0])
     (worse, better), n_worse, n_better = _lacks(rows, *window)

@@ -14,7 +14,9 @@ from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
-from pellucid.numerics.smoothed_newton import Effort, smoothed_newton
+from pellucid.numerics.newton_descent import Effort
+from pellucid.numerics.smoothed_newton import smoothed_newton
+from pellucid.ranking.listed_pairs import ListablePairs
 from pellucid.ranking.pair_sums import Pairs
 from pellucid.ranking.query_ids import query_numbers
 from pellucid.ranking.ranking_error import ranking_error
@@ -128,7 +130,7 @@ class RankingSVM(CertifiedEstimator):
         used = used[weight[used] > 0.0]
         numbers = query_numbers(query[used], len(used))
         X = X[used] if sparse.issparse(X) else _centered(X[used], numbers)
-        return RankingProblem(X, Pairs(y[used], numbers, weight[used]), self.C)
+        return RankingProblem(X, ListablePairs(Pairs(y[used], numbers, weight[used])), self.C)
 
     def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
         X, y, weight = self._check_rows(X, y, sample_weight, reset=False)

@@ -55,6 +55,28 @@ class AugmentedRows:
             pulled = np.sum(self._in_parts(lambda part: r[part] @ self.X[part]), axis=0)
         return np.append(pulled, self.constant * r.sum()) if self.constant else pulled
 
+    def scores_by_class(self, U: Array) -> Array:
+        """Return ``A U'``, for one row of weights per class."""
+        offset = self.constant * U[:, -1] if self.constant else 0.0
+        W = np.ascontiguousarray(U[:, : self.p].T)
+        if self.is_sparse:
+            return np.asarray(self.X @ W) + offset
+        return np.concatenate(self._in_parts(lambda part: self.X[part] @ W + offset))
+
+    def pull_by_class(self, R: Array) -> Array:
+        """Return ``R' A``, of shape (n_classes, width)."""
+        if self.is_sparse:
+            pulled = np.asarray(self.X.T @ R).T
+        else:
+            pulled = np.sum(self._in_parts(lambda part: R[part].T @ self.X[part]), axis=0)
+        return (
+            np.column_stack([pulled, self.constant * R.sum(axis=0)]) if self.constant else np.ascontiguousarray(pulled)
+        )
+
+    def part(self, chosen: Array) -> AugmentedRows:
+        """Return some of the rows."""
+        return AugmentedRows(self.X[chosen], self.constant)
+
     def gram(self, h: Array) -> Array:
         """Return ``A' diag(h) A`` for weights of at least 0; rows of weight 0 cost nothing."""
         G = np.zeros((self.width, self.width))

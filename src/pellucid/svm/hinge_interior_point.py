@@ -39,8 +39,14 @@ Solver = Callable[[Array], tuple[Array, Array]]
 """From the right side ``b`` to the steps of ``u`` and ``alpha``."""
 
 
-def hinge_interior_point(problem: MarginProblem, effort: Effort, start: Array | None = None) -> Machine:
-    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)`, with its dual point."""
+def hinge_interior_point(
+    problem: MarginProblem, effort: Effort, start: Array | None = None, finest: float | None = None
+) -> Machine:
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)`, with its dual point.
+
+    Beyond the goal it goes on to a gap of ``finest`` times the objective, as long as that halves with each step.
+    """
+    finest = BEYOND * effort.goal if finest is None else finest
     if start is None:
         start = squared_hinge_newton(problem, replace(effort, goal=0.01, watch=lambda _u: False)).u
     path = _Path(problem, start)
@@ -52,7 +58,7 @@ def hinge_interior_point(problem: MarginProblem, effort: Effort, start: Array | 
             best = (path.u, path.alpha, machine.objective, machine.gap)
         stalled = machine.is_within(effort.goal) and machine.gap > 0.5 * last_gap
         last_gap = machine.gap
-        done = effort.watch(path.u) or machine.n_iter >= effort.max_iter or machine.is_within(BEYOND * effort.goal)
+        done = effort.watch(path.u) or machine.n_iter >= effort.max_iter or machine.is_within(finest)
         if done or stalled or not path.advance():
             break
         machine.n_iter += 1

@@ -9,18 +9,17 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.finite import check_finite
+from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
-from pellucid.numerics.smoothed_newton import Effort, smoothed_newton
+from pellucid.numerics.newton_descent import Effort
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer_proof import prove_together
+from pellucid.svm.crammer_singer_solver import solve_together
 from pellucid.svm.linear_svc_parameters import check_linear_svc_parameters
 from pellucid.svm.linear_svc_proof import LARGEST_GAP, FittedMachines, certificate_of, prove_machines
 from pellucid.svm.linear_svc_solvers import choose_solver, joined_trace, solve_machines
@@ -60,7 +59,8 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
     verbose : int, default=0
         Accepted for compatibility; see ``trace_``.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order of the rows, if the hinge is solved by coordinate descent (many rows and columns).
+        Seed of the order of the rows where they are visited one by one: for the hinge of many rows and columns, and
+        for one machine for all classes.
     max_iter : int, default=1000
         Most iterations per machine.
 
@@ -134,12 +134,11 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
             return self._fit_together(X, y, weight)
         signs, cost = self._machines(y, weight)
         rows = AugmentedRows(X, self._constant)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         machines = solve_machines(
             rows,
             signs,
             cost,
-            choose_solver(self.loss, self.penalty, rows, seed),
+            choose_solver(self.loss, self.penalty, rows, self._seed()),
             goal=min(self.tol, LARGEST_GAP),
             max_iter=self.max_iter,
             watch=self._watch(X, y, attributes=self._attributes),
@@ -153,12 +152,12 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
     def _fit_together(self, X: Any, y: Array, weight: Array | None) -> Self:
         """Fit one machine for all classes."""
         labels, cost = self._together(y, weight)
-        problem = CrammerSinger(AugmentedRows(X, self._constant), labels, len(self.classes_), cost)
+        problem = CrammerSinger(AugmentedRows(X, self._constant), labels, cost, np.zeros((len(y), len(self.classes_))))
         watch = self._watch(X, y, attributes=lambda w: self._attributes(self._differences(w)))
-        found = smoothed_newton(problem, Effort(min(self.tol, LARGEST_GAP), self.max_iter, watch), smoothing=1.0)
+        found = solve_together(problem, Effort(min(self.tol, LARGEST_GAP), self.max_iter, watch), self._seed())
         for name, value in self._attributes(self._differences(found.w)).items():
             setattr(self, name, value)
-        dual = problem.loss(problem.scores(found.smoothed), found.smoothing).pull
+        dual = found.loss.pull
         self.dual_coef_ = np.ascontiguousarray(dual.T[1:] if len(self.classes_) == 2 else dual.T)
         self.n_iter_ = found.n_iter
         certificate = certificate_of(found.gap / max(found.objective, np.finfo(float).tiny), 0.0, self.tol)
@@ -193,22 +192,15 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
     def _constant(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
     def _check_labeled(
         self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
     ) -> tuple[Any, Array, Array | None]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,  # done below, on all threads
+        return check_labeled_input(
+            self, X, y, sample_weight, reset=reset, accept_sparse="csr", dtype=np.float64, order="C"
         )
-        check_finite(X, self)
-        check_classification_targets(y)
-        return X, y, check_sample_weight(sample_weight, X)
 
     def _machines(self, y: Array, weight: Array | None) -> tuple[Array, Array]:
         """Return the sign and the cost of each row in each machine, of shape (n_machines, n_samples)."""

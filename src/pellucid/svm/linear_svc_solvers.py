@@ -13,14 +13,19 @@ from pellucid.core.watching import Watch, ignore
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.column_descent import column_descent
 from pellucid.svm.hinge_dual_descent import hinge_dual_descent
+from pellucid.svm.hinge_free_rows import hinge_to_rounding
 from pellucid.svm.hinge_interior_point import hinge_interior_point
 from pellucid.svm.hinge_near_rows import hinge_near_rows
 from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
 from pellucid.svm.squared_hinge_lasso import squared_hinge_lasso
 from pellucid.svm.squared_hinge_newton import DIRECT, squared_hinge_newton
+from pellucid.svm.squared_hinge_start import squared_hinge_start
 
 MANY_ROWS, MANY_ROWS_EACH = 10_000, 50
 """Rows, and rows per column, from which the hinge is solved on the rows near the margin."""
+
+SMALL = 1 << 14
+"""Entries of the data up to which the hinge is solved to rounding: it costs next to nothing there."""
 
 FEW_COLUMNS = 400
 """Columns up to which the l1 penalty is solved with the whole Hessian; coordinate descent otherwise."""
@@ -66,12 +71,26 @@ def choose_solver(loss: str, penalty: str, rows: AugmentedRows, seed: int) -> So
     if penalty == "l1":
         return squared_hinge_lasso if rows.width <= FEW_COLUMNS else column_descent
     if loss == "squared_hinge":
-        return squared_hinge_newton
+        return _newton_from_descent(seed) if rows.is_sparse and _is_large(rows) else squared_hinge_newton
+    if rows.n * rows.width <= SMALL:
+        return hinge_to_rounding
     if rows.n >= MANY_ROWS and rows.n >= MANY_ROWS_EACH * rows.width:
         return hinge_near_rows
-    if min(rows.n, rows.width) <= DIRECT:
+    if not _is_large(rows):
         return hinge_interior_point
     return lambda problem, effort: hinge_dual_descent(problem, effort, np.random.RandomState(seed))
+
+
+def _is_large(rows: AugmentedRows) -> bool:
+    """Return whether both rows and columns are too many for a Cholesky factor."""
+    return min(rows.n, rows.width) > DIRECT
+
+
+def _newton_from_descent(seed: int) -> Solve:
+    def solve(problem: MarginProblem, effort: Effort) -> Machine:
+        return squared_hinge_newton(problem, effort, squared_hinge_start(problem, np.random.RandomState(seed)))
+
+    return solve
 
 
 def joined_trace(machines: list[Machine]) -> Trace:

@@ -55,8 +55,7 @@ class MarginProblem:
 
     def part(self, chosen: Array) -> MarginProblem:
         """Return the problem of some of the rows, which all want the margin 1."""
-        rows = AugmentedRows(self.rows.X[chosen], self.rows.constant)
-        return MarginProblem(rows, self.signs[chosen], self.cost[chosen])
+        return MarginProblem(self.rows.part(chosen), self.signs[chosen], self.cost[chosen])
 
 
 @dataclass(frozen=True)

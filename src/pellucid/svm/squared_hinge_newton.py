@@ -30,11 +30,11 @@ Solver = Callable[[Array, Array, float], Array]
 """Solves ``H d = g``, from ``g``, which rows are short, and the relative residual that will do."""
 
 
-def squared_hinge_newton(problem: MarginProblem, effort: Effort) -> Machine:
-    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)^2`."""
-    machine = Machine(np.zeros(problem.rows.width))
+def squared_hinge_newton(problem: MarginProblem, effort: Effort, start: Array | None = None) -> Machine:
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)^2`; it starts at 0 if not told."""
+    machine = Machine(np.zeros(problem.rows.width) if start is None else start)
     solve = _solver(problem)
-    u, margins, last_gap = machine.u, np.zeros(problem.rows.n), np.inf
+    u, margins, last_gap = machine.u, problem.margins(machine.u), np.inf
     spare = 0 if isinstance(solve, _ConjugateGradient) else SPARE_STEPS
     while True:
         short = np.maximum(1.0 - margins, 0.0)

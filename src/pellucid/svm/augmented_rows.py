@@ -24,7 +24,7 @@ from pellucid.svm.augmented_rows_kernels import (
 BLOCK_BYTES = 1 << 20
 """Size of a block of weighted rows: about one core's second-level cache."""
 
-WORTH_THREADS = 1 << 17
+WORTH_THREADS = 1 << 19
 """Entries from which a product gains from several threads."""
 
 

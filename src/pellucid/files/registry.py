@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from pellucid.files.errors import NotSaveableError, SchemaError
 from pellucid.files.schema import Schema
 
+FAMILIES = (
+    "discriminant_analysis",
+    "linear_model",
+    "naive_bayes",
+    "neighbors",
+    "ranking",
+    "row_by_row",
+    "svm",
+    "tables",
+    "text",
+    "transformers",
+)
+"""The modules of ``pellucid.files.schemas``."""
+
 
 @cache
 def registry() -> dict[str, Schema]:
     """Return every schema by its registry name."""
-    from pellucid.files.schemas import (
-        discriminant_analysis,
-        linear_model,
-        naive_bayes,
-        neighbors,
-        ranking,
-        row_by_row,
-        svm,
-        tables,
-        text,
-        transformers,
-    )
-
-    families = (
-        discriminant_analysis,
-        linear_model,
-        naive_bayes,
-        neighbors,
-        ranking,
-        row_by_row,
-        svm,
-        tables,
-        text,
-        transformers,
-    )
+    families = [import_module(f"pellucid.files.schemas.{name}") for name in FAMILIES]
     return {schema.name: schema for family in families for schema in family.SCHEMAS}
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from pellucid.core.checks import check_one_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.partial_fit import partial_fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
@@ -18,7 +19,6 @@ from pellucid.naive_bayes.class_counts import class_totals
 from pellucid.naive_bayes.class_labels import check_classes, encode_known_labels, encode_labels, numeric_labels
 from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.counting_nb_proof import Pairs, spot_check_counting_nb
-from pellucid.naive_bayes.partial_fits import partial_fit_method
 from pellucid.naive_bayes.smoothing import check_alpha, log_class_prior
 from pellucid.naive_bayes.spot_check import few_columns, spot_sums
 

@@ -13,6 +13,7 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_nonnegative
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.finite import check_finite
+from pellucid.core.partial_fit import partial_fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
@@ -20,7 +21,6 @@ from pellucid.naive_bayes.class_labels import check_classes, encode_known_labels
 from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.gaussian_nb_proof import prove_gaussian_nb, spot_check_gaussian_nb
 from pellucid.naive_bayes.gaussian_nb_solvers import ClassMoments, class_moments, gaussian_log_scores
-from pellucid.naive_bayes.partial_fits import partial_fit_method
 
 FLOATS = (np.float64, np.float32)
 PRIOR_SUM_ERROR = 1e-5

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labeled_input import check_labeled_input
+from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
 from pellucid.numerics.newton_descent import Effort
 from pellucid.svm.augmented_rows import AugmentedRows
@@ -26,7 +24,7 @@ from pellucid.svm.linear_svc_solvers import choose_solver, joined_trace, solve_m
 from pellucid.svm.margin_problem import Machine
 
 
-class LinearSVC(ClassifierMixin, CertifiedEstimator):
+class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     r"""Linear support vector machine; of several classes, one machine per class against the rest.
 
     .. math:: \min_{w,\,b}\ \tfrac12\|w\|_2^2 + \tfrac12(b/s)^2 + C\sum_i c_i\,\ell(t_i(w'x_i + b)),\qquad
@@ -164,30 +162,6 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
         self._conclude(certificate, found.trace, X, y, weight)
         return self
 
-    def decision_function(self, X: Data) -> Array:
-        """Return :math:`w'x + b`, of shape (n_samples,) for two classes and (n_samples, n_classes) otherwise."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
-        scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Data) -> Array:
-        """Return the label of the largest score; of tied scores, the first in ``classes_``."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
-
-    def sparsify(self) -> Self:
-        """Turn ``coef_`` into a sparse matrix: smaller where an l1 penalty left many zeros."""
-        check_is_fitted(self)
-        self.coef_ = sparse.csr_array(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Turn ``coef_`` back into an array."""
-        check_is_fitted(self)
-        self.coef_ = _dense(self.coef_)
-        return self
-
     @property
     def _constant(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
@@ -247,7 +221,7 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
 
     def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
         X, y, weight = self._check_labeled(X, y, sample_weight, reset=False)
-        u, dual = _dense(self.coef_), getattr(self, "dual_coef_", None)
+        u, dual = dense(self.coef_), getattr(self, "dual_coef_", None)
         if self.fit_intercept:
             u = np.hstack([u, np.reshape(self.intercept_, (-1, 1)) / self._constant])
         if self.multi_class == "crammer_singer":
@@ -257,12 +231,3 @@ class LinearSVC(ClassifierMixin, CertifiedEstimator):
             return prove_together(X, *self._together(y, weight), model)
         model = FittedMachines(u, dual, self.loss, self.penalty, self._constant, self.tol)
         return prove_machines(X, *self._machines(y, weight), model)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _dense(coef: Any) -> Array:
-    return np.asarray(coef.toarray() if sparse.issparse(coef) else coef)

@@ -13,8 +13,8 @@ from sklearn.utils import compute_class_weight
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labeled_input import check_labeled_input
+from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.linear_classifier import LinearClassifier, dense
 from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
 from pellucid.linear_model.logistic.logistic_newton import Descent, distance
 from pellucid.linear_model.logistic.logistic_parameters import (

@@ -14,8 +14,8 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_nonnegative, check_one_of, check_positive, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labeled_input import check_labeled_input
+from pellucid.core.linear_classifier import LinearClassifier, dense, known_codes, winners
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.linear_classifier import LinearClassifier, dense, known_codes, winners
 from pellucid.linear_model.linear_input import FLOATS
 from pellucid.linear_model.logistic.regression_discriminant_proof import measure_columns, prove_outputs
 from pellucid.linear_model.logistic.regression_discriminant_solvers import fit_outputs, joined_trace

@@ -14,8 +14,8 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_one_of, check_positive, check_whole, is_number
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labeled_input import check_labeled_input
+from pellucid.core.linear_classifier import known_codes, machine_signs, winners
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.linear_classifier import known_codes, machine_signs, winners
 from pellucid.linear_model.row_by_row.kernel_function import KERNELS, KernelFunction, scale_gamma
 from pellucid.linear_model.row_by_row.kernel_perceptron_proof import KernelMistakes, prove_kernel_mistakes
 from pellucid.linear_model.row_by_row.kernel_perceptron_solvers import KernelMachine, ProductRows, count_mistakes

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate
+from pellucid.core.linear_classifier import dense
 from pellucid.core.types import Array
-from pellucid.linear_model.linear_classifier import dense
 from pellucid.linear_model.row_by_row.perceptron_proof import Mistakes, prove_mistakes, repeated_weight
 from pellucid.linear_model.row_by_row.presented_rows import Presentation
 from pellucid.linear_model.row_by_row.row_by_row_classifier import RowByRowClassifier

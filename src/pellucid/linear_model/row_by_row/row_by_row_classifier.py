@@ -14,18 +14,18 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from pellucid.core.certificate import Certificate, UncertifiedWarning
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labeled_input import check_labeled_input
-from pellucid.core.threads import own_threads
-from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
-from pellucid.core.user_warnings import warn_user
-from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.linear_classifier import (
+from pellucid.core.linear_classifier import (
     LinearClassifier,
     dense,
     known_codes,
     machine_costs,
     machine_signs,
 )
+from pellucid.core.partial_fit import partial_fit_method
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_user
+from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.linear_input import FLOATS
 from pellucid.linear_model.row_by_row.presented_rows import Presentation, present_as_given, present_by_content
 from pellucid.linear_model.row_by_row.row_by_row_losses import row_loss
@@ -102,18 +102,12 @@ class RowByRowClassifier(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         self._warn_of_the_limit()
         return self
 
+    @partial_fit_method
     def partial_fit(self, X: Data, y: Data, classes: Data | None = None, sample_weight: Data | None = None) -> Self:
         """Show more rows once, going on from what was learned; the first call must name all ``classes``."""
         check_sgd_parameters(self)
         check_parts(self)
-        before = self.__dict__.copy()
-        try:
-            with own_threads():
-                self._learn_part(X, y, classes, sample_weight)
-        except BaseException:  # a part that is refused leaves the model as it was
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        self._learn_part(X, y, classes, sample_weight)
         return self
 
     @property

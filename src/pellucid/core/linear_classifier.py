@@ -10,7 +10,6 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
 
 
 class LinearClassifier:
@@ -23,7 +22,7 @@ class LinearClassifier:
     def decision_function(self, X: Data) -> Array:
         """Return :math:`w'x + b`, of shape (n_samples,) for two classes and (n_samples, n_classes) otherwise."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, reset=False)
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
         scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 

@@ -32,6 +32,13 @@ def test_frame_and_columns_round_trip():
     assert trace.frame().shape == (2, 4)
 
 
+def test_a_method_without_an_objective_has_no_such_column():
+    trace = Trace()
+    trace.add(iteration=1, changed=3)
+    assert trace.columns == ("iteration", "changed")
+    assert repr(trace) == "Trace(1 row: iteration, changed)"
+
+
 def test_repr_says_how_the_objective_went():
     assert repr(two_rows()) == "Trace(2 rows: iteration, objective, gap, step; objective 4 -> 3)"
     assert repr(Trace()) == "Trace(0 rows)"
@@ -64,6 +71,6 @@ def test_refuses_unknown_columns_and_ragged_ones():
     with pytest.raises(KeyError, match="column must be one of .*'nothing'"):
         two_rows()["nothing"]
     with pytest.raises(ValueError, match="must start with"):
-        Trace.from_columns({"objective": [1.0], "iteration": [1.0]})
+        Trace.from_columns({"objective": [1.0], "iteration": [1.0]})  # iteration comes first
     with pytest.raises(ValueError, match="equal lengths"):
         Trace.from_columns({"iteration": [1.0], "objective": [1.0, 2.0]})

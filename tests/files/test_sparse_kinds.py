@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import read_as
-from pellucid.files.pages import Page, WritePage
-from pellucid.files.sparse_kinds import SparseRows
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.pages import Page, WritePage
+from pellucid.kinds.plain import read_as
+from pellucid.kinds.sparse import SparseRows
 
 KIND = SparseRows(("n_samples", "n_features"))
 ROWS = sparse.csr_array(np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 4.0]]))

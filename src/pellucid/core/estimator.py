@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
+from pellucid.core.cards import card_of
 from pellucid.core.certificate import Certificate
 from pellucid.core.fingerprint import fingerprint
+from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
+from pellucid.core.training_data import CLASSES, TrainingData
 from pellucid.core.types import Data
 from pellucid.core.watching import Watch, finish_watch, make_watch
+
+SEEN_IN_DATA = frozenset({"n_features_in_", "feature_names_in_"})
+"""Attributes that the check of the data sets, before the fit."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,25 +40,46 @@ def fit_method(fit: F) -> F:
     return wrapped  # type: ignore[return-value]  # same signature, by wraps
 
 
-def forget_fit(estimator: Any) -> None:
-    """Remove every fitted attribute."""
+def forget_fit(estimator: Any, keep: frozenset[str] = frozenset()) -> None:
+    """Remove every fitted attribute but those to keep."""
     for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
-        delattr(estimator, name)
+        if name not in keep:
+            delattr(estimator, name)
 
 
 class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
-    """Base of all estimators. A subclass decorates ``fit`` with ``fit_method`` and implements ``_prove``.
+    """Base of all estimators. What belongs to one stands on its method card; see ``pellucid.core.cards``.
 
-    ``fit`` ends with ``self._conclude(certificate, trace, X, y)``; ``_prove`` recomputes the certificate
-    from the data and the fitted attributes alone.
+    ``fit`` is decorated with ``fit_method`` and reads ``data = self._check(X, y, sample_weight)``, a solver that
+    returns a :class:`Fit`, and ``return self._adopt(found, data)``.
     """
 
     trace_: Trace
     certificate_: Certificate
     data_fingerprint_: str
 
+    def _check(self, X: Data, y: Data = None, sample_weight: Data | None = None, **options: Any) -> TrainingData:
+        """Return the training data; refuse parameters and data that the card does not allow."""
+        card = card_of(type(self))
+        card.check_parameters(self)
+        return card.rules_for(self).check(self, X, y, sample_weight, **options)
+
+    def _adopt(self, found: Fit, data: TrainingData) -> Self:
+        """Store a fit with its evidence, in place of what an earlier one left; warn if a claim does not hold."""
+        forget_fit(self, keep=SEEN_IN_DATA)
+        for name, value in found.attributes.items():
+            setattr(self, name, value)
+        self.trace_, self.data_fingerprint_ = found.trace, data.fingerprint
+        self.certificate_ = found.certificate or card_of(type(self)).proof_of(self, data)
+        finish_watch(self, *data.given[:2])
+        self.certificate_.warn_unless_holds(type(self).__name__)
+        return self
+
     def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        raise NotImplementedError(f"{type(self).__name__} has no proof.")
+        card = card_of(type(self))
+        classes = getattr(self, "classes_", None) if card.rules_for(self).target == CLASSES else None
+        data = card.rules_for(self).check(self, X, y, sample_weight, reset=False, classes=classes)
+        return card.proof_of(self, data)
 
     def _conclude(self, certificate: Certificate, trace: Trace, *data: Any) -> None:
         """Store what the fit proved about itself; warn if a claim does not hold."""

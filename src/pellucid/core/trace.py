@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-FIRST_COLUMNS = ("iteration", "objective")
+FIRST_COLUMNS = ("iteration",)
 
 
 class Trace:
-    """Columns of numbers, one row per iteration; ``iteration`` and ``objective`` come first.
+    """Columns of numbers, one row per iteration: ``iteration``, then ``objective`` if the method has one, then others.
 
     Examples
     --------
@@ -38,8 +38,8 @@ class Trace:
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[float]]) -> Trace:
-        """Return the trace with these columns, which must have equal lengths and start with the two fixed ones."""
-        if tuple(columns)[:2] != FIRST_COLUMNS and columns:
+        """Return the trace with these columns, which must have equal lengths and start with ``iteration``."""
+        if tuple(columns)[:1] != FIRST_COLUMNS and columns:
             raise ValueError(f"columns must start with {FIRST_COLUMNS}, got {tuple(columns)}. Reorder them.")
         lengths = {len(column) for column in columns.values()}
         if len(lengths) > 1:
@@ -47,7 +47,7 @@ class Trace:
         trace = cls()
         for values in zip(*columns.values(), strict=True):
             present = {name: v for name, v in zip(columns, values, strict=True) if not _is_absent(name, v)}
-            trace.add(**{"iteration": math.nan, "objective": math.nan, **present})
+            trace.add(**{"iteration": math.nan, **present})
         return trace
 
     @classmethod
@@ -60,9 +60,9 @@ class Trace:
             joined.states.extend(trace.states)
         return joined
 
-    def add(self, *, iteration: float, objective: float, **more: float) -> None:
+    def add(self, *, iteration: float, **more: float) -> None:
         """Append one row; a column that a row lacks reads as nan there."""
-        self._rows.append({"iteration": iteration, "objective": float(objective), **more})
+        self._rows.append({"iteration": iteration, **more})
 
     def keep(self, **state: Array) -> None:
         """Keep copies of the arrays of this iteration, if inside ``pellucid.record()``."""
@@ -100,9 +100,12 @@ class Trace:
     def __repr__(self) -> str:
         if not self._rows:
             return "Trace(0 rows)"
-        first, last = self._rows[0]["objective"], self._rows[-1]["objective"]
         rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
-        return f"Trace({rows}: {', '.join(self.columns)}; objective {first:.6g} -> {last:.6g})"
+        fell = ""
+        if "objective" in self.columns:
+            values = self["objective"]
+            fell = f"; objective {values[0]:.6g} -> {values[-1]:.6g}"
+        return f"Trace({rows}: {', '.join(self.columns)}{fell})"
 
     def frame(self) -> pd.DataFrame:
         """Return the trace as a pandas data frame."""
@@ -112,7 +115,7 @@ class Trace:
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the trace; see :func:`pellucid.plots.plot_trace`."""
-        from pellucid.plots import plot_trace
+        from pellucid.drawing.trace_plot import plot_trace
 
         return plot_trace(self, ax=ax, **options)
 

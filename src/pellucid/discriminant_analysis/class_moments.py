@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
@@ -13,28 +11,7 @@ BLOCK = 1 << 16
 """Numbers of a block of rows."""
 
 
-@dataclass(frozen=True)
-class Classes:
-    """The labels in order, and the rows of each."""
-
-    labels: Array
-    rows: tuple[Array, ...]
-
-    @property
-    def counts(self) -> Array:
-        """Number of rows of each class."""
-        return np.array([len(rows) for rows in self.rows])
-
-
-def split_classes(y: Array) -> Classes:
-    """Return which rows belong to which class."""
-    labels, codes = np.unique(y, return_inverse=True)
-    order = np.argsort(codes.astype(np.uint16) if len(labels) < 1 << 16 else codes, kind="stable")  # short: radix sort
-    ends = np.cumsum(np.bincount(codes, minlength=len(labels)))
-    return Classes(labels, tuple(np.split(order, ends[:-1])))
-
-
-def class_moments(X: Array, classes: Classes) -> tuple[Array, list[Array]]:
+def class_moments(X: Array, rows_of: tuple[Array, ...]) -> tuple[Array, list[Array]]:
     r"""Return the mean of each class, of shape (n_classes, n_features), and its :math:`\sum (x - \bar x)(x - \bar x)'`.
 
     Each row is read once: deviations are taken from the mean of the class's first rows. It is so near the mean of all
@@ -42,7 +19,7 @@ def class_moments(X: Array, classes: Classes) -> tuple[Array, list[Array]]:
     """
     height = max(1, BLOCK // X.shape[1])
     means, scatters = [], []
-    for rows in classes.rows:
+    for rows in rows_of:
         near = X[rows[:height]].mean(axis=0, dtype=np.float64)
         total, scatter = _sums_around(X, rows, near)
         shift = total / len(rows)
@@ -76,11 +53,11 @@ def _sums_around(X: Array, rows: Array, center: Array) -> tuple[Array, Array]:
     return np.sum(totals, axis=0), np.sum(scatters, axis=0)
 
 
-def centered_triangle(X: Array, classes: Classes, means: Array) -> Array:
+def centered_triangle(X: Array, rows_of: tuple[Array, ...], means: Array) -> Array:
     """Return the triangular factor R with ``R'R`` the pooled scatter, by QR of blocks: no digit is lost to squares."""
     height = max(X.shape[1], BLOCK // X.shape[1])
     triangle: Array = np.zeros((0, X.shape[1]))
-    for rows, mean in zip(classes.rows, means, strict=True):
+    for rows, mean in zip(rows_of, means, strict=True):
         for start in range(0, len(rows), height):
             block = X[rows[start : start + height]].astype(np.float64, copy=False) - mean
             triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block]), mode="r"))

@@ -9,15 +9,12 @@ from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf, shrunk_covariance
 from sklearn.preprocessing import StandardScaler
 
-from pellucid.core.checks import is_number
 from pellucid.core.types import Array
 
 
 def check_covariance_parameters(estimator: Any) -> None:
     """Refuse combinations of solver, shrinkage and covariance estimator that have no meaning."""
     shrinkage, given = estimator.shrinkage, estimator.covariance_estimator
-    if shrinkage is not None and shrinkage != "auto" and not (is_number(shrinkage) and 0 <= shrinkage <= 1):
-        raise ValueError(f"shrinkage must be None, 'auto' or between 0 and 1, got {shrinkage!r}.")
     if estimator.solver == "svd" and shrinkage is not None:
         raise NotImplementedError(
             f"shrinkage must be None with solver='svd', got {shrinkage!r}: shrinkage not supported there. "

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.trace import Trace
+from pellucid.core.training_data import FLOATS
 from pellucid.core.types import Array, Data
-from pellucid.discriminant_analysis.class_moments import class_moments, split_classes
 from pellucid.discriminant_analysis.discriminant_scores import DiscriminantScores
-from pellucid.discriminant_analysis.given_covariance import check_covariance_parameters
-from pellucid.discriminant_analysis.given_priors import class_priors
-from pellucid.discriminant_analysis.linear_discriminant_proof import linear_certificate, prove_linear
-from pellucid.discriminant_analysis.linear_discriminant_solvers import SOLVERS, GroupedData
-
-FLOATS = (np.float64, np.float32)
+from pellucid.discriminant_analysis.linear_discriminant_solvers import linear_discriminants
 
 
 class LinearDiscriminantAnalysis(
@@ -101,27 +93,14 @@ class LinearDiscriminantAnalysis(
     @fit_method
     def fit(self, X: Data, y: Data) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and the labels ``y``."""
-        check_one_of(SOLVERS, solver=self.solver)
-        check_nonnegative(tol=self.tol)
-        check_covariance_parameters(self)
-        X, y = validate_data(self, X, y, ensure_min_samples=2, dtype=FLOATS)
-        check_classification_targets(y)
-        classes = split_classes(y)
-        if len(y) == len(classes.labels):
+        data = self._check(X, y)
+        if len(data.y) == len(data.classes):
             raise ValueError(
-                f"The number of samples must be more than the number of classes, got {len(y)} of each. Add rows."
+                f"The number of samples must be more than the number of classes, got {len(data.y)} of each. Add rows."
             )
-        self.classes_ = classes.labels
-        priors = class_priors(self.priors, classes.counts)
-        self._n_features_out = self._component_count(len(classes.labels), X.shape[1])
-        data = GroupedData(X, classes, *class_moments(X, classes), priors)
-        found = SOLVERS[self.solver](data, self)
-        self._store(found, data)
-        certificate = linear_certificate(self, data.means, found.within, data.priors)
-        trace = Trace()
-        trace.add(iteration=1, objective=certificate["discriminants"].value)
-        self._conclude(certificate, trace, X, y)
-        return self
+        n_components = self._component_count(len(data.classes), data.X.shape[1])
+        settings = SimpleNamespace(**{**self.get_params(deep=False), "n_components": n_components})
+        return self._adopt(linear_discriminants(data, settings), data)
 
     def transform(self, X: Data) -> Array:
         """Return Fisher's projection, of shape (n_samples, n_components)."""
@@ -149,23 +128,8 @@ class LinearDiscriminantAnalysis(
         most = min(n_classes - 1, n_features)
         if self.n_components is None:
             return most
-        check_whole(n_components=self.n_components)
         if self.n_components > most:
             raise ValueError(
                 f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}, got {self.n_components}."
             )
         return self.n_components
-
-    def _store(self, found: Any, data: GroupedData) -> None:
-        dtype = data.X.dtype
-        coef, intercept = found.coef, found.intercept
-        if len(self.classes_) == 2:
-            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        self.means_, self.priors_ = data.means.astype(dtype), data.priors.astype(dtype)
-        self.coef_, self.intercept_ = coef.astype(dtype), intercept.astype(dtype)
-        for name, value in found.attributes.items():
-            setattr(self, name, value.astype(dtype))
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        X, y = validate_data(self, X, y, reset=False, dtype=FLOATS)
-        return prove_linear(self, np.asarray(X, dtype=np.float64), y)

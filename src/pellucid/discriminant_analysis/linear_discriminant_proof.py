@@ -8,24 +8,25 @@ import numpy as np
 from scipy.linalg import eigh
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.discriminant_analysis.class_moments import class_scatter
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
 
-EPS = float(np.finfo(np.float64).eps)
 SINGLE = float(np.finfo(np.float32).eps)
 
 
-def prove_linear(model: Any, X: Array, y: Array) -> Certificate:
+def prove_linear(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
-    groups = [np.flatnonzero(y == label) for label in model.classes_]
+    X = np.asarray(data.X, dtype=np.float64)
+    groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
     means = np.stack([X[rows].mean(axis=0) for rows in groups])
-    priors = class_priors(model.priors, np.array([len(rows) for rows in groups]))
-    return linear_certificate(model, means, _covariance(model, X, groups, means, priors), priors)
+    priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
+    return linear_certificate(fitted, parameters, means, _covariance(parameters, X, groups, means, priors), priors)
 
 
-def linear_certificate(model: Any, means: Array, within: Array, priors: Array) -> Certificate:
+def linear_certificate(fitted: Any, parameters: Any, means: Array, within: Array, priors: Array) -> Certificate:
     r"""Return the certificate for these moments of the data, in units of the deviations within classes.
 
     - means and priors: distance of the fitted ones;
@@ -37,18 +38,18 @@ def linear_certificate(model: Any, means: Array, within: Array, priors: Array) -
     deviation = np.sqrt(np.diag(within))
     deviation[deviation == 0] = 1.0
     values, vectors = eigh(within / np.outer(deviation, deviation))
-    kept = values > (model.tol**2 if model.solver == "svd" else len(values) * EPS)
+    kept = values > (parameters.tol**2 if parameters.solver == "svd" else len(values) * EPSILON)
     condition = float(values[-1] / values[kept].min()) if kept.any() else 1.0
-    goal = _right_hand_side(model, means, priors)
+    goal = _right_hand_side(fitted, parameters, means, priors)
     to_units = vectors[:, kept].T / deviation
-    residual = np.abs(to_units @ (within @ model.coef_.T.astype(float) - goal)).max(initial=0.0)
+    residual = np.abs(to_units @ (within @ fitted.coef_.T.astype(float) - goal)).max(initial=0.0)
     size = max(1.0, float(np.abs(to_units @ goal).max(initial=0.0)))
-    distances = np.abs(model.means_ - means) / deviation
+    distances = np.abs(fitted.means_ - means) / deviation
     # so many digits are lost to the distance of the data from 0, and to the precision of the model
-    rounding = 1e3 * (EPS if model.coef_.dtype == np.float64 else SINGLE) * _far_away(means, deviation)
+    rounding = 1e3 * (EPSILON if fitted.coef_.dtype == np.float64 else SINGLE) * _far_away(means, deviation)
     claims = (
         _claim("means", "distance of the class means, in deviations", float(distances.max()), rounding),
-        _claim("priors", "distance of the prior probabilities", float(np.abs(model.priors_ - priors).max()), rounding),
+        _claim("priors", "distance of the prior probabilities", float(np.abs(fitted.priors_ - priors).max()), rounding),
         _claim(
             "discriminants",
             "residual of covariance times coefficients, relative",
@@ -58,18 +59,18 @@ def linear_certificate(model: Any, means: Array, within: Array, priors: Array) -
         _claim(
             "intercepts",
             "distance of the intercepts from what the coefficients imply, relative",
-            _intercept_error(model, means, priors),
+            _intercept_error(fitted, parameters, means, priors),
             rounding,
         ),
     )
-    return Certificate("exact", (*claims, *_projection_claim(model, within, rounding * condition)))
+    return Certificate("exact", (*claims, *_projection_claim(fitted, within, rounding * condition)))
 
 
-def _projection_claim(model: Any, within: Array, bound: float) -> tuple[Claim, ...]:
+def _projection_claim(fitted: Any, within: Array, bound: float) -> tuple[Claim, ...]:
     """Return the claim that the classes have unit covariance in the projection, if there is one."""
-    if not hasattr(model, "scalings_"):
+    if not hasattr(fitted, "scalings_"):
         return ()
-    scalings = model.scalings_.astype(float)
+    scalings = fitted.scalings_.astype(float)
     distance = np.abs(scalings.T @ within @ scalings - np.eye(scalings.shape[1])).max(initial=0.0)
     return (
         _claim("projection", "distance of the covariance in the projection from the identity", float(distance), bound),
@@ -80,23 +81,27 @@ def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
     return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or use shrinkage.")
 
 
-def _covariance(model: Any, X: Array, groups: list[Array], means: Array, priors: Array) -> Array:
+def _covariance(parameters: Any, X: Array, groups: list[Array], means: Array, priors: Array) -> Array:
     """Return the shared covariance: pooled by counts for ``svd``, weighted by the priors otherwise."""
-    if model.solver == "svd":
+    if parameters.solver == "svd":
         centered = np.concatenate([X[rows] - mean for rows, mean in zip(groups, means, strict=True)])
         return centered.T @ centered / len(X)
     parts = [
-        prior * covariance(X, rows, class_scatter(X, rows, mean), model.shrinkage, model.covariance_estimator)
+        prior * covariance(X, rows, _scatter(X[rows] - mean), parameters.shrinkage, parameters.covariance_estimator)
         for prior, rows, mean in zip(priors, groups, means, strict=True)
     ]
     return np.sum(parts, axis=0)
 
 
-def _right_hand_side(model: Any, means: Array, priors: Array) -> Array:
+def _scatter(centered: Array) -> Array:
+    return centered.T @ centered
+
+
+def _right_hand_side(fitted: Any, parameters: Any, means: Array, priors: Array) -> Array:
     """Return what covariance times coefficients must be."""
-    if len(model.classes_) == 2:
+    if len(fitted.classes_) == 2:
         return np.asarray(means[1:] - means[:1]).T
-    return np.asarray(means - priors @ means if model.solver == "svd" else means).T
+    return np.asarray(means - priors @ means if parameters.solver == "svd" else means).T
 
 
 def _far_away(means: Array, deviation: Array) -> float:
@@ -104,13 +109,13 @@ def _far_away(means: Array, deviation: Array) -> float:
     return max(1.0, float((np.abs(means).max(axis=0) / deviation).max()))
 
 
-def _intercept_error(model: Any, means: Array, priors: Array) -> float:
-    coef, given = model.coef_.astype(float), model.intercept_.astype(float)
+def _intercept_error(fitted: Any, parameters: Any, means: Array, priors: Array) -> float:
+    coef, given = fitted.coef_.astype(float), fitted.intercept_.astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):  # a prior of 0 has an infinite logarithm
         logs = np.log(priors)
-        if len(model.classes_) == 2:
+        if len(fitted.classes_) == 2:
             implied = -0.5 * coef @ (means[0] + means[1]) + logs[1] - logs[0]
-        elif model.solver == "svd":
+        elif parameters.solver == "svd":
             center = priors @ means
             implied = -0.5 * np.sum((means - center) * coef, axis=1) + logs - coef @ center
         else:

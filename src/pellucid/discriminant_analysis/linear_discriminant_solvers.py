@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, lstsq, svd
 
+from pellucid.core.fit import Fit
+from pellucid.core.labels import rows_by_class
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.discriminant_analysis.class_moments import Classes, centered_triangle, class_scatter
+from pellucid.discriminant_analysis.class_moments import centered_triangle, class_moments, class_scatter
 from pellucid.discriminant_analysis.given_covariance import covariance
+from pellucid.discriminant_analysis.given_priors import class_priors
+from pellucid.discriminant_analysis.linear_discriminant_proof import linear_certificate
 
 SAFE = 1e-6
 """Smallest eigenvalue of the pooled correlations for which their square roots keep ten digits."""
@@ -22,7 +28,7 @@ class GroupedData:
     """Rows, who belongs where, and the means, scatters and priors of the classes."""
 
     X: Array
-    classes: Classes
+    rows_of: tuple[Array, ...]
     means: Array
     scatters: list[Array]
     priors: Array
@@ -43,6 +49,23 @@ class Discriminants:
     attributes: dict[str, Array] = field(default_factory=dict)
 
 
+def linear_discriminants(data: TrainingData, settings: Any) -> Fit:
+    """Return the fit of linear discriminant analysis; ``settings`` are its parameters, ``n_components`` a number."""
+    rows_of = rows_by_class(data.y, len(data.classes))
+    priors = class_priors(settings.priors, np.array([len(rows) for rows in rows_of]))
+    groups = GroupedData(data.X, rows_of, *class_moments(data.X, rows_of), priors)
+    found = SOLVERS[settings.solver](groups, settings)
+    coef, intercept = found.coef, found.intercept
+    if len(data.classes) == 2:
+        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+    numbers = {"means_": groups.means, "priors_": priors, "coef_": coef, "intercept_": intercept, **found.attributes}
+    attributes = {name: value.astype(data.X.dtype) for name, value in numbers.items()}
+    attributes |= {"classes_": data.classes, "_n_features_out": settings.n_components}
+    fitted = SimpleNamespace(**attributes)
+    certificate = linear_certificate(fitted, settings, groups.means, found.within, priors)
+    return Fit(attributes, certificate=certificate)
+
+
 def solve_svd(data: GroupedData, settings: Any) -> Discriminants:
     r"""Whiten the classes, then rotate towards their means.
 
@@ -61,7 +84,7 @@ def solve_svd(data: GroupedData, settings: Any) -> Discriminants:
     coordinates = (data.means - data.center) @ scalings
     coef = coordinates @ scalings.T
     intercept = -0.5 * np.sum(coordinates**2, axis=1) + _log(data.priors) - coef @ data.center
-    ratio = (sizes**2 / total if total else sizes)[: settings._n_features_out]
+    ratio = (sizes**2 / total if total else sizes)[: settings.n_components]
     attributes = {"scalings_": scalings, "xbar_": data.center, "explained_variance_ratio_": ratio}
     if settings.store_covariance:
         attributes["covariance_"] = _weighted_covariance(data, None, None)
@@ -93,7 +116,7 @@ def solve_eigen(data: GroupedData, settings: Any) -> Discriminants:
     vectors = _oriented(vectors[:, order])
     coef = data.means @ vectors @ vectors.T
     intercept = -0.5 * np.sum(data.means * coef, axis=1) + _log(data.priors)
-    ratio = (values[order] / values.sum())[: settings._n_features_out]
+    ratio = (values[order] / values.sum())[: settings.n_components]
     attributes = {"covariance_": within, "scalings_": vectors, "explained_variance_ratio_": ratio}
     return Discriminants(coef, intercept, within, attributes)
 
@@ -120,7 +143,7 @@ def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
     values, vectors = eigh(within / np.outer(deviation, deviation))
     sizes = np.sqrt(np.maximum(values, 0.0))
     if values[0] < SAFE:
-        triangle = centered_triangle(data.X, data.classes, data.means) / np.sqrt(len(data.X))
+        triangle = centered_triangle(data.X, data.rows_of, data.means) / np.sqrt(len(data.X))
         _, sizes, rows = svd(triangle / deviation, full_matrices=False)
         vectors = rows.T
     kept = sizes > tol
@@ -130,7 +153,7 @@ def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
 def _weighted_covariance(data: GroupedData, shrinkage: Any, estimator: Any) -> Array:
     parts = [
         prior * covariance(data.X, rows, scatter, shrinkage, estimator)
-        for prior, rows, scatter in zip(data.priors, data.classes.rows, data.scatters, strict=True)
+        for prior, rows, scatter in zip(data.priors, data.rows_of, data.scatters, strict=True)
     ]
     return np.sum(parts, axis=0)
 

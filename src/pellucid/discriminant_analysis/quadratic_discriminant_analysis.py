@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, svd
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.checks import check_between, check_nonnegative, check_one_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Fit
+from pellucid.core.labels import rows_by_class
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
-from pellucid.core.trace import Trace
+from pellucid.core.training_data import FLOATS, TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.discriminant_analysis.class_moments import BLOCK, class_moments, split_classes
+from pellucid.discriminant_analysis.class_moments import BLOCK, class_moments
 from pellucid.discriminant_analysis.discriminant_scores import DiscriminantScores
-from pellucid.discriminant_analysis.given_covariance import check_covariance_parameters, covariance
+from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
-from pellucid.discriminant_analysis.quadratic_discriminant_proof import prove_quadratic, quadratic_certificate
+from pellucid.discriminant_analysis.quadratic_discriminant_proof import quadratic_certificate
 
-FLOATS = (np.float64, np.float32)
 SAFE = 1e-6
 """Ratio of the smallest to the largest variance above which eigenvalues of the covariance keep ten digits."""
 
@@ -95,32 +94,33 @@ class QuadraticDiscriminantAnalysis(DiscriminantScores, ClassifierMixin, Certifi
     @fit_method
     def fit(self, X: Data, y: Data) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and the labels ``y``."""
-        check_one_of(("svd", "eigen"), solver=self.solver)
-        check_between(0, 1, reg_param=self.reg_param)
-        check_nonnegative(tol=self.tol)
-        check_covariance_parameters(self)
-        X, y = validate_data(self, X, y, dtype=FLOATS)
-        check_classification_targets(y)
-        classes = split_classes(y)
-        if len(classes.labels) < 2:
+        data = self._check(X, y)
+        if len(data.classes) < 2:
             raise ValueError(
-                f"The number of classes has to be greater than one; got {len(classes.labels)} class. Add another."
+                f"The number of classes has to be greater than one; got {len(data.classes)} class. Add another."
             )
-        self.classes_ = classes.labels
-        self.priors_ = class_priors(self.priors, classes.counts)
-        self.means_, scatters = class_moments(X, classes)
-        spreads = [self._spread(X, *of) for of in zip(classes.rows, scatters, classes.labels, strict=True)]
+        return self._adopt(self._solve(data), data)
+
+    def _solve(self, data: TrainingData) -> Fit:
+        classes = data.classes
+        rows_of = rows_by_class(data.y, len(classes))
+        priors = class_priors(self.priors, np.array([len(rows) for rows in rows_of]))
+        means, scatters = class_moments(data.X, rows_of)
+        spreads = [self._spread(data.X, *of) for of in zip(rows_of, scatters, classes, strict=True)]
         axes = [
-            self._axes(X, spread, *of)
-            for spread, *of in zip(spreads, classes.rows, self.means_, classes.labels, strict=True)
-        ]
-        self.rotations_, self.scalings_ = [rotation for rotation, _ in axes], [scaling for _, scaling in axes]
+            self._axes(data.X, spread, *of) for spread, *of in zip(spreads, rows_of, means, classes, strict=True)
+        ]  # fmt: skip
+        attributes: dict[str, Any] = {
+            "classes_": classes,
+            "priors_": priors,
+            "means_": means,
+            "rotations_": [rotation for rotation, _ in axes],
+            "scalings_": [scaling for _, scaling in axes],
+        }
         if self.store_covariance:
-            self.covariance_ = [(rotation * scaling) @ rotation.T for rotation, scaling in axes]
-        trace = Trace()
-        trace.add(iteration=1, objective=0.0)
-        self._conclude(quadratic_certificate(self, self.means_, spreads, self.priors_), trace, X, y)
-        return self
+            attributes["covariance_"] = [(rotation * scaling) @ rotation.T for rotation, scaling in axes]
+        certificate = quadratic_certificate(SimpleNamespace(**attributes), self, means, spreads, priors)
+        return Fit(attributes, certificate=certificate)
 
     def _spread(self, X: Array, rows: Array, scatter: Array, label: Any) -> Array:
         if len(rows) == 1:
@@ -169,7 +169,3 @@ class QuadraticDiscriminantAnalysis(DiscriminantScores, ClassifierMixin, Certifi
 
         run_blocks(work, split_evenly(len(X), thread_count()))
         return scores
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        X, y = validate_data(self, X, y, reset=False, dtype=FLOATS)
-        return prove_quadratic(self, np.asarray(X, dtype=np.float64), y)

@@ -1,6 +1,8 @@
 """Model files: save, load and what can be wrong with a file."""
 
-from pellucid.files.errors import (
+from pellucid.files.reading import load
+from pellucid.files.writing import save
+from pellucid.kinds.errors import (
     DamagedFileError,
     ModelFileError,
     NewerFormatError,
@@ -8,8 +10,6 @@ from pellucid.files.errors import (
     NotSaveableError,
     SchemaError,
 )
-from pellucid.files.reading import load
-from pellucid.files.writing import save
 
 __all__ = [
     "DamagedFileError",

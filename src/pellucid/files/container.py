@@ -18,15 +18,15 @@ from io import BufferedReader
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.files.errors import DamagedFileError, ModelFileError, NotAModelFileError
-from pellucid.files.strict_json import Json, describe, parse_json
+from pellucid.kinds.errors import DamagedFileError, ModelFileError, NotAModelFileError
+from pellucid.kinds.pages import MAX_DIMENSIONS
+from pellucid.kinds.strict_json import Json, describe, parse_json
 
 MAX_FILE_BYTES = 2**32
 MAX_HEADER_BYTES = 2**23
 MAX_BRACKETS = 2**18
 """Opening brackets in a header: each becomes an object of a hundred bytes and more when it is parsed."""
 
-MAX_DIMENSIONS = 8
 LENGTH_BYTES = 8
 CHUNK_BYTES = 2**20
 DOCUMENT_KEY = "pellucid"

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.files.array_kinds import WHOLES, Numbers, Texts
-from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import Either, Kind, Real, Whole, read_as, tagged
-from pellucid.files.pages import ReadPage, WritePage
-from pellucid.files.strict_json import Json, describe
+from pellucid.kinds.arrays import WHOLES, Numbers, Texts
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.plain import Either, Kind, Real, Whole, read_as, tagged
+from pellucid.kinds.strict_json import Json, describe
 
 PARAMETER = Either((Whole(), Real(), Numbers(None, ("bool", *WHOLES, "float64")), Texts()))
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.files.kinds import Kind
-from pellucid.files.pages import ReadPage, WritePage
 from pellucid.files.registry import schema_named, schema_of
 from pellucid.files.schema import PARTS, class_name_of
-from pellucid.files.strict_json import Json
+from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.plain import Kind
+from pellucid.kinds.strict_json import Json
 
 
 def write_model(model: Any, page: WritePage, path: str = "") -> Json:

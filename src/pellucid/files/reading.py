@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.files.container import MAX_FILE_BYTES, open_container
-from pellucid.files.errors import NewerFormatError, SchemaError
 from pellucid.files.nesting import read_model
-from pellucid.files.pages import ReadPage
-from pellucid.files.strict_json import Json, parse_json
 from pellucid.files.writing import FORMAT
+from pellucid.kinds.errors import NewerFormatError, SchemaError
+from pellucid.kinds.pages import ReadPage
+from pellucid.kinds.strict_json import Json, parse_json
 
 DOCUMENT_FIELDS = {"sha256", "format", "written_by", "model"}
 

@@ -6,11 +6,13 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from pellucid.files.errors import NotSaveableError, SchemaError
+from pellucid.core.cards import MethodCard, all_cards, card_of, find_card
 from pellucid.files.schema import Schema
+from pellucid.kinds.errors import NotSaveableError, SchemaError
+from pellucid.kinds.plain import storable
+from pellucid.kinds.usual import EVIDENCE, INPUTS
 
-FAMILIES = (
-    "discriminant_analysis",
+ADAPTERS = (
     "linear_model",
     "naive_bayes",
     "neighbors",
@@ -21,21 +23,40 @@ FAMILIES = (
     "text",
     "transformers",
 )
-"""The modules of ``pellucid.files.schemas``."""
+"""The modules of ``pellucid.files.schemas``: transformers that our own pipelines use, most of them scikit-learn's."""
 
 
 @cache
+def adapters() -> dict[str, Schema]:
+    """Return the schemas of classes that have no method card."""
+    modules = [import_module(f"pellucid.files.schemas.{name}") for name in ADAPTERS]
+    return {schema.name: schema for module in modules for schema in module.SCHEMAS}
+
+
 def registry() -> dict[str, Schema]:
     """Return every schema by its registry name."""
-    families = [import_module(f"pellucid.files.schemas.{name}") for name in FAMILIES]
-    return {schema.name: schema for family in families for schema in family.SCHEMAS}
+    return adapters() | {card.name: schema_from(card) for card in all_cards()}
+
+
+def schema_from(card: MethodCard) -> Schema:
+    """Return what a file may say about the estimator of a card."""
+    return Schema(
+        card.name,
+        card.estimator.__module__,
+        parameters={name: storable(kind) for name, kind in card.parameters.items()},  # type: ignore[arg-type]  # kinds
+        attributes={**INPUTS, **card.attributes, **EVIDENCE},
+        rebuilt=card.rebuilt,
+        rebuild=card.rebuild,
+    )
 
 
 def schema_of(model: Any) -> Schema:
     """Return the schema of a model's class; a subclass is another class."""
-    schema = registry().get(type(model).__name__)
-    if schema is None or schema.find_class() is not type(model):
-        kind = type(model)
+    kind = type(model)
+    schema = adapters().get(kind.__name__)
+    if schema is None and kind.__module__.startswith("pellucid."):
+        schema = schema_from(card_of(kind))
+    if schema is None or schema.find_class() is not kind:
         raise NotSaveableError(
             f"model must be of a class in the registry {sorted(registry())}, got {kind.__module__}.{kind.__qualname__}."
         )
@@ -44,6 +65,9 @@ def schema_of(model: Any) -> Schema:
 
 def schema_named(name: str) -> Schema:
     """Return the schema that a file asks for."""
-    if name not in registry():
+    if name in adapters():
+        return adapters()[name]
+    card = find_card(name)
+    if card is None:
         raise SchemaError(f"class must be one of {sorted(registry())}, got {name[:80]!r}.")
-    return registry()[name]
+    return schema_from(card)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from pellucid.files.errors import NotSaveableError, SchemaError
-from pellucid.files.kinds import Kind, Nothing, OneOf, Text, read_as
-from pellucid.files.pages import ReadPage, WritePage
-from pellucid.files.strict_json import Json, describe
+from pellucid.kinds.errors import NotSaveableError, SchemaError
+from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.plain import Kind, Nothing, OneOf, Optional, Text, read_as
+from pellucid.kinds.strict_json import Json, describe
 
 NOT_STORED = frozenset({"_skl_callbacks"})
 """Set by the caller for one session, no part of the model."""
@@ -19,13 +19,6 @@ OUTPUT_CONFIG = "_sklearn_output_config"
 OUTPUT = Nothing() | OneOf(("default", "pandas", "polars"))
 MOST_SHOWN = 100
 PARTS = {"class", "parameters", "attributes", "output"}
-
-
-@dataclass(frozen=True)
-class Optional:
-    """An attribute that an estimator may lack."""
-
-    kind: Kind
 
 
 def _nothing_to_rebuild(model: Any) -> None:  # noqa: ARG001  (the signature of every rebuild)

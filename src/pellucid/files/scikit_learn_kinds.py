@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.files.kinds import Kind
-from pellucid.files.pages import ReadPage, WritePage
-from pellucid.files.strict_json import Json
+from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.plain import Kind
+from pellucid.kinds.strict_json import Json
 
 DTYPE_NAMES = ("float64", "float32", "int64", "int32", "bool", "object")
 MAX_WIDTH = 2**31

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 import pellucid
 from pellucid.core.atomic import write_whole
 from pellucid.files.container import DOCUMENT_KEY, UNSEALED, check_header, header_of, seal
-from pellucid.files.errors import NotSaveableError
 from pellucid.files.nesting import write_model
-from pellucid.files.pages import WritePage
-from pellucid.files.strict_json import dump_json
+from pellucid.kinds.errors import NotSaveableError
+from pellucid.kinds.pages import WritePage
+from pellucid.kinds.strict_json import dump_json
 
 FORMAT = 1
 

@@ -1,16 +1,16 @@
 """Plots: fitted things as matplotlib axes. Matplotlib is imported when the first one is drawn."""
 
+from pellucid.drawing.error_curve_plot import plot_error_curve
+from pellucid.drawing.race_plot import plot_race
+from pellucid.drawing.trace_plot import plot_trace
 from pellucid.plots.coefficient_path_plot import plot_coefficient_path
 from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
-from pellucid.plots.error_curve_plot import plot_error_curve
 from pellucid.plots.fitted_line_plot import plot_fitted_line
 from pellucid.plots.loss_plot import plot_losses
-from pellucid.plots.race_plot import plot_race
 from pellucid.plots.residuals_plot import plot_residuals
 from pellucid.plots.roc_plot import plot_roc
 from pellucid.plots.score_intervals_plot import plot_score_intervals
-from pellucid.plots.trace_plot import plot_trace
 
 __all__ = [
     "plot_coefficient_path",

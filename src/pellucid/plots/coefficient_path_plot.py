@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pellucid.core.types import Array, Data
-from pellucid.plots.line_labels import label_line_ends
-from pellucid.plots.style import LINE_WIDTH, QUIET, color, tidy_axes
+from pellucid.drawing.line_labels import label_line_ends
+from pellucid.drawing.style import LINE_WIDTH, QUIET, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

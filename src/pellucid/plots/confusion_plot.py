@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from pellucid.core.types import Data
-from pellucid.plots.style import INK, PALETTE, tidy_axes
+from pellucid.drawing.style import INK, PALETTE, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

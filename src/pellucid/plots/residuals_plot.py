@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.core.types import Data
-from pellucid.plots.style import PALETTE, QUIET, tidy_axes
+from pellucid.drawing.style import PALETTE, QUIET, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.metrics import roc_curve
 
 from pellucid.core.types import Data
-from pellucid.plots.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
+from pellucid.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

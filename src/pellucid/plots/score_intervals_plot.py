@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pellucid.plots.style import PALETTE, tidy_axes
+from pellucid.drawing.style import PALETTE, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ import numpy as np
 from pellucid.bake_off.calibration import Reliability
 from pellucid.bake_off.effects import Effect
 from pellucid.core.types import Array
+from pellucid.drawing import style
 from pellucid.model_selection import ErrorCurve
-from pellucid.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+from pellucid.drawing.label_spreading import spread
 from pellucid.workings.document import Block, Document, Figure, Formula, Sentence, Table
 from pellucid.workings.figure_scale import Scale, scales
-from pellucid.workings.label_spreading import spread
 from pellucid.workings.latex_escape import escape
 from pellucid.workings.latex_math import aligned_rows, display, latex
 from pellucid.workings.notation import Math

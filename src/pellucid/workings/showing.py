@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.cards import find_card
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, remark, sentence, step, table
 from pellucid.workings.notation import Number
@@ -26,9 +27,6 @@ WORKINGS = {
     "Lars": "pellucid.linear_model.least_angle.lars_workings:lars_workings",
     "Lasso": "pellucid.linear_model.sparse_regression.lasso_workings:lasso_workings",
     "LassoLars": "pellucid.linear_model.least_angle.lars_workings:lasso_lars_workings",
-    "LinearDiscriminantAnalysis": (
-        "pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings"
-    ),
     "LinearRegression": "pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
     "LinearSVC": "pellucid.svm.linear_svc_workings:linear_svc_workings",
     "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
@@ -126,8 +124,9 @@ def _find(estimator: Any) -> Maker:
     """Return the workings of the nearest class among the ancestors that has some."""
     ancestors = () if isinstance(estimator, type) else type(estimator).__mro__
     for kind in ancestors:
-        if kind.__name__ in WORKINGS and kind.__module__.partition(".")[0] in ("pellucid", "sklearn"):
-            module, function = WORKINGS[kind.__name__].split(":")
+        path = _workings_of(kind)
+        if path is not None:
+            module, function = path.split(":")
             maker: Maker = getattr(import_module(module), function)
             return maker
     got = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
@@ -135,6 +134,14 @@ def _find(estimator: Any) -> Maker:
         f"estimator must be an instance of one of {', '.join(WORKINGS)}, a method of pellucid.optimize, or a density, "
         f"got {got}."
     )
+
+
+def _workings_of(kind: type) -> str | None:
+    """Return where the work of a class is shown: on the card of its name, also for scikit-learn's namesake."""
+    if kind.__module__.partition(".")[0] not in ("pellucid", "sklearn"):
+        return None
+    card = find_card(kind.__name__)
+    return WORKINGS.get(kind.__name__) if card is None else card.workings
 
 
 def _fitted(estimator: Any, X: Data, y: Data) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
+from pellucid.drawing.label_spreading import spread
 from pellucid.workings.document import Figure, Series
 from pellucid.workings.figure_scale import Scale, scales
-from pellucid.workings.label_spreading import spread
 
 PLOT_WIDE, PLOT_HIGH = 300, 164
 LEFT, RIGHT, TOP, BOTTOM = 62, 24, 24, 32

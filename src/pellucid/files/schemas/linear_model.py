@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pellucid.files.array_kinds import WHOLES, Numbers
-from pellucid.files.collection_kinds import Items, Lookup
-from pellucid.files.kinds import Kind, Nothing, OneOf, Real, Text, Whole
-from pellucid.files.schema import Optional, Schema
-from pellucid.files.schemas.fitted import (
+from pellucid.files.schema import Schema
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.collections import Items, Lookup
+from pellucid.kinds.plain import Kind, Nothing, OneOf, Optional, Real, Text, Whole
+from pellucid.kinds.sparse import SparseRows
+from pellucid.kinds.usual import (
     EVIDENCE,
     FLAG,
     INPUTS,
@@ -16,7 +17,6 @@ from pellucid.files.schemas.fitted import (
     NUMBER,
     SEED,
 )
-from pellucid.files.sparse_kinds import SparseRows
 
 HOME = "pellucid.linear_model"
 COUNT = Whole(low=0)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pellucid.files.array_kinds import WHOLES, Numbers
-from pellucid.files.collection_kinds import Items, Lookup
 from pellucid.files.density_kinds import DensityRecord
-from pellucid.files.kinds import Kind, Nothing, Real, Text, Whole
-from pellucid.files.schema import Optional, Schema
-from pellucid.files.schemas.fitted import EVIDENCE, FLAG, INPUTS, LABELS, MAYBE_NUMBER, NUMBER
+from pellucid.files.schema import Schema
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.collections import Items, Lookup
+from pellucid.kinds.plain import Kind, Nothing, Optional, Real, Text, Whole
+from pellucid.kinds.usual import EVIDENCE, FLAG, INPUTS, LABELS, MAYBE_NUMBER, NUMBER
 
 HOME = "pellucid.naive_bayes"
 GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32"))

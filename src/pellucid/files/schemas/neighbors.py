@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.files.array_kinds import WHOLES, Numbers, Texts
-from pellucid.files.collection_kinds import Items, Lookup
-from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import Kind, Nothing, OneOf, Real, Text, Whole
-from pellucid.files.schema import Optional, Schema
-from pellucid.files.schemas.fitted import EVIDENCE, FLAG, INPUTS, LABEL_DTYPES, LABELS, MAYBE_WHOLE, NUMBER
-from pellucid.files.sparse_kinds import SparseRows
+from pellucid.files.schema import Schema
+from pellucid.kinds.arrays import WHOLES, Numbers, Texts
+from pellucid.kinds.collections import Items, Lookup
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.plain import Kind, Nothing, OneOf, Optional, Real, Text, Whole
+from pellucid.kinds.sparse import SparseRows
+from pellucid.kinds.usual import EVIDENCE, FLAG, INPUTS, LABEL_DTYPES, LABELS, MAYBE_WHOLE, NUMBER
 
 HOME = "pellucid.neighbors"
 POWER = Whole() | Real(finite=False)

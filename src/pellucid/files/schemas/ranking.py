@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pellucid.files.array_kinds import Numbers
-from pellucid.files.kinds import OneOf, Real, Whole
-from pellucid.files.schema import Optional, Schema
-from pellucid.files.schemas.fitted import EVIDENCE, INPUTS, NUMBER
+from pellucid.files.schema import Schema
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.plain import OneOf, Optional, Real, Whole
+from pellucid.kinds.usual import EVIDENCE, INPUTS, NUMBER
 
 HOME = "pellucid.ranking"
 COUNT = Whole(low=0)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pellucid.files.array_kinds import WHOLES, Numbers
-from pellucid.files.collection_kinds import Lookup
-from pellucid.files.kinds import Kind, Nothing, OneOf, Real, Whole
-from pellucid.files.schema import Optional, Schema
-from pellucid.files.schemas.fitted import EVIDENCE, FLAG, INPUTS, LABELS, MAYBE_NUMBER, MAYBE_WHOLE, NUMBER, SEED
-from pellucid.files.sparse_kinds import SparseRows
+from pellucid.files.schema import Schema
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.collections import Lookup
+from pellucid.kinds.plain import Kind, Nothing, OneOf, Optional, Real, Whole
+from pellucid.kinds.sparse import SparseRows
+from pellucid.kinds.usual import EVIDENCE, FLAG, INPUTS, LABELS, MAYBE_NUMBER, MAYBE_WHOLE, NUMBER, SEED
 
 HOME = "pellucid.linear_model"
 COUNT = Whole(low=0)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pellucid.files.array_kinds import Numbers
-from pellucid.files.collection_kinds import Lookup
-from pellucid.files.kinds import Nothing, OneOf, Real, Whole
-from pellucid.files.schema import Optional, Schema
-from pellucid.files.schemas.fitted import EVIDENCE, FLAG, INPUTS, LABELS, NUMBER, SEED
+from pellucid.files.schema import Schema
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.collections import Lookup
+from pellucid.kinds.plain import Nothing, OneOf, Optional, Real, Whole
+from pellucid.kinds.usual import EVIDENCE, FLAG, INPUTS, LABELS, NUMBER, SEED
 
 HOME = "pellucid.svm"
 COUNT = Whole(low=0)

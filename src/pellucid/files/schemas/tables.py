@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.files.array_kinds import Numbers, Texts
-from pellucid.files.collection_kinds import Items, Lookup
-from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import OneOf, Text, Whole
 from pellucid.files.schema import Schema
-from pellucid.files.schemas.fitted import INPUTS
+from pellucid.kinds.arrays import Numbers, Texts
+from pellucid.kinds.collections import Items, Lookup
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.plain import OneOf, Text, Whole
+from pellucid.kinds.usual import INPUTS
 from pellucid.tables.understanding import KINDS
 
 

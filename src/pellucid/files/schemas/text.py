@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.files.array_kinds import Numbers
-from pellucid.files.collection_kinds import Lookup, Row
-from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import Nothing, OneOf, Only, Text, Whole
 from pellucid.files.nesting import Model
 from pellucid.files.schema import Schema
-from pellucid.files.schemas.fitted import FLAG, INPUTS, MAYBE_WHOLE, NUMBER
 from pellucid.files.scikit_learn_kinds import ScalarType
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.collections import Lookup, Row
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.plain import Nothing, OneOf, Only, Text, Whole
+from pellucid.kinds.usual import FLAG, INPUTS, MAYBE_WHOLE, NUMBER
 
 LENGTH = Whole(low=1, high=16)
 WORD_PATTERN = r"(?u)\b\w\w+\b"

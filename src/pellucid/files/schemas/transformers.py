@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.files.array_kinds import WHOLES, Numbers, Texts
-from pellucid.files.collection_kinds import Items, Lookup, Row
-from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import Nothing, OneOf, Real, Text, Whole
 from pellucid.files.nesting import Model
-from pellucid.files.schema import Optional, Schema
-from pellucid.files.schemas.fitted import FLAG, INPUTS, MAYBE_NUMBER, MAYBE_WHOLE
+from pellucid.files.schema import Schema
 from pellucid.files.scikit_learn_kinds import Dtype, ScalarType, Span
+from pellucid.kinds.arrays import WHOLES, Numbers, Texts
+from pellucid.kinds.collections import Items, Lookup, Row
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.plain import Nothing, OneOf, Optional, Real, Text, Whole
+from pellucid.kinds.usual import FLAG, INPUTS, MAYBE_NUMBER, MAYBE_WHOLE
 
 DEGREE = Whole(low=0, high=64)
 MISSING = Nothing() | Real(finite=False) | Whole() | Text()

@@ -11,11 +11,11 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.trace import FIRST_COLUMNS, Trace
-from pellucid.files.array_kinds import Numbers
-from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import Kind, Real, Text, read_as
-from pellucid.files.pages import ReadPage, WritePage
-from pellucid.files.strict_json import Json, describe
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.plain import Kind, Real, Text, read_as
+from pellucid.kinds.strict_json import Json, describe
 
 MAX_COLUMNS = 64
 ROWS = Numbers((None, None), ("float64",), finite=False)
@@ -93,7 +93,7 @@ class CertificateRecord(Kind):
 
 def _checked_columns(columns: Json, path: str) -> list[str]:
     named = isinstance(columns, list) and len(columns) <= MAX_COLUMNS and all(isinstance(name, str) for name in columns)
-    if not named or tuple(columns[:2]) != FIRST_COLUMNS or len(set(columns)) < len(columns):
+    if not named or tuple(columns[:1]) != FIRST_COLUMNS or len(set(columns)) < len(columns):
         raise SchemaError(
             f"{path}.columns must be distinct names that start with {FIRST_COLUMNS}, got {describe(columns)}."
         )

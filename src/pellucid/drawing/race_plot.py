@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.types import Array
-from pellucid.plots.path_view import View, view_of
-from pellucid.plots.style import INK, PALETTE, color, tidy_axes
-from pellucid.workings.label_spreading import spread
+from pellucid.drawing.label_spreading import spread
+from pellucid.drawing.path_view import View, view_of
+from pellucid.drawing.style import INK, PALETTE, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pellucid.optimize.race_outcome import Race, Runner
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)))
 """After as many curves as there are colors the next kind of line begins."""
@@ -37,7 +35,7 @@ SPACING = 0.062
 """Distance between neighboring names, as a fraction of the height of the axes."""
 
 
-def plot_race(race: Race) -> Figure:
+def plot_race(race: Any) -> Figure:
     """Draw a race: paths on contours (for two variables) and the gap to the best value against iterations.
 
     Parameters
@@ -69,7 +67,7 @@ def _style(i: int) -> dict[str, Any]:
     return {"color": color(i), "linestyle": DASHES[i // len(PALETTE) % len(DASHES)], "linewidth": WIDTH}
 
 
-def _draw_paths(ax: Axes, race: Race, runners: list[Runner], styles: dict[str, dict[str, Any]]) -> None:
+def _draw_paths(ax: Axes, race: Any, runners: list[Any], styles: dict[str, dict[str, Any]]) -> None:
     paths = {runner.name: _path(runner) for runner in runners}
     began = max(_objective(runners[0])[0], _lowest(runners[0]))
     goals = [path[-1] for runner, path in zip(runners, paths.values(), strict=True) if _objective(runner)[-1] <= began]
@@ -90,7 +88,7 @@ def _draw_paths(ax: Axes, race: Race, runners: list[Runner], styles: dict[str, d
     ax.set_ylabel(names[1], rotation=0, labelpad=12)
 
 
-def _end_sizes(ends: Array, view: View) -> list[float]:
+def _end_sizes(ends: np.ndarray, view: View) -> list[float]:
     """Return sizes of marks such that those at the same place are rings around each other."""
     scale = np.array([np.ptp(view.x), np.ptp(view.y)])
     near = np.abs(ends[:, None] - ends) <= 0.02 * scale  # (methods, methods, 2)
@@ -98,7 +96,7 @@ def _end_sizes(ends: Array, view: View) -> list[float]:
     return [float(SMALLEST_MARK + RING * count) for count in later]
 
 
-def _mark_start(ax: Axes, start: Array, paths: list[Array], view: View) -> None:
+def _mark_start(ax: Axes, start: np.ndarray, paths: list[np.ndarray], view: View) -> None:
     """Draw the start and write its name on the side that the paths leave free."""
     from matplotlib.patheffects import withStroke
 
@@ -121,7 +119,7 @@ def _mark_start(ax: Axes, start: Array, paths: list[Array], view: View) -> None:
     )
 
 
-def _draw_contours(ax: Axes, race: Race, view: View, best: float) -> None:
+def _draw_contours(ax: Axes, race: Any, view: View, best: float) -> None:
     grid_x, grid_y = np.meshgrid(np.linspace(*view.x, 161), np.linspace(*view.y, 161))
     points = np.stack([grid_x.ravel(), grid_y.ravel()], axis=1)
     with np.errstate(all="ignore"):
@@ -143,7 +141,7 @@ def _shades(count: int) -> list[tuple[float, float, float]]:
     return [(shade, shade, shade) for shade in np.linspace(0.8, 0.98, count)]
 
 
-def _draw_progress(ax: Axes, runners: list[Runner], styles: dict[str, dict[str, Any]]) -> None:
+def _draw_progress(ax: Axes, runners: list[Any], styles: dict[str, dict[str, Any]]) -> None:
     best = min(_lowest(runner) for runner in runners)
     floor = FLOOR * max(1.0, abs(best))
     lengths = [max(1, len(_objective(runner)) - 1) for runner in runners]
@@ -161,7 +159,7 @@ def _draw_progress(ax: Axes, runners: list[Runner], styles: dict[str, dict[str, 
     _name_ends(ax, runners, styles, best, floor)
 
 
-def _limit_gaps(ax: Axes, runners: list[Runner], best: float, floor: float) -> None:
+def _limit_gaps(ax: Axes, runners: list[Any], best: float, floor: float) -> None:
     """Leave room below for names, and let what explodes leave the picture."""
     gaps = np.maximum(np.concatenate([_objective(runner) for runner in runners]) - best, floor)
     low, high = float(gaps.min()), min(float(gaps.max()), HIGHEST * float(gaps[0]))
@@ -169,7 +167,7 @@ def _limit_gaps(ax: Axes, runners: list[Runner], best: float, floor: float) -> N
     ax.set_ylim(low / 10 ** (0.14 * decades), high * 10 ** (0.05 * decades))
 
 
-def _name_ends(ax: Axes, runners: list[Runner], styles: dict[str, dict[str, Any]], best: float, floor: float) -> None:
+def _name_ends(ax: Axes, runners: list[Any], styles: dict[str, dict[str, Any]], best: float, floor: float) -> None:
     """Write the names at the right edge, joined to the ends of their lines."""
     late_first = sorted(runners, key=lambda runner: -len(_objective(runner)))  # so that no two joints cross
     top = ax.get_ylim()[1]
@@ -191,15 +189,15 @@ def _name_ends(ax: Axes, runners: list[Runner], styles: dict[str, dict[str, Any]
         )
 
 
-def _path(runner: Runner) -> Array:
+def _path(runner: Any) -> np.ndarray:
     assert runner.solution is not None
     return np.array([state["x"] for state in runner.solution.trace.states])
 
 
-def _objective(runner: Runner) -> Array:
+def _objective(runner: Any) -> np.ndarray:
     assert runner.solution is not None
     return runner.solution.trace["objective"]
 
 
-def _lowest(runner: Runner) -> float:
+def _lowest(runner: Any) -> float:
     return float(np.nanmin(_objective(runner)))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.trace import Trace
-from pellucid.core.types import Array
-from pellucid.plots.line_labels import label_line_ends
-from pellucid.plots.style import LINE_WIDTH, color, tidy_axes
+from pellucid.drawing.line_labels import label_line_ends
+from pellucid.drawing.style import LINE_WIDTH, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +21,7 @@ FEW = 40
 """Up to so many iterations are marked one by one."""
 
 
-def plot_trace(trace: Trace, ax: Axes | None = None, columns: Sequence[str] | None = None) -> Axes:
+def plot_trace(trace: Any, ax: Axes | None = None, columns: Sequence[str] | None = None) -> Axes:
     """Draw columns of a trace against the iteration.
 
     Parameters
@@ -33,7 +31,8 @@ def plot_trace(trace: Trace, ax: Axes | None = None, columns: Sequence[str] | No
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     columns : sequence of str, default=None
-        Columns to draw. None draws the objective and every column that fell to a tenth or less: the measures of error.
+        Columns to draw. None draws the objective, if there is one, and every column that fell to a tenth or less: the
+        measures of error.
 
     Returns
     -------
@@ -65,22 +64,23 @@ def plot_trace(trace: Trace, ax: Axes | None = None, columns: Sequence[str] | No
     return ax
 
 
-def _default_columns(trace: Trace) -> list[str]:
-    others = [name for name in trace.columns if name not in ("iteration", "objective")]
-    return ["objective", *(name for name in others if _decays(trace[name]))]
+def _default_columns(trace: Any) -> list[str]:
+    others = [name for name in trace.columns if name != "iteration"]
+    shown = [name for name in others if name == "objective" or _decays(trace[name])]
+    return shown or others[:1] or ["iteration"]
 
 
-def _decays(values: Array) -> bool:
+def _decays(values: np.ndarray) -> bool:
     known = values[np.isfinite(values)]
     return known.size > 1 and bool((known >= 0).all()) and bool(known[0] >= DECAY * known[-1] and known[0] > 0)
 
 
-def _is_wide(values: Array) -> bool:
+def _is_wide(values: np.ndarray) -> bool:
     known = values[np.isfinite(values)]
     positive = known[known > 0]
     return bool((known >= 0).all()) and positive.size > 1 and bool(positive.max() > WIDE * positive.min())
 
 
-def _last_shown(values: Array, log: bool) -> float:
+def _last_shown(values: np.ndarray, log: bool) -> float:
     shown = values[np.isfinite(values) & ((values > 0) | (not log))]
     return float(shown[-1]) if shown.size else np.nan

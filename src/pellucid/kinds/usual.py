@@ -1,18 +1,27 @@
-"""Attributes that every fitted estimator of ours has, and kinds that many share."""
+"""Kinds that many methods share, and the attributes that every fitted estimator of ours has."""
 
 from __future__ import annotations
 
-from pellucid.files.array_kinds import FLOATS, WHOLES, Numbers, Texts
-from pellucid.files.evidence_kinds import CertificateRecord, TraceRecord
-from pellucid.files.kinds import Flag, Kind, Nothing, Real, Text, Whole
-from pellucid.files.schema import Optional
+import numpy as np
+
+from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers, Texts
+from pellucid.kinds.collections import Lookup
+from pellucid.kinds.evidence import CertificateRecord, TraceRecord
+from pellucid.kinds.plain import Flag, Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
 
 NUMBER = Whole() | Real()
 MAYBE_NUMBER = Nothing() | NUMBER
 MAYBE_WHOLE = Nothing() | Whole()
 FLAG = Flag()
+COUNT = Whole(low=0)
+POSITIVE = Number(above=0)
+NONNEGATIVE = Number(low=0)
+VERBOSE = FLAG | COUNT
 SEED = Nothing() | Whole(low=0)
 """A generator has a state that moves with every use: only a seed gives the same bits again."""
+
+RANDOM_STATE = SEED | Live("a random generator", lambda value: isinstance(value, np.random.RandomState))
+CLASS_WEIGHT = Nothing() | OneOf(("balanced",)) | Lookup(NUMBER)
 
 LABEL_DTYPES = ("bool", "int8", "int16", *WHOLES, "uint8", "uint16", "uint32", "uint64", *FLOATS)
 """What numbers the user may have for labels: codes of categories are bytes."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pellucid.plots.style import LINE_WIDTH
-from pellucid.workings.label_spreading import spread
+from pellucid.drawing.label_spreading import spread
+from pellucid.drawing.style import LINE_WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

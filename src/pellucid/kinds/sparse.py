@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.files.array_kinds import WHOLES, Numbers
-from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import Kind, Whole, read_as, tagged
-from pellucid.files.pages import ReadPage, WritePage
-from pellucid.files.strict_json import Json
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.plain import Kind, Whole, read_as, tagged
+from pellucid.kinds.strict_json import Json
 
 CLASSES = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 PARTS: dict[str, Kind] = {

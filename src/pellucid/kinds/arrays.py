@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.files.container import MAX_DIMENSIONS
-from pellucid.files.errors import NotSaveableError, SchemaError
-from pellucid.files.kinds import Kind, tagged
-from pellucid.files.pages import Page, ReadPage, WritePage
-from pellucid.files.strict_json import Json
+from pellucid.kinds.errors import NotSaveableError, SchemaError
+from pellucid.kinds.pages import MAX_DIMENSIONS, Page, ReadPage, WritePage
+from pellucid.kinds.plain import Kind, tagged
+from pellucid.kinds.strict_json import Json
 
 FLOATS = ("float64", "float32")
 WHOLES = ("int64", "int32")

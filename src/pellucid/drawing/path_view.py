@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.core.types import Array
-
 SHAPE = 1.1
 """Width of the view over its height, where a unit is as long on both axes."""
 MARGIN = 0.1
@@ -26,7 +24,7 @@ class View(NamedTuple):
     is_equal: bool
 
 
-def view_of(start: Array, goals: Array, paths: list[Array]) -> View:
+def view_of(start: np.ndarray, goals: np.ndarray, paths: list[np.ndarray]) -> View:
     """Return the view that shows start and goals, and those points of the paths that are near them.
 
     Examples

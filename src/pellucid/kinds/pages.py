@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Protocol, Self
+
+import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.files.container import Container, Entry
-from pellucid.files.errors import ModelFileError, NotSaveableError, SchemaError
+from pellucid.kinds.errors import ModelFileError, NotSaveableError, SchemaError
+
+MAX_DIMENSIONS = 8
+"""Of an array in a file."""
+
 
 MAX_DEPTH = 8
 """Estimators inside estimators: a pipeline in a column transformer in a pipeline is 3."""
+
+
+class Entry(Protocol):
+    """What a file says about one of its arrays before it is read."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Kind of its numbers."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes."""
+
+
+class Container(Protocol):
+    """An opened file: its table of arrays, and the arrays."""
+
+    @property
+    def entries(self) -> Mapping[str, Any]:
+        """What the table says, by path."""
+
+    def read_array(self, name: str) -> Array:
+        """Return the array at this path."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +83,8 @@ class ReadPage(Page):
 
     def entry(self, path: str) -> Entry | None:
         """Return what the table says about the array at this path."""
-        return self.container.entries.get(path)
+        found: Entry | None = self.container.entries.get(path)
+        return found
 
     def take(self, path: str) -> Array:
         """Return the array at this path."""

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, TypeAlias
 
-from pellucid.files.errors import NotAModelFileError
+from pellucid.kinds.errors import NotAModelFileError
 
 Json: TypeAlias = Any
 """None, bool, int, float, str, or lists and dicts of them."""

@@ -1,23 +1,25 @@
-"""Kinds of values: each can tell whether a value is of it, write the value as JSON and read it back.
+"""Kinds of values: each can tell whether a value is of it, refuse one that is not, write it as JSON and read it back.
 
-Save and load apply the same checks, so that a file we write is a file we read.
+A fit checks its parameters by the same kinds that save and load do, so that a file we write is a file we read.
 """
 
-# ruff: noqa: D102  (the four methods of a kind are described once, in Kind)
+# ruff: noqa: D102  (the methods of a kind are described once, in Kind)
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from pellucid.files.errors import SchemaError
-from pellucid.files.pages import ReadPage, WritePage
-from pellucid.files.strict_json import Json, describe
+from pellucid.core.checks import is_number
+from pellucid.kinds.errors import NotSaveableError, SchemaError
+from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.strict_json import Json, describe
 
 MAX_WHOLE = 2**63 - 1
 SPECIAL_FLOATS = ("nan", "inf", "-inf")
@@ -47,6 +49,10 @@ class Kind(ABC):
     @abstractmethod
     def read(self, node: Json, page: ReadPage, path: str) -> Any:
         """Return the value, or raise SchemaError. ``matches`` has been asked before."""
+
+    def complaint(self, name: str, value: Any) -> Exception:
+        """Return the error that refuses a value of this name: what, got what, do what instead."""
+        return ValueError(f"{name} must be {self.says}, got {value!r}.")
 
     def __or__(self, other: Kind) -> Either:
         return Either((self, other))
@@ -80,10 +86,16 @@ class Either(Kind):
 
     @property
     def says(self) -> str:
-        return " or ".join(kind.says for kind in self.kinds)
+        *first, last = (kind.says for kind in self.kinds)
+        return f"{', '.join(first)} or {last}"
 
     def __or__(self, other: Kind) -> Either:
         return Either((*self.kinds, other))
+
+    def complaint(self, name: str, value: Any) -> Exception:
+        """Return the error of the one kind beside None, or a sentence that names all kinds."""
+        about = [kind for kind in self.kinds if not isinstance(kind, Nothing)]
+        return about[0].complaint(name, value) if len(about) == 1 else super().complaint(name, value)
 
     def fits(self, value: Any) -> bool:
         return any(kind.fits(value) for kind in self.kinds)
@@ -149,6 +161,7 @@ class OneOf(Plain):
     """One of some texts."""
 
     options: tuple[str, ...]
+    hint: str = ""
 
     @property
     def says(self) -> str:
@@ -156,6 +169,9 @@ class OneOf(Plain):
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.options
+
+    def complaint(self, name: str, value: Any) -> Exception:
+        return ValueError(f"{name} must be one of {self.options}, got {value!r}. {self.hint}".rstrip())
 
 
 @dataclass(frozen=True)
@@ -179,6 +195,7 @@ class Whole(Plain):
     low: int = -MAX_WHOLE
     high: int = MAX_WHOLE
     size: str | None = None
+    hint: str = ""
 
     @property
     def says(self) -> str:
@@ -186,6 +203,12 @@ class Whole(Plain):
 
     def fits(self, value: Any) -> bool:
         return is_whole(value) and self.low <= value <= self.high
+
+    def complaint(self, name: str, value: Any) -> Exception:
+        if not is_whole(value):
+            return TypeError(f"{name} must be a whole number, got {value!r}. {self.hint}".rstrip())
+        limit = f"at least {self.low}" if value < self.low else f"at most {self.high}"
+        return ValueError(f"{name} must be {limit}, got {value!r}. {self.hint}".rstrip())
 
     def write(self, value: Any, page: WritePage, path: str) -> Json:
         page.agree(path, (self.size,), (int(value),))
@@ -225,3 +248,83 @@ class Real(Kind):
         if not self.fits(value):
             raise SchemaError(f"{path} must be {self.says}, got {value!r}.")
         return value
+
+
+@dataclass(frozen=True)
+class Number(Real):
+    """A real number in a range, whole or not: most parameters are one."""
+
+    above: float = -math.inf
+    """It is larger than this."""
+    low: float = -math.inf
+    high: float = math.inf
+    hint: str = ""
+
+    @property
+    def says(self) -> str:
+        return f"a number {self._range}".rstrip()
+
+    @property
+    def _range(self) -> str:
+        if math.isfinite(self.high):
+            return f"between {self.low:g} and {self.high:g}"
+        if self.above > -math.inf:
+            return f"above {self.above:g}"
+        return f"at least {self.low:g}" if self.low > -math.inf else "that is finite" if self.finite else ""
+
+    def fits(self, value: Any) -> bool:
+        if not is_number(value) or (self.finite and not math.isfinite(value)):
+            return False
+        return self.above < value and self.low <= value <= self.high
+
+    def complaint(self, name: str, value: Any) -> Exception:
+        if not is_number(value):
+            return TypeError(f"{name} must be {self.says}, got {value!r}. {self.hint}".rstrip())
+        return ValueError(f"{name} must be {self._range}, got {value!r}. {self.hint}".rstrip())
+
+    def write(self, value: Any, page: WritePage, path: str) -> Json:
+        if is_whole(value):
+            return int(value)
+        return super().write(value if type(value) in FLOAT_TYPES.values() else float(value), page, path)
+
+    def matches(self, node: Json, page: ReadPage, path: str) -> bool:
+        return is_whole(node) or super().matches(node, page, path)
+
+
+@dataclass(frozen=True)
+class Live(Kind):
+    """A value that a fit takes but no file can hold, such as a function or a random generator."""
+
+    words: str
+    test: Callable[[Any], bool] = callable
+
+    @property
+    def says(self) -> str:
+        return self.words
+
+    def fits(self, value: Any) -> bool:
+        return bool(self.test(value))
+
+    def write(self, value: Any, page: WritePage, path: str) -> Json:
+        raise NotSaveableError(f"{path} must be a plain value to be saved, got {value!r}.")
+
+    def matches(self, node: Json, page: ReadPage, path: str) -> bool:
+        return False
+
+    def read(self, node: Json, page: ReadPage, path: str) -> Any:
+        raise SchemaError(f"{path} must be a plain value.")
+
+
+def storable(kind: Kind) -> Kind:
+    """Return the part of a kind that a file can hold."""
+    if isinstance(kind, Either):
+        kept = tuple(part for part in kind.kinds if not isinstance(part, Live))
+        return kept[0] if len(kept) == 1 else Either(kept)
+    return Nothing() if isinstance(kind, Live) else kind
+
+
+@dataclass(frozen=True)
+class Optional:
+    """An attribute that an estimator may lack."""
+
+    kind: Kind

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.files.errors import SchemaError
-from pellucid.files.kinds import Either, Flag, Kind, Real, Text, Whole, read_as, tagged
-from pellucid.files.pages import ReadPage, WritePage
-from pellucid.files.strict_json import Json, describe
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.plain import Either, Flag, Kind, Real, Text, Whole, read_as, tagged
+from pellucid.kinds.strict_json import Json, describe
 
 PLAIN = Either((Flag(), Whole(), Real(), Text()))
 

@@ -1,0 +1,141 @@
+"""Method cards: the one place where a method says what belongs to it.
+
+A card stands next to its method in a file whose name ends in ``_card``, in the tuple ``CARDS``. Parameter checks,
+``verify``, ``show_work``, model files, catalogue, command and the universal tests read the cards; no list of methods
+stands anywhere else.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, Protocol
+
+import pellucid
+from pellucid.core.certificate import Certificate
+from pellucid.core.training_data import InputRules, TrainingData
+
+Proof = Callable[[Any, Any, TrainingData], Certificate]
+"""``(attributes, parameters, data)``, the first two as namespaces; it sees neither the model nor its certificate."""
+
+ENDING = "_card"
+
+
+class Domain(Protocol):
+    """What a parameter may be; see ``pellucid.kinds``."""
+
+    def fits(self, value: Any) -> bool:
+        """Return whether the value is allowed."""
+        ...
+
+    def complaint(self, name: str, value: Any) -> Exception:
+        """Return the error that refuses the value."""
+        ...
+
+
+def _accept(_estimator: Any) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class MethodCard:
+    """What belongs to one estimator."""
+
+    estimator: type
+    topics: tuple[str, ...]
+    """Ids of the syllabus."""
+    prove: Proof
+    parameters: Mapping[str, Domain]
+    """What each parameter may be, in the order in which they are checked."""
+    attributes: Mapping[str, Any]
+    """Kinds of the fitted attributes, without those that all estimators share."""
+    input: InputRules | Callable[[Any], InputRules]
+    """Rules for the training data, or a function of the estimator that returns them."""
+    workings: str | None = None
+    """``module:function`` that shows the work; imported on first use, as it brings SymPy."""
+    check: Callable[[Any], None] = _accept
+    """Refuses combinations of parameters that have no meaning, and warns of odd ones."""
+    variants: tuple[Mapping[str, Any], ...] = ()
+    """Other settings that the universal tests try beside the defaults."""
+    unproved: frozenset[str] = frozenset()
+    """Attributes that no prediction depends on, so that ``verify`` may let a changed one pass."""
+    rebuilt: frozenset[str] = frozenset()
+    """Attributes that no file stores, because ``rebuild`` makes them again from the others."""
+    rebuild: Callable[[Any], None] = _accept
+    tests: tuple[str, ...] = ()
+    """Names of test files, where they are not named after the estimator's module."""
+
+    @property
+    def name(self) -> str:
+        """The registry name."""
+        return self.estimator.__name__
+
+    @property
+    def command_name(self) -> str:
+        """What the command calls it: the file's name with hyphens."""
+        return self.estimator.__module__.rpartition(".")[2].replace("_", "-")
+
+    def check_parameters(self, estimator: Any) -> None:
+        """Refuse the first parameter that is not what it may be."""
+        for name, domain in self.parameters.items():
+            value = getattr(estimator, name)
+            if not domain.fits(value):
+                raise domain.complaint(name, value)
+        self.check(estimator)
+
+    def rules_for(self, estimator: Any) -> InputRules:
+        """Return the rules for the data of an estimator with these parameters."""
+        return self.input if isinstance(self.input, InputRules) else self.input(estimator)
+
+    def proof_of(self, model: Any, data: TrainingData) -> Certificate:
+        """Return the certificate of a fitted model, recomputed from its numbers and the data."""
+        attributes = {name: getattr(model, name) for name in self.attributes if hasattr(model, name)}
+        return self.prove(SimpleNamespace(**attributes), SimpleNamespace(**model.get_params(deep=False)), data)
+
+
+def card_of(kind: type) -> MethodCard:
+    """Return the card of a class, or of its nearest ancestor that has one."""
+    for ancestor in kind.__mro__:
+        if ancestor.__module__.startswith("pellucid."):
+            for card in _cards_in(ancestor.__module__.rpartition(".")[0]):
+                if card.estimator is ancestor:
+                    return card
+    raise LookupError(f"{kind.__name__} must have a method card, but none stands next to it.")
+
+
+def all_cards() -> Iterator[MethodCard]:
+    """Yield the cards of every family, one family after the other: nothing is imported before it is asked for."""
+    for info in pkgutil.iter_modules(pellucid.__path__, "pellucid."):
+        if info.ispkg:
+            yield from _cards_under(info.name)
+
+
+def find_card(name: str) -> MethodCard | None:
+    """Return the card of this registry name."""
+    return next((card for card in all_cards() if card.name == name), None)
+
+
+def _cards_under(package: str) -> Iterator[MethodCard]:
+    paths = _path_without_import(package)
+    for info in pkgutil.iter_modules(paths, f"{package}."):
+        if info.ispkg:
+            yield from _cards_under(info.name)
+    yield from _cards_in(package)
+
+
+def _path_without_import(package: str) -> list[str]:
+    below = package.split(".")[1:]
+    return [str(Path(root, *below)) for root in pellucid.__path__]
+
+
+@cache
+def _cards_in(package: str) -> tuple[MethodCard, ...]:
+    """Return the cards that stand in one folder."""
+    found = pkgutil.iter_modules(_path_without_import(package), f"{package}.")
+    modules: list[ModuleType] = [import_module(info.name) for info in found if info.name.endswith(ENDING)]
+    return tuple(card for module in modules for card in module.CARDS)

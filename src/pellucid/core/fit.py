@@ -1,0 +1,23 @@
+"""Fit: what the solver of every estimator returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.trace import Trace
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted attributes by name, what the solver did, and why it stopped.
+
+    ``certificate`` holds what the solver measured on the way; without it the estimator runs the proof of its card.
+    """
+
+    attributes: Mapping[str, Any]
+    trace: Trace = field(default_factory=Trace)
+    stopped: str = ""
+    certificate: Certificate | None = None

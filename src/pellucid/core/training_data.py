@@ -1,0 +1,132 @@
+"""TrainingData: what ``fit`` has after checking, and the rules by which one place checks it for every estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import validate_data
+
+from pellucid.core.fingerprint import fingerprint
+from pellucid.core.finite import check_finite
+from pellucid.core.labels import encode_labels, known_codes
+from pellucid.core.types import Array, Data
+from pellucid.core.weights import check_sample_weight
+
+FLOATS = (np.float64, np.float32)
+ANY_SPARSE = ("csr", "csc", "coo")
+
+CLASSES = "classes"
+NUMBERS = "numbers"
+UNCHECKED = "unchecked"
+NO_TARGET = "none"
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Checked rows. Rows of weight 0 are gone: a weight of k means that the row stands there k times."""
+
+    X: Any
+    y: Any = None
+    """Numbers; or, where there are ``classes``, the code of each row's label; None without a target."""
+    weight: Array | None = None
+    """Float64, above 0; None where all rows count once."""
+    classes: Array = field(default_factory=lambda: np.empty(0))
+    """The labels, sorted; none where the target is not one of labels."""
+    kept: Array | None = None
+    """Which of the given rows these are; None for all of them."""
+    given: tuple[Any, ...] = ()
+    """Rows, target and weights as they came, for the fingerprint and for callbacks."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short name of the data as they were given."""
+        return fingerprint(*self.given)
+
+    @property
+    def weights(self) -> Array:
+        """The weights, also where all are 1."""
+        return np.ones(self.X.shape[0]) if self.weight is None else self.weight
+
+    @property
+    def n_given(self) -> int:
+        """Rows that were given, those of weight 0 included."""
+        return int(self.given[0].shape[0])
+
+    def spread(self, values: Array, fill: float = 0.0) -> Array:
+        """Return values of the kept rows (last axis) as values of all given rows."""
+        if self.kept is None:
+            return values
+        full = np.full((*values.shape[:-1], self.n_given), fill, dtype=values.dtype)
+        full[..., self.kept] = values
+        return full
+
+
+@dataclass(frozen=True)
+class InputRules:
+    """What data a method takes; ``check`` refuses all others with a sentence."""
+
+    target: str = NO_TARGET
+    """``CLASSES`` (labels of any kind), ``NUMBERS``, ``UNCHECKED`` (the method looks itself) or ``NO_TARGET``."""
+    several_targets: bool = False
+    sparse: tuple[str, ...] = ()
+    """Sparse formats that need no conversion; the first is what others become."""
+    dtypes: Any = FLOATS
+    order: str | None = None
+    missing: bool = False
+    """Whether NaN in X means a missing value."""
+    looks_for_nan: bool = True
+    """False: the fit sees NaN in its own sums and calls ``check_finite`` then, to save a pass over the data."""
+    fewest_rows: int = 1
+
+    def check(
+        self,
+        estimator: Any,
+        X: Data,
+        y: Data = None,
+        sample_weight: Data | None = None,
+        *,
+        reset: bool = True,
+        classes: Array | None = None,
+    ) -> TrainingData:
+        """Return the data, checked; with ``reset=False`` they must look like those of the fit.
+
+        ``classes`` are labels known before: of an earlier part of the data, or of the model that is verified.
+        """
+        X, y = self._validated(estimator, X, y, reset=reset)
+        if not self.missing and (self.looks_for_nan or not reset):
+            check_finite(X, estimator)
+        weight = check_sample_weight(sample_weight, X)
+        data = TrainingData(X, y, weight, given=(X, y, weight))
+        if self.target == NUMBERS:
+            check_finite(y, estimator, "y")
+        if self.target == CLASSES:
+            y = column_or_1d(y, warn=True)
+            found = encode_labels(y) if classes is None else (classes, known_codes(y, classes))
+            data = replace(data, classes=found[0], y=found[1], given=(X, y, weight))
+        return data if weight is None or weight.all() else _without_weightless_rows(data, weight)
+
+    def _validated(self, estimator: Any, X: Data, y: Data, *, reset: bool) -> tuple[Any, Any]:
+        options = {
+            "reset": reset,
+            "accept_sparse": self.sparse or False,
+            "dtype": self.dtypes,
+            "order": self.order,
+            "ensure_all_finite": "allow-nan" if self.missing else False,  # otherwise on all threads, by check_finite
+            "ensure_min_samples": self.fewest_rows,
+        }
+        if self.target == NO_TARGET:
+            return validate_data(estimator, X, **options), None
+        several = self.several_targets or self.target == UNCHECKED
+        return validate_data(estimator, X, y, multi_output=several, y_numeric=self.target == NUMBERS, **options)
+
+
+def _without_weightless_rows(data: TrainingData, weight: Array) -> TrainingData:
+    kept = np.flatnonzero(weight)
+    if len(kept) == 0:
+        raise ValueError("sample_weight must be above 0 for at least one row, got all 0. Leave it out.")
+    y = None if data.y is None else data.y[kept]
+    return replace(data, X=data.X[kept], y=y, weight=weight[kept], kept=kept)

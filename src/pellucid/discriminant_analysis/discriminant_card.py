@@ -1,0 +1,83 @@
+"""Method cards of linear and quadratic discriminant analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import CLASSES, InputRules
+from pellucid.discriminant_analysis.given_covariance import check_covariance_parameters
+from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
+from pellucid.discriminant_analysis.linear_discriminant_proof import prove_linear
+from pellucid.discriminant_analysis.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis
+from pellucid.discriminant_analysis.quadratic_discriminant_proof import prove_quadratic
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Whole
+from pellucid.kinds.usual import FLAG, LABELS, NONNEGATIVE, NUMBER
+
+SETTINGS: dict[str, Kind] = {
+    "shrinkage": Nothing() | OneOf(("auto",)) | Number(low=0, high=1),
+    "priors": Nothing() | Items(NUMBER) | Numbers((None,)) | Live("a list of numbers", np.iterable),
+    "store_covariance": FLAG,
+    "tol": NONNEGATIVE,
+    "covariance_estimator": Nothing() | Live("an estimator of covariances", lambda given: hasattr(given, "fit")),
+}
+GROUPS: dict[str, Kind | Optional] = {
+    "classes_": LABELS,
+    "priors_": Numbers(("n_classes",), low=0),
+    "means_": Numbers(("n_classes", "n_features")),
+}
+
+
+def _restore_component_count(model: Any) -> None:
+    most = min(len(model.classes_) - 1, model.n_features_in_)
+    model._n_features_out = most if model.n_components is None else model.n_components
+
+
+CARDS = (
+    MethodCard(
+        LinearDiscriminantAnalysis,
+        topics=("CLS-3",),
+        prove=prove_linear,
+        workings="pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings",
+        parameters={
+            "solver": OneOf(("svd", "lsqr", "eigen")),
+            **SETTINGS,
+            "n_components": Nothing() | Whole(low=1),
+        },
+        check=check_covariance_parameters,
+        attributes={
+            **GROUPS,
+            "coef_": Numbers((None, "n_features")),
+            "intercept_": Numbers((None,), finite=False),  # a prior of 0 rules a class out
+            "covariance_": Optional(Numbers(("n_features", "n_features"))),
+            "scalings_": Optional(Numbers(("n_features", None))),
+            "xbar_": Optional(Numbers(("n_features",))),
+            "explained_variance_ratio_": Optional(Numbers((None,), finite=False)),
+        },
+        input=InputRules(CLASSES, fewest_rows=2),
+        variants=({"solver": "lsqr", "shrinkage": 0.2}, {"solver": "eigen", "shrinkage": "auto"}),
+        rebuilt=frozenset({"_n_features_out"}),
+        rebuild=_restore_component_count,
+        tests=("test_discriminant_analysis",),
+    ),
+    MethodCard(
+        QuadraticDiscriminantAnalysis,
+        topics=("CLS-3",),
+        prove=prove_quadratic,
+        parameters={"solver": OneOf(("svd", "eigen")), **SETTINGS, "reg_param": Number(low=0, high=1)},
+        check=check_covariance_parameters,
+        attributes={
+            **GROUPS,
+            "rotations_": Items(Numbers(("n_features", "n_features")), "n_classes"),
+            "scalings_": Items(Numbers(("n_features",)), "n_classes"),
+            "covariance_": Optional(Items(Numbers(("n_features", "n_features")), "n_classes")),
+        },
+        input=InputRules(CLASSES),
+        variants=({"solver": "eigen", "shrinkage": 0.1}, {"reg_param": 0.5}),
+        tests=("test_discriminant_analysis",),
+    ),
+)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 import pellucid
+from pellucid.core.cards import all_cards
 from pellucid.core.estimator import CertifiedEstimator
 
 
@@ -30,6 +31,11 @@ def public_estimators():
 def instances():
     """Return one instance of each, with default parameters, and a seed where one is asked for."""
     return [_seeded(kind()) for kind in public_estimators().values()]
+
+
+def carded():
+    """Return one instance for every variant of every method card, with its card; the defaults first."""
+    return [(card, _seeded(card.estimator(**settings))) for card in all_cards() for settings in ({}, *card.variants)]
 
 
 def _seeded(estimator):

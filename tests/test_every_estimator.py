@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import warnings
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.exceptions import NotFittedError
@@ -17,9 +19,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 import pellucid
+import pellucid.core.cards
 from pellucid.core.certificate import GRADES
-from tests.public_estimators import certified, instances, problem_for, public_estimators
+from tests.public_estimators import carded, certified, instances, problem_for, public_estimators
 
+every_card = pytest.mark.parametrize(
+    ("card", "estimator"),
+    carded(),
+    ids=[f"{card.name}-{k}" for k, (card, _) in enumerate(carded())],
+)
 every_estimator = pytest.mark.parametrize("estimator", instances(), ids=lambda e: type(e).__name__)
 PREDICTORS = [e for e in instances() if hasattr(e, "predict")]
 TRANSFORMERS = [e for e in instances() if hasattr(e, "transform")]
@@ -79,6 +87,76 @@ def test_verify_objects_to_a_broken_model(estimator, attribute):
     setattr(broken, attribute, nudged if nudged.ndim else nudged.item())
     with pytest.warns(pellucid.UncertifiedWarning, match="above its bound"):
         assert not pellucid.verify(broken, X, y).holds
+
+
+def changed(value):
+    """Yield wrong versions of a fitted attribute: nudged, of the other sign, not a number, huge, in another order."""
+    if isinstance(value, (list, tuple)):
+        for wrong in changed(value[-1]):
+            yield [*value[:-1], wrong]
+    elif sparse.issparse(value):
+        yield from (type(value)((wrong, value.indices, value.indptr), value.shape) for wrong in changed(value.data))
+    elif isinstance(value, (float, np.floating)):
+        yield from (value * 1.001 + (value == 0), -value - (value == 0), math.nan, 1e200)
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "fiu" and value.size:
+        index = tuple(np.argwhere(value)[-1]) if value.any() else tuple(np.zeros(value.ndim, int))
+        for wrong in changed(float(value[index])) if value.dtype.kind == "f" else (value[index] + 1,):
+            copied = value.copy()
+            copied[index] = wrong
+            yield copied
+        if not np.array_equal(value[::-1], value):
+            yield value[::-1].copy()
+    elif isinstance(value, np.ndarray) and value.size > 1:
+        yield value[::-1].copy()
+
+
+def objects(broken, X, y):
+    """Return whether verify refuses a model, by a claim or by a sentence."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pellucid.UncertifiedWarning)
+        try:
+            return not pellucid.verify(broken, X, y).holds
+        except ValueError:
+            return True
+
+
+@every_card
+def test_verify_objects_to_any_change_of_what_predictions_depend_on(card, estimator):
+    model, X, y = fitted(estimator)
+    assert not objects(model, X, y)
+    passed = []
+    for name in set(card.attributes) - card.unproved:
+        for wrong in changed(getattr(model, name, None)):
+            broken = copy.copy(model)
+            setattr(broken, name, wrong)
+            if not objects(broken, X, y):
+                passed.append((name, wrong))
+    assert not passed
+
+
+@every_card
+def test_variants_are_certified_saved_and_loaded(card, estimator, tmp_path):
+    model, X, y = fitted(estimator)
+    assert model.certificate_.grade in GRADES
+    proof = pellucid.verify(model, X, y)
+    assert proof.holds == model.certificate_.holds
+    pellucid.save(model, tmp_path / "model.safetensors")
+    again = pellucid.load(tmp_path / "model.safetensors")
+    answer = "predict" if hasattr(model, "predict") else "transform"
+    np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
+    assert pellucid.verify(again, X, y) == proof
+
+
+@every_card
+def test_card_describes_its_estimator(card, estimator):
+    assert set(card.parameters) == set(estimator.get_params())
+    assert card.topics
+    assert pellucid.core.cards.find_card(card.name) is card
+    for name, domain in card.parameters.items():
+        wrong = object()
+        assert not domain.fits(wrong)
+        with pytest.raises((TypeError, ValueError), match=f"^{name} must be .*, got <object"):
+            raise domain.complaint(name, wrong)
 
 
 @every_estimator

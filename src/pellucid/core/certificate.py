@@ -47,8 +47,8 @@ class Claim:
 
     @property
     def holds(self) -> bool:
-        """Whether the value is a number no larger than the bound."""
-        return not math.isnan(self.value) and self.value <= self.bound
+        """Whether the value is a finite number no larger than the bound: infinity and NaN prove nothing."""
+        return math.isfinite(self.value) and self.value <= self.bound
 
     def __str__(self) -> str:
         sign = "<=" if self.holds else "> "

@@ -63,18 +63,45 @@ def linear_certificate(fitted: Any, parameters: Any, means: Array, within: Array
             rounding,
         ),
     )
-    return Certificate("exact", (*claims, *_projection_claim(fitted, within, rounding * condition)))
+    return Certificate("exact", (*claims, *_projection_claims(fitted, means, within, priors, rounding, condition)))
 
 
-def _projection_claim(fitted: Any, within: Array, bound: float) -> tuple[Claim, ...]:
-    """Return the claim that the classes have unit covariance in the projection, if there is one."""
+def _projection_claims(
+    fitted: Any, means: Array, within: Array, priors: Array, rounding: float, condition: float
+) -> tuple[Claim, ...]:
+    """Return what is claimed of the projection, if there is one.
+
+    The classes have unit covariance in it, its axes separate them better than the next and point to where their largest
+    entry is, and its origin (``svd``) is the center of the classes.
+    """
     if not hasattr(fitted, "scalings_"):
         return ()
     scalings = fitted.scalings_.astype(float)
     distance = np.abs(scalings.T @ within @ scalings - np.eye(scalings.shape[1])).max(initial=0.0)
-    return (
-        _claim("projection", "distance of the covariance in the projection from the identity", float(distance), bound),
-    )
+    center = priors @ means
+    spread = priors @ ((means - center) @ scalings) ** 2
+    known = spread[: len(means) - 1]  # further axes separate nothing, and stand in any order
+    rises = float(np.max(np.diff(known), initial=0.0)) / max(float(known.max(initial=0.0)), 1.0)
+    backward = -float(np.min(scalings.max(axis=0) + scalings.min(axis=0), initial=0.0)) if scalings.size else 0.0
+    size = float(np.abs(scalings).max(initial=0.0))
+    claims = [
+        _claim(
+            "projection",
+            "distance of the covariance in the projection from the identity",
+            float(distance),
+            rounding * condition,
+        ),
+        _claim("axes", "by how much a later axis separates the classes better", rises, rounding * condition),
+        _claim("direction", "by how much an axis points backward", backward / max(size, 1.0), rounding),
+    ]
+    if hasattr(fitted, "xbar_"):
+        deviation = np.sqrt(np.diag(within))
+        deviation[deviation == 0] = 1.0
+        distance = np.abs((fitted.xbar_ - center) / deviation).max()
+        claims.append(
+            _claim("origin", "distance of the origin from the mean, in deviations", float(distance), rounding)
+        )
+    return tuple(claims)
 
 
 def _claim(name: str, statement: str, value: float, bound: float) -> Claim:

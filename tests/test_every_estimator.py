@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -32,7 +32,13 @@ every_estimator = pytest.mark.parametrize("estimator", instances(), ids=lambda e
 PREDICTORS = [e for e in instances() if hasattr(e, "predict")]
 TRANSFORMERS = [e for e in instances() if hasattr(e, "transform")]
 NOT_WATCHED_HERE = ("RankingSVM", "Ridge", "RidgeClassifier")  # scored by pairs, not by r2; solved in one step
-ITERATIVE = [e for e in PREDICTORS if "max_iter" in e.get_params() and type(e).__name__ not in NOT_WATCHED_HERE]
+ITERATIVE = [
+    e
+    for e in PREDICTORS
+    if "max_iter" in e.get_params()
+    and type(e).__name__ not in NOT_WATCHED_HERE
+    and (is_classifier(e) or is_regressor(e))
+]
 SEVERAL_TARGETS = [e for e in PREDICTORS if e.__sklearn_tags__().target_tags.multi_output and hasattr(e, "precompute")]
 
 # Attributes that a broken model may carry: each must make verify object when it is changed by a thousandth.

@@ -126,7 +126,5 @@ class InputRules:
 
 def _without_weightless_rows(data: TrainingData, weight: Array) -> TrainingData:
     kept = np.flatnonzero(weight)
-    if len(kept) == 0:
-        raise ValueError("sample_weight must be above 0 for at least one row, got all 0. Leave it out.")
     y = None if data.y is None else data.y[kept]
     return replace(data, X=data.X[kept], y=y, weight=weight[kept], kept=kept)

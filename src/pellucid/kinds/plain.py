@@ -55,7 +55,7 @@ class Kind(ABC):
         return ValueError(f"{name} must be {self.says}, got {value!r}.")
 
     def __or__(self, other: Kind) -> Either:
-        return Either((self, other))
+        return Either((self, *(other.kinds if isinstance(other, Either) else (other,))))
 
 
 def is_whole(value: Any) -> bool:
@@ -84,13 +84,13 @@ class Either(Kind):
 
     kinds: tuple[Kind, ...]
 
+    def __or__(self, other: Kind) -> Either:
+        return Either((*self.kinds, *(other.kinds if isinstance(other, Either) else (other,))))
+
     @property
     def says(self) -> str:
         *first, last = (kind.says for kind in self.kinds)
         return f"{', '.join(first)} or {last}"
-
-    def __or__(self, other: Kind) -> Either:
-        return Either((*self.kinds, other))
 
     def complaint(self, name: str, value: Any) -> Exception:
         """Return the error of the one kind beside None, or a sentence that names all kinds."""

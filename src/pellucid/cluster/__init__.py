@@ -1,0 +1,5 @@
+"""Clustering: rows that belong together."""
+
+from pellucid.cluster.kmeans import KMeans
+
+__all__ = ["KMeans"]

@@ -1,0 +1,43 @@
+"""Method card of k-means."""
+
+from __future__ import annotations
+
+from pellucid.cluster.kmeans import KMeans
+from pellucid.cluster.kmeans_proof import prove_kmeans
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import InputRules
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Live, OneOf, Real, Whole
+from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
+
+CENTERS = Numbers((None, None)) | Items(Items(NUMBER)) | Live("an array", lambda value: hasattr(value, "__array__"))
+
+CARDS = (
+    MethodCard(
+        KMeans,
+        topics=("CLU-1",),
+        prove=prove_kmeans,
+        workings="pellucid.cluster.kmeans_workings:kmeans_workings",
+        parameters={
+            "n_clusters": Whole(low=1),
+            "init": OneOf(("k-means++", "random")) | CENTERS | Live("a function"),
+            "n_init": OneOf(("auto",)) | Whole(low=1),
+            "max_iter": Whole(low=1),
+            "tol": NONNEGATIVE,
+            "verbose": VERBOSE,
+            "random_state": RANDOM_STATE,
+            "copy_x": FLAG,
+            "algorithm": OneOf(("lloyd", "elkan")),
+        },
+        attributes={
+            "cluster_centers_": Numbers(("n_clusters", "n_features")),
+            "labels_": Numbers(("n_samples",), ("int32",), low=-1),
+            "inertia_": Real(),
+            "n_iter_": COUNT,
+        },
+        input=InputRules(sparse=("csr",), order="C"),
+        variants=({"n_clusters": 3, "init": "random", "tol": 0.0}, {"n_clusters": 1}),
+        unproved=frozenset({"n_iter_"}),
+    ),
+)

@@ -1,0 +1,163 @@
+"""k-means by hand: every squared distance, every new center, until no row changes its cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Matrix, Rational
+
+from pellucid.core.cards import find_card
+from pellucid.core.recording import record
+from pellucid.core.types import Data
+from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.workings.exact_data import ExactData, exact_features
+from pellucid.workings.notation import Math, fenced, math, over, typed
+
+MOST_CLUSTERS = 4
+
+
+@dataclass(frozen=True)
+class Round:
+    """Centers, squared distances of all rows to them, and who is nearest."""
+
+    centers: Matrix
+    distances: Matrix
+    labels: tuple[int, ...]
+
+    @property
+    def objective(self) -> Rational:
+        """The sum of the squared distances to the nearest centers."""
+        return sum((self.distances[i, k] for i, k in enumerate(self.labels)), Rational(0))
+
+
+def kmeans_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
+    """Show the rounds of Lloyd's method from the start of the estimator, every row counted once."""
+    features, names, rounded = exact_features(X)
+    data = ExactData(features, Matrix.zeros(features.rows, 1), names, rounded)
+    if estimator.n_clusters > MOST_CLUSTERS:
+        raise ValueError(
+            f"n_clusters must be at most {MOST_CLUSTERS} to be worked by hand, got {estimator.n_clusters}."
+        )
+    rounds = _rounds(features, _start(estimator, X), estimator.max_iter)
+    last = rounds[-1]
+    found = {
+        "cluster_centers_": [list(last.centers.row(k)) for k in range(last.centers.rows)],
+        "labels_": list(last.labels),
+        "inertia_": last.objective,
+        "n_iter_": len(rounds),
+    }
+    steps = [_round_step(number, now, data) for number, now in enumerate(rounds, start=1)]
+    return Document("k-means", _opening(data, rounds[0]), (*steps, _end_step(rounds, data)), found)
+
+
+def _start(estimator: Any, X: Data) -> Matrix:
+    """Return the centers to start from: given ones, or the rows that our estimator draws with this seed."""
+    if not isinstance(estimator.init, str) and not callable(estimator.init):
+        return exact_features(estimator.init)[0]
+    card = find_card("KMeans")
+    assert card is not None
+    with record():
+        drawn = card.estimator(**estimator.get_params(deep=False)).fit(X).trace_.states[0]["centers"]
+    return exact_features(drawn)[0]
+
+
+def _rounds(X: Matrix, centers: Matrix, max_iter: int) -> list[Round]:
+    rounds: list[Round] = []
+    while len(rounds) < max_iter:
+        distances = Matrix(X.rows, centers.rows, lambda i, k, now=centers: _squared_distance(X.row(i), now.row(k)))
+        labels = tuple(min(range(centers.rows), key=lambda k: distances[i, k]) for i in range(X.rows))
+        rounds.append(Round(centers, distances, labels))
+        if len(rounds) > 1 and rounds[-2].labels == labels:
+            break
+        centers = Matrix([_mean(X, labels, k) for k in range(centers.rows)])
+    return rounds
+
+
+def _squared_distance(x: Matrix, center: Matrix) -> Rational:
+    return sum(((a - b) ** 2 for a, b in zip(x, center, strict=True)), Rational(0))
+
+
+def _mean(X: Matrix, labels: tuple[int, ...], k: int) -> Matrix:
+    own = [i for i, label in enumerate(labels) if label == k]
+    if not own:
+        raise ValueError(
+            f"every cluster must keep a row to be worked by hand, got none in cluster {k + 1}. Choose another start."
+        )
+    return sum((X.row(i) for i in own), Matrix.zeros(1, X.cols)) / len(own)
+
+
+def _opening(data: ExactData, first: Round) -> tuple[Block, ...]:
+    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features))]
+    rows = [[math(i + 1), *map(typed, data.X.row(i))] for i in range(data.n_samples)]
+    return (
+        sentence(
+            "Each row goes to its nearest center, each center to the mean of its rows, until no row changes its "
+            "cluster. The sum of squared distances falls in every round:"
+        ),
+        formula("E = Σ d^2"),
+        table(head, rows, caption="The data"),
+        sentence("Start from ", *_listed(first.centers), "."),
+        *data.notes(),
+    )
+
+
+def _round_step(number: int, now: Round, data: ExactData) -> Step:
+    k = now.centers.rows
+    head = [math("i"), *(math(f"d_{j + 1}^2") for j in range(k)), "nearest"]
+    rows = [
+        [math(i + 1), *(now.distances[i, j] for j in range(k)), math(now.labels[i] + 1)] for i in range(data.n_samples)
+    ]
+    ties = [i + 1 for i in range(data.n_samples) if list(now.distances.row(i)).count(min(now.distances.row(i))) > 1]
+    blocks: list[Block] = [table(head, rows, caption="Squared distances to the centers")]
+    if ties:
+        named = ", ".join(map(str, ties))
+        blocks.append(
+            remark(
+                f"Row {named} has two nearest centers: the first counts."
+                if len(ties) == 1
+                else f"Rows {named} have two nearest centers each: the first counts."
+            )
+        )
+    blocks.append(result("E =", now.objective))
+    return step(f"Round {number}", *blocks, *_new_centers(now, data))
+
+
+def _new_centers(now: Round, data: ExactData) -> list[Block]:
+    blocks: list[Block] = [sentence("The means of the rows of each cluster:")]
+    for k in range(now.centers.rows):
+        own = [i for i, label in enumerate(now.labels) if label == k]
+        if own:
+            mean = _mean(data.X, now.labels, k)
+            total = [sum((data.X[i, j] for i in own), Rational(0)) for j in range(data.n_features)]
+            blocks.append(formula(f"c_{k + 1} =", over(1, len(own)), _point(total), "=", _point(list(mean))))
+    return blocks
+
+
+def _end_step(rounds: list[Round], data: ExactData) -> Step:
+    last = rounds[-1]
+    settled = len(rounds) > 1 and rounds[-2].labels == last.labels
+    words = (
+        f"Round {len(rounds)} leaves every row where it was, so the centers are the means of their rows and nothing "
+        "moves any more. That is a local minimum; another start may end in another."
+        if settled
+        else f"max_iter ends the work after {len(rounds)} rounds."
+    )
+    head = ["cluster", *(data.symbol("x", j) for j in range(data.n_features)), "rows"]
+    rows = [[math(k + 1), *last.centers.row(k), math(last.labels.count(k))] for k in range(last.centers.rows)]
+    return step("The clusters", sentence(words), table(head, rows), result("E =", last.objective))
+
+
+def _listed(centers: Matrix) -> list[str | Math]:
+    parts: list[str | Math] = []
+    for k in range(centers.rows):
+        joint = "" if k == 0 else " and " if k == centers.rows - 1 else ", "
+        parts += [joint, math(f"c_{k + 1} =", _point(list(centers.row(k))))]
+    return parts
+
+
+def _point(values: list[Rational]) -> Math:
+    inside: list[Any] = []
+    for value in values:
+        inside += [value, ","]
+    return fenced(math(*inside[:-1]))

@@ -1,0 +1,267 @@
+"""KMeans: worked by hand, as repetitions, against scikit-learn, and against wrong input."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.cluster
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+import pellucid
+from pellucid.cluster import KMeans
+from pellucid.cluster.kmeans_kernels import add_rows, nearest_pass
+from pellucid.cluster.kmeans_solvers import assign_rows, plus_plus
+from pellucid.core.training_data import TrainingData
+
+SIX = np.array([(0, 0), (1, 2), (-1, -1), (2, 3), (-2, 1), (3, 1)], dtype=float)
+seeds = pytest.mark.parametrize("seed", range(5))
+
+
+def blobs(seed, n=200, p=3, k=4):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, p)) + 4.0 * rng.standard_normal((k, p))[rng.integers(k, size=n)]
+
+
+# by hand
+
+
+def test_six_points_of_the_lecture():
+    # from (-1, 3), (2, 0): rows 2 and 4 are tied and go to the first center; then means of 3 rows each; 64/3
+    model = KMeans(2, init=[[-1, 3], [2, 0]]).fit(SIX)
+    assert model.labels_.tolist() == [1, 0, 1, 0, 0, 1]
+    np.testing.assert_allclose(model.cluster_centers_, [[1 / 3, 2], [2 / 3, 0]], rtol=1e-15)
+    assert model.inertia_ == pytest.approx(64 / 3, rel=1e-15)
+    assert model.n_iter_ == 2
+    assert model.trace_["objective"].tolist() == pytest.approx([35.0, 64 / 3])
+    assert model.trace_["changed"].tolist() == [6, 0]
+
+
+def test_workings_are_exact_and_agree():
+    work = pellucid.show_work(KMeans(2, init=[[-1, 3], [2, 0]]), SIX)
+    assert str(work.answer["inertia_"]) == "64/3"
+    assert [list(map(str, row)) for row in work.answer["cluster_centers_"]] == [["1/3", "2"], ["2/3", "0"]]
+    drawn = pellucid.show_work(KMeans(2, random_state=0), SIX)
+    model = KMeans(2, random_state=0).fit(SIX)
+    assert np.array(drawn.answer["labels_"]).tolist() == model.labels_.tolist()
+    assert "two nearest centers each" in str(work)
+
+
+def test_workings_refuse_what_no_person_would_do():
+    with pytest.raises(ValueError, match="n_clusters must be at most 4 to be worked by hand, got 5"):
+        pellucid.show_work(KMeans(5), SIX)
+    with pytest.raises(ValueError, match="every cluster must keep a row"):
+        pellucid.show_work(KMeans(2, init=[[0, 0], [100, 100]]), SIX)
+
+
+def test_one_cluster_is_the_mean():
+    model = KMeans(1).fit(SIX)
+    np.testing.assert_allclose(model.cluster_centers_[0], SIX.mean(axis=0))
+    assert model.inertia_ == pytest.approx(float(((SIX - SIX.mean(axis=0)) ** 2).sum()))
+
+
+def test_an_empty_cluster_gets_the_farthest_row():
+    # nobody is nearest to 100; row 10 is the farthest from the center at 0, and alone after that
+    model = KMeans(2, init=[[0.0], [100.0]]).fit([[0.0], [1.0], [10.0]])
+    assert sorted(model.cluster_centers_.ravel()) == [0.5, 10.0]
+
+
+def test_the_nearest_of_almost_equal_centers_is_found_by_differences():
+    # products lose these digits: the square of 1e9 has an error of 100
+    X = np.array([[1e9, 0.0], [1e9, 1.0]])
+    centers = np.array([[1e9, 0.6], [1e9, -0.3]])
+    labels, distances = assign_rows(sparse.csr_array(X), centers)
+    assert labels.tolist() == [1, 0]
+    np.testing.assert_allclose(distances, [0.09, 0.16])
+
+
+# properties
+
+
+@seeds
+def test_weights_are_repetitions(seed):
+    X, counts = blobs(seed, n=60), np.random.default_rng(seed).integers(0, 4, size=60)
+    start = X[counts > 0][:3]
+    weighted = KMeans(3, init=start).fit(X, sample_weight=counts)
+    repeated = KMeans(3, init=start).fit(np.repeat(X, counts, axis=0))
+    np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, atol=1e-10)
+    assert weighted.inertia_ == pytest.approx(repeated.inertia_)
+    np.testing.assert_array_equal(np.repeat(weighted.labels_, counts), repeated.labels_)
+    assert (weighted.labels_[counts == 0] == -1).all()
+    assert pellucid.verify(weighted, X, sample_weight=counts).holds
+
+
+@seeds
+def test_the_objective_never_rises(seed):
+    trace = KMeans(6, init="random", n_init=1, random_state=seed, tol=0.0).fit(blobs(seed)).trace_
+    assert (np.diff(trace["objective"]) <= 1e-12 * trace["objective"][0]).all()
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1e-150, 1e-3, 1.0, 1e6, 1e140]))
+def test_units_do_not_matter(seed, unit):
+    X = blobs(seed % 100, n=40)
+    once, scaled = KMeans(3, init=X[:3]).fit(X), KMeans(3, init=unit * X[:3]).fit(unit * X)
+    np.testing.assert_array_equal(once.labels_, scaled.labels_)
+    np.testing.assert_allclose(scaled.cluster_centers_, unit * once.cluster_centers_, rtol=1e-9, atol=1e-12 * unit)
+
+
+@seeds
+def test_moving_the_data_far_away_changes_nothing(seed):
+    X = np.round(blobs(seed), 3)
+    near, far = KMeans(4, init=X[:4]).fit(X), KMeans(4, init=X[:4] + 2.0**20).fit(X + 2.0**20)
+    np.testing.assert_array_equal(near.labels_, far.labels_)
+    assert far.certificate_.holds
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+def test_sparse_and_single_precision_have_the_same_clusters(dtype, make):
+    X = np.round(blobs(1), 2)
+    X[X < 0] = 0.0
+    model = KMeans(4, random_state=0).fit(make(X.astype(dtype)))
+    np.testing.assert_array_equal(model.labels_, KMeans(4, random_state=0).fit(X).labels_)
+    assert model.cluster_centers_.dtype == dtype
+    assert pellucid.verify(model, make(X.astype(dtype))).holds
+    np.testing.assert_array_equal(model.predict(make(X.astype(dtype))), model.labels_)
+
+
+def test_kernels_do_the_same_as_plain_python():
+    rng = np.random.default_rng(0)
+    X, centers, weight = rng.standard_normal((7, 3)), rng.standard_normal((4, 3)), rng.random(7)
+    own, sizes = (X**2).sum(axis=1), (centers**2).sum(axis=1)
+    outcomes = []
+    for kernel, add in ((nearest_pass, add_rows), (nearest_pass.py_func, add_rows.py_func)):
+        labels, distances, close, sums = np.empty(7, np.int32), np.empty(7), np.empty(7, bool), np.zeros((4, 3))
+        kernel(X @ centers.T, sizes, own, 1e-14, labels, distances, close)
+        add(X, weight, labels, sums)
+        outcomes.append((labels, distances, close, sums))
+    for compiled, plain in zip(*outcomes, strict=True):
+        np.testing.assert_array_equal(compiled, plain)
+    exact = ((X[:, None] - centers) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(outcomes[0][0], exact.argmin(axis=1))
+    np.testing.assert_allclose(outcomes[0][1], exact.min(axis=1))
+
+
+# certificate
+
+
+@pytest.mark.parametrize("how", ["row moved", "label out of range", "huge", "objective", "other data", "tol"])
+def test_verify_objects(how):
+    X = blobs(3)
+    model = KMeans(4, random_state=0).fit(X)
+    broken = copy.deepcopy(model)
+    if how == "row moved":
+        broken.labels_[0] = (broken.labels_[0] + 1) % 4
+    elif how == "label out of range":
+        broken.labels_[0] = 17
+    elif how == "huge":
+        broken.cluster_centers_[0] = 1e200
+    elif how == "objective":
+        broken.inertia_ *= 1.0 + 1e-9
+    elif how == "tol":
+        broken.cluster_centers_ = broken.cluster_centers_ + 0.5
+    data = X + 0.1 * np.random.default_rng(0).standard_normal(X.shape) if how == "other data" else X
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(broken, data).holds
+
+
+def test_a_run_cut_short_says_so():
+    with pytest.warns(pellucid.UncertifiedWarning, match="centers is .* above its bound .* Raise max_iter"):
+        KMeans(8, init="random", n_init=1, max_iter=1, random_state=0).fit(blobs(0))
+
+
+# peer
+
+
+@seeds
+def test_same_start_same_answer_as_scikit_learn(seed):
+    X = blobs(seed)
+    settings = {"n_clusters": 5, "init": X[seed : seed + 5], "tol": 0.0}
+    ours, peer = KMeans(**settings).fit(X), sklearn.cluster.KMeans(**settings).fit(X)
+    np.testing.assert_array_equal(ours.labels_, peer.labels_)
+    assert ours.inertia_ == pytest.approx(peer.inertia_)
+    assert ours.n_iter_ == peer.n_iter_
+    np.testing.assert_allclose(ours.transform(X), peer.transform(X), atol=1e-9)
+    assert ours.score(X[:9]) == pytest.approx(peer.score(X[:9]))
+    np.testing.assert_array_equal(ours.get_feature_names_out(), peer.get_feature_names_out())
+
+
+@seeds
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+def test_drawn_starts_end_as_well_as_scikit_learns(seed, init):
+    X = blobs(seed)
+    ours, peer = (kind(4, init=init, n_init=10, random_state=seed).fit(X) for kind in (KMeans, sklearn.cluster.KMeans))
+    assert ours.inertia_ <= 1.01 * peer.inertia_
+
+
+@seeds
+def test_drawn_starts_do_not_depend_on_the_order_of_the_rows(seed):
+    X, counts = blobs(seed, n=50), np.random.default_rng(seed).integers(1, 4, size=50)
+    many = np.random.default_rng(seed).permutation(np.repeat(X, counts, axis=0))
+    for init in ("k-means++", "random"):
+        weighted = KMeans(5, init=init, random_state=seed).fit(X, sample_weight=counts)
+        repeated = KMeans(5, init=init, random_state=seed).fit(many)
+        np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, atol=1e-9)
+
+
+def test_a_callable_start_is_called_as_scikit_learn_does():
+    def first_rows(X, n_clusters, random_state):
+        return X[:n_clusters]
+
+    X = blobs(0)
+    ours, peer = (
+        kind(3, init=first_rows, n_init=1, random_state=0).fit(X) for kind in (KMeans, sklearn.cluster.KMeans)
+    )
+    np.testing.assert_array_equal(ours.labels_, peer.labels_)
+
+
+def test_far_rows_are_likelier_starts():
+    data = TrainingData(np.array([[0.0], [0.1], [100.0]]))
+    drawn = [plus_plus(data, 2, np.random.RandomState(seed)) for seed in range(40)]  # 0.01 against 10,000
+    assert all(100.0 in centers for centers in drawn)
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"n_clusters": 0}, ValueError, "n_clusters must be at least 1, got 0"),
+        ({"n_clusters": 2.5}, TypeError, "n_clusters must be a whole number, got 2.5"),
+        ({"n_clusters": 7}, ValueError, "n_samples must be at least n_clusters, got n_samples=6 and n_clusters=7"),
+        ({"tol": -1}, ValueError, "tol must be at least 0, got -1"),
+        ({"max_iter": 0}, ValueError, "max_iter must be at least 1, got 0"),
+        ({"init": "far"}, ValueError, "init must be one of .*, got 'far'"),
+        ({"n_clusters": 2, "init": [[1.0], [2.0]]}, ValueError, r"init must be finite numbers of shape \(2, 2\)"),
+        ({"algorithm": "fast"}, ValueError, r"algorithm must be one of \('lloyd', 'elkan'\), got 'fast'"),
+    ],
+)
+def test_bad_settings_get_one_sentence(settings, error, message):
+    with pytest.raises(error, match=message):
+        KMeans(**{"n_clusters": 2, **settings}).fit(SIX)
+
+
+def test_repeated_rows_and_given_starts_are_warned_of():
+    with pytest.warns(ConvergenceWarning, match="only 1 of 2 clusters have rows"):
+        model = KMeans(2, random_state=0).fit(np.ones((5, 2)))
+    assert model.certificate_.holds
+    with pytest.warns(RuntimeWarning, match="n_init should be 1 for given centers, got 3"):
+        KMeans(2, init=SIX[:2], n_init=3).fit(SIX)
+
+
+def test_weightless_rows_alone_are_refused():
+    with pytest.raises(ValueError, match="at least one non-zero number"):
+        KMeans(1).fit(SIX, sample_weight=np.zeros(6))
+
+
+def test_given_centers_of_several_kinds_are_kept():
+    for start in ([[-1, 3], [2, 0]], ((-1, 3), (2, 0)), np.array([[-1, 3], [2, 0]])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert KMeans(2, init=start).fit(SIX).labels_.tolist() == [1, 0, 1, 0, 0, 1]

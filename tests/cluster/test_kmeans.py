@@ -204,8 +204,8 @@ def test_drawn_starts_do_not_depend_on_the_order_of_the_rows(seed):
     X, counts = blobs(seed, n=50), np.random.default_rng(seed).integers(1, 4, size=50)
     many = np.random.default_rng(seed).permutation(np.repeat(X, counts, axis=0))
     for init in ("k-means++", "random"):
-        weighted = KMeans(5, init=init, random_state=seed).fit(X, sample_weight=counts)
-        repeated = KMeans(5, init=init, random_state=seed).fit(many)
+        weighted = KMeans(5, init=init, n_init=1, random_state=seed).fit(X, sample_weight=counts)
+        repeated = KMeans(5, init=init, n_init=1, random_state=seed).fit(many)
         np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, atol=1e-9)
 
 

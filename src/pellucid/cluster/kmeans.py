@@ -113,7 +113,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
         budget = Budget(self.tol, self.max_iter, watch)
         rng = check_random_state(self.random_state)
         self._adopt(best_lloyd(data, lambda: self._start(data, rng), self._start_count(), budget), data)
-        self._warn_of_empty_clusters(inertia_is_zero=self.inertia_ == 0.0)
+        self._warn_of_empty_clusters()
         return self
 
     def predict(self, X: Data) -> Array:
@@ -165,9 +165,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
             )
         return centers
 
-    def _warn_of_empty_clusters(self, inertia_is_zero: bool) -> None:
+    def _warn_of_empty_clusters(self) -> None:
         used = len(np.unique(self.labels_[self.labels_ >= 0]))
-        if used < self.n_clusters and inertia_is_zero:
+        if used < self.n_clusters and self.inertia_ == 0.0:
             warn_user(
                 f"n_clusters should be at most the number of different rows: only {used} of {self.n_clusters} clusters "
                 "have rows. Ask for fewer clusters.",

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
-STATES = ("done", "planned")
+from pellucid.core.cards import MethodCard, all_cards
+
+STATES = ("done", "begun", "planned")
 
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic of the syllabus."""
+    """One topic of the syllabus: what it asks for, and what of it is there."""
 
     id: str
     title: str
-    objects: tuple[str, ...]
-    status: str
-    proof: str | None = None
-    workings: str | None = None
+    wanted: tuple[str, ...]
+    """Names of estimators, or ``module:name``."""
+    found: Mapping[str, Any]
+    proofs: tuple[str, ...] = ()
+    workings: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the objects, without their modules."""
-        return tuple(path.split(":")[1] for path in self.objects)
+        """Names of what is there, without modules."""
+        return tuple(name.rpartition(":")[2] for name in self.found)
 
-    def load(self) -> tuple[Any, ...]:
-        """Import the objects."""
-        return tuple(_import(path) for path in self.objects)
+    @property
+    def status(self) -> str:
+        """Whether all that is wanted is there, some of it, or nothing yet."""
+        there = sum(name in self.found for name in self.wanted)
+        return "done" if there == len(self.wanted) else "begun" if there else "planned"
 
 
 def read_catalogue() -> tuple[Topic, ...]:
@@ -43,13 +51,35 @@ def read_catalogue() -> tuple[Topic, ...]:
     'BayesClassifier'
     """
     rows = tomllib.loads((files("pellucid") / "catalogue.toml").read_text(encoding="utf-8"))
-    return tuple(_topic(name, row) for name, row in rows.items())
+    cards = list(all_cards())
+    unknown = {topic for card in cards for topic in card.topics} - set(rows)
+    if unknown:
+        raise LookupError(f"topics of method cards must be in catalogue.toml, got {sorted(unknown)}.")
+    return tuple(_topic(name, row, [card for card in cards if name in card.topics]) for name, row in rows.items())
 
 
-def _topic(name: str, row: dict[str, Any]) -> Topic:
-    return Topic(**{"id": name, **row, "objects": tuple(row["objects"]), "tests": tuple(row.get("tests", ()))})
+def _topic(name: str, row: dict[str, Any], cards: list[MethodCard]) -> Topic:
+    by_card = {card.name: card.estimator for card in cards}
+    paths = {path: _import(path) for path in row["objects"] if ":" in path}
+    return Topic(
+        id=name,
+        title=row["title"],
+        wanted=tuple(row["objects"]),
+        found={**by_card, **{path: found for path, found in paths.items() if found is not None}},
+        proofs=tuple(dict.fromkeys([*(card.prove.__module__ for card in cards), *_given(row, "proof")])),
+        workings=tuple(
+            dict.fromkeys([*(c.workings.split(":")[0] for c in cards if c.workings), *_given(row, "workings")])
+        ),
+        tests=tuple(dict.fromkeys([*(path for card in cards for path in card.test_files), *row.get("tests", ())])),
+    )
 
 
+def _given(row: dict[str, Any], key: str) -> list[str]:
+    return [row[key]] if key in row else []
+
+
+@cache
 def _import(path: str) -> Any:
+    """Return the object, or None if it is not there yet."""
     module, name = path.split(":")
-    return getattr(import_module(module), name)
+    return getattr(import_module(module), name, None) if find_spec(module) else None

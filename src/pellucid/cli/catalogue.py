@@ -12,6 +12,6 @@ def catalogue() -> None:
 
     table = Table("Topic", "Title", "Objects", "Proof", "Workings", "Status", header_style="bold")
     for topic in read_catalogue():
-        marks = ("yes" if part else "-" for part in (topic.proof, topic.workings))
+        marks = ("yes" if part else "-" for part in (topic.proofs, topic.workings))
         table.add_row(topic.id, topic.title, ", ".join(topic.names), *marks, topic.status)
     Console().print(table)

@@ -80,6 +80,12 @@ class MethodCard:
         """What the command calls it: the file's name with hyphens."""
         return self.estimator.__module__.rpartition(".")[2].replace("_", "-")
 
+    @property
+    def test_files(self) -> tuple[str, ...]:
+        """Paths of its tests in the repository."""
+        _, family, *_, module = self.estimator.__module__.split(".")
+        return tuple(f"tests/{family}/{name}.py" for name in self.tests or (f"test_{module}",))
+
     def check_parameters(self, estimator: Any) -> None:
         """Refuse the first parameter that is not what it may be."""
         for name, domain in self.parameters.items():

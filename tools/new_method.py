@@ -1,0 +1,64 @@
+"""Lays the files of a new method: ``make method NAME=cluster/kmedoids CLASS=KMedoids``. See CONTRIBUTING.md."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from string import Template
+
+ROOT = Path(__file__).parents[1]
+SKELETON = Path(__file__).parent / "method_skeleton"
+FILES = {
+    "estimator": "src/pellucid/$family/$module.py",
+    "solvers": "src/pellucid/$family/${module}_solvers.py",
+    "proof": "src/pellucid/$family/${module}_proof.py",
+    "workings": "src/pellucid/$family/${module}_workings.py",
+    "card": "src/pellucid/$family/${module}_card.py",
+    "test": "tests/$family/test_$module.py",
+}
+
+
+def lay(name: str, class_name: str = "", root: Path = ROOT) -> list[Path]:
+    """Write the files of a method ``family/module``; refuse to touch files that are there. Return the new ones."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*", name):
+        raise SystemExit(f"NAME must be family/method in small letters, got {name!r}. Try NAME=cluster/kmedoids.")
+    family, module = name.split("/")
+    names = {"family": family, "module": module, "Class": class_name or "".join(map(str.title, module.split("_")))}
+    paths = {root / Template(path).substitute(names): part for part, path in FILES.items()}
+    existing = [path for path in paths if path.exists()]
+    if existing:
+        raise SystemExit(f"NAME must be new, but {existing[0].relative_to(root)} is there. Choose another name.")
+    for path, part in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(Template((SKELETON / f"{part}.txt").read_text(encoding="utf-8")).substitute(names))
+    _export(root / "src/pellucid" / family / "__init__.py", names)
+    (root / "tests" / family / "__init__.py").touch()
+    return list(paths)
+
+
+def _export(init: Path, names: dict[str, str]) -> None:
+    """Add the class to the public names of its family."""
+    line = Template("from pellucid.$family.$module import $Class\n").substitute(names)
+    if not init.exists():
+        init.write_text(f'"""Say in one line what this family does."""\n\n{line}\n__all__ = ["{names["Class"]}"]\n')
+        return
+    text = init.read_text(encoding="utf-8")
+    start = text.index("from pellucid.")
+    text = text[:start] + line + text[start:]
+    init.write_text(text.replace("__all__ = [", f'__all__ = ["{names["Class"]}", ', 1))
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="make method", description=__doc__)
+    parser.add_argument("name", help="family/method, such as cluster/kmedoids")
+    parser.add_argument("class_name", nargs="?", default="", help="its class, if not the name in title case")
+    options = parser.parse_args()
+    for path in lay(options.name, options.class_name):
+        print(path.relative_to(ROOT))
+    print("Fill them in; `pytest tests/test_every_estimator.py -k NAME` is red until you have.")
+
+
+if __name__ == "__main__":
+    main()

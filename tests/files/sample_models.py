@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
@@ -20,22 +18,9 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from pellucid.files.writing import model_bytes
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.step_features import StepFeatures
-
-FAMILIES = ("discriminant_analysis", "linear_model", "naive_bayes", "neighbors", "ranking", "svm")
-
+from tests.public_estimators import public_estimators
 
 TEXTS = ["a plain text", "another text", "что-то другое"]
-
-
-def public_estimators() -> dict[str, type]:
-    """Return every estimator class that a family of pellucid exports."""
-    found = {}
-    for family in FAMILIES:
-        module = import_module(f"pellucid.{family}")
-        for name in module.__all__:
-            if inspect.isclass(value := getattr(module, name)) and issubclass(value, BaseEstimator):
-                found[name] = value
-    return found
 
 
 def numbers(seed: int = 0, n: int = 24, p: int = 3) -> tuple[np.ndarray, np.ndarray]:

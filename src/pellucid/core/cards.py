@@ -42,6 +42,10 @@ def _accept(_estimator: Any) -> None:
     return None
 
 
+def _ask_nothing(_model: Any, _data: TrainingData) -> Mapping[str, Any]:
+    return {}
+
+
 @dataclass(frozen=True)
 class MethodCard:
     """What belongs to one estimator."""
@@ -62,6 +66,8 @@ class MethodCard:
     """Refuses combinations of parameters that have no meaning, and warns of odd ones."""
     variants: tuple[Mapping[str, Any], ...] = ()
     """Other settings that the universal tests try beside the defaults."""
+    asks: Callable[[Any, TrainingData], Mapping[str, Any]] = _ask_nothing
+    """What a proof about answers, not only about attributes, needs to see: what the model says when asked."""
     unproved: frozenset[str] = frozenset()
     """Attributes that no prediction depends on, so that ``verify`` may let a changed one pass."""
     rebuilt: frozenset[str] = frozenset()
@@ -100,8 +106,10 @@ class MethodCard:
 
     def proof_of(self, model: Any, data: TrainingData) -> Certificate:
         """Return the certificate of a fitted model, recomputed from its numbers and the data."""
-        attributes = {name: getattr(model, name) for name in self.attributes if hasattr(model, name)}
-        return self.prove(SimpleNamespace(**attributes), SimpleNamespace(**model.get_params(deep=False)), data)
+        names = (*self.attributes, *self.rebuilt)
+        attributes = {name: getattr(model, name) for name in names if hasattr(model, name)}
+        seen = SimpleNamespace(**attributes, **self.asks(model, data))
+        return self.prove(seen, SimpleNamespace(**model.get_params(deep=False)), data)
 
 
 def card_of(kind: type) -> MethodCard:

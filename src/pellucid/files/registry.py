@@ -15,7 +15,6 @@ from pellucid.kinds.usual import EVIDENCE, INPUTS
 ADAPTERS = (
     "linear_model",
     "naive_bayes",
-    "neighbors",
     "ranking",
     "row_by_row",
     "svm",

@@ -10,6 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from pellucid.core.estimator import fit_method
+from pellucid.core.labels import encode_labels
 from pellucid.core.types import Array, Data
 from pellucid.neighbors.k_neighbors import KNeighbors
 from pellucid.neighbors.vote_weights import vote_weights
@@ -72,17 +73,18 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
     @fit_method
     def fit(self, X: Data, y: Data) -> Self:
         """Store ``X`` of shape (n_samples, n_features) and the labels ``y``, in one column or several."""
-        self._check_parameters()
-        X, y = self._check_training(X, y, reset=True)
+        data = self._check(X, y)
+        y = data.y
         check_classification_targets(y)
-        self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
-        columns = list(y.T) if self.outputs_2d_ else [column_or_1d(y, warn=True)]
-        found = [np.unique(column, return_inverse=True) for column in columns]
-        self.classes_ = [classes for classes, _ in found] if self.outputs_2d_ else found[0][0]
-        codes = np.column_stack([code.ravel() for _, code in found]).astype(np.int64)
-        self._y = codes if self.outputs_2d_ else codes[:, 0]
-        self._store(X, y)
-        return self
+        several = y.ndim == 2 and y.shape[1] > 1
+        found = [encode_labels(column) for column in (y.T if several else [column_or_1d(y, warn=True)])]
+        codes = np.column_stack([code for _, code in found]).astype(np.int64)
+        targets = {
+            "classes_": [classes for classes, _ in found] if several else found[0][0],
+            "outputs_2d_": several,
+            "_y": codes if several else codes[:, 0],
+        }
+        return self._adopt(self._stored(data, **targets), data)
 
     def predict(self, X: Data) -> Array:
         """Return the labels with most votes, of shape (n_queries,) or (n_queries, n_outputs).
@@ -119,11 +121,6 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
 
     def _label_sets(self) -> list[Array]:
         return self.classes_ if self.outputs_2d_ else [self.classes_]
-
-    def _targets(self) -> Array:
-        codes = self._y.reshape(self.n_samples_fit_, -1)
-        columns = [classes[codes[:, j]] for j, classes in enumerate(self._label_sets())]
-        return np.column_stack(columns) if self.outputs_2d_ else columns[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

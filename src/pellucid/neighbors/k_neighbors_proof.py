@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.certificate import Claim
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.neighbors.metric import Metric
+from pellucid.neighbors.metric import Metric, unit_of
 
-EPS = float(np.finfo(np.float64).eps)
 MOST_QUERIES = 16
 MOST_DIFFERENCES = 2e8
 """Numbers subtracted in one proof: with more data, fewer queries are rechecked."""
@@ -27,6 +28,32 @@ BLOCK_ROWS = 1024
 SAME_DISTANCE = 1e-7
 """Relative difference of two ways to round a distance that is not a plain sum of differences."""
 REFIT = "Fit the model again on these data: what it has stored is something else."
+
+
+def prove_k_neighbors(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate; ``fitted`` also has what the model ``found`` for the queries it was asked."""
+    X, metric = data.X, Metric.resolve(parameters.metric, parameters.p, parameters.metric_params)
+    claims = [stored_claim(fitted._fit_X, X, stored_targets(fitted), data.y)]
+    queries, found = chosen_queries(X, metric), fitted.found
+    claims += neighbor_claims(X, queries, metric, *found)
+    if fitted._tree is not None:
+        unit = unit_of(X, metric.power)
+        claims.append(partition_claim(fitted._tree, X, unit))
+        claims.append(pruning_claim(fitted._tree, queries * unit, metric))
+    return Certificate("exact", tuple(claims))
+
+
+def stored_targets(fitted: Any) -> Array:
+    """Return the stored targets as they were given: numbers, or labels from their codes; None where a code is wrong."""
+    if not hasattr(fitted, "classes_"):
+        return np.asarray(fitted._y)
+    labels = fitted.classes_ if fitted.outputs_2d_ else [fitted.classes_]
+    codes = fitted._y.reshape(len(fitted._y), -1)
+    columns = []
+    for j, classes in enumerate(labels):
+        inside = (codes[:, j] >= 0) & (codes[:, j] < len(classes))
+        columns.append(np.where(inside, classes.astype(object)[np.where(inside, codes[:, j], 0)], None))
+    return np.column_stack(columns) if fitted.outputs_2d_ else np.asarray(columns[0])
 
 
 def stored_claim(stored: Data, given: Data, targets: Array, y: Array) -> Claim:
@@ -81,7 +108,7 @@ def neighbor_claims(X: Data, queries: Data, metric: Metric, distances: Array, in
             wrong += not np.array_equal(np.lexsort((np.arange(len(row)), ranked[q]))[: len(found)], found)
         else:
             wrong += float(np.delete(row, found).min(initial=math.inf)) < row[found].max() - SAME_DISTANCE * size
-    bound = 16 * EPS if to_the_bit else SAME_DISTANCE
+    bound = 16 * EPSILON if to_the_bit else SAME_DISTANCE
     return [
         Claim(
             "neighbors", f"of {len(full)} queries, those with another answer by brute force", float(wrong), 0.0, REFIT

@@ -40,11 +40,9 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
     @fit_method
     def fit(self, X: Data, y: Data) -> Self:
         """Store ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_outputs)."""
-        self._check_parameters()
-        X, y = self._check_training(X, y, reset=True)
-        self._y = y if y.dtype.kind == "f" else y.astype(np.float64)
-        self._store(X, self._y)
-        return self
+        data = self._check(X, y)
+        targets = data.y if data.y.dtype.kind == "f" else data.y.astype(np.float64)
+        return self._adopt(self._stored(data, _y=targets), data)
 
     def predict(self, X: Data) -> Array:
         """Return the means, of shape (n_queries,) or (n_queries, n_outputs).
@@ -62,6 +60,3 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
     def score(self, X: Data, y: Data, sample_weight: Data | None = None) -> float:
         """Return R squared; with ``X=None``, by leaving out one training row at a time."""
         return float(super().score(X, y, sample_weight))
-
-    def _targets(self) -> Array:
-        return self._y

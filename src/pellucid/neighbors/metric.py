@@ -31,6 +31,9 @@ SHORT_NAMES = {1.0: "manhattan", 2.0: "euclidean", math.inf: "chebyshev"}
 COMPILED = frozenset(VALID_METRICS["ball_tree"]) - {"pyfunc"}
 SPARSE_METRICS = frozenset({"cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed"})
 
+SAFE_POWER = 1e120
+"""Data whose powers are below this, and above one over it, are searched as they are; others in another unit."""
+
 
 @dataclass(frozen=True)
 class Similarity:
@@ -157,3 +160,13 @@ def check_keeps_zeros(X: Data) -> None:
             f"X must be dense, or sparse in format csr, csc, coo or lil, with metric='precomputed', got {X.format}. "
             "Other formats may drop distances of 0."
         )
+
+
+def unit_of(X: Array, power: float | None) -> float:
+    """Return a power of two to multiply the data by so that sums of powers neither overflow nor vanish; mostly 1."""
+    some = X[:: max(1, len(X) // 1024)]
+    size = float(max(some.max(), -some.min()))
+    safe = SAFE_POWER ** (1.0 / power) if power is not None and power < math.inf else SAFE_POWER
+    if size == 0 or not math.isfinite(size) or 1 / safe < size < safe:
+        return 1.0
+    return math.ldexp(1.0, -math.frexp(size)[1])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array, Data
-from pellucid.neighbors.metric import Metric
+from pellucid.neighbors.metric import Metric, unit_of
 from pellucid.numerics.kd_tree import KDTree
 from pellucid.numerics.pairwise_blocks import (
     nearest_by_table,
@@ -23,9 +22,6 @@ MOST_FEATURES_FOR_A_TREE = 15
 MOST_FOR_A_EUCLIDEAN_TREE = 8
 """With more features a query visits most of a tree, and brute force is faster; by matrix products even sooner."""
 
-SAFE_POWER = 1e120
-"""Data whose powers are below this, and above one over it, are searched as they are; others in another unit."""
-
 
 def build_tree(X: Array, metric: Metric, leaf_size: int) -> KDTree:
     """Return the kd-tree of the rows, in the unit that suits them and the metric."""
@@ -36,16 +32,6 @@ def build_tree(X: Array, metric: Metric, leaf_size: int) -> KDTree:
 def tree_pays(n_features: int, metric: Metric) -> bool:
     """Return whether a tree can be expected to be faster than brute force."""
     return n_features <= (MOST_FOR_A_EUCLIDEAN_TREE if metric.power == 2.0 else MOST_FEATURES_FOR_A_TREE)
-
-
-def unit_of(X: Array, power: float | None) -> float:
-    """Return a power of two to multiply the data by so that sums of powers neither overflow nor vanish; mostly 1."""
-    some = X[:: max(1, len(X) // 1024)]
-    size = float(max(some.max(), -some.min()))
-    safe = SAFE_POWER ** (1.0 / power) if power is not None and power < math.inf else SAFE_POWER
-    if size == 0 or not math.isfinite(size) or 1 / safe < size < safe:
-        return 1.0
-    return math.ldexp(1.0, -math.frexp(size)[1])
 
 
 def nearest_rows(

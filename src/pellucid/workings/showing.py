@@ -21,8 +21,6 @@ WORKINGS = {
     "BayesClassifier": "pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
     "ElasticNet": "pellucid.linear_model.sparse_regression.lasso_workings:elastic_net_workings",
     "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
-    "KNeighborsClassifier": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
-    "KNeighborsRegressor": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
     "KernelPerceptron": "pellucid.linear_model.row_by_row.kernel_perceptron_workings:kernel_perceptron_workings",
     "Lars": "pellucid.linear_model.least_angle.lars_workings:lars_workings",
     "Lasso": "pellucid.linear_model.sparse_regression.lasso_workings:lasso_workings",

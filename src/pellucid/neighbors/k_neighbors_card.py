@@ -1,0 +1,114 @@
+"""Method cards of the neighbors estimators. The kd-tree is not stored: it follows from the data and is built again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import TrainingData
+from pellucid.kinds.arrays import WHOLES, Numbers, Texts
+from pellucid.kinds.collections import Items, Lookup
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.kinds.sparse import SparseRows
+from pellucid.kinds.usual import FLAG, LABEL_DTYPES, LABELS, MAYBE_WHOLE, POSITIVE
+from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
+from pellucid.neighbors.k_neighbors_proof import chosen_queries, prove_k_neighbors
+from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
+from pellucid.neighbors.metric import Metric, Similarity, check_metric
+from pellucid.neighbors.nearest_rows import build_tree
+from pellucid.neighbors.neighbor_rows import rules_for_neighbors
+from pellucid.neighbors.vote_weights import WEIGHTINGS
+
+POWER = Number(above=0, finite=False)
+ARGUMENTS = Lookup(
+    Nothing() | Whole() | Real(finite=False) | Numbers((None,)) | Numbers((None, None)), key=Text()
+)  # fmt: skip
+SEVERAL_LABELS = Items(Numbers((None,), LABEL_DTYPES) | Texts())
+
+PARAMETERS: dict[str, Kind] = {
+    "n_neighbors": Whole(low=1),
+    "leaf_size": Whole(low=1),
+    "weights": Nothing() | OneOf(("uniform", *WEIGHTINGS)) | Live("a function of the distances"),
+    "rate": POSITIVE,
+    "algorithm": OneOf(("auto", "ball_tree", "kd_tree", "brute")),
+    "p": Nothing() | POWER,
+    "metric": Text() | Live("a function of two rows", lambda value: callable(value) or hasattr(value, "pairwise")),
+    "metric_params": Nothing() | ARGUMENTS | Live("a dict", lambda value: isinstance(value, dict)),
+    "n_jobs": MAYBE_WHOLE,
+}
+FITTED: dict[str, Kind | Optional] = {
+    "effective_metric_": Text(),
+    "effective_metric_params_": ARGUMENTS,
+    "n_samples_fit_": Whole(low=1, size="n_samples"),
+    "_fit_X": Numbers(("n_samples", "n_features"), finite=False) | SparseRows(("n_samples", "n_features")),
+    "_fit_method": OneOf(("kd_tree", "brute")),
+}
+
+
+def _check_combination(estimator: Any) -> None:
+    if estimator.weights == "distance" and isinstance(estimator.metric, Similarity):
+        raise ValueError("weights must not be 'distance' with a Similarity, got 'distance'. Use 'exponential'.")
+    check_metric(estimator.metric, estimator.p, estimator.metric_params, estimator.algorithm)
+
+
+def _found(model: Any, data: TrainingData) -> Mapping[str, Any]:
+    """Return the neighbors that the model finds for the queries of the proof."""
+    queries = chosen_queries(data.X, Metric.resolve(model.metric, model.p, model.metric_params))
+    return {"found": model._search(queries, min(model.n_neighbors, model.n_samples_fit_))}
+
+
+def _rebuild_tree(model: Any) -> None:
+    model._tree = None
+    if model._fit_method == "kd_tree":
+        metric = Metric(model.effective_metric_, model.effective_metric_params_)
+        if sparse.issparse(model._fit_X) or not metric.suits_a_tree or not np.isfinite(model._fit_X).all():
+            raise SchemaError("_fit_method must be 'brute' for these data and this metric, got 'kd_tree'.")
+        model._tree = build_tree(model._fit_X, metric, model.leaf_size)
+
+
+def _rebuild_classifier(model: Any) -> None:
+    several = isinstance(model.classes_, (list, tuple))
+    codes = model._y if several else model._y.reshape(-1, 1)
+    labels = model.classes_ if several else [model.classes_]
+    if codes.ndim != 2 or several != model.outputs_2d_ or codes.shape[1] != len(labels):
+        raise SchemaError("_y must have one column for each entry of classes_.")
+    if any(codes[:, j].max(initial=0) >= len(classes) for j, classes in enumerate(labels)):
+        raise SchemaError("_y must hold places in classes_, but an entry is out of range.")
+    _rebuild_tree(model)
+
+
+SHARED: dict[str, Any] = {
+    "topics": ("NBR-1",),
+    "prove": prove_k_neighbors,
+    "asks": _found,
+    "workings": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
+    "parameters": PARAMETERS,
+    "check": _check_combination,
+    "input": rules_for_neighbors,
+    "rebuilt": frozenset({"_tree"}),
+    "variants": ({"algorithm": "brute"}, {"weights": "distance", "p": 1, "n_neighbors": 3}),
+}
+CARDS = (
+    MethodCard(
+        KNeighborsClassifier,
+        **SHARED,
+        attributes={
+            **FITTED,
+            "_y": Numbers(("n_samples",), WHOLES, low=0) | Numbers(("n_samples", "n_outputs"), WHOLES, low=0),
+            "classes_": LABELS | SEVERAL_LABELS,
+            "outputs_2d_": FLAG,
+        },
+        rebuild=_rebuild_classifier,
+    ),
+    MethodCard(
+        KNeighborsRegressor,
+        **SHARED,
+        attributes={**FITTED, "_y": Numbers(("n_samples",)) | Numbers(("n_samples", "n_outputs"))},
+        rebuild=_rebuild_tree,
+    ),
+)

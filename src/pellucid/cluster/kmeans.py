@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.cluster.kmeans_solvers import STARTS, assign_rows, best_lloyd, center_distances
-from pellucid.core.budget import Budget
+from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.threads import own_threads
 from pellucid.core.training_data import FLOATS, TrainingData
@@ -110,9 +110,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
                 f"n_clusters={self.n_clusters}. Ask for fewer clusters."
             )
         watch = self._watch(X, None, attributes=lambda centers: {"cluster_centers_": centers}, max_iter=self.max_iter)
-        budget = Budget(self.tol, self.max_iter, watch)
+        effort = Effort(self.tol, self.max_iter, watch)
         rng = check_random_state(self.random_state)
-        self._adopt(best_lloyd(data, lambda: self._start(data, rng), self._start_count(), budget), data)
+        self._adopt(best_lloyd(data, lambda: self._start(data, rng), self._start_count(), effort), data)
         self._warn_of_empty_clusters()
         return self
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.kmeans_kernels import add_rows, nearest_pass
-from pellucid.core.budget import Budget
+from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
@@ -26,17 +26,17 @@ BLOCK = 1 << 16
 """Distances computed in one go."""
 
 
-def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, budget: Budget) -> Fit:
+def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, effort: Effort) -> Fit:
     """Return the best of several runs, the first of equally good ones."""
-    return min((lloyd(data, start(), budget) for _ in range(n_starts)), key=lambda fit: fit.attributes["inertia_"])
+    return min((lloyd(data, start(), effort) for _ in range(n_starts)), key=lambda fit: fit.attributes["inertia_"])
 
 
-def lloyd(data: TrainingData, centers: Array, budget: Budget) -> Fit:
-    """Return the fit from a start; ``budget.goal`` is a part of the mean variance of the features."""
+def lloyd(data: TrainingData, centers: Array, effort: Effort) -> Fit:
+    """Return the fit from a start; ``effort.goal`` is a part of the mean variance of the features."""
     X, weight, trace = data.X, data.weights, Trace()
-    goal, moved, before = budget.goal * mean_variance(X, weight), math.inf, np.full(X.shape[0], -1)
+    goal, moved, before = effort.goal * mean_variance(X, weight), math.inf, np.full(X.shape[0], -1)
     stopped = "max_iter"
-    for n_iter in range(1, budget.max_iter + 1):
+    for n_iter in range(1, effort.max_iter + 1):
         labels, distances = assign_rows(X, centers)
         means = cluster_means(X, weight, labels, distances, centers)
         last, moved = moved, float(np.sum((means - centers) ** 2))
@@ -46,7 +46,7 @@ def lloyd(data: TrainingData, centers: Array, budget: Budget) -> Fit:
         if changed == 0 or max(last, moved) <= goal:  # twice: the next step from here is as short
             stopped = "no row changed its cluster" if changed == 0 else "centers moved less than tol"
             break
-        if budget.watch(means):
+        if effort.watch(means):
             stopped = "callback"
             break
         centers, before = means, labels

@@ -1,4 +1,4 @@
-"""Budget: how far a solver shall go, and who looks on."""
+"""Effort: how far a solver shall go, and who looks on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pellucid.core.watching import Watch, ignore
 
 
 @dataclass(frozen=True)
-class Budget:
+class Effort:
     """The precision to reach, the most iterations to spend, and what to tell after each."""
 
     goal: float

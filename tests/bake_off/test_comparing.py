@@ -9,12 +9,13 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold
 
-from pellucid.bake_off import comparing, learning_rows, stopping
+from pellucid.bake_off import comparing, learning_rows
 from pellucid.bake_off.choosing import choose, why
 from pellucid.bake_off.comparing import REPORT_SECONDS, Score, compare
 from pellucid.bake_off.contestants import Contestant, curved
 from pellucid.bake_off.learning_rows import LearningRows
-from pellucid.bake_off.stopping import Stopper
+from pellucid.core import budget as budget_module
+from pellucid.core.budget import Budget
 from pellucid.linear_model import LinearRegression
 from pellucid.tables.understanding import Columns
 
@@ -41,7 +42,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in (comparing, learning_rows, stopping):
+    for module in (comparing, learning_rows, budget_module):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(Slow, "clock", clock)
     Slow.rows_seen.clear()
@@ -67,8 +68,8 @@ SLOW = Contestant("slow", "", Slow)
 
 def compared(contestants, table, seconds=60.0):
     stages = []
-    with Stopper(seconds + REPORT_SECONDS) as stopper:
-        scores, untried = compare(contestants, table, stopper, stages.append)
+    with Budget(seconds + REPORT_SECONDS) as budget:
+        scores, untried = compare(contestants, table, budget, stages.append)
     return scores, untried, stages
 
 

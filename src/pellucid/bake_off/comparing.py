@@ -12,7 +12,7 @@ from sklearn.metrics import recall_score
 
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.learning_rows import Fold, LearningRows
-from pellucid.bake_off.stopping import Stopper
+from pellucid.core.budget import Budget
 from pellucid.core.types import Array
 from pellucid.model_selection.validation_errors import split_error, standard_error
 
@@ -72,7 +72,7 @@ class Stage:
 
 
 def compare(
-    contestants: Sequence[Contestant], rows: LearningRows, stopper: Stopper, listen: Callable[[Stage], None]
+    contestants: Sequence[Contestant], rows: LearningRows, budget: Budget, listen: Callable[[Stage], None]
 ) -> tuple[list[Score], list[Untried]]:
     """Return the scores of the methods that suit the table and the time, and the reasons why others have none."""
     scores: list[Score] = []
@@ -82,9 +82,9 @@ def compare(
         best = best_of(scores)
 
         def say(done: int, before: int = place * len(rows.splits), name: str = contestant.name) -> None:
-            listen(Stage(name, before + done, total, best_of(scores), stopper.left(), stopper.interrupted))
+            listen(Stage(name, before + done, total, best_of(scores), budget.seconds_left(), budget.interrupted))
 
-        trial = _Trial(contestant, rows, stopper, REPORT_SECONDS + (REFITS * best.fold_seconds if best else 0.0), say)
+        trial = _Trial(contestant, rows, budget, REPORT_SECONDS + (REFITS * best.fold_seconds if best else 0.0), say)
         found = contestant.unsuited(rows.columns, rows.X) or trial.run()
         if isinstance(found, Score):
             scores.append(found)
@@ -104,7 +104,7 @@ class _Trial:
 
     contestant: Contestant
     rows: LearningRows
-    stopper: Stopper
+    budget: Budget
     reserve: float
     """Seconds that must be left at the end."""
     say: Callable[[int], None]
@@ -114,7 +114,7 @@ class _Trial:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the chosen method warns of is said when it is fitted for good
             try:
-                found, cut = self.stopper.attempt(self._run, self.stopper.left() - self.reserve)
+                found, cut = self.budget.attempt(self._run, self.budget.seconds_left() - self.reserve)
             except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
                 return f"failed: {' '.join(str(error).split())[:200]}"
         return found if found is not None else CUT_SHORT[cut]
@@ -135,7 +135,7 @@ class _Trial:
     def _affords(self, n_folds: int, seconds: float) -> bool:
         """Return whether that many folds, and the refits if this method should win, end in time."""
         needed = n_folds * seconds + max(0.0, REPORT_SECONDS + REFITS * seconds - self.reserve)
-        return needed <= self.stopper.left() - self.reserve
+        return needed <= self.budget.seconds_left() - self.reserve
 
     def _expected_seconds(self) -> float:
         """Return what a fold will cost: a constant and a power of the rows, through two samples."""

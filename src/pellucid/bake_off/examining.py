@@ -49,14 +49,14 @@ def judge(setting: Setting, chosen: Score) -> tuple[Judgement, list[Importance] 
             task, seed = setting.is_classification, setting.plan.seed
             return importances(model, X_test, y_test, setting.groups(), is_classification=task, seed=seed)
 
-        drivers, cut = setting.stopper.attempt(shuffle, setting.stopper.left() - END_SECONDS)
+        drivers, cut = setting.budget.attempt(shuffle, setting.budget.seconds_left() - END_SECONDS)
     judgement = replace(judgement, n_seen_before=count_seen_before(X, X_test))
     return judgement, drivers if drivers is not None else EXCUSES[cut]
 
 
 def learning_curve(setting: Setting, chosen: Score) -> ErrorCurve | str:
     """Return the error of the method for growing training sets, or why there is no time for it."""
-    if CURVE_COST * chosen.fold_seconds > setting.stopper.left() - END_SECONDS:
+    if CURVE_COST * chosen.fold_seconds > setting.budget.seconds_left() - END_SECONDS:
         return EXCUSES["time"]
     setting.say("the learning curve", chosen)
     X, y = setting.vault.learning
@@ -75,7 +75,7 @@ def learning_curve(setting: Setting, chosen: Score) -> ErrorCurve | str:
             )
 
     try:
-        curve, cut = setting.stopper.attempt(draw, setting.stopper.left() - END_SECONDS)
+        curve, cut = setting.budget.attempt(draw, setting.budget.seconds_left() - END_SECONDS)
     except ValueError as error:  # a class that the smallest training set has no row of
         return f"It could not be drawn: {error}"
     return curve if curve is not None else EXCUSES[cut]

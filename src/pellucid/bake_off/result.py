@@ -24,7 +24,6 @@ class Plan:
     recipe: str
     folds: int
     seed: int
-    seconds: float
     one_standard_error: bool
 
 

@@ -23,8 +23,8 @@ from pellucid.bake_off.notes import (
 )
 from pellucid.bake_off.result import BakeOff, Plan
 from pellucid.bake_off.setting import RECIPES, Setting
-from pellucid.bake_off.stopping import Stopper
 from pellucid.bake_off.suspects import find_suspects
+from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.tables.errors import TableError
 from pellucid.tables.target import choose_target
@@ -44,7 +44,7 @@ def bake_off(
     task: str = "auto",
     recipe: str = "cv",
     seconds: float = 300.0,
-    begin: float | None = None,
+    budget: Budget | None = None,
     folds: int = 5,
     seed: int = 0,
     one_standard_error: bool = False,
@@ -65,8 +65,8 @@ def bake_off(
         Cross-validation, one validation set, or ``folds`` random ones.
     seconds : float, default=300
         The time budget; a method that would not end in it is not started.
-    begin : float, default=now
-        The ``time.monotonic()`` from which the budget runs.
+    budget : Budget, default=None
+        A budget that runs already, instead of a new one of so many seconds.
     folds : int, default=5
         Splits of the learning rows.
     seed : int, default=0
@@ -77,15 +77,23 @@ def bake_off(
         Told about every stage.
     """
     check_one_of(RECIPES, recipe=recipe)
-    check_positive(seconds=seconds)
     check_whole(low=2, folds=folds)
     _check_names(frame)
-    plan = Plan(recipe, folds, seed, seconds, one_standard_error)
-    with Stopper(seconds, begin) as stopper:
-        chosen_target = choose_target(frame, target, task)
-        rows = frame.loc[chosen_target.rows]
-        _check_enough(len(rows), folds)
-        return _run(Setting(rows, chosen_target, understand(rows, target), plan, stopper, listen))
+    plan = Plan(recipe, folds, seed, one_standard_error)
+    if budget is not None:
+        return _run(_setting(frame, target, task, plan, budget, listen))
+    check_positive(seconds=seconds)
+    with Budget(seconds) as budget:
+        return _run(_setting(frame, target, task, plan, budget, listen))
+
+
+def _setting(
+    frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Budget, listen: Callable[[Stage], None]
+) -> Setting:
+    target = choose_target(frame, name, task)
+    rows = frame.loc[target.rows]
+    _check_enough(len(rows), plan.folds)
+    return Setting(rows, target, understand(rows, name), plan, budget, listen)
 
 
 def _check_names(frame: pd.DataFrame) -> None:
@@ -102,15 +110,15 @@ def _check_enough(n_rows: int, folds: int) -> None:
 
 def _run(setting: Setting) -> BakeOff:
     """Compare, choose, fit for good, judge once, and collect what is known."""
-    target, columns, stopper = setting.target, setting.columns, setting.stopper
+    target, columns, budget = setting.target, setting.columns, setting.budget
     X, y = setting.vault.learning
     contestants = CLASSIFIERS if setting.is_classification else REGRESSORS
-    scores, untried = compare(contestants, setting.learning_rows(), stopper, setting.listen)
+    scores, untried = compare(contestants, setting.learning_rows(), budget, setting.listen)
     if best_of(scores) is None:
         raise _nothing_found(setting, untried)
     scores.sort(key=lambda score: score.mean)
     chosen = choose(scores, one_standard_error=setting.plan.one_standard_error)
-    cut_off = notes_on_time(untried, stopper.interrupted)
+    cut_off = notes_on_time(untried, budget.interrupted)
     model, said = fit_for_good(setting, chosen)
     judgement, drivers = judge(setting, chosen)
     curve = learning_curve(setting, chosen)
@@ -141,17 +149,17 @@ def _run(setting: Setting) -> BakeOff:
             *notes_on_table(target, columns),
             *said,
         ),
-        interrupted=stopper.interrupted,
+        interrupted=budget.interrupted,
         seconds=time.monotonic() - setting.start,
     )
 
 
 def _nothing_found(setting: Setting, untried: Sequence[Untried]) -> BaseException:
-    if setting.stopper.interrupted:
+    if setting.budget.interrupted:
         return KeyboardInterrupt()
     if any(one.reason == NO_TIME for one in untried):
         return TableError(
-            f"time must suffice for one method, got {setting.plan.seconds:g} seconds for {len(setting.X):,} rows. "
+            f"time must suffice for one method, got {setting.budget.seconds:g} seconds for {len(setting.X):,} rows. "
             "Give more."
         )
     reasons = "; ".join(f"{one.name}: {one.reason}" for one in untried)

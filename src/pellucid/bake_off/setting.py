@@ -13,7 +13,7 @@ from pellucid.bake_off.comparing import Score, Stage
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.learning_rows import LearningRows
 from pellucid.bake_off.result import Plan
-from pellucid.bake_off.stopping import Stopper
+from pellucid.core.budget import Budget
 from pellucid.model_selection import CrossValidationTest, Recipe, ResamplingTest, TestVault, TrainValidationTest
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.target import Target
@@ -36,11 +36,11 @@ class Setting:
         target: Target,
         columns: Columns,
         plan: Plan,
-        stopper: Stopper,
+        budget: Budget,
         listen: Callable[[Stage], None],
     ) -> None:
         self.start = time.monotonic()
-        self.target, self.columns, self.plan, self.stopper, self.listen = target, columns, plan, stopper, listen
+        self.target, self.columns, self.plan, self.budget, self.listen = target, columns, plan, budget, listen
         self.reader = ColumnReader(dict(columns.kinds)).fit(frame, target.values)
         self.X = self.reader.transform(frame)
         self.vault = TestVault(self.X, target.values, test_size=TEST_SHARE, random_state=plan.seed)
@@ -71,4 +71,4 @@ class Setting:
 
     def say(self, what: str, chosen: Score) -> None:
         """Tell who listens what is done now."""
-        self.listen(Stage(what, 1, 1, chosen, self.stopper.left(), self.stopper.interrupted))
+        self.listen(Stage(what, 1, 1, chosen, self.budget.seconds_left(), self.budget.interrupted))

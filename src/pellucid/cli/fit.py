@@ -13,8 +13,6 @@ from pellucid.cli.errors import INTERRUPTED, CommandError
 
 MODEL_FILE = "model.safetensors"
 REPORT_FILE = "report.html"
-WRITING_SECONDS = 60.0
-"""No limit of the work, only of how long a first Ctrl-C is held back while files are written."""
 
 
 class Task(Enum):
@@ -49,15 +47,15 @@ def fit(
     ] = False,
 ) -> None:
     """Compare methods on a table, choose one, certify it, save it and write a report."""
-    begin = monotonic()
+    start = monotonic()
     from rich.console import Console
 
     from pellucid.bake_off import bake_off
-    from pellucid.bake_off.stopping import Stopper
     from pellucid.cli.durations import parse_duration
     from pellucid.cli.fit_screen import print_found
     from pellucid.cli.progress import progress_display
     from pellucid.core.atomic import write_all_whole
+    from pellucid.core.budget import Budget
     from pellucid.files.writing import model_bytes
     from pellucid.report import describe_fit, render_fit_report
     from pellucid.tables import choose_target, read_table
@@ -67,15 +65,14 @@ def fit(
         raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
     frame = read_table(table)
     is_classification = choose_target(frame, target, task.value).is_classification
-    with Stopper(WRITING_SECONDS) as stopper:
+    with Budget(seconds, start) as budget:
         with progress_display(Console(stderr=True), is_classification=is_classification) as listen:
             found = bake_off(
                 frame,
                 target,
                 task=task.value,
                 recipe=recipe.value,
-                seconds=seconds,
-                begin=begin,
+                budget=budget,
                 folds=folds,
                 seed=seed,
                 one_standard_error=one_standard_error,
@@ -87,5 +84,5 @@ def fit(
         out.mkdir(parents=True, exist_ok=True)
         write_all_whole(contents)
         print_found(found, Console(), model_file=model_file, report_file=report_file)
-    if found.interrupted or stopper.interrupted:
+    if budget.interrupted:
         raise typer.Exit(INTERRUPTED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pellucid.bake_off.comparing import Score
-from pellucid.model_selection.validation_errors import chosen_by
+from pellucid.model_selection.recipes import chosen_by
 
 
 def choose(scores: Sequence[Score], *, one_standard_error: bool) -> Score:

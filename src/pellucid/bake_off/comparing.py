@@ -14,7 +14,7 @@ from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.learning_rows import Fold, LearningRows
 from pellucid.core.budget import Budget
 from pellucid.core.types import Array
-from pellucid.model_selection.validation_errors import split_error, standard_error
+from pellucid.model_selection.recipes import split_error, standard_error
 
 MANY_ROWS = 4000
 """With more rows a method is tried on a sample first, to see what it costs."""

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.types import Array
-from pellucid.model_selection.validation_errors import split_error
+from pellucid.model_selection.recipes import split_error
 from pellucid.tables.preparation import readable_names
 from pellucid.tables.step_features import STEP
 from pellucid.tables.understanding import Columns

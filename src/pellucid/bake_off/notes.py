@@ -9,8 +9,7 @@ import numpy as np
 from pellucid.bake_off.comparing import NO_TIME, Score, Untried
 from pellucid.bake_off.judging import Judgement
 from pellucid.bake_off.suspects import TOO_GOOD, Suspect
-from pellucid.tables.target import Target
-from pellucid.tables.understanding import Columns
+from pellucid.tables.understanding import Columns, Target
 
 UNEVEN = 3.0
 """The largest class has this many times the rows of the smallest: worth a word."""
@@ -20,7 +19,7 @@ MOST_NAMED = 8
 
 def notes_on_table(target: Target, columns: Columns) -> list[str]:
     """Return what of the table was left out."""
-    return [*target.notes, *(f"Column {name} was left out: {reason}." for name, reason in columns.left_out.items())]
+    return [*target.left_out, *(f"Column {name} was left out: {reason}." for name, reason in columns.left_out.items())]
 
 
 def notes_on_suspects(suspects: Iterable[Suspect], target: Target) -> list[str]:

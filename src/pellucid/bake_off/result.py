@@ -13,8 +13,7 @@ from pellucid.bake_off.effects import Effect
 from pellucid.bake_off.judging import Judgement
 from pellucid.core.certificate import Certificate
 from pellucid.model_selection import ErrorCurve, Opening
-from pellucid.tables.target import Target
-from pellucid.tables.understanding import Columns
+from pellucid.tables.understanding import Columns, Target
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,8 @@ from pellucid.bake_off.setting import RECIPES, Setting
 from pellucid.bake_off.suspects import find_suspects
 from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
-from pellucid.tables.errors import TableError
-from pellucid.tables.target import choose_target
-from pellucid.tables.understanding import understand
+from pellucid.tables.reading import TableError
+from pellucid.tables.understanding import choose_target, understand
 
 FEWEST_ROWS = 10
 

@@ -16,8 +16,7 @@ from pellucid.bake_off.result import Plan
 from pellucid.core.budget import Budget
 from pellucid.model_selection import CrossValidationTest, Recipe, ResamplingTest, TestVault, TrainValidationTest
 from pellucid.tables.column_reader import ColumnReader
-from pellucid.tables.target import Target
-from pellucid.tables.understanding import Columns
+from pellucid.tables.understanding import Columns, Target
 
 TEST_SHARE = 0.2
 RECIPES: dict[str, Callable[[int, int], Recipe]] = {

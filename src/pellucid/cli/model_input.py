@@ -15,8 +15,7 @@ from pellucid.core.types import Array
 from pellucid.core.verification import last_step
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.reading import check_has_column
-from pellucid.tables.target import CLASSIFICATION, REGRESSION, class_labels, guess_task, number_values
-from pellucid.tables.understanding import NUMBER
+from pellucid.tables.understanding import CLASSIFICATION, NUMBER, REGRESSION, class_labels, guess_task, number_values
 
 
 def features_for(model: Any, frame: pd.DataFrame) -> Any:

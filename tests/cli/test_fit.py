@@ -15,7 +15,7 @@ from tests.bake_off.sample_tables import mixed_table, numeric_table
 COMMAND = [sys.executable, "-m", "pellucid"]
 HANGING = """
 import sys, time
-from pellucid.bake_off import running
+from pellucid.bake_off import contestants
 from pellucid.bake_off.contestants import Contestant
 from pellucid.cli.application import run
 from pellucid.linear_model import LinearRegression
@@ -33,7 +33,7 @@ class SlowAtTheEnd(LinearRegression):
             time.sleep(60)
         return super().fit(X, y)
 
-running.REGRESSORS = tuple(Contestant(name, "", globals()[name]) for name in sys.argv[1].split(","))
+contestants.REGRESSORS = tuple(Contestant(name, "", globals()[name]) for name in sys.argv[1].split(","))
 sys.exit(run(sys.argv[2:]))
 """
 

@@ -130,6 +130,19 @@ def test_the_second_interruption_aborts(houses, tmp_path):
     assert not (tmp_path / "learned").exists()
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_one_interruption_of_the_report_is_held_back_and_a_second_aborts(times, houses, tmp_path, monkeypatch, capsys):
+    def interrupted(*_arguments, **_names):
+        for _ in range(times):
+            signal.raise_signal(signal.SIGINT)
+        return "the page"
+
+    monkeypatch.setattr("pellucid.report.render_fit_report", interrupted)
+    assert call("fit", houses, "--target", "price", "--folds", 2, "--out", tmp_path / "learned") == 130
+    assert (tmp_path / "learned" / "model.safetensors").exists() == (times == 1)
+    assert ("nothing was written" in capsys.readouterr().err) == (times == 2)
+
+
 def test_the_time_budget_is_kept(houses, tmp_path):
     arguments = ["fit", str(houses), "--target", "price", "--out", str(tmp_path / "learned"), "--time", "15s"]
     start = time.monotonic()

@@ -10,6 +10,7 @@ import pytest
 
 import pellucid
 from pellucid.cli.application import run
+from pellucid.cli.show_work import methods_with_workings
 from pellucid.data import load_cars_by_hand
 from pellucid.linear_model import Lasso, LinearRegression, Ridge
 
@@ -123,6 +124,34 @@ def test_show_work_prints_the_steps(cars, tmp_path, capsys):
     assert "<math" in (tmp_path / "work.html").read_text()
 
 
+HAND_SIZED = {  # what else a method wants before its steps can be written down
+    "bayes-classifier": None,  # its densities must be given, and the command line cannot
+    "kernel-perceptron": ("--set", "shuffle=False", "--set", "kernel=linear"),
+    "perceptron": ("--set", "shuffle=False"),
+}
+
+
+@pytest.mark.parametrize("method", ["least-squares", *sorted(methods_with_workings())])
+def test_every_method_with_workings_shows_them(method, tmp_path, capsys):
+    table = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0, 0, 0, 1, 1, 1]})
+    table.to_csv(tmp_path / "small.csv", index=False)
+    options = HAND_SIZED.get(method, ())
+    code = call("show-work", tmp_path / "small.csv", "--target", "y", "--method", method, *(options or ()))
+    assert code == (2 if options is None else 0)
+    said = capsys.readouterr()
+    assert "densities must be given" in said.err if options is None else len(said.out.splitlines()) > 10
+
+
+def test_any_parameter_of_a_method_can_be_set(cars, capsys):
+    arguments = ("show-work", cars, "--target", "price", "--method", "ridge")
+    assert call(*arguments, "--alpha", 0.5) == 0
+    by_alpha = capsys.readouterr().out
+    assert call(*arguments, "--set", "alpha=0.5") == 0
+    assert capsys.readouterr().out == by_alpha
+    assert call(*arguments, "--set", "alpha=0.5", "--set", "fit_intercept=False") == 0
+    assert capsys.readouterr().out != by_alpha
+
+
 def test_catalogue_lists_the_regression_topics(capsys):
     assert call("catalogue") == 0
     assert set(re.findall(r"LIN-\d", capsys.readouterr().out)) == {f"LIN-{n}" for n in range(1, 7)}
@@ -160,6 +189,9 @@ def test_version(capsys):
         (("verify", "RIDGE", "CARS", "--target", "age"), "a feature of the model"),
         (("show-work", "CARS", "--target", "price", "--alpha", "1"), "alpha must be left out for least-squares"),
         (("show-work", "CARS", "--target", "price", "--method", "magic"), "magic"),
+        (("show-work", "CARS", "--target", "price", "--set", "C=10"), "set must be NAME=VALUE with a name of copy_X"),
+        (("show-work", "CARS", "--target", "price", "--set", "tol"), "set must be NAME=VALUE"),
+        (("show-work", "CARS", "--target", "price", "--set", "tol=small"), "tol must be"),
         (("conjure",), "No such command 'conjure'"),
     ],
 )

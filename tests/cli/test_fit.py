@@ -15,7 +15,7 @@ from tests.bake_off.sample_tables import mixed_table, numeric_table
 COMMAND = [sys.executable, "-m", "pellucid"]
 HANGING = """
 import sys, time
-from pellucid.bake_off import running
+from pellucid.bake_off import contestants
 from pellucid.bake_off.contestants import Contestant
 from pellucid.cli.application import run
 from pellucid.linear_model import LinearRegression
@@ -33,7 +33,7 @@ class SlowAtTheEnd(LinearRegression):
             time.sleep(60)
         return super().fit(X, y)
 
-running.REGRESSORS = tuple(Contestant(name, "", globals()[name]) for name in sys.argv[1].split(","))
+contestants.REGRESSORS = tuple(Contestant(name, "", globals()[name]) for name in sys.argv[1].split(","))
 sys.exit(run(sys.argv[2:]))
 """
 
@@ -128,6 +128,19 @@ def test_the_second_interruption_aborts(houses, tmp_path):
     assert process.returncode == 130
     assert complaint == "pellucid: interrupted; nothing was written.\n"
     assert not (tmp_path / "learned").exists()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_one_interruption_of_the_report_is_held_back_and_a_second_aborts(times, houses, tmp_path, monkeypatch, capsys):
+    def interrupted(*_arguments, **_names):
+        for _ in range(times):
+            signal.raise_signal(signal.SIGINT)
+        return "the page"
+
+    monkeypatch.setattr("pellucid.report.render_fit_report", interrupted)
+    assert call("fit", houses, "--target", "price", "--folds", 2, "--out", tmp_path / "learned") == 130
+    assert (tmp_path / "learned" / "model.safetensors").exists() == (times == 1)
+    assert ("nothing was written" in capsys.readouterr().err) == (times == 2)
 
 
 def test_the_time_budget_is_kept(houses, tmp_path):

@@ -21,7 +21,7 @@ from pellucid.model_selection import (
     corrected_t_test,
     nested_cross_validation,
 )
-from pellucid.model_selection.validation_errors import chosen_by
+from pellucid.model_selection.recipes import chosen_by
 
 IRIS, DIABETES = load_iris(return_X_y=True), load_diabetes(return_X_y=True)
 CLASSIFIERS = {

@@ -2,18 +2,23 @@
 
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from pellucid.bake_off.driving import Coefficient, Importance
-from pellucid.bake_off.effects import Effect
-from pellucid.bake_off.judging import Judgement
+from pellucid.bake_off import BakeOffResult
+from pellucid.bake_off.comparison import MethodScore, Untried
+from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.importance import Coefficient, Effect, Importance
+from pellucid.bake_off.judgement import Judgement, confusion_of
+from pellucid.bake_off.result import Plan
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.model_selection import ErrorCurve, Opening, ScoreInterval
-from pellucid.report import ColumnRow, FitReport, LeaderRow, format_number, render_fit_report
-from pellucid.report.confusion import confusion_of
+from pellucid.report import format_number, render_fit_report
 from pellucid.report.page import breakable, coefficient_bars, whiskers
+from pellucid.tables.understanding import Columns, Target
 
 VOID = {"meta", "br", "wbr", "link", "img", "input", "hr"}
 
@@ -52,47 +57,51 @@ CURVE = ErrorCurve(
 )
 
 
-def report(**changes):
+def score(name, mean, standard_error, balanced=None, is_baseline=False):
+    contestant = Contestant(name, f"what {name} does", list, is_baseline=is_baseline)
+    return MethodScore(contestant, np.array([mean]), balanced, 3.0, 0.1, standard_error)
+
+
+def certified(certificate):
+    return [SimpleNamespace(certificate_=certificate)]  # all that the page asks of the pipeline
+
+
+def result(**changes):
+    ridge = score("ridge", 1.0, 0.1)
+    target = changes.pop("name", "price")
+    task = changes.pop("task", "regression")
     values = {
-        "table": "houses.csv",
-        "target": "price",
-        "task": "regression",
-        "task_reason": "its values are numbers",
-        "model_file": "model.safetensors",
-        "n_rows": 150,
-        "n_learning": 120,
-        "recipe": "5-fold cross-validation",
-        "seed": 0,
-        "seconds": 12.0,
-        "interrupted": False,
-        "columns": [ColumnRow("rooms", "number", 0, "1 to 5, mean 3")],
-        "leaderboard": [
-            LeaderRow("ridge", "shrinks", 1.0, 0.1, 3, is_chosen=True),
-            LeaderRow("mean", "predicts the mean", 3.0, 0.2, 0, is_baseline=True),
-        ],
-        "untried": [("lasso", "no time left")],
-        "reason": "Ridge has the smallest mean error, so it was chosen.",
-        "method": "ridge",
+        "model": certified(Certificate("exact", (Claim("normal equations", "residual", 1e-16, 1e-12),))),
+        "table": pd.DataFrame({"rooms": [1.0, 3.0, 5.0], target: [1.0, 2.0, 3.0]}),
+        "target": Target(target, task, "its values are numbers", np.zeros(150), np.ones(150, dtype=bool)),
+        "columns": Columns({"rooms": "number"}, {}),
+        "plan": Plan("cv", 5, 0, one_standard_error=False),
+        "scores": (ridge, score("mean", 3.0, 0.2, is_baseline=True)),
+        "untried": (Untried("lasso", "no time left"),),
+        "chosen": ridge,
         "judgement": numbers(),
         "curve": CURVE,
         "importances": [Importance("rooms", 0.5, 0.1), Importance("age", -0.01, 0.1)],
         "coefficients": [Coefficient("rooms", 2.0), Coefficient("age", -1.0), Coefficient("noise", 0.0)],
         "intercept": 4.0,
         "effects": [Effect("rooms", np.arange(3.0), np.array([0.0, 1.0, 0.5]))],
-        "certificate": Certificate("exact", (Claim("normal equations", "residual", 1e-16, 1e-12),)),
         "vault_log": (Opening(1, "final estimate of ridge", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),),
-        "notes": [],
+        "cautions": (),
+        "interrupted": False,
+        "seconds": 12.0,
     }
-    return FitReport(**(values | changes))
+    return BakeOffResult(**(values | changes))
 
 
-def class_report(**changes):
-    rows = [
-        LeaderRow("logistic regression", "weighs", 0.1, 0.01, 3, 0.87, is_chosen=True),
-        LeaderRow("most frequent class", "says the same", 0.5, 0.01, 0, 0.5, is_baseline=True),
-    ]
-    given = {"task": "classification", "leaderboard": rows, "judgement": classes(), "method": "logistic regression"}
-    return report(**(given | changes))
+def class_result(**changes):
+    logistic = score("logistic regression", 0.1, 0.01, np.array([0.87]))
+    usual = score("most frequent class", 0.5, 0.01, np.array([0.5]), is_baseline=True)
+    given = {"task": "classification", "scores": (logistic, usual), "chosen": logistic, "judgement": classes()}
+    return result(**(given | changes))
+
+
+def page_of(found, table_name="houses.csv"):
+    return render_fit_report(found, table_name=table_name, model_name="model.safetensors")
 
 
 class Balance(HTMLParser):
@@ -125,7 +134,7 @@ def parsed(page):
     return balance
 
 
-KINDS = pytest.mark.parametrize("make", [report, class_report])
+KINDS = pytest.mark.parametrize("make", [result, class_result])
 
 
 def test_a_number_reads_as_a_person_writes_it():  # by hand
@@ -135,32 +144,32 @@ def test_a_number_reads_as_a_person_writes_it():  # by hand
 
 
 def test_whiskers_share_one_scale():
-    ridge, mean = whiskers(report().leaderboard)
+    ridge, mean = whiskers(result().scores)
     # from 0.9 to 3.2: the mean of ridge, 1.0, stands at 0.1 / 2.3
     assert (ridge.low, ridge.mean, mean.high) == pytest.approx((0.0, 10 / 2.3, 100.0))
 
 
 def test_of_shares_that_are_right_the_best_stands_to_the_right():
-    ridge, mean = whiskers(report().leaderboard, mirrored=True)
+    ridge, mean = whiskers(result().scores, mirrored=True)
     assert (ridge.high, ridge.mean, mean.low) == pytest.approx((100.0, 100.0 - 10 / 2.3, 0.0))
     assert ridge.low < ridge.mean < ridge.high
 
 
 def test_bars_are_sorted_by_size_and_leave_out_zeros():
-    bars = coefficient_bars(report().coefficients)
+    bars = coefficient_bars(result().coefficients)
     assert [(bar.name, bar.width) for bar in bars] == [("rooms", 100.0), ("age", 50.0)]
 
 
 @KINDS
 def test_the_page_is_self_contained(make):
-    page = parsed(render_fit_report(make()))
+    page = parsed(page_of(make()))
     assert page.fetched == []
     assert page.scripts == 0
 
 
 @KINDS
 def test_the_page_is_small_and_its_ids_are_unique(make):
-    text = render_fit_report(make())
+    text = page_of(make())
     ids = parsed(text).ids
     assert len(text.encode()) < 2_000_000
     assert len(ids) == len(set(ids))
@@ -168,23 +177,24 @@ def test_the_page_is_small_and_its_ids_are_unique(make):
 
 @KINDS
 def test_the_same_report_gives_the_same_page(make):
-    assert render_fit_report(make()) == render_fit_report(make())
+    assert page_of(make()) == page_of(make())
 
 
 @KINDS
 def test_names_cannot_break_out_of_the_page(make):
     hostile = '</title><script>alert("x")</script>&_y'
-    page = render_fit_report(
+    page = page_of(
         make(
-            target=hostile,
-            table=hostile,
-            notes=[hostile],
+            name=hostile,
+            table=pd.DataFrame({hostile: [1.0, None], f"{hostile} 2": [hostile, None]}),
+            columns=Columns({f"{hostile} 2": "words"}, {}),
+            cautions=(hostile,),
             coefficients=[Coefficient(hostile, 1.0, hostile)],
             importances=[Importance(hostile, 1.0, 0.0)],
-            columns=[ColumnRow(hostile, "words", 1, hostile)],
-            untried=[(hostile, hostile)],
-            **({"judgement": classes((hostile, "b"))} if make is class_report else {}),
-        )
+            untried=(Untried(hostile, hostile),),
+            **({"judgement": classes((hostile, "b"))} if make is class_result else {}),
+        ),
+        table_name=hostile,
     )
     assert parsed(page).scripts == 0
     assert "<script" not in page
@@ -196,16 +206,16 @@ def test_long_names_may_break_after_underscores():
 
 def test_a_failed_claim_is_said():
     broken = Certificate("exact", (Claim("normal equations", "residual", 1.0, 1e-12),))
-    assert "A claim does not hold." in render_fit_report(report(certificate=broken))
+    assert "A claim does not hold." in page_of(result(model=certified(broken)))
 
 
 def test_a_perfect_constant_prediction_can_be_drawn():
     flat = numbers(np.ones(5), np.ones(5))
-    render_fit_report(report(judgement=flat, coefficients=[Coefficient("rooms", 0.0)], importances=[]))
+    page_of(result(judgement=flat, coefficients=[Coefficient("rooms", 0.0)], importances=[]))
 
 
 def test_the_page_of_a_classification_tells_everything():
-    page = render_fit_report(class_report(notes=["The classes are uneven."]))
+    page = page_of(class_result(cautions=("The classes are uneven.",)))
     for words in (
         "90.0 %", "80.0 % to 95.0 %", "balanced accuracy", "The classes are uneven.", "lasso (no time left)",
         "Rows by true class", "share that came true", "false alarms", "final estimate of ridge",
@@ -216,7 +226,7 @@ def test_the_page_of_a_classification_tells_everything():
 
 
 def test_the_page_of_a_regression_tells_everything():
-    page = " ".join(render_fit_report(report()).split())
+    page = " ".join(page_of(result()).split())
     for words in (
         "1.100",
         "0.9000 to 1.300",
@@ -230,25 +240,25 @@ def test_the_page_of_a_regression_tells_everything():
 
 def test_a_method_without_probabilities_says_so():
     judged = classes(with_probabilities=False)
-    assert "gives classes without probabilities" in render_fit_report(class_report(judgement=judged))
+    assert "gives classes without probabilities" in page_of(class_result(judgement=judged))
 
 
 def test_three_classes_name_the_class_of_a_coefficient():
-    page = render_fit_report(
-        class_report(judgement=classes(("a", "b", "c")), coefficients=[Coefficient("size", 1.0, "b")], intercept=None)
+    page = page_of(
+        class_result(judgement=classes(("a", "b", "c")), coefficients=[Coefficient("size", 1.0, "b")], intercept=None)
     )
     assert "<small>for b</small>" in page
     assert "false alarms" not in page
 
 
 def test_many_classes_get_their_frequent_mistakes_instead_of_a_matrix():
-    page = render_fit_report(class_report(judgement=classes(tuple(f"class {i}" for i in range(12)))))
+    page = page_of(class_result(judgement=classes(tuple(f"class {i}" for i in range(12)))))
     assert "With 12 classes, the most frequent mistakes" in page
     assert 'class="matrix"' not in page
 
 
 def test_what_there_was_no_time_for_is_said():
-    page = render_fit_report(report(curve="There was no time left for it.", importances="It was interrupted."))
+    page = page_of(result(curve="There was no time left for it.", importances="It was interrupted."))
     assert "The learning curve: There was no time left for it." in page
     assert "Importance by shuffling: It was interrupted." in page
 
@@ -256,7 +266,7 @@ def test_what_there_was_no_time_for_is_said():
 def test_many_rows_keep_the_page_small():
     rng = np.random.default_rng(0)
     actual = rng.standard_normal(50_000)
-    page = render_fit_report(report(judgement=numbers(actual, actual + rng.standard_normal(50_000))))
+    page = page_of(result(judgement=numbers(actual, actual + rng.standard_normal(50_000))))
     assert len(page.encode()) < 500_000
     assert "(1000 of 50000)" in page
 

@@ -37,13 +37,13 @@ def test_the_user_decides():
 
 def test_rows_without_a_target_are_left_out_and_counted():
     target = chosen(["a", "b", None] * 10)
-    assert target.notes == ("10 rows without y were left out.",)
+    assert target.left_out == ("10 rows without y were left out.",)
     assert target.rows.sum() == len(target.values) == 20
 
 
 def test_classes_too_small_to_split_are_left_out_and_named():
     target = chosen(["a"] * 10 + ["b"] * 10 + ["c"] * 4)
-    assert "4 rows of classes with fewer than 5 rows were left out (c)" in target.notes[0]
+    assert "4 rows of classes with fewer than 5 rows were left out (c)" in target.left_out[0]
     assert set(target.values) == {"a", "b"}
     assert target.rows.tolist() == [True] * 20 + [False] * 4
 

@@ -1,6 +1,6 @@
 """The bake-off: from a table to one chosen, certified method and what is known about it."""
 
-from pellucid.bake_off.result import BakeOff
-from pellucid.bake_off.running import bake_off
+from pellucid.bake_off.bake_off import bake_off
+from pellucid.bake_off.result import BakeOffResult
 
-__all__ = ["BakeOff", "bake_off"]
+__all__ = ["BakeOffResult", "bake_off"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
@@ -58,6 +58,10 @@ class Contestant:
         if self.prepare is unchanged and set(columns.kinds.values()) == {TEXT}:
             return "it does not read texts"
         return ""
+
+    def pipeline(self, columns: Columns, read: pd.DataFrame) -> Pipeline:
+        """Return the method with its preparation, not yet fitted, for a table as read."""
+        return Pipeline([("prepare", self.prepare(columns, read)), ("method", self.make())])
 
 
 CLASSIFIERS = (
@@ -112,3 +116,8 @@ REGRESSORS = (
         growth=2.0,
     ),
 )
+
+
+def contestants_for(*, is_classification: bool) -> tuple[Contestant, ...]:
+    """Return the methods that suit a task, the baseline first."""
+    return CLASSIFIERS if is_classification else REGRESSORS

@@ -1,4 +1,4 @@
-"""Everything that a bake-off found."""
+"""The one result of a bake-off: the screen, the report and the model file all read it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from pellucid.bake_off.comparing import Score, Untried
-from pellucid.bake_off.driving import Coefficient, Importance
-from pellucid.bake_off.effects import Effect
-from pellucid.bake_off.judging import Judgement
+from pellucid.bake_off.comparison import MethodScore, Untried, why
+from pellucid.bake_off.importance import Coefficient, Effect, Importance
+from pellucid.bake_off.judgement import Judgement
 from pellucid.core.certificate import Certificate
 from pellucid.model_selection import ErrorCurve, Opening
-from pellucid.tables.target import Target
-from pellucid.tables.understanding import Columns
+from pellucid.tables.understanding import Columns, Target
 
 
 @dataclass(frozen=True)
@@ -24,37 +22,37 @@ class Plan:
     recipe: str
     folds: int
     seed: int
-    seconds: float
     one_standard_error: bool
 
 
 @dataclass(frozen=True, repr=False)
-class BakeOff:
+class BakeOffResult:
     """A chosen, certified model and what is known about it.
 
     ``model`` is a pipeline that takes tables like the one it was fitted on; it was fitted on every row.
     """
 
     model: Pipeline
+    table: pd.DataFrame
+    """As it was given, all rows and columns."""
     target: Target
     columns: Columns
     plan: Plan
-    scores: tuple[Score, ...]
+    scores: tuple[MethodScore, ...]
     """The best first."""
     untried: tuple[Untried, ...]
-    chosen: Score
-    reason: str
+    chosen: MethodScore
     judgement: Judgement
-    n_learning: int
     vault_log: tuple[Opening, ...]
     curve: ErrorCurve | str
     """The learning curve, or why there is none."""
     importances: list[Importance] | str
+    """Of the columns, the largest first, or why there are none."""
     coefficients: list[Coefficient]
     intercept: float | None
     effects: list[Effect]
     """Curves of the numbers, for a method on steps; their steps are not among the coefficients."""
-    notes: tuple[str, ...]
+    cautions: tuple[str, ...]
     interrupted: bool
     seconds: float
 
@@ -65,15 +63,30 @@ class BakeOff:
         return certificate
 
     @property
-    def baseline(self) -> Score | None:
+    def baseline(self) -> MethodScore | None:
         """The score of always saying the same."""
         return next((score for score in self.scores if score.contestant.is_baseline), None)
+
+    @property
+    def reason(self) -> str:
+        """Why this method was chosen, in a sentence."""
+        return why(self.chosen, self.scores)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows with a target."""
+        return len(self.target.values)
+
+    @property
+    def n_learning(self) -> int:
+        """Rows to compare and choose with; the others were kept aside."""
+        return self.n_rows - len(self.judgement.actual)
 
     def frame(self) -> pd.DataFrame:
         """Return the leaderboard, the best method first."""
         rows = [
             {
-                "method": score.contestant.name,
+                "method": score.name,
                 "error": score.mean,
                 "standard_error": score.standard_error,
                 "coefficients": score.n_coefficients,
@@ -84,4 +97,4 @@ class BakeOff:
         return pd.DataFrame(rows)
 
     def __repr__(self) -> str:
-        return f"{self.chosen.contestant.name} of {len(self.scores)} methods; test {self.judgement.headline!r}"
+        return f"{self.chosen.name} of {len(self.scores)} methods; test {self.judgement.headline!r}"

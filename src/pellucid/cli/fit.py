@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from pathlib import Path
 from time import monotonic
@@ -13,8 +14,8 @@ from pellucid.cli.errors import INTERRUPTED, CommandError
 
 MODEL_FILE = "model.safetensors"
 REPORT_FILE = "report.html"
-WRITING_SECONDS = 60.0
-"""No limit of the work, only of how long a first Ctrl-C is held back while files are written."""
+SECONDS_PER_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+LONGEST = 30 * 24 * 3600.0
 
 
 class Task(Enum):
@@ -49,43 +50,54 @@ def fit(
     ] = False,
 ) -> None:
     """Compare methods on a table, choose one, certify it, save it and write a report."""
-    begin = monotonic()
+    start = monotonic()
     from rich.console import Console
 
     from pellucid.bake_off import bake_off
-    from pellucid.bake_off.stopping import Stopper
-    from pellucid.cli.durations import parse_duration
-    from pellucid.cli.fit_screen import print_found
-    from pellucid.cli.progress import progress_display
+    from pellucid.cli.screen import live_line, print_result
     from pellucid.core.atomic import write_all_whole
+    from pellucid.core.budget import Budget
     from pellucid.files.writing import model_bytes
-    from pellucid.report import describe_fit, render_fit_report
-    from pellucid.tables import choose_target, read_table
+    from pellucid.report import render_fit_report
+    from pellucid.tables import read_table
 
     seconds = parse_duration(time)
     if out.exists() and not out.is_dir():
         raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
     frame = read_table(table)
-    is_classification = choose_target(frame, target, task.value).is_classification
-    with Stopper(WRITING_SECONDS) as stopper:
-        with progress_display(Console(stderr=True), is_classification=is_classification) as listen:
-            found = bake_off(
+    model_file, report_file = out / MODEL_FILE, out / REPORT_FILE
+    with Budget(seconds, start) as budget:
+        with live_line(Console(stderr=True)) as show:
+            result = bake_off(
                 frame,
                 target,
                 task=task.value,
                 recipe=recipe.value,
-                seconds=seconds,
-                begin=begin,
+                budget=budget,
                 folds=folds,
                 seed=seed,
                 one_standard_error=one_standard_error,
-                listen=listen,
+                listen=show,
             )
-        model_file, report_file = out / MODEL_FILE, out / REPORT_FILE
-        report = describe_fit(found, frame, table=table, model_file=model_file)
-        contents = {model_file: model_bytes(found.model), report_file: render_fit_report(report).encode()}
+        report = render_fit_report(result, table_name=table.name, model_name=MODEL_FILE)
+        contents = {model_file: model_bytes(result.model), report_file: report.encode()}
         out.mkdir(parents=True, exist_ok=True)
         write_all_whole(contents)
-        print_found(found, Console(), model_file=model_file, report_file=report_file)
-    if found.interrupted or stopper.interrupted:
+        print_result(result, Console(), model_file=model_file, report_file=report_file)
+    if budget.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def parse_duration(text: str) -> float:
+    """Return the seconds of a duration as people write it.
+
+    Examples
+    --------
+    >>> parse_duration("5m"), parse_duration("1.5h"), parse_duration("90")
+    (300.0, 5400.0, 90.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text.lower())
+    seconds = float(match[1]) * SECONDS_PER_UNIT[match[2]] if match else 0.0
+    if not 0.0 < seconds <= LONGEST:
+        raise CommandError(f"time must be a duration above 0 such as 90s, 5m or 1h, got {text!r}.")
+    return seconds

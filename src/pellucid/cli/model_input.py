@@ -1,7 +1,8 @@
-"""From a table to what a loaded model takes."""
+"""From a model file and a table to a loaded model and what it takes."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,17 @@ from pellucid.cli.errors import CommandError
 from pellucid.core.fingerprint import fingerprint
 from pellucid.core.types import Array
 from pellucid.core.verification import last_step
+from pellucid.files import load
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.reading import check_has_column
-from pellucid.tables.target import CLASSIFICATION, REGRESSION, class_labels, guess_task, number_values
-from pellucid.tables.understanding import NUMBER
+from pellucid.tables.understanding import CLASSIFICATION, NUMBER, REGRESSION, class_labels, guess_task, number_values
+
+
+def load_model(path: Path) -> Any:
+    """Return the model in a file."""
+    if not path.is_file():
+        raise CommandError(f"model must be a file, got {path}, which does not exist.")
+    return load(path)
 
 
 def features_for(model: Any, frame: pd.DataFrame) -> Any:

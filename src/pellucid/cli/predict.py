@@ -29,8 +29,7 @@ def predict(
     """Predict the target for every row of a table."""
     import sys
 
-    from pellucid.cli.model_input import features_for, unused_columns
-    from pellucid.cli.saved_model import load_model
+    from pellucid.cli.model_input import features_for, load_model, unused_columns
     from pellucid.core.atomic import write_whole
     from pellucid.tables import read_table
 

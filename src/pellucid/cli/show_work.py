@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-METHODS = {
-    "least-squares": "LinearRegression",
-    "ridge": "Ridge",
-    "lasso": "Lasso",
-    "elastic-net": "ElasticNet",
-    "lars": "Lars",
-    "lasso-lars": "LassoLars",
-    "ridge-classifier": "RidgeClassifier",
-}
+from pellucid.cli.errors import CommandError
+
+OTHER_NAMES = {"least-squares": "linear-regression"}
 FORMATS = {"text": "text", "markdown": "markdown", "latex": "latex", "html": "html"}
-Method = StrEnum("Method", {name: name for name in METHODS})  # type: ignore[misc]  # mypy wants a literal list
 Format = StrEnum("Format", FORMATS)  # type: ignore[misc]  # mypy wants a literal list
 
 
 def show_work(
     table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or XLSX file with a few rows.")],
     target: Annotated[str, typer.Option(help="Name of the column to explain.")],
-    method: Annotated[Method, typer.Option(help="The method to work by hand.")] = Method["least-squares"],
+    method: Annotated[
+        str, typer.Option(help="The method to work by hand: its class in small letters, such as lasso or gaussian-nb.")
+    ] = "least-squares",
     alpha: Annotated[float | None, typer.Option(help="Weight of the penalty, where the method has one.")] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, such as C=10; repeat as needed."),
+    ] = None,
     format: Annotated[Format, typer.Option(help="How to print the steps.")] = Format["text"],  # noqa: A002  (an option)
     out: Annotated[Path | None, typer.Option(help="File to write; without it, standard output.")] = None,
 ) -> None:
@@ -39,10 +41,11 @@ def show_work(
     from pellucid.tables import read_table
     from pellucid.tables.reading import check_has_column
 
+    estimator = _estimator(method, alpha, parameters or [])
     frame = read_table(table)
     check_has_column(frame, target)
     X = read_numbers(frame, list(frame.columns.drop(target)))
-    document = workings.show_work(_estimator(method, alpha), X, frame[target].to_numpy())
+    document = workings.show_work(estimator, X, frame[target].to_numpy())
     text = str(getattr(document, str(format))())
     if out is None:
         sys.stdout.write(text.rstrip("\n") + "\n")
@@ -50,15 +53,47 @@ def show_work(
         write_whole(out, text.encode())
 
 
-def _estimator(method: str, alpha: float | None) -> Any:
-    import inspect
+def methods_with_workings() -> dict[str, type]:
+    """Return every estimator that can show its work, by its name on the command line."""
+    from pellucid.workings.showing import WORKINGS
 
-    import pellucid.linear_model
-    from pellucid.cli.errors import CommandError
+    families = {name: path.split(".")[1] for name, path in WORKINGS.items()}
+    return {command_name(name): getattr(import_module(f"pellucid.{family}"), name) for name, family in families.items()}
 
-    kind = getattr(pellucid.linear_model, METHODS[method])
-    if alpha is None:
-        return kind()
-    if "alpha" not in inspect.signature(kind).parameters:
+
+def command_name(class_name: str) -> str:
+    """Return the name of a class in small letters with hyphens.
+
+    Examples
+    --------
+    >>> command_name("LinearRegression"), command_name("GaussianNB"), command_name("KNeighborsClassifier")
+    ('linear-regression', 'gaussian-nb', 'k-neighbors-classifier')
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", class_name).lower()
+
+
+def _estimator(method: str, alpha: float | None, settings: list[str]) -> Any:
+    methods = methods_with_workings()
+    name = OTHER_NAMES.get(method, method)
+    if name not in methods:
+        names = ", ".join(sorted({*methods, *OTHER_NAMES}))
+        raise CommandError(f"method must be one of {names}, got {method}.")
+    estimator: Any = methods[name]()
+    known = estimator.get_params(deep=False)
+    if alpha is not None and "alpha" not in known:
         raise CommandError(f"alpha must be left out for {method}, got {alpha:g}. Use ridge or lasso for a penalty.")
-    return kind(alpha=alpha)
+    values: dict[str, Any] = {} if alpha is None else {"alpha": alpha}
+    for setting in settings:
+        parameter, equals, value = setting.partition("=")
+        if not equals or parameter not in known:
+            raise CommandError(f"set must be NAME=VALUE with a name of {', '.join(known)}, got {setting!r}.")
+        values[parameter] = _value(value)
+    return estimator.set_params(**values)
+
+
+def _value(text: str) -> Any:
+    """Return a number, True, False, None or a list as Python writes them, and anything else as text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

@@ -19,8 +19,13 @@ def verify(
     import sys
     import warnings
 
-    from pellucid.cli.model_input import features_for, fingerprints, training_fingerprint, training_target
-    from pellucid.cli.saved_model import load_model
+    from pellucid.cli.model_input import (
+        features_for,
+        fingerprints,
+        load_model,
+        training_fingerprint,
+        training_target,
+    )
     from pellucid.core.certificate import UncertifiedWarning
     from pellucid.core.verification import last_step
     from pellucid.core.verification import verify as recompute

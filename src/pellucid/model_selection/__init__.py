@@ -11,8 +11,7 @@ from pellucid.model_selection.recipes import (
     ResamplingTest,
     TrainValidationTest,
 )
-from pellucid.model_selection.score_interval import ScoreInterval, score_interval
-from pellucid.model_selection.scores import SCORES
+from pellucid.model_selection.score_interval import SCORES, ScoreInterval, score_interval
 from pellucid.model_selection.vault import Estimate, Opening, TestVault
 
 __all__ = [

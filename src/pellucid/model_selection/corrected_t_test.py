@@ -12,8 +12,7 @@ from scipy.stats import t as student
 from pellucid.core.checks import check_whole
 from pellucid.core.confidence_level import check_level
 from pellucid.core.types import Array, Data
-from pellucid.model_selection.recipes import ResamplingTest
-from pellucid.model_selection.validation_errors import one_task, validation_errors
+from pellucid.model_selection.recipes import ResamplingTest, one_task, validation_errors
 
 
 @dataclass(frozen=True, repr=False)

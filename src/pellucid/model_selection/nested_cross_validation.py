@@ -14,9 +14,8 @@ from sklearn.utils import _safe_indexing
 from pellucid.core.checks import check_whole
 from pellucid.core.progress import tracked
 from pellucid.core.types import Array, Data
-from pellucid.model_selection.recipes import CrossValidationTest
+from pellucid.model_selection.recipes import CrossValidationTest, chosen_by, one_task, validation_errors
 from pellucid.model_selection.score_interval import ScoreInterval, score_interval
-from pellucid.model_selection.validation_errors import chosen_by, one_task, validation_errors
 
 
 @dataclass(frozen=True, repr=False)

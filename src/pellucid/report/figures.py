@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.bake_off.calibration import Reliability
-from pellucid.bake_off.effects import Effect
+from pellucid.bake_off.importance import Effect
+from pellucid.bake_off.judgement import Reliability
 from pellucid.core.types import Array
 from pellucid.drawing import style
 from pellucid.model_selection import ErrorCurve

@@ -1,4 +1,4 @@
-"""The page: a template filled with the numbers of a report."""
+"""The page: a template filled with the result of a bake-off."""
 
 from __future__ import annotations
 
@@ -7,20 +7,31 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 import pellucid
-from pellucid.bake_off.calibration import reliability
-from pellucid.bake_off.driving import Coefficient, Importance
+from pellucid.bake_off import BakeOffResult
+from pellucid.bake_off.comparison import MethodScore
+from pellucid.bake_off.importance import Coefficient, Effect, Importance
+from pellucid.bake_off.judgement import confusion_of, reliability
 from pellucid.core.certificate import GRADES
 from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures
-from pellucid.report.confusion import confusion_of
-from pellucid.report.fit_report import FitReport, LeaderRow
 from pellucid.report.numbers import format_number, format_share
+from pellucid.tables.dates import DATES, read_dates
+from pellucid.tables.understanding import FLAG, NUMBER, TEXT, is_numeric
 
+RECIPES = {
+    "cv": "{folds}-fold cross-validation",
+    "split": "one validation set, a quarter of the learning rows",
+    "resample": "{folds} random validation sets, a quarter of the learning rows each",
+}
 MOST_BARS = 15
+MOST_EFFECTS = 4
+MOST_SHOWN_WORDS = 4
+LONGEST_WORD = 30
 
 
 @dataclass(frozen=True)
@@ -42,34 +53,58 @@ class Bar:
     note: str = ""
 
 
-def render_fit_report(report: FitReport) -> str:
-    """Return the report as one HTML page without scripts, fonts or pictures from elsewhere."""
+@dataclass(frozen=True)
+class ColumnRow:
+    """One column of the table, as understood."""
+
+    name: str
+    kind: str
+    n_missing: int
+    summary: str
+
+
+def render_fit_report(result: BakeOffResult, *, table_name: str, model_name: str) -> str:
+    """Return the report of a bake-off as one HTML page without scripts, fonts or pictures from elsewhere.
+
+    Parameters
+    ----------
+    result : BakeOffResult
+    table_name, model_name : str
+        Names of the files that the table came from and the model went to.
+    """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": format_number, "share": format_share, "breakable": breakable}
     template = environment.from_string((files("pellucid.report") / "fit_report.html").read_text(encoding="utf-8"))
-    bars = coefficient_bars(report.coefficients)
+    is_classification = result.target.is_classification
+    bars = coefficient_bars(result.coefficients)
+    columns = [_describe_column(result.table[name], result) for name in result.table.columns]
     return template.render(
-        report=report,
-        judgement=report.judgement,
-        headline=report.judgement.headline,
+        result=result,
+        target=result.target.name,
+        is_classification=is_classification,
+        judgement=result.judgement,
+        headline=result.judgement.headline,
+        certificate=result.certificate,
+        table_name=table_name,
+        model_name=model_name,
         version=pellucid.__version__,
-        grade_meaning=GRADES[report.certificate.grade],
-        leaders=list(
-            zip(report.leaderboard, whiskers(report.leaderboard, mirrored=report.is_classification), strict=True)
-        ),
-        any_missing=any(column.n_missing for column in report.columns),
+        recipe=RECIPES[result.plan.recipe].format(folds=result.plan.folds),
+        grade_meaning=GRADES[result.certificate.grade],
+        leaders=list(zip(result.scores, whiskers(result.scores, mirrored=is_classification), strict=True)),
+        columns=columns,
+        any_missing=any(column.n_missing for column in columns),
         bars=bars[:MOST_BARS],
         n_hidden_bars=max(0, len(bars) - MOST_BARS),
-        n_zero=sum(one.value == 0.0 for one in report.coefficients),
-        importance_bars=importance_bars(report.importances),
-        curve_figure=_curve_figure(report),
-        effect_figures=[figures.effect_curve(effect, place) for place, effect in enumerate(report.effects)],
-        **(_class_parts(report) if report.is_classification else _number_parts(report)),
+        n_zero=sum(one.value == 0.0 for one in result.coefficients),
+        importance_bars=importance_bars(result.importances),
+        curve_figure=_curve_figure(result),
+        effect_figures=[figures.effect_curve(effect, place) for place, effect in enumerate(_main_effects(result))],
+        **(_class_parts(result) if is_classification else _number_parts(result)),
     )
 
 
-def _class_parts(report: FitReport) -> dict[str, Any]:
-    judgement = report.judgement
+def _class_parts(result: BakeOffResult) -> dict[str, Any]:
+    judgement = result.judgement
     assert judgement.classes is not None  # judged as classes
     parts: dict[str, Any] = {
         "confusion": confusion_of(judgement.actual, judgement.predicted, judgement.classes),
@@ -86,28 +121,35 @@ def _class_parts(report: FitReport) -> dict[str, Any]:
     return parts
 
 
-def _number_parts(report: FitReport) -> dict[str, Any]:
-    actual, predicted = report.judgement.actual, report.judgement.predicted
+def _number_parts(result: BakeOffResult) -> dict[str, Any]:
+    actual, predicted = result.judgement.actual, result.judgement.predicted
     return {
-        "actual_figure": figures.predicted_against_actual(actual, predicted, report.target),
+        "actual_figure": figures.predicted_against_actual(actual, predicted, result.target.name),
         "residual_figure": figures.residuals_against_predicted(actual, predicted),
         "n_dots": min(len(actual), figures.MOST_DOTS),
     }
 
 
-def _curve_figure(report: FitReport) -> str:
-    if not isinstance(report.curve, ErrorCurve):
+def _curve_figure(result: BakeOffResult) -> str:
+    if not isinstance(result.curve, ErrorCurve):
         return ""
-    error = "share of mistakes" if report.is_classification else f"error of {report.target}"
-    return figures.learning_curve(report.curve, error)
+    error = "share of mistakes" if result.target.is_classification else f"error of {result.target.name}"
+    return figures.learning_curve(result.curve, error)
 
 
-def whiskers(rows: Sequence[LeaderRow], *, mirrored: bool = False) -> list[Whisker]:
+def _main_effects(result: BakeOffResult) -> list[Effect]:
+    """Return the curves of the columns that matter the most."""
+    if isinstance(result.importances, str):
+        return result.effects[:MOST_EFFECTS]
+    place = {one.column: i for i, one in enumerate(result.importances)}
+    return sorted(result.effects, key=lambda effect: place.get(effect.column, len(place)))[:MOST_EFFECTS]
+
+
+def whiskers(scores: Sequence[MethodScore], *, mirrored: bool = False) -> list[Whisker]:
     """Return the positions of all methods on one scale, the smallest error to the left or, mirrored, to the right."""
-    low = min(row.mean - row.standard_error for row in rows)
-    high = max(row.mean + row.standard_error for row in rows)
+    ends = [(score.mean - score.standard_error, score.mean, score.mean + score.standard_error) for score in scores]
+    low, high = min(three[0] for three in ends), max(three[2] for three in ends)
     scale = 100.0 / (high - low) if high > low else 0.0
-    ends = [(row.mean - row.standard_error, row.mean, row.mean + row.standard_error) for row in rows]
     places = [[(value - low) * scale for value in three] for three in ends]
     return [Whisker(*(sorted(100.0 - place for place in three) if mirrored else three)) for three in places]
 
@@ -131,3 +173,32 @@ def importance_bars(importances: Sequence[Importance] | str) -> list[Bar]:
 def breakable(name: str) -> Markup:
     """Return a name that may break after an underscore, so that long ones fit a phone."""
     return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
+
+
+def _describe_column(column: pd.Series, result: BakeOffResult) -> ColumnRow:
+    name = str(column.name)
+    n_missing = int(column.isna().sum())
+    if name == result.target.name:
+        kind = "classes" if result.target.is_classification else NUMBER
+        return ColumnRow(name, "target", n_missing, _summary(column, kind))
+    kind = result.columns.kinds.get(name, "left out")
+    return ColumnRow(name, kind, n_missing, _summary(column, kind))
+
+
+def _summary(column: pd.Series, kind: str) -> str:
+    present = column.dropna()
+    if present.empty:
+        return "no values"
+    if kind == NUMBER or (kind == "left out" and is_numeric(column)):
+        values = present.astype(float)
+        return f"{values.min():g} to {values.max():g}, mean {values.mean():.4g}"
+    if kind in DATES:
+        moments = read_dates(column, kind)
+        return f"{moments.min():%Y-%m-%d} to {moments.max():%Y-%m-%d}"
+    if kind == FLAG:
+        return f"True in {present.astype(str).str.lower().isin(['true', '1', '1.0']).mean():.0%}"
+    if kind == TEXT:
+        return f"{present.astype(str).str.split().str.len().mean():.0f} words on average"
+    counts = present.astype(str).value_counts()
+    shown = ", ".join(f"{str(word)[:LONGEST_WORD]} ({count:,})" for word, count in counts[:MOST_SHOWN_WORDS].items())
+    return f"{len(counts):,} different: {shown}{', ...' if len(counts) > MOST_SHOWN_WORDS else ''}"

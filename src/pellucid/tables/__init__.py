@@ -1,8 +1,6 @@
 """Tables: read them, say how each column is understood, turn them into what a method takes."""
 
-from pellucid.tables.errors import TableError
-from pellucid.tables.reading import read_table
-from pellucid.tables.target import Target, choose_target
-from pellucid.tables.understanding import Columns, understand
+from pellucid.tables.reading import TableError, read_table
+from pellucid.tables.understanding import Columns, Target, choose_target, understand
 
 __all__ = ["Columns", "TableError", "Target", "choose_target", "read_table", "understand"]

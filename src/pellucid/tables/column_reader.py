@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.fingerprint import fingerprint
 from pellucid.core.types import Array
 from pellucid.tables.dates import DATES, PARTS, date_parts, read_dates
-from pellucid.tables.errors import TableError
+from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import FLAG, KINDS, NUMBER, TEXT, WORDS
 
 YES = {"true": 1.0, "yes": 1.0, "1": 1.0, "1.0": 1.0, "false": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0}

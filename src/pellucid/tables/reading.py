@@ -1,4 +1,4 @@
-"""Tables from files."""
+"""Tables from files, or what is wrong with them in one sentence."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
-
-from pellucid.tables.errors import TableError
 
 READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     ".csv": lambda path: pd.read_csv(path, low_memory=False),
@@ -17,6 +15,10 @@ READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
 }
 PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 """What pandas needs beside itself to read a kind of file."""
+
+
+class TableError(ValueError):
+    """A table that cannot be read, or does not fit what is asked of it."""
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -5,11 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import Pipeline
 
-from pellucid.bake_off.calibration import reliability
-from pellucid.bake_off.driving import coefficients, importances, without_steps
-from pellucid.bake_off.effects import effects
-from pellucid.bake_off.judging import MANY_ROWS, count_seen_before, judge_classes, judge_numbers
-from pellucid.bake_off.suspects import find_suspects
+from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
+from pellucid.bake_off.judgement import MANY_ROWS, count_seen_before, judge_classes, judge_numbers, reliability
+from pellucid.bake_off.leakage import find_leaks
 from pellucid.linear_model import LinearRegression, Ridge
 from pellucid.tables.preparation import standardized, stepped
 from pellucid.tables.understanding import Columns
@@ -128,12 +126,12 @@ def test_a_method_without_coefficients_has_none():
     assert coefficients(Pipe([object()]), None) == ([], None)
 
 
-def suspects(X, y, is_classification=True):
-    found = find_suspects(pd.DataFrame(X), np.asarray(y), is_classification=is_classification, seed=0)
-    return [suspect.column for suspect in found]
+def leaks(X, y, is_classification=True):
+    found = find_leaks(pd.DataFrame(X), np.asarray(y), is_classification=is_classification, seed=0)
+    return [leak.column for leak in found]
 
 
-def test_a_column_that_alone_predicts_the_class_is_a_suspect():
+def test_a_column_that_alone_predicts_the_class_is_a_leak():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     X = {
@@ -144,19 +142,19 @@ def test_a_column_that_alone_predicts_the_class_is_a_suspect():
         "good": y + rng.normal(0, 0.7, 300),
         "noise": rng.standard_normal(300),
     }
-    assert set(suspects(X, np.array(["no", "yes"], dtype=object)[y])) == {"copy", "reason", "code", "scaled"}
+    assert set(leaks(X, np.array(["no", "yes"], dtype=object)[y])) == {"copy", "reason", "code", "scaled"}
 
 
-def test_a_column_of_unique_words_is_no_suspect_because_it_is_cross_validated():
+def test_a_column_of_unique_words_is_no_leak_because_it_is_cross_validated():
     names = np.array([f"name {i}" for i in range(100)], dtype=object)
-    assert suspects({"name": names}, np.arange(100) % 2) == []
+    assert leaks({"name": names}, np.arange(100) % 2) == []
 
 
-def test_a_column_that_alone_predicts_the_number_is_a_suspect():
+def test_a_column_that_alone_predicts_the_number_is_a_leak():
     rng = np.random.default_rng(0)
     y = rng.standard_normal(400)
     X = {"euros": 1.1 * y + 3.0, "good": y + rng.normal(0, 0.5, 400), "gaps": np.where(y > 0, np.nan, 1.0)}
-    assert suspects(X, y, is_classification=False) == ["euros"]
+    assert leaks(X, y, is_classification=False) == ["euros"]
 
 
 def test_linear_coefficients_come_with_their_names():

@@ -9,12 +9,11 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold
 
-from pellucid.bake_off import comparing, learning_rows, stopping
-from pellucid.bake_off.choosing import choose, why
-from pellucid.bake_off.comparing import REPORT_SECONDS, Score, compare
+from pellucid.bake_off import comparison
+from pellucid.bake_off.comparison import REPORT_SECONDS, MethodScore, ValidationSplits, choose, compare, why
 from pellucid.bake_off.contestants import Contestant, curved
-from pellucid.bake_off.learning_rows import LearningRows
-from pellucid.bake_off.stopping import Stopper
+from pellucid.core import budget as budget_module
+from pellucid.core.budget import Budget
 from pellucid.linear_model import LinearRegression
 from pellucid.tables.understanding import Columns
 
@@ -22,7 +21,7 @@ from pellucid.tables.understanding import Columns
 def rows(n=12, n_splits=3, labels=False):
     X = pd.DataFrame({"x": np.arange(float(n))})
     y = np.where(np.arange(n) % 3 == 0, "a", "b").astype(object) if labels else 2.0 * np.arange(n)
-    return LearningRows(Columns({"x": "number"}, {}), X, y, list(KFold(n_splits).split(X)), labels)
+    return ValidationSplits(Columns({"x": "number"}, {}), X, y, list(KFold(n_splits).split(X)), labels)
 
 
 class Clock:
@@ -41,7 +40,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in (comparing, learning_rows, stopping):
+    for module in (comparison, budget_module):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(Slow, "clock", clock)
     Slow.rows_seen.clear()
@@ -67,14 +66,14 @@ SLOW = Contestant("slow", "", Slow)
 
 def compared(contestants, table, seconds=60.0):
     stages = []
-    with Stopper(seconds + REPORT_SECONDS) as stopper:
-        scores, untried = compare(contestants, table, stopper, stages.append)
+    with Budget(seconds + REPORT_SECONDS) as budget:
+        scores, untried = compare(contestants, table, budget, stages.append)
     return scores, untried, stages
 
 
 def score(name, errors, n_coefficients, is_baseline=False):
     contestant = Contestant(name, "", list, is_baseline=is_baseline)
-    return Score(contestant, np.array(errors, dtype=float), None, n_coefficients, 0.1, 0.25)
+    return MethodScore(contestant, np.array(errors, dtype=float), None, n_coefficients, 0.1, 0.25)
 
 
 BASE = score("mean", [0.1, 0.1], 0, is_baseline=True)
@@ -134,7 +133,7 @@ def test_a_method_that_would_not_end_in_time_is_given_up_after_the_first_fold(cl
 
 
 def test_a_large_table_is_tried_on_a_sample_first(monkeypatch, clock):
-    monkeypatch.setattr(comparing, "MANY_ROWS", 100)
+    monkeypatch.setattr(comparison, "MANY_ROWS", 100)
     _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=10.0)
     # a fold of 360 rows takes 2.25 seconds; a sixteenth and an eighth of its rows tell
     assert [one.name for one in untried] == ["slow"]

@@ -1,4 +1,4 @@
-"""Work that may be cut short: by the clock, or by Ctrl-C."""
+"""A time budget: the seconds left, and work that the clock or Ctrl-C cuts short."""
 
 from __future__ import annotations
 
@@ -18,29 +18,38 @@ class CutShort(BaseException):
     """Raised inside work that has to end. No error of the work, so no ``except Exception`` may swallow it."""
 
 
-class Stopper:
-    """Keeps a time budget and listens for Ctrl-C.
+class Budget:
+    """A deadline, and whether the user asked to stop before it.
 
-    The first Ctrl-C ends the work in ``attempt`` and sets ``interrupted``; outside of it only the latter happens. The
-    second one raises KeyboardInterrupt. Signals reach the main thread only: in another one, work is not cut short.
+    Inside ``with budget:`` the first Ctrl-C ends the work in ``attempt`` and sets ``interrupted``; outside of
+    ``attempt`` only the latter happens. The second one raises KeyboardInterrupt. Signals reach the main thread only: in
+    another one, work is not cut short.
 
     Parameters
     ----------
     seconds : float
-        The budget.
-    begin : float, default=now
-        The ``time.monotonic()`` from which it runs.
+        How long the work may take.
+    start : float, default=now
+        The ``time.monotonic()`` from which they count.
+
+    Attributes
+    ----------
+    deadline : float
+        The ``time.monotonic()`` at which they are over.
+    interrupted : bool
+        Whether Ctrl-C was pressed.
     """
 
-    def __init__(self, seconds: float, begin: float | None = None) -> None:
-        self._end = (time.monotonic() if begin is None else begin) + seconds
-        self._armed, self._reason = False, ""
-        self._before: dict[int, Any] = {}
+    def __init__(self, seconds: float, start: float | None = None) -> None:
+        self.seconds = seconds
+        self.deadline = (time.monotonic() if start is None else start) + seconds
         self.interrupted = False
+        self._working, self._cut_by = False, ""
+        self._handlers_before: dict[int, Any] = {}
 
-    def left(self) -> float:
-        """Return the seconds left."""
-        return self._end - time.monotonic()
+    def seconds_left(self) -> float:
+        """Return the seconds left, negative after the deadline."""
+        return self.deadline - time.monotonic()
 
     def attempt(self, work: Callable[[], Result], seconds: float) -> tuple[Result | None, str]:
         """Return what the work returns, and why it was cut short: ``"time"``, ``"interruption"`` or nothing."""
@@ -48,15 +57,15 @@ class Stopper:
             return None, "interruption" if self.interrupted else "time"
         try:
             try:
-                self._reason, self._armed = "", True
+                self._cut_by, self._working = "", True
                 self._ring_after(seconds)
                 return work(), ""
             finally:
-                self._armed = False
+                self._working = False
         except CutShort:
-            return None, self._reason
+            return None, self._cut_by
         finally:
-            self._armed = False  # again: the alarm may have rung in the line above
+            self._working = False  # again: the alarm may have rung in the line above
             self._ring_after(0.0)
 
     def __enter__(self) -> Self:
@@ -64,28 +73,28 @@ class Stopper:
             handlers = {signal.SIGINT: self._on_interrupt}
             if hasattr(signal, "SIGALRM"):
                 handlers[signal.SIGALRM] = self._on_alarm
-            self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+            self._handlers_before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         return self
 
     def __exit__(self, *_error: object) -> None:
         self._ring_after(0.0)
-        for number, handler in self._before.items():
+        for number, handler in self._handlers_before.items():
             signal.signal(number, handler)
-        self._before = {}
+        self._handlers_before = {}
 
     def _ring_after(self, seconds: float) -> None:
-        if hasattr(signal, "SIGALRM") and signal.SIGALRM in self._before:
+        if hasattr(signal, "SIGALRM") and signal.SIGALRM in self._handlers_before:
             signal.setitimer(signal.ITIMER_REAL, seconds, RING_AGAIN if seconds else 0.0)
 
     def _on_alarm(self, *_signal: object) -> None:
-        if self._armed:
-            self._reason = self._reason or "time"
+        if self._working:
+            self._cut_by = self._cut_by or "time"
             raise CutShort
 
     def _on_interrupt(self, *_signal: object) -> None:
         if self.interrupted:
             raise KeyboardInterrupt
         self.interrupted = True
-        if self._armed:
-            self._reason = "interruption"
+        if self._working:
+            self._cut_by = "interruption"
             raise CutShort

@@ -9,7 +9,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.pipeline import Pipeline
 
 import pellucid
-from pellucid.bake_off import bake_off, running
+from pellucid.bake_off import bake_off, contestants
 from pellucid.bake_off.contestants import Contestant
 from pellucid.files.writing import model_bytes
 from pellucid.linear_model import LinearRegression
@@ -33,9 +33,9 @@ def test_every_kind_of_column_is_used_and_the_rest_is_explained(mixed):
         "member": "yes or no", "note": "text",
     }  # fmt: skip
     assert set(mixed.columns.left_out) == {"customer_id", "empty"}
-    notes = " ".join(mixed.notes)
-    assert "4 rows without churn were left out" in notes
-    assert "Column customer_id was left out: it looks like an id" in notes
+    cautions = " ".join(mixed.cautions)
+    assert "4 rows without churn were left out" in cautions
+    assert "Column customer_id was left out: it looks like an id" in cautions
 
 
 def test_the_chosen_method_beats_the_baseline_and_is_certified(mixed):
@@ -96,19 +96,19 @@ def test_the_same_seed_gives_the_same_model(numeric):
 def test_uneven_classes_are_noticed():
     table = numeric_table(n=120)
     table["price"] = np.where(np.arange(120) % 8 == 0, "rare", "usual")
-    notes = " ".join(bake_off(table, "price", folds=2).notes)
-    assert "The classes are uneven: 88 % of the rows are usual, 15 rows are rare" in notes
-    assert "balanced accuracy" in notes
-    assert "No method clearly beats the baseline" in notes
+    cautions = " ".join(bake_off(table, "price", folds=2).cautions)
+    assert "The classes are uneven: 88 % of the rows are usual, 15 rows are rare" in cautions
+    assert "balanced accuracy" in cautions
+    assert "No method clearly beats the baseline" in cautions
 
 
 def test_leaks_and_copies_are_named():
     table = mixed_table(n=60).dropna(subset="churn")[["age", "city", "churn"]]
     table["left_on"] = np.where(table["churn"] == "yes", "2024", None)
     table = pd.concat([table, table], ignore_index=True)
-    notes = " ".join(bake_off(table, "churn", folds=2).notes)
-    assert "Column left_on alone takes away 100 % of the baseline's error" in notes
-    assert "repeat a row that was learned from" in notes
+    cautions = " ".join(bake_off(table, "churn", folds=2).cautions)
+    assert "Column left_on alone takes away 100 % of the baseline's error" in cautions
+    assert "repeat a row that was learned from" in cautions
 
 
 def test_too_little_time_is_one_sentence():
@@ -125,11 +125,11 @@ class Endless(DummyRegressor):
 
 def test_the_budget_is_kept_and_what_was_not_tried_is_listed(monkeypatch):
     line, endless = Contestant("line", "", LinearRegression), Contestant("endless", "", Endless)
-    monkeypatch.setattr(running, "REGRESSORS", (line, endless, Contestant("late", "", LinearRegression)))
+    monkeypatch.setattr(contestants, "REGRESSORS", (line, endless, Contestant("late", "", LinearRegression)))
     found = bake_off(numeric_table(), "price", seconds=9.0, folds=2)
     assert found.seconds < 30.0  # far from 60, for machines that are busy
     assert [(one.name, one.reason) for one in found.untried] == [("endless", "no time left"), ("late", "no time left")]
-    assert "Not tried, for no time was left: endless; late." in " ".join(found.notes)
+    assert "Not tried, for no time was left: endless; late." in " ".join(found.cautions)
 
 
 def test_columns_need_names():

@@ -1,4 +1,4 @@
-"""Columns that know too much: one that alone predicts the target may have been written after it."""
+"""Leakage: a column that alone predicts the target may have been written after it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MOST_ROWS = 5000
 N_FOLDS = 3
 N_BINS = 50
 TOO_GOOD = 0.95
-"""Share of the baseline's error that a column alone takes away: from here on it is a suspect."""
+"""Share of the baseline's error that a column alone takes away: from here on it is suspicious."""
 
 
 @dataclass(frozen=True)
-class Suspect:
+class Leak:
     """A column and the cross-validated share of the baseline's error that it takes away on its own."""
 
     column: str
     share: float
 
 
-def find_suspects(X: pd.DataFrame, y: Array, *, is_classification: bool, seed: int) -> list[Suspect]:
+def find_leaks(X: pd.DataFrame, y: Array, *, is_classification: bool, seed: int) -> list[Leak]:
     """Return the columns that alone predict the target nearly perfectly, the worst first.
 
     A column alone predicts, for each of its values (numbers: for each of 50 bins), the most frequent class or the mean
@@ -37,12 +37,12 @@ def find_suspects(X: pd.DataFrame, y: Array, *, is_classification: bool, seed: i
     target = y[chosen]
     if is_classification:
         target = np.unique(target, return_inverse=True)[1]
-    found = []
+    leaks = []
     for name in X.columns:
         share = _share_explained(_codes(X[name].iloc[chosen]), target, is_classification)
         if share >= TOO_GOOD:
-            found.append(Suspect(str(name), share))
-    return sorted(found, key=lambda suspect: -suspect.share)
+            leaks.append(Leak(str(name), share))
+    return sorted(leaks, key=lambda leak: -leak.share)
 
 
 def _codes(column: pd.Series) -> Array:
@@ -67,14 +67,14 @@ def _share_explained(codes: Array, target: Array, is_classification: bool) -> fl
             counts = np.zeros((codes.max() + 1, target.max() + 1))
             np.add.at(counts, (codes[train], target[train]), 1)
             usual = int(counts.sum(axis=0).argmax())
-            given = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), usual)[codes[test]]
-            alone += float(np.sum(given != target[test]))
+            predicted = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), usual)[codes[test]]
+            alone += float(np.sum(predicted != target[test]))
             baseline += float(np.sum(usual != target[test]))
         else:
             mean = target[train].mean()
             sums = np.bincount(codes[train], target[train], minlength=codes.max() + 1)
             rows = np.bincount(codes[train], minlength=codes.max() + 1)
-            given = np.where(rows > 0, sums / np.maximum(rows, 1), mean)[codes[test]]
-            alone += float(np.sum((given - target[test]) ** 2))
+            predicted = np.where(rows > 0, sums / np.maximum(rows, 1), mean)[codes[test]]
+            alone += float(np.sum((predicted - target[test]) ** 2))
             baseline += float(np.sum((mean - target[test]) ** 2))
     return 1.0 - alone / baseline if baseline > 0 else 0.0

@@ -6,19 +6,21 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from pellucid.bake_off.comparing import Score, Stage
+from pellucid.bake_off.comparison import MethodScore, Stage
 from pellucid.bake_off.contestants import Contestant
-from pellucid.cli.durations import parse_duration
 from pellucid.cli.errors import CommandError
-from pellucid.cli.progress import best_so_far, progress_display
+from pellucid.cli.fit import parse_duration
+from pellucid.cli.screen import best_so_far, live_line
 
-BEST = Score(Contestant("ridge with steps", "", list), np.array([0.25]), None, 3, 0.1, 0.0)
+RIDGE = Contestant("ridge with steps", "", list)
+BEST = MethodScore(RIDGE, np.array([0.25]), np.array([0.7]), 3, 0.1, 0.0)
+BEST_OF_NUMBERS = MethodScore(RIDGE, np.array([0.25]), None, 3, 0.1, 0.0)
 STAGE = Stage("nearest neighbors", 3, 10, BEST, 75.0)
 
 
 def shown(console, stage=STAGE):
-    with progress_display(console, is_classification=True) as listen:
-        listen(stage)
+    with live_line(console) as show:
+        show(stage)
     return console.file.getvalue()
 
 
@@ -39,16 +41,16 @@ def test_a_file_gets_nothing():
 
 
 def test_an_error_is_shown_as_a_number():
-    assert best_so_far(STAGE, is_classification=False) == "best: ridge with steps, error 0.25"
+    assert best_so_far(Stage("nearest neighbors", 3, 10, BEST_OF_NUMBERS, 75.0)) == "best: ridge with steps, error 0.25"
 
 
 def test_an_interruption_is_answered_at_once():
     stage = Stage("the final fit", 1, 1, BEST, 75.0, interrupted=True)
-    assert "Ctrl-C again to abort" in best_so_far(stage, is_classification=True)
+    assert "Ctrl-C again to abort" in best_so_far(stage)
 
 
 def test_before_anything_is_known_there_is_no_best():
-    assert best_so_far(Stage("mean", 0, 10, None, 75.0), is_classification=False) == ""
+    assert best_so_far(Stage("mean", 0, 10, None, 75.0)) == ""
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5s", "0", "5 weeks", "1e9h", "999999999"])

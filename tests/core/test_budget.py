@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pellucid.bake_off.stopping import CutShort, Stopper
+from pellucid.core.budget import Budget, CutShort
 
 
 def work_for(seconds):
@@ -23,20 +23,20 @@ def interrupt_after(seconds):
 
 
 def test_work_that_ends_in_time_gives_its_result():
-    with Stopper(5.0) as stopper:
-        assert stopper.attempt(lambda: work_for(0.01), 20.0) == ("done", "")
+    with Budget(5.0) as budget:
+        assert budget.attempt(lambda: work_for(0.01), 20.0) == ("done", "")
 
 
 def test_work_is_cut_short_when_its_time_is_up():
-    with Stopper(5.0) as stopper:
+    with Budget(5.0) as budget:
         start = time.monotonic()
-        assert stopper.attempt(lambda: work_for(30.0), 0.1) == (None, "time")
+        assert budget.attempt(lambda: work_for(30.0), 0.1) == (None, "time")
         assert time.monotonic() - start < 20.0  # far from 0.1, for machines that are busy
 
 
 def test_work_without_time_is_not_begun():
-    with Stopper(5.0) as stopper:
-        assert stopper.attempt(lambda: pytest.fail("begun"), 0.0) == (None, "time")
+    with Budget(5.0) as budget:
+        assert budget.attempt(lambda: pytest.fail("begun"), 0.0) == (None, "time")
 
 
 def test_work_that_swallows_errors_is_cut_short_too():
@@ -45,8 +45,8 @@ def test_work_that_swallows_errors_is_cut_short_too():
             with contextlib.suppress(Exception):
                 time.sleep(0.01)
 
-    with Stopper(5.0) as stopper:
-        assert stopper.attempt(stubborn, 0.05) == (None, "time")
+    with Budget(5.0) as budget:
+        assert budget.attempt(stubborn, 0.05) == (None, "time")
 
 
 def test_an_alarm_that_is_lost_rings_again():
@@ -56,29 +56,29 @@ def test_an_alarm_that_is_lost_rings_again():
         except CutShort:
             work_for(30.0)
 
-    with Stopper(5.0) as stopper:
+    with Budget(5.0) as budget:
         start = time.monotonic()
-        assert stopper.attempt(deaf, 0.05) == (None, "time")
+        assert budget.attempt(deaf, 0.05) == (None, "time")
         assert time.monotonic() - start < 20.0
 
 
 def test_the_first_interruption_ends_the_work_and_what_could_follow():
-    with Stopper(5.0) as stopper:
+    with Budget(5.0) as budget:
         interrupt_after(0.05)
-        assert stopper.attempt(lambda: work_for(30.0), 25.0) == (None, "interruption")
-        assert stopper.interrupted
-        assert stopper.attempt(lambda: pytest.fail("begun"), 4.0) == (None, "interruption")
+        assert budget.attempt(lambda: work_for(30.0), 25.0) == (None, "interruption")
+        assert budget.interrupted
+        assert budget.attempt(lambda: pytest.fail("begun"), 4.0) == (None, "interruption")
 
 
 def test_outside_of_an_attempt_the_first_interruption_is_only_noted():
-    with Stopper(5.0) as stopper:
+    with Budget(5.0) as budget:
         os.kill(os.getpid(), signal.SIGINT)
         assert work_for(0.01) == "done"
-        assert stopper.interrupted
+        assert budget.interrupted
 
 
 def test_the_second_interruption_ends_everything():
-    with Stopper(5.0):
+    with Budget(5.0):
         os.kill(os.getpid(), signal.SIGINT)
         interrupt_after(0.02)
         with pytest.raises(KeyboardInterrupt):
@@ -87,8 +87,8 @@ def test_the_second_interruption_ends_everything():
 
 def test_handlers_are_given_back():
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
-    with Stopper(1.0) as stopper:
-        stopper.attempt(lambda: None, 0.5)
+    with Budget(1.0) as budget:
+        budget.attempt(lambda: None, 0.5)
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)) == before
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
 
@@ -97,10 +97,17 @@ def test_in_another_thread_work_runs_to_its_end():
     found = []
 
     def elsewhere():
-        with Stopper(5.0) as stopper:
-            found.append(stopper.attempt(lambda: work_for(0.02), 0.001))
+        with Budget(5.0) as budget:
+            found.append(budget.attempt(lambda: work_for(0.02), 0.001))
 
     thread = threading.Thread(target=elsewhere)
     thread.start()
     thread.join()
     assert found == [("done", "")]
+
+
+def test_the_seconds_count_from_the_start_given():
+    start = time.monotonic() - 4.0
+    budget = Budget(10.0, start)
+    assert budget.deadline == start + 10.0
+    assert budget.seconds_left() <= 6.0

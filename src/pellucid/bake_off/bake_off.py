@@ -1,0 +1,259 @@
+"""The bake-off from top to bottom: understand, lock away, compare, choose, fit for good, judge once, explain."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pandas as pd
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time
+from pellucid.bake_off.comparison import (
+    NO_TIME,
+    MethodScore,
+    Stage,
+    Untried,
+    ValidationSplits,
+    best_of,
+    choose,
+    compare,
+)
+from pellucid.bake_off.contestants import Contestant, contestants_for
+from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
+from pellucid.bake_off.judgement import judge
+from pellucid.bake_off.leakage import find_leaks
+from pellucid.bake_off.result import BakeOffResult, Plan
+from pellucid.core.budget import Budget
+from pellucid.core.checks import check_one_of, check_positive, check_whole
+from pellucid.core.types import Array
+from pellucid.model_selection import (
+    CrossValidationTest,
+    ErrorCurve,
+    Recipe,
+    ResamplingTest,
+    TestVault,
+    TrainValidationTest,
+    error_against_size,
+)
+from pellucid.tables.column_reader import ColumnReader
+from pellucid.tables.reading import TableError
+from pellucid.tables.understanding import Columns, Target, choose_target, understand
+
+FEWEST_ROWS = 10
+TEST_SHARE = 0.2
+RECIPES: dict[str, Callable[[int, int], Recipe]] = {
+    "cv": lambda folds, seed: CrossValidationTest(TEST_SHARE, random_state=seed, n_splits=folds),
+    "split": lambda _folds, seed: TrainValidationTest(TEST_SHARE, random_state=seed),
+    "resample": lambda folds, seed: ResamplingTest(TEST_SHARE, random_state=seed, n_splits=folds),
+}
+CURVE_SIZES = (0.1, 0.25, 0.5, 1.0)
+CURVE_FOLDS = 3
+CURVE_COST = 5.0
+"""A learning curve costs about this many folds of the comparison."""
+END_SECONDS = 1.5
+"""Kept for writing, when a learning curve or importances take the rest of the time."""
+EXCUSES = {"time": "There was no time left for it.", "interruption": "It was interrupted."}
+
+Listener = Callable[[Stage], None]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class VaultedTable:
+    """A table as understood and read, its test rows locked away."""
+
+    target: Target
+    columns: Columns
+    reader: ColumnReader
+    X: pd.DataFrame
+    """The columns as the reader gives them, of all rows with a target."""
+    vault: TestVault
+
+    def parts(self) -> dict[str, list[str]]:
+        """Return the columns of X that stand for each column of the table, such as the parts of a date."""
+        return {name: self.reader.names_of(name) for name in self.columns.kinds}
+
+
+def _hear_nothing(_stage: Stage) -> None:
+    return None
+
+
+def bake_off(
+    frame: pd.DataFrame,
+    target: str,
+    *,
+    task: str = "auto",
+    recipe: str = "cv",
+    seconds: float = 300.0,
+    budget: Budget | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    one_standard_error: bool = False,
+    listen: Listener = _hear_nothing,
+) -> BakeOffResult:
+    """Compare the methods that suit a table, choose one, judge it once on rows kept aside, fit it on every row.
+
+    Ctrl-C ends the comparison and goes on with the best so far; a second one ends everything.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per example; numbers, words, dates, texts and gaps as they are.
+    target : str
+        The column to predict.
+    task : {"auto", "classification", "regression"}, default="auto"
+    recipe : {"cv", "split", "resample"}, default="cv"
+        Cross-validation, one validation set, or ``folds`` random ones.
+    seconds : float, default=300
+        The time budget; a method that would not end in it is not started.
+    budget : Budget, default=None
+        A budget that runs already, instead of a new one of so many seconds.
+    folds : int, default=5
+        Splits of the learning rows.
+    seed : int, default=0
+        Seed of all splits.
+    one_standard_error : bool, default=False
+        Whether to choose the simplest method within one standard error of the best.
+    listen : callable, default=nothing
+        Told about every stage.
+    """
+    check_one_of(RECIPES, recipe=recipe)
+    check_whole(low=2, folds=folds)
+    plan = Plan(recipe, folds, seed, one_standard_error)
+    if budget is not None:
+        return _bake_off(frame, target, task, plan, budget, listen)
+    check_positive(seconds=seconds)
+    with Budget(seconds) as budget:
+        return _bake_off(frame, target, task, plan, budget, listen)
+
+
+def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Budget, listen: Listener) -> BakeOffResult:
+    start = time.monotonic()
+    table = _understand(frame, name, task, plan)
+    target, columns, vault = table.target, table.columns, table.vault
+    learning = vault.learning
+    options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
+    scores, untried = _compare(table, plan, budget, listen)
+    chosen = choose(scores, one_standard_error=plan.one_standard_error)
+    not_done = cautions_on_time(untried, budget.interrupted)
+
+    def tell(step: str) -> None:
+        listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
+
+    tell("the final fit")
+    model, warned = _fit(chosen.contestant, columns, table.X, target.values)
+    tell("the estimate on rows kept aside")
+    learned, _ = _fit(chosen.contestant, columns, *learning)
+    test = vault.open(f"final estimate of {chosen.name}")
+    judgement = judge(learned, learning, test, **options)
+    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options))
+    tell("the learning curve")
+    curve = _learning_curve(table, chosen, budget, **options)
+    weights, intercept = coefficients(model, columns)
+    leaks = find_leaks(*learning, **options)
+    return BakeOffResult(
+        model=Pipeline([("columns", table.reader), *model.steps]),
+        table=frame,
+        target=target,
+        columns=columns,
+        plan=plan,
+        scores=tuple(scores),
+        untried=tuple(untried),
+        chosen=chosen,
+        judgement=judgement,
+        vault_log=vault.log,
+        curve=curve,
+        importances=shuffled,
+        coefficients=without_steps(weights),
+        intercept=intercept,
+        effects=effects(model, table.X),
+        cautions=(*not_done, *cautions_on_result(chosen, scores, judgement, leaks, target, columns), *warned),
+        interrupted=budget.interrupted,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _understand(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedTable:
+    """Understand the target and the columns, read them, and lock the test rows away."""
+    unnamed = [column for column in frame.columns if not isinstance(column, str)]
+    if unnamed:
+        raise TableError(f"column names must be texts, got {unnamed[0]!r}. Use frame.rename(columns=str).")
+    target = choose_target(frame, name, task)
+    rows = frame.loc[target.rows]
+    fewest = max(FEWEST_ROWS, 2 * plan.folds)
+    if len(rows) < fewest:
+        raise TableError(f"table must have at least {fewest} rows with a target, got {len(rows)}. Add rows.")
+    columns = understand(rows, name)
+    reader = ColumnReader(dict(columns.kinds)).fit(rows, target.values)
+    X = reader.transform(rows)
+    vault = TestVault(X, target.values, test_size=TEST_SHARE, random_state=plan.seed)
+    return VaultedTable(target, columns, reader, X, vault)
+
+
+def _compare(
+    table: VaultedTable, plan: Plan, budget: Budget, listen: Listener
+) -> tuple[list[MethodScore], list[Untried]]:
+    """Return the scores, the best first, and the methods that have none; raise if nothing can be chosen."""
+    X, y = table.vault.learning
+    is_classification = table.target.is_classification
+    splitter = RECIPES[plan.recipe](plan.folds, plan.seed).splitter(is_classification=is_classification)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: some have none of it
+        splits = ValidationSplits(table.columns, X, y, list(splitter.split(X, y)), is_classification)
+    scores, untried = compare(contestants_for(is_classification=is_classification), splits, budget, listen)
+    if best_of(scores) is not None:
+        return sorted(scores, key=lambda score: score.mean), untried
+    if budget.interrupted:
+        raise KeyboardInterrupt
+    if any(one.reason == NO_TIME for one in untried):
+        raise TableError(
+            f"time must suffice for one method, got {budget.seconds:g} seconds for {len(table.X):,} rows. Give more."
+        )
+    reasons = "; ".join(f"{one.name}: {one.reason}" for one in untried)
+    raise TableError(f"table must suit one method, but none could be fitted ({reasons}).")
+
+
+def _fit(contestant: Contestant, columns: Columns, X: pd.DataFrame, y: Array) -> tuple[Pipeline, list[str]]:
+    """Return the method fitted, and what it warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = contestant.pipeline(columns, X).fit(X, y)
+    return model, list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _in_time(budget: Budget, work: Callable[[], Result]) -> Result | str:
+    """Return what the work returns, or why there was no time for it."""
+    found, cut_by = budget.attempt(work, budget.seconds_left() - END_SECONDS)
+    return found if found is not None else EXCUSES[cut_by]
+
+
+def _learning_curve(
+    table: VaultedTable, chosen: MethodScore, budget: Budget, *, is_classification: bool, seed: int
+) -> ErrorCurve | str:
+    """Return the error of the method for growing training sets, or why there is none."""
+    if CURVE_COST * chosen.fold_seconds > budget.seconds_left() - END_SECONDS:
+        return EXCUSES["time"]
+    X, y = table.vault.learning
+    kind = StratifiedKFold if is_classification else KFold
+
+    def draw() -> ErrorCurve:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return error_against_size(
+                chosen.contestant.pipeline(table.columns, X),
+                X,
+                y,
+                sizes=CURVE_SIZES,
+                cv=kind(CURVE_FOLDS, shuffle=True, random_state=seed),
+                scoring=None if is_classification else "neg_root_mean_squared_error",
+            )
+
+    try:
+        return _in_time(budget, draw)
+    except ValueError as error:  # a class that the smallest training set has no row of
+        return f"It could not be drawn: {error}"

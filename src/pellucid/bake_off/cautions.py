@@ -1,0 +1,96 @@
+"""What to beware of, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from pellucid.bake_off.comparison import NO_TIME, MethodScore, Untried
+from pellucid.bake_off.judgement import Judgement
+from pellucid.bake_off.leakage import TOO_GOOD, Leak
+from pellucid.tables.understanding import Columns, Target
+
+UNEVEN = 3.0
+"""The largest class has this many times the rows of the smallest: worth a word."""
+FEW_TEST_ROWS = 30
+MOST_NAMED = 8
+
+
+def cautions_on_time(untried: Iterable[Untried], interrupted: bool) -> list[str]:
+    """Return what was not done."""
+    cautions = ["The comparison was interrupted: this is the best method so far."] if interrupted else []
+    late = [one.name for one in untried if one.reason == NO_TIME]
+    if late:
+        more = f" and {len(late) - MOST_NAMED} more" if len(late) > MOST_NAMED else ""
+        cautions.append(
+            f"Not tried, for no time was left: {'; '.join(late[:MOST_NAMED])}{more}. Give more with --time."
+        )
+    return cautions
+
+
+def cautions_on_result(
+    chosen: MethodScore,
+    scores: Sequence[MethodScore],
+    judgement: Judgement,
+    leaks: Iterable[Leak],
+    target: Target,
+    columns: Columns,
+) -> list[str]:
+    """Return all that should be known before somebody relies on the chosen method, the gravest first."""
+    return [
+        *_leaks(leaks, target),
+        *_choice(chosen, scores, judgement),
+        *_classes(target, judgement),
+        *target.left_out,
+        *(f"Column {name} was left out: {reason}." for name, reason in columns.left_out.items()),
+    ]
+
+
+def _leaks(leaks: Iterable[Leak], target: Target) -> list[str]:
+    """Return a word about every column that knows too much."""
+    return [
+        f"Column {leak.column} alone takes away {_percent(leak.share)} of the baseline's error "
+        f"(cross-validated, each value or bin predicting by itself; {_percent(TOO_GOOD)} is suspicious). If it is "
+        f"only known after {target.name}, leave it out and fit again: what is said here is then far too good."
+        for leak in leaks
+    ]
+
+
+def _classes(target: Target, judgement: Judgement) -> list[str]:
+    """Return a word about classes of very different sizes."""
+    if not target.is_classification:
+        return []
+    classes, counts = np.unique(target.values, return_counts=True)
+    if counts.max() < UNEVEN * counts.min():
+        return []
+    largest, smallest = classes[counts.argmax()], classes[counts.argmin()]
+    return [
+        f"The classes are uneven: {_percent(counts.max() / counts.sum())} of the rows are {largest}, "
+        f"{counts.min():,} rows are {smallest}. Always saying {largest} is right that often, so look at the balanced "
+        f"accuracy too, which counts every class the same: {_percent(judgement.scores['balanced accuracy'], 1)}."
+    ]
+
+
+def _choice(chosen: MethodScore, scores: Sequence[MethodScore], judgement: Judgement) -> list[str]:
+    """Return what to know about the winner."""
+    cautions = []
+    baseline = next((score for score in scores if score.contestant.is_baseline), None)
+    if baseline is not None and chosen.mean + chosen.standard_error >= baseline.mean:
+        cautions.append(
+            f"No method clearly beats the baseline ({baseline.name}): these columns say little about the target."
+        )
+    if judgement.scores.get("R²", 0.0) < 0:
+        cautions.append("On the rows kept aside the model did worse than predicting the mean.")
+    if judgement.n_seen_before:
+        cautions.append(
+            f"{judgement.n_seen_before:,} of the {len(judgement.actual):,} rows kept aside repeat a row that was "
+            "learned from, in every column. If they are copies of the same thing, the error is too small."
+        )
+    if len(judgement.actual) < FEW_TEST_ROWS:
+        cautions.append(f"Only {len(judgement.actual)} rows were kept aside: the interval is wide, and rough.")
+    return cautions
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"

@@ -1,0 +1,122 @@
+"""What drives the predictions: how much worse they get without a column, coefficients, curves of the numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import Pipeline
+
+from pellucid.core.types import Array
+from pellucid.model_selection.recipes import split_error
+from pellucid.tables.preparation import readable_names
+from pellucid.tables.step_features import STEP, StepFeatures
+from pellucid.tables.understanding import Columns
+
+MOST_ROWS = 2000
+REPEATS = 3
+CENTRAL = (0.005, 0.995)
+"""Quantiles between which a curve is drawn: a few far values would squeeze it."""
+
+
+@dataclass(frozen=True)
+class Importance:
+    """How much the error rises, on average, when a column is shuffled, and the spread over the shuffles."""
+
+    column: str
+    rise: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One coefficient; of several classes, the one that the feature speaks for or against the most."""
+
+    name: str
+    value: float
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a column adds to the score, or to the predicted number, compared with its median."""
+
+    column: str
+    values: Array
+    change: Array
+
+
+def importances(
+    model: Any, X: pd.DataFrame, y: Array, parts: Mapping[str, Sequence[str]], *, is_classification: bool, seed: int
+) -> list[Importance]:
+    """Return the permutation importance of every column of the table, the largest first.
+
+    ``parts`` are the columns of X that stand for one of the table, such as the parts of a date: shuffled together.
+    """
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(len(y))[:MOST_ROWS]
+    X, y = X.iloc[chosen].reset_index(drop=True), y[chosen]
+
+    def error(frame: pd.DataFrame) -> float:
+        value = split_error(y, np.asarray(model.predict(frame)), is_classification)
+        return value if is_classification else float(np.sqrt(value))
+
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the model warns of is said when it is fitted for good
+        usual = error(X)
+        for name, columns in parts.items():
+            rises = []
+            for _ in range(REPEATS):
+                shuffled = X.copy()
+                shuffled[list(columns)] = X[list(columns)].iloc[rng.permutation(len(X))].to_numpy()
+                rises.append(error(shuffled.astype(X.dtypes.to_dict())) - usual)
+            found.append(Importance(name, float(np.mean(rises)), float(np.std(rises, ddof=1))))
+    return sorted(found, key=lambda importance: -importance.rise)
+
+
+def coefficients(model: Pipeline, columns: Columns) -> tuple[list[Coefficient], float | None]:
+    """Return the coefficients of a linear method by feature, and its intercept if there is one; else nothing."""
+    method = model[-1]
+    if not hasattr(method, "coef_"):
+        return [], None
+    names = readable_names(model[:-1].get_feature_names_out(), columns)
+    table = np.atleast_2d(method.coef_)
+    if len(table) == 1:
+        intercept = float(np.ravel(method.intercept_)[0])
+        return [Coefficient(name, float(value)) for name, value in zip(names, table[0], strict=True)], intercept
+    strongest = np.abs(table).argmax(axis=0)
+    pairs = zip(names, strongest, strict=True)
+    return [Coefficient(name, float(table[k, j]), str(method.classes_[k])) for j, (name, k) in enumerate(pairs)], None
+
+
+def without_steps(found: Sequence[Coefficient]) -> list[Coefficient]:
+    """Return the coefficients of words, texts and gaps: numbers on steps are better shown as curves."""
+    stepped = {one.name.partition(STEP)[0] for one in found if STEP in one.name}
+    return [one for one in found if STEP not in one.name and one.name not in stepped]
+
+
+def effects(model: Pipeline, read: pd.DataFrame) -> list[Effect]:
+    """Return the curve of every number with more than two values; none if the method is not linear on steps."""
+    prepare, method = model[0], model[-1]
+    weights = np.atleast_2d(getattr(method, "coef_", np.empty((0, 0))))
+    branch = getattr(prepare, "named_transformers_", {}).get("numbers")
+    if branch is None or len(weights) != 1 or not any(isinstance(step, StepFeatures) for _, step in branch.steps):
+        return []
+    names = next(columns for name, _, columns in prepare.transformers_ if name == "numbers")
+    own = weights[0, prepare.output_indices_["numbers"]]
+    middle = read[names].median().fillna(0.0)
+    return [_curve(branch, own, middle, read[name].dropna(), name) for name in names if read[name].nunique() > 2]
+
+
+def _curve(branch: Any, weights: Array, middle: pd.Series, column: pd.Series, name: str) -> Effect:
+    low, high = column.quantile(CENTRAL)
+    values = np.unique(np.clip(np.unique(column.to_numpy()), low, high))
+    asked = pd.DataFrame(np.tile(middle.to_numpy(), (len(values) + 1, 1)), columns=middle.index)
+    asked.loc[: len(values) - 1, name] = values  # the last row is the median in every column
+    score = branch.transform(asked) @ weights
+    return Effect(name, values, score[:-1] - score[-1])

@@ -1,0 +1,116 @@
+"""What ``pellucid fit`` shows: a live line on standard error while methods are compared, the result when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column, Table
+
+from pellucid.bake_off import BakeOffResult
+from pellucid.bake_off.comparison import MethodScore, Stage
+from pellucid.report import format_number, format_share
+
+
+@contextmanager
+def live_line(console: Console) -> Iterator[Callable[[Stage], None]]:
+    """Show the method, the best so far and the time left while the block runs; nothing where there is no terminal."""
+    layout = (
+        TextColumn("{task.description}", table_column=_one_line(ratio=3)),
+        BarColumn(bar_width=16),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}", table_column=_one_line()),
+        TextColumn("[dim]{task.fields[best]}", table_column=_one_line(ratio=4)),
+        TextColumn("[dim]{task.fields[left]}", table_column=_one_line()),
+    )
+    with Progress(*layout, console=console, transient=True, expand=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("reading the table", total=1, best="", left="")
+
+        def show(stage: Stage) -> None:
+            progress.update(
+                task,
+                description=stage.method,
+                completed=stage.done,
+                total=stage.total,
+                best=best_so_far(stage),
+                left=time_left(stage.seconds_left),
+            )
+
+        yield show
+
+
+def _one_line(ratio: int | None = None) -> Column:
+    """Return a column that ends in dots rather than in a second line where the terminal is narrow."""
+    return Column(no_wrap=True, overflow="ellipsis", ratio=ratio)
+
+
+def best_so_far(stage: Stage) -> str:
+    """Return the best method and its score in a few words."""
+    if stage.interrupted:
+        return "interrupted: finishing with the best so far, Ctrl-C again to abort"
+    if stage.best is None:
+        return ""
+    error = stage.best.mean
+    score = f"{100 * (1 - error):.1f} % right" if stage.best.is_classification else f"error {error:.4g}"
+    return f"best: {stage.best.name}, {score}"
+
+
+def time_left(seconds: float) -> str:
+    """Return the time left as minutes and seconds.
+
+    Examples
+    --------
+    >>> time_left(95.4)
+    '1:35 left'
+    """
+    whole = max(0, int(seconds))
+    return f"{whole // 60}:{whole % 60:02d} left"
+
+
+def print_result(result: BakeOffResult, console: Console, *, model_file: Path, report_file: Path) -> None:
+    """Print the guess, the leaderboard, the estimate, the certificate, what to beware of, and where the files are."""
+    target = result.target
+    console.print(f"{target.name}: {target.task}, because {target.reason}.", highlight=False, markup=False)
+    console.print(_leaderboard(result))
+    console.print(_verdict(result), highlight=False, markup=False)
+    if result.cautions:
+        console.print("Before you rely on it:", style="bold yellow")
+    for caution in result.cautions:
+        console.print(f"- {caution}", highlight=False, markup=False, style="yellow")
+    console.print(f"Model: {model_file}\nReport: {report_file}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _leaderboard(result: BakeOffResult) -> Table:
+    if result.target.is_classification:
+        table = Table("Method", "Right", "± SE", "Balanced", header_style="bold")
+    else:
+        table = Table("Method", "Error", "± SE", "Coefficients", header_style="bold")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for score in result.scores:
+        chosen = score is result.chosen
+        name = f"{score.name}{' (chosen)' if chosen else ''}"
+        style = "bold" if chosen else "dim" if score.contestant.is_baseline else ""
+        table.add_row(name, *_cells(score), style=style)
+    return table
+
+
+def _cells(score: MethodScore) -> tuple[str, str, str]:
+    if score.balanced is not None:
+        return format_share(1 - score.mean), format_share(score.standard_error), format_share(score.balanced.mean())
+    size = "-" if not score.n_coefficients else f"{score.n_coefficients:.3g}"
+    return format_number(score.mean), format_number(score.standard_error, 2), size
+
+
+def _verdict(result: BakeOffResult) -> str:
+    headline, certificate = result.judgement.headline, result.certificate
+    write = format_share if result.target.is_classification else format_number
+    value, low, high = (write(number) for number in (headline.score, headline.low, headline.high))
+    what = "Right" if result.target.is_classification else "Error"
+    interval = f"{100 * headline.level:g} % interval {low} to {high}"
+    return (
+        f"{what} on {headline.n_samples:,} rows kept aside: {value} ({interval})\n"
+        f"Certificate: {certificate.grade}, {'holds' if certificate.holds else 'DOES NOT HOLD'}"
+    )

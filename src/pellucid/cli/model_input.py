@@ -11,7 +11,9 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from pellucid.cli.errors import CommandError
+from pellucid.core.cards import card_of
 from pellucid.core.fingerprint import fingerprint
+from pellucid.core.training_data import NO_TARGET
 from pellucid.core.types import Array
 from pellucid.core.verification import last_step
 from pellucid.files import load
@@ -40,6 +42,11 @@ def features_for(model: Any, frame: pd.DataFrame) -> Any:
             f"{list(frame.columns)}. Keep only the features."
         )
     return read_numbers(frame, list(frame.columns)).to_numpy()
+
+
+def takes_target(estimator: Any) -> bool:
+    """Return whether a method learns from a target."""
+    return card_of(type(estimator)).rules_for(estimator).target != NO_TARGET
 
 
 def read_numbers(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:

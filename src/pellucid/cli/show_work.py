@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +18,7 @@ Format = StrEnum("Format", FORMATS)  # type: ignore[misc]  # mypy wants a litera
 
 def show_work(
     table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or XLSX file with a few rows.")],
-    target: Annotated[str, typer.Option(help="Name of the column to explain.")],
+    target: Annotated[str | None, typer.Option(help="Name of the column to explain; none for clusters.")] = None,
     method: Annotated[
         str, typer.Option(help="The method to work by hand: its class in small letters, such as lasso or gaussian-nb.")
     ] = "least-squares",
@@ -36,16 +34,21 @@ def show_work(
     import sys
 
     from pellucid import workings
-    from pellucid.cli.model_input import read_numbers
+    from pellucid.cli.model_input import read_numbers, takes_target
     from pellucid.core.atomic import write_whole
     from pellucid.tables import read_table
     from pellucid.tables.reading import check_has_column
 
     estimator = _estimator(method, alpha, parameters or [])
     frame = read_table(table)
-    check_has_column(frame, target)
-    X = read_numbers(frame, list(frame.columns.drop(target)))
-    document = workings.show_work(estimator, X, frame[target].to_numpy())
+    y = None
+    if takes_target(estimator) != (target is not None):
+        wanted = "given" if target is None else "left out"
+        raise CommandError(f"target must be {wanted} for {method}, got {target}.")
+    if target is not None:
+        check_has_column(frame, target)
+        y, frame = frame[target].to_numpy(), frame.drop(columns=target)
+    document = workings.show_work(estimator, read_numbers(frame, list(frame.columns)), y)
     text = str(getattr(document, str(format))())
     if out is None:
         sys.stdout.write(text.rstrip("\n") + "\n")
@@ -55,21 +58,9 @@ def show_work(
 
 def methods_with_workings() -> dict[str, type]:
     """Return every estimator that can show its work, by its name on the command line."""
-    from pellucid.workings.showing import WORKINGS
+    from pellucid.core.cards import all_cards
 
-    families = {name: path.split(".")[1] for name, path in WORKINGS.items()}
-    return {command_name(name): getattr(import_module(f"pellucid.{family}"), name) for name, family in families.items()}
-
-
-def command_name(class_name: str) -> str:
-    """Return the name of a class in small letters with hyphens.
-
-    Examples
-    --------
-    >>> command_name("LinearRegression"), command_name("GaussianNB"), command_name("KNeighborsClassifier")
-    ('linear-regression', 'gaussian-nb', 'k-neighbors-classifier')
-    """
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", class_name).lower()
+    return {card.command_name: card.estimator for card in all_cards() if card.workings}
 
 
 def _estimator(method: str, alpha: float | None, settings: list[str]) -> Any:

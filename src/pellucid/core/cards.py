@@ -8,6 +8,7 @@ stands anywhere else.
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -83,8 +84,8 @@ class MethodCard:
 
     @property
     def command_name(self) -> str:
-        """What the command calls it: the file's name with hyphens."""
-        return self.estimator.__module__.rpartition(".")[2].replace("_", "-")
+        """What the command calls it: ``KNeighborsClassifier`` is ``k-neighbors-classifier``."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", self.name).lower()
 
     @property
     def test_files(self) -> tuple[str, ...]:

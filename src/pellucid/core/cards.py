@@ -17,8 +17,11 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, Protocol
 
+import numpy as np
+
 import pellucid
-from pellucid.core.certificate import Certificate
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.finite import LARGEST, size_of
 from pellucid.core.training_data import InputRules, TrainingData
 
 Proof = Callable[[Any, Any, TrainingData], Certificate]
@@ -109,8 +112,22 @@ class MethodCard:
         """Return the certificate of a fitted model, recomputed from its numbers and the data."""
         names = (*self.attributes, *self.rebuilt)
         attributes = {name: getattr(model, name) for name in names if hasattr(model, name)}
+        wrong = [name for name in self.attributes if self._is_no_number(name, attributes.get(name))]
+        if wrong:
+            return Certificate("exact", (Claim("attributes", f"{', '.join(wrong)}: not a number, or huge", 1.0, 0.0),))
         seen = SimpleNamespace(**attributes, **self.asks(model, data))
         return self.prove(seen, SimpleNamespace(**model.get_params(deep=False)), data)
+
+    def _is_no_number(self, name: str, value: Any) -> bool:
+        """Return whether an attribute holds NaN or infinity where its kind has none, or what overflows when squared."""
+        size = size_of(value)
+        kind = self.attributes[name]
+        return size > LARGEST and not (np.isinf(size) and _present(kind).fits(value))
+
+
+def _present(kind: Any) -> Any:
+    """Return the kind of an attribute that may be missing, where it is there."""
+    return kind if hasattr(kind, "fits") else kind.kind
 
 
 def card_of(kind: type) -> MethodCard:

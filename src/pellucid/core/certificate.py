@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 
@@ -124,3 +125,17 @@ class Certificate:
             f"<div class='pellucid-certificate'>{HTML_STYLE}<div><b>Certificate: {self.grade}</b> {mark}"
             f"<br>{escape(GRADES[self.grade])}</div>{reason}<table>{rows}</table></div>"
         )
+
+
+def worst_of(certificates: Sequence[Certificate]) -> Certificate:
+    """Return, claim by claim, the one closest to failing or furthest past its bound, of models that stand for one."""
+    claims = zip(*(certificate.claims for certificate in certificates), strict=True)
+    return Certificate(certificates[0].grade, tuple(max(same, key=_closeness) for same in claims))
+
+
+def _closeness(claim: Claim) -> float:
+    if math.isnan(claim.value):
+        return math.inf
+    if claim.bound > 0.0:
+        return claim.value / claim.bound
+    return math.inf if claim.value > claim.bound else 0.0

@@ -64,6 +64,14 @@ class TrainingData:
         full[..., self.kept] = values
         return full
 
+    def places(self, rows: Array) -> Array:
+        """Return where some of the given rows stand among the kept ones; those of weight 0 stand nowhere."""
+        if self.kept is None:
+            return rows
+        place = np.full(self.n_given, -1)
+        place[self.kept] = np.arange(len(self.kept))
+        return place[rows][place[rows] >= 0]
+
 
 @dataclass(frozen=True)
 class InputRules:

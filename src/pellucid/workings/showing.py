@@ -12,18 +12,16 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.cards import find_card
+from pellucid.core.cards import all_cards, find_card
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, remark, sentence, step, table
 from pellucid.workings.notation import Number
 
 WORKINGS = {
     "BayesClassifier": "pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
-    "ElasticNet": "pellucid.linear_model.sparse_regression.lasso_workings:elastic_net_workings",
     "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
     "KernelPerceptron": "pellucid.linear_model.row_by_row.kernel_perceptron_workings:kernel_perceptron_workings",
     "Lars": "pellucid.linear_model.least_angle.lars_workings:lars_workings",
-    "Lasso": "pellucid.linear_model.sparse_regression.lasso_workings:lasso_workings",
     "LassoLars": "pellucid.linear_model.least_angle.lars_workings:lasso_lars_workings",
     "LinearRegression": "pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
     "LinearSVC": "pellucid.svm.linear_svc_workings:linear_svc_workings",
@@ -127,9 +125,10 @@ def _find(estimator: Any) -> Maker:
             module, function = path.split(":")
             maker: Maker = getattr(import_module(module), function)
             return maker
+    known = sorted({*WORKINGS, *(card.name for card in all_cards() if card.workings)})
     got = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
     raise TypeError(
-        f"estimator must be an instance of one of {', '.join(WORKINGS)}, a method of pellucid.optimize, or a density, "
+        f"estimator must be an instance of one of {', '.join(known)}, a method of pellucid.optimize, or a density, "
         f"got {got}."
     )
 

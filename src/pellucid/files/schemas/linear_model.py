@@ -31,23 +31,6 @@ LINE: dict[str, Kind | Optional] = {
 }
 FITTED_LINE = {**INPUTS, **LINE, **EVIDENCE}
 
-DESCENT: dict[str, Kind] = {
-    "fit_intercept": FLAG,
-    "precompute": GRAM,
-    "max_iter": COUNT,
-    "tol": NUMBER,
-    "copy_X": FLAG,
-    "positive": FLAG,
-    "random_state": SEED,
-    "selection": OneOf(("cyclic", "random")),
-}
-SEARCH: dict[str, Kind] = DESCENT | {
-    "eps": NUMBER,
-    "alphas": COUNT | GRID,
-    "cv": MAYBE_WHOLE,
-    "verbose": FLAG | COUNT,
-    "n_jobs": MAYBE_WHOLE,
-}
 RIDGE: dict[str, Kind] = {
     "fit_intercept": FLAG,
     "copy_X": FLAG,
@@ -76,13 +59,6 @@ INFERENCE: dict[
     "unit_covariance_": Optional(Nothing() | Numbers(("n_features", "n_features"), finite=False)),
     "feature_means_": Optional(Numbers(("n_features",), finite=False)),
     "total_weight_": Optional(Real(finite=False)),
-}
-DESCENDED: dict[str, Kind | Optional] = {**FITTED_LINE, "n_iter_": COUNT_PER_TARGET, "dual_gap_": PER_TARGET}
-SEARCHED: dict[str, Kind | Optional] = {
-    **DESCENDED,
-    "alpha_": Real(),
-    "alphas_": Numbers(("n_alphas",)) | Numbers(("n_ratios", "n_alphas")),
-    "mse_path_": Numbers((None,)) | Numbers((None, None)) | Numbers((None, None, None)),  # squeezed
 }
 KNOTS = Numbers((None,))
 WALKED: dict[str, Kind | Optional] = {
@@ -182,26 +158,6 @@ SCHEMAS = (
             "intercept_": Numbers(("n_outputs",)),
             "n_iter_": COUNT,
         },
-    ),
-    Schema(
-        "Lasso",
-        HOME,
-        parameters=DESCENT | {"alpha": NUMBER, "warm_start": FLAG},
-        attributes=DESCENDED,
-        rebuilt=frozenset({"l1_ratio"}),  # 1, as its constructor says
-    ),
-    Schema(
-        "ElasticNet",
-        HOME,
-        parameters=DESCENT | {"alpha": NUMBER, "l1_ratio": NUMBER, "warm_start": FLAG},
-        attributes=DESCENDED,
-    ),
-    Schema("LassoCV", HOME, parameters=SEARCH, attributes=SEARCHED, rebuilt=frozenset({"l1_ratio"})),
-    Schema(
-        "ElasticNetCV",
-        HOME,
-        parameters=SEARCH | {"l1_ratio": NUMBER | GRID},
-        attributes={**SEARCHED, "l1_ratio_": NUMBER},
     ),
     Schema("Lars", HOME, parameters=ANGLE | {"n_nonzero_coefs": NUMBER}, attributes=WALKED),
     Schema(

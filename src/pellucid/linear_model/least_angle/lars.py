@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
-from pellucid.core.certificate import Certificate
+from pellucid.core.certificate import Certificate, worst_of
 from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.trace import Trace
@@ -18,7 +18,6 @@ from pellucid.linear_model.least_angle.lars_proof import FittedLars, lars_certif
 from pellucid.linear_model.least_angle.lars_solvers import LarsPath, LarsRules, lars
 from pellucid.linear_model.linear_input import check_linear_input
 from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
-from pellucid.linear_model.worst_certificate import worst_certificate
 from pellucid.numerics.design import Design, make_design
 
 
@@ -117,7 +116,7 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
             lars_certificate(self._fitted(k), path.imbalance, column_norm, b, design.mean, y_mean)
             for k, (path, b, y_mean) in enumerate(zip(paths, targets.T, y_means, strict=True))
         ]
-        self._conclude(worst_certificate(certificates), Trace.joined([path.trace for path in paths]), X, y)
+        self._conclude(worst_of(certificates), Trace.joined([path.trace for path in paths]), X, y)
         return self
 
     def _check_parameters(self) -> None:
@@ -186,7 +185,7 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         X, y, _ = check_linear_input(self, X, y, accept_sparse=False, reset=False)
         X = X.astype(np.float64, copy=False)
         y = y.astype(np.float64, copy=False).reshape(len(y), -1)
-        return worst_certificate([prove_lars(X, y[:, k], self._fitted(k)) for k in range(y.shape[1])])
+        return worst_of([prove_lars(X, y[:, k], self._fitted(k)) for k in range(y.shape[1])])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Number
 from typing import Any, Self
 
 import numpy as np
@@ -11,30 +9,12 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state, metadata_routing
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.core.watching import Watch
-from pellucid.linear_model.linear_input import check_linear_input
-from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
-from pellucid.linear_model.relative_weights import relative_weights
-from pellucid.linear_model.sparse_regression.elastic_net_path_solver import solve_at
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
-from pellucid.linear_model.sparse_regression.elastic_net_proof import (
-    FittedElasticNet,
-    elastic_net_certificate,
-    gap_bound,
-    intercept_bound,
-    prove_elastic_net,
-)
-from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent, Iterate, gap_at
+from pellucid.linear_model.linear_predictor import LinearPredictor
+from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Settings, design_of, elastic_net_fit
 from pellucid.linear_model.sparse_regression.enet_path import enet_path
-from pellucid.linear_model.sparse_regression.given_gram import given_gram
-from pellucid.linear_model.worst_certificate import worst_certificate
-from pellucid.numerics.design import Design, make_design
-from pellucid.numerics.working_gram import WorkingGram
 
 
 class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
@@ -128,153 +108,36 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
 
         A sample of weight k counts as k samples. With ``check_input=False``, ``X`` and ``y`` must be float arrays.
         """
-        self._check_parameters()
-        weight = None if isinstance(sample_weight, Number) else sample_weight
         if check_input:
-            X, y, weight = check_linear_input(self, X, y, weight)
-        relative = relative_weights(weight)
-        design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=relative)
-        gram = WorkingGram(design, given_gram(self.precompute, design))
-        targets, y_means = design.center(y)
-        targets, y_means = targets.reshape(len(y), -1), np.atleast_1d(y_means)
-        starts = self._starts(targets.shape[1])
-
-        trace = Trace()
+            data = self._check(X, y, sample_weight)
+        else:
+            data = TrainingData(X, y, sample_weight, given=(X, y, sample_weight))
+        design = design_of(data, self.fit_intercept)
         # The start of a target is watched as well, so there is one report more than iterations.
-        watch, lines = self._watch_line(design, X, y, self.max_iter + 1), np.zeros((X.shape[1], targets.shape[1]))
-        fits = [
-            self._fit_target(X.dtype, gram, b, y_means[k], starts[k], trace, one_target(watch, lines, k))
-            for k, b in enumerate(targets.T)
-        ]
-        self._store(fits, one_dimensional=y.ndim == 1)
-        self._conclude(worst_certificate([fit["certificate"] for fit in fits]), trace, X, y, weight)
-        return self
+        watch = self._watch_line(design, data.X, data.y, self.max_iter + 1)
+        return self._adopt(elastic_net_fit(data, design, self._settings(), self._starts(), watch), data)
 
     @property
     def sparse_coef_(self) -> sparse.csr_array:
         """``coef_`` as a sparse matrix with one row per target."""
         return sparse.csr_array(np.atleast_2d(self.coef_))
 
-    def _check_parameters(self) -> None:
-        check_nonnegative(alpha=self.alpha, tol=self.tol)
-        check_between(0, 1, l1_ratio=self.l1_ratio)
-        check_whole(max_iter=self.max_iter)
-        check_one_of(("cyclic", "random"), selection=self.selection)
-        check_one_of(
-            (True, False), fit_intercept=self.fit_intercept, positive=self.positive, warm_start=self.warm_start
-        )
-        if self.alpha == 0:
-            warnings.warn(
-                "alpha should be above 0, got 0. Without a penalty this is least squares: use LinearRegression.",
-                stacklevel=2,
-            )
-
-    def _starts(self, n_targets: int) -> list[Array | None]:
-        if not (self.warm_start and hasattr(self, "coef_")):
-            return [None] * n_targets
-        return list(np.atleast_2d(self.coef_))
-
-    def _fit_target(
-        self,
-        dtype: Any,
-        gram: WorkingGram,
-        b: Array,
-        y_mean: float,
-        start: Array | None,
-        trace: Trace,
-        watch: Watch,
-    ) -> dict[str, Any]:
-        """Return the fitted attributes of one target and its certificate."""
-        design, n = gram.design, len(b)
-        penalty = Penalty.of(self.alpha, self.l1_ratio, n, positive=self.positive)
-        mean_sq_target = float(b @ b) / n
-        mean_sq_raw = mean_sq_target + float(y_mean) ** 2
-        bound = gap_bound(self.tol, mean_sq_target, mean_sq_raw)
-        how = Descent(
-            goal=n * bound,
+    def _settings(self) -> Settings:
+        return Settings(
+            alpha=self.alpha,
+            l1_ratio=self.l1_ratio,
+            fit_intercept=self.fit_intercept,
+            positive=self.positive,
+            tol=self.tol,
             max_iter=self.max_iter,
+            precompute=self.precompute,
             rng=check_random_state(self.random_state) if self.selection == "random" else None,
-            watch=watch,
-            trace=trace,
-            scale=n,
-            may_keep_start=start is not None,
-            margin=0.5,  # a single fit can afford to end well below its bound
         )
-        at = Iterate.start(gram, b, start)
-        gap, n_iter = solve_at(gram, b, penalty, at, how)
-        line = _line(at.w, design, y_mean, dtype)
-        _check_finite_line(line)
-        w, intercept = line["coef_"].astype(np.float64), float(line["intercept_"])
-        products = design.mean * w
-        drift = y_mean - float(products.sum()) - intercept
-        if dtype == np.float32 and self.alpha > 0:  # what is stored has fewer digits than what was found
-            gap = gap_at(gram, b, penalty, w) + 0.5 * n * drift**2
-        scale = np.sqrt(mean_sq_raw) + float(np.abs(products).sum()) + abs(intercept)
-        certificate = elastic_net_certificate(
-            gap=gap / n,
-            bound=bound,
-            discrepancy=0.0,
-            reproduced=bound,
-            drift=abs(drift),
-            drift_bound=intercept_bound(intercept, scale, dtype),
-        )
-        return {**line, "dual_gap_": gap / n, "n_iter_": n_iter, "certificate": certificate}
 
-    def _store(self, fits: list[dict[str, Any]], *, one_dimensional: bool) -> None:
-        if len(fits) == 1:
-            self.coef_, self.dual_gap_, self.n_iter_ = (fits[0][name] for name in ("coef_", "dual_gap_", "n_iter_"))
-        else:
-            self.coef_ = np.array([fit["coef_"] for fit in fits])
-            self.dual_gap_ = np.array([fit["dual_gap_"] for fit in fits])
-            self.n_iter_ = [fit["n_iter_"] for fit in fits]
-        intercepts = np.array([fit["intercept_"] for fit in fits])
-        self.intercept_ = stored_intercept(
-            intercepts, fit_intercept=self.fit_intercept, one_dimensional=one_dimensional
-        )
+    def _starts(self) -> list[Array] | None:
+        return list(np.atleast_2d(self.coef_)) if self.warm_start and hasattr(self, "coef_") else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        weight = None if isinstance(sample_weight, Number) else sample_weight
-        X, y, weight = check_linear_input(self, X, y, weight, reset=False)
-        return self._prove_line(X, y, weight, alpha=self.alpha, l1_ratio=self.l1_ratio)
-
-    def _prove_line(self, X: Array, y: Array, weight: Array | None, *, alpha: float, l1_ratio: float) -> Certificate:
-        relative = relative_weights(weight)
-        X = X.astype(np.float64, copy=False)
-        y = y.astype(np.float64, copy=False).reshape(len(y), -1)
-        coefs, intercepts = np.atleast_2d(self.coef_), np.broadcast_to(self.intercept_, y.shape[1])
-        gaps = np.atleast_1d(self.dual_gap_)
-        return worst_certificate(
-            [
-                prove_elastic_net(
-                    X,
-                    y[:, k],
-                    np.ones(len(y)) if relative is None else relative,
-                    FittedElasticNet(
-                        coef=coefs[k],
-                        intercept=float(intercepts[k]),
-                        dual_gap=float(gaps[k]),
-                        alpha=float(alpha),
-                        l1_ratio=float(l1_ratio),
-                        fit_intercept=self.fit_intercept,
-                        positive=self.positive,
-                        tol=self.tol,
-                    ),
-                )
-                for k in range(y.shape[1])
-            ]
-        )
-
-
-def _line(w: Array, design: Design, y_mean: float, dtype: Any) -> dict[str, Any]:
-    coef = w.astype(dtype)
-    return {"coef_": coef, "intercept_": dtype.type(y_mean - float((design.mean * coef).sum()))}
-
-
-def _check_finite_line(line: dict[str, Any]) -> None:
-    if not (np.isfinite(line["coef_"]).all() and np.isfinite(line["intercept_"])):
-        raise ValueError("X and y must have products within the range of floats, got an overflow. Rescale them.")

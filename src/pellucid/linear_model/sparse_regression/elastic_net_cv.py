@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Number
+from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -18,19 +18,18 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from pellucid.core.certificate import Certificate, Claim, UncertifiedWarning
-from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole
+from pellucid.core.certificate import Claim
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.linear_input import check_linear_input
 from pellucid.linear_model.linear_predictor import LinearPredictor
-from pellucid.linear_model.relative_weights import relative_weights
-from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
-from pellucid.linear_model.sparse_regression.elastic_net_cv_proof import selection_claim
+from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Settings, design_of, elastic_net_fit
+from pellucid.linear_model.sparse_regression.elastic_net_proof import selection_claim
 from pellucid.linear_model.sparse_regression.enet_path import alpha_grid, enet_path
 from pellucid.linear_model.sparse_regression.path_cross_validation import FoldErrors, PathSettings, cross_validate_paths
-from pellucid.numerics.design import make_design
+from pellucid.numerics.design import Design
 
 
 class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
@@ -124,54 +123,52 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
         is enabled.
         """
         _raise_for_params(params, self, "fit")
-        self._check_parameters()
-        weight = None if isinstance(sample_weight, Number) else sample_weight
-        X, y, weight = check_linear_input(self, X, y, weight)
-        y = _one_target(y)
-        routed = process_routing(self, "fit", **params).splitter.split if _routing_enabled() else {}
-        folds = list(check_cv(self.cv).split(X, y, **routed))
-
-        grids = self._grids(X, y, weight)
-        watch = self._watch(
-            X, y, attributes=lambda coef: {"coef_": coef, "intercept_": self.intercept_}, max_iter=len(folds) + 1
-        )
-        errors = cross_validate_paths(X, y, weight, folds, self._settings(grids), watch)
-        self._select(grids, errors)
-        model = self._refit(X, y, weight)
+        data = self._check(X, y, sample_weight)
+        data = replace(data, y=_one_target(data.y))
+        design = design_of(data, self.fit_intercept)
+        watch = self._watch(data.X, data.y, attributes=lambda coef, b: {"coef_": coef, "intercept_": b})
+        grids, folds = self._grids(data, design), self._folds(data, params)
+        errors = cross_validate_paths(data.X, data.y, data.weight, folds, self._path_settings(grids), watch)
+        alpha, l1_ratio = _best(grids, self._l1_ratios(), errors)
+        final = elastic_net_fit(data, design, self._settings(alpha, l1_ratio))
+        watch(final.attributes["coef_"], final.attributes["intercept_"])
+        several = len(grids) > 1 and isinstance(self.alphas, Integral)
+        attributes = {
+            **final.attributes,
+            **self._chosen(alpha, l1_ratio),
+            "mse_path_": np.squeeze(errors.mse),
+            "alphas_": np.asarray(grids) if several else grids[0],
+        }
+        assert final.certificate is not None
+        selection = selection_claim(attributes["mse_path_"], attributes["alphas_"], alpha, self._l1_ratios(), l1_ratio)
+        certificate = final.certificate.with_claims(selection, _fold_claim(errors.worst_gap))
         trace = _error_trace(self._l1_ratios(), grids, errors)
-        watch(self.coef_)
-        claims = (self._selection(), _fold_claim(errors.worst_gap))
-        self._conclude(model.certificate_.with_claims(*claims), trace, X, y, weight)
-        return self
+        return self._adopt(Fit(attributes, trace, certificate=certificate), data)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata are passed on: to ``split`` of the splitter."""
         mapping = MethodMapping().add(caller="fit", callee="split")
         return MetadataRouter(owner=self).add_self_request(self).add(splitter=check_cv(self.cv), method_mapping=mapping)
 
-    def _check_parameters(self) -> None:
-        check_positive(eps=self.eps)
-        check_nonnegative(tol=self.tol)
-        check_whole(max_iter=self.max_iter)
-        check_one_of(("cyclic", "random"), selection=self.selection)
-        check_one_of((True, False), fit_intercept=self.fit_intercept, positive=self.positive, copy_X=self.copy_X)
-        for l1_ratio in self._l1_ratios():
-            check_between(0, 1, l1_ratio=l1_ratio)
-
     def _l1_ratios(self) -> list[float]:
         return [float(l1_ratio) for l1_ratio in np.atleast_1d(self.l1_ratio)]
 
-    def _grids(self, X: Array, y: Array, weight: Array | None) -> list[Array]:
+    def _folds(self, data: TrainingData, params: dict[str, Any]) -> list[tuple[Array, Array]]:
+        """Return the folds of the rows as they were given, without those of weight 0."""
+        routed = process_routing(self, "fit", **params).splitter.split if _routing_enabled() else {}
+        folds = list(check_cv(self.cv).split(*data.given[:2], **routed))
+        return folds if data.kept is None else [(data.places(train), data.places(test)) for train, test in folds]
+
+    def _grids(self, data: TrainingData, design: Design) -> list[Array]:
         """Return one grid per l1_ratio; an automatic one depends on all data, as every fold must use the same."""
-        design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=relative_weights(weight))
         automatic = isinstance(self.alphas, Integral)
-        correlations = design.transposed_times(design.center(y)[0]) if automatic else np.zeros(0)
+        correlations = design.transposed_times(design.center(data.y)[0]) if automatic else np.zeros(0)
         return [
-            alpha_grid(self.alphas, correlations, len(y), l1_ratio=l1_ratio, eps=self.eps, positive=self.positive)
-            for l1_ratio in self._l1_ratios()
+            alpha_grid(self.alphas, correlations, len(data.y), l1_ratio=ratio, eps=self.eps, positive=self.positive)
+            for ratio in self._l1_ratios()
         ]
 
-    def _settings(self, grids: list[Array]) -> PathSettings:
+    def _path_settings(self, grids: list[Array]) -> PathSettings:
         return PathSettings(
             l1_ratios=self._l1_ratios(),
             grids=grids,
@@ -182,59 +179,32 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
             seed=self.random_state if self.selection == "random" else None,
         )
 
-    def _select(self, grids: list[Array], errors: FoldErrors) -> None:
-        mean_errors = errors.mse.mean(axis=-1)
-        ratio, alpha = np.unravel_index(np.argmin(mean_errors), mean_errors.shape)
-        self.alpha_ = float(grids[ratio][alpha])
-        self._keep_l1_ratio(self._l1_ratios()[ratio])
-        self.mse_path_ = np.squeeze(errors.mse)
-        several = len(grids) > 1 and isinstance(self.alphas, Integral)
-        self.alphas_ = np.asarray(grids) if several else grids[0]
-
-    def _keep_l1_ratio(self, l1_ratio: float) -> None:
-        self.l1_ratio_ = l1_ratio
-
-    def _refit(self, X: Array, y: Array, weight: Array | None) -> ElasticNet:
-        model = ElasticNet(
-            alpha=self.alpha_,
-            l1_ratio=getattr(self, "l1_ratio_", 1.0),
+    def _settings(self, alpha: float, l1_ratio: float) -> Settings:
+        return Settings(
+            alpha=alpha,
+            l1_ratio=l1_ratio,
             fit_intercept=self.fit_intercept,
-            precompute=self.precompute,
-            max_iter=self.max_iter,
-            tol=self.tol,
             positive=self.positive,
-            random_state=self.random_state,
-            selection=self.selection,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            precompute=self.precompute,
+            rng=check_random_state(self.random_state) if self.selection == "random" else None,
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UncertifiedWarning)  # its claims become ours, which warn
-            model.fit(X, y, sample_weight=weight, check_input=False)
-        self.coef_, self.intercept_ = model.coef_, model.intercept_
-        self.dual_gap_, self.n_iter_ = model.dual_gap_, model.n_iter_
-        return model
+
+    def _chosen(self, alpha: float, l1_ratio: float) -> dict[str, float]:
+        return {"alpha_": alpha, "l1_ratio_": l1_ratio}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = False
         return tags
 
-    def _selection(self) -> Claim:
-        return selection_claim(
-            self.mse_path_, self.alphas_, self.alpha_, self._l1_ratios(), getattr(self, "l1_ratio_", 1.0)
-        )
 
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        weight = None if isinstance(sample_weight, Number) else sample_weight
-        X, y, weight = check_linear_input(self, X, y, weight, reset=False)
-        final = ElasticNet._prove_line(
-            self,  # type: ignore[arg-type]  # the proof reads only attributes that both classes have
-            X,
-            _one_target(y),
-            weight,
-            alpha=self.alpha_,
-            l1_ratio=getattr(self, "l1_ratio_", 1.0),
-        )
-        return final.with_claims(self._selection())
+def _best(grids: list[Array], l1_ratios: list[float], errors: FoldErrors) -> tuple[float, float]:
+    """Return the penalty and the mix of smallest mean error, the first of equal ones."""
+    means = errors.mse.mean(axis=-1)
+    ratio, place = np.unravel_index(np.argmin(means), means.shape)
+    return float(grids[ratio][place]), l1_ratios[ratio]
 
 
 def _one_target(y: Array) -> Array:

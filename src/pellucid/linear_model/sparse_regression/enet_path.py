@@ -12,16 +12,13 @@ from pellucid.core.checks import check_between, check_nonnegative, check_one_of,
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
-from pellucid.linear_model.sparse_regression.elastic_net_path_solver import elastic_net_path
+from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import elastic_net_path
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
-from pellucid.linear_model.sparse_regression.elastic_net_proof import gap_bound
+from pellucid.linear_model.sparse_regression.elastic_net_proof import SMALLEST_ALPHA, gap_bound
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent
 from pellucid.linear_model.sparse_regression.given_gram import given_gram
 from pellucid.numerics.design import make_design
 from pellucid.numerics.working_gram import WorkingGram
-
-SMALLEST_ALPHA = float(np.finfo(np.float64).resolution)
-"""The grid of a target that no feature explains: all values are this one."""
 
 
 @own_threads()

@@ -87,5 +87,5 @@ class LassoCV(ElasticNetCV):
             selection=selection,
         )
 
-    def _keep_l1_ratio(self, l1_ratio: float) -> None:
-        """Keep nothing: a lasso has no mix to choose."""
+    def _chosen(self, alpha: float, _l1_ratio: float) -> dict[str, float]:
+        return {"alpha_": alpha}  # a lasso has no mix to choose

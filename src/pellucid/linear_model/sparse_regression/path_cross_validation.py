@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.relative_weights import relative_weights
-from pellucid.linear_model.sparse_regression.elastic_net_path_solver import Path, elastic_net_path
+from pellucid.core.weights import relative_weights
+from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Path, elastic_net_path
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
 from pellucid.linear_model.sparse_regression.elastic_net_proof import gap_bound
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent

@@ -1,0 +1,16 @@
+"""Kinds that linear models share: coefficients, intercepts, Gram matrices."""
+
+from __future__ import annotations
+
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Real
+from pellucid.kinds.usual import COUNT, FLAG
+
+GRAM = FLAG | OneOf(("auto",)) | Numbers((None, None)) | Live("a matrix", lambda value: hasattr(value, "__array__"))
+PER_TARGET = Real() | Numbers(("n_targets",))
+COUNT_PER_TARGET = Nothing() | COUNT | Items(COUNT) | Numbers(("n_targets",), WHOLES, low=0)
+LINE: dict[str, Kind | Optional] = {
+    "coef_": Numbers(("n_features",)) | Numbers(("n_targets", "n_features")),
+    "intercept_": PER_TARGET,
+}

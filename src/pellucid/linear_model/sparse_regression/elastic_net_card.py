@@ -1,0 +1,122 @@
+"""Method cards of the lasso, the elastic net and their cross-validated forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.core.user_warnings import warn_user
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Kind, Live, Number, OneOf, Optional, Real, Whole
+from pellucid.kinds.usual import (
+    COUNT,
+    FLAG,
+    MAYBE_WHOLE,
+    NONNEGATIVE,
+    NUMBER,
+    POSITIVE,
+    RANDOM_STATE,
+    VERBOSE,
+)
+from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE, PER_TARGET
+from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
+from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV
+from pellucid.linear_model.sparse_regression.elastic_net_proof import prove_elastic_net, prove_elastic_net_cv
+from pellucid.linear_model.sparse_regression.lasso import Lasso
+from pellucid.linear_model.sparse_regression.lasso_cv import LassoCV
+
+GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | Live("a list of numbers", np.iterable)
+MIX = Number(low=0, high=1)
+DESCENT: dict[str, Kind] = {
+    "tol": NONNEGATIVE,
+    "max_iter": Whole(low=1),
+    "selection": OneOf(("cyclic", "random")),
+    "fit_intercept": FLAG,
+    "positive": FLAG,
+    "copy_X": FLAG,
+    "precompute": GRAM,
+    "random_state": RANDOM_STATE,
+}
+SEARCH: dict[str, Kind] = {
+    "eps": POSITIVE,
+    "alphas": COUNT | GRID,
+    **DESCENT,
+    "cv": MAYBE_WHOLE | Live("folds", lambda value: hasattr(value, "split") or np.iterable(value)),
+    "verbose": VERBOSE,
+    "n_jobs": MAYBE_WHOLE,
+}
+DESCENDED: dict[str, Kind | Optional] = {**LINE, "n_iter_": COUNT_PER_TARGET, "dual_gap_": PER_TARGET}
+SEARCHED: dict[str, Kind | Optional] = {
+    **DESCENDED,
+    "alpha_": Real(),
+    "alphas_": Numbers(("n_alphas",)) | Numbers(("n_ratios", "n_alphas")),
+    "mse_path_": Numbers((None,)) | Numbers((None, None)) | Numbers((None, None, None)),  # squeezed
+}
+
+
+def _warn_of_no_penalty(estimator: Any) -> None:
+    if estimator.alpha == 0:
+        warn_user("alpha should be above 0, got 0. Without a penalty this is least squares: use LinearRegression.")
+
+
+def _check_mixes(estimator: Any) -> None:
+    for ratio in np.atleast_1d(getattr(estimator, "l1_ratio", 1.0)):
+        if not MIX.fits(ratio):
+            raise MIX.complaint("l1_ratio", ratio)
+
+
+ONE: dict[str, Any] = {
+    "prove": prove_elastic_net,
+    "attributes": DESCENDED,
+    "check": _warn_of_no_penalty,
+    "input": InputRules(NUMBERS, several_targets=True, sparse=ANY_SPARSE),
+    "unproved": frozenset({"n_iter_", "dual_gap_"}),
+}
+SEVERAL: dict[str, Any] = {
+    "prove": prove_elastic_net_cv,
+    "check": _check_mixes,
+    "input": ONE["input"],
+    "unproved": frozenset({"n_iter_", "dual_gap_", "mse_path_"}),  # held-out errors are not computed again
+    "tests": ("test_enet_cv",),
+}
+MANY = {"alpha": 0.01, "positive": True}
+CARDS = (
+    MethodCard(
+        Lasso,
+        topics=("LIN-3",),
+        **ONE,
+        workings="pellucid.linear_model.sparse_regression.lasso_workings:lasso_workings",
+        parameters={"alpha": NONNEGATIVE, **DESCENT, "warm_start": FLAG},
+        variants=({"alpha": 0.1, "fit_intercept": False}, MANY),
+        rebuilt=frozenset({"l1_ratio"}),  # 1, as its constructor says
+    ),
+    MethodCard(
+        ElasticNet,
+        topics=("LIN-3",),
+        **ONE,
+        workings="pellucid.linear_model.sparse_regression.lasso_workings:elastic_net_workings",
+        parameters={"alpha": NONNEGATIVE, "l1_ratio": MIX, **DESCENT, "warm_start": FLAG},
+        variants=({"alpha": 0.1, "l1_ratio": 0.0}, MANY),
+    ),
+    MethodCard(
+        LassoCV,
+        topics=("LIN-3",),
+        **SEVERAL,
+        parameters=SEARCH,
+        attributes=SEARCHED,
+        rebuilt=frozenset({"l1_ratio"}),
+        variants=({"alphas": [0.1, 0.01], "cv": 2},),
+    ),
+    MethodCard(
+        ElasticNetCV,
+        topics=("LIN-3",),
+        **SEVERAL,
+        parameters={"l1_ratio": NUMBER | GRID, **SEARCH},
+        attributes={**SEARCHED, "l1_ratio_": NUMBER},
+        variants=({"l1_ratio": [0.5, 0.9], "alphas": 5},),
+    ),
+)

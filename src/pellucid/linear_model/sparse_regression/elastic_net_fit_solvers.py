@@ -1,0 +1,175 @@
+"""Fits of the elastic net: one penalty or a path of them, one target or several, and the attributes they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.certificate import Certificate, worst_of
+from pellucid.core.fit import Fit
+from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.core.watching import Watch, ignore
+from pellucid.core.weights import relative_weights
+from pellucid.linear_model.linear_predictor import one_target, stored_intercept
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_proof import (
+    elastic_net_certificate,
+    gap_bound,
+    intercept_bound,
+)
+from pellucid.linear_model.sparse_regression.elastic_net_solvers import (
+    Descent,
+    Iterate,
+    elastic_net_working_set,
+    gap_at,
+    least_squares,
+    screen_by_strong_rule,
+)
+from pellucid.linear_model.sparse_regression.given_gram import given_gram
+from pellucid.numerics.design import Design, make_design
+from pellucid.numerics.working_gram import WorkingGram
+
+
+@dataclass(frozen=True)
+class Path:
+    """Coefficients of shape (n_features, n_penalties), duality gaps and passes of coordinate descent."""
+
+    coefs: Array
+    gaps: Array
+    n_iters: list[int]
+
+
+def elastic_net_path(
+    gram: WorkingGram, b: Array, penalties: list[Penalty], how: Descent, start: Array | None = None
+) -> Path:
+    """Solve for each penalty in turn; the working set and its Gram matrix are kept."""
+    at = Iterate.start(gram, b, start)
+    coefs = np.empty((gram.design.shape[1], len(penalties)), order="F")
+    gaps, n_iters = np.empty(len(penalties)), []
+    previous: Penalty | None = None
+    for i, penalty in enumerate(penalties):
+        if previous is not None:
+            screen_by_strong_rule(gram, at, previous, penalty)
+        gaps[i], n_iter = solve_at(gram, b, penalty, at, how)
+        coefs[:, i] = at.w
+        n_iters.append(n_iter)
+        previous = penalty
+    return Path(coefs, gaps, n_iters)
+
+
+def solve_at(gram: WorkingGram, b: Array, penalty: Penalty, at: Iterate, how: Descent) -> tuple[float, int]:
+    """Solve for one penalty; without a penalty and sign constraint the problem is plain least squares."""
+    unpenalized = penalty.l1 == penalty.l2 == 0.0 and not penalty.positive
+    gap, n_iter = (least_squares if unpenalized else elastic_net_working_set)(gram, b, penalty, at, how)
+    return gap, n_iter if how.may_keep_start else max(1, n_iter)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of one elastic net."""
+
+    alpha: float
+    l1_ratio: float
+    fit_intercept: bool
+    positive: bool
+    tol: float
+    max_iter: int
+    precompute: Any = False
+    rng: np.random.RandomState | None = None
+    """Where the order of the coordinates comes from; None for cyclic order."""
+
+
+class OneTarget(NamedTuple):
+    """What is stored of one target."""
+
+    coef: Array
+    intercept: Any
+    gap: float
+    n_iter: int
+    certificate: Certificate
+
+
+def design_of(data: TrainingData, fit_intercept: bool) -> Design:
+    """Return the centered design in which the weights have mean 1: the loss is a weighted mean."""
+    return make_design(data.X, fit_intercept=fit_intercept, sample_weight=relative_weights(data.weight))
+
+
+def elastic_net_fit(
+    data: TrainingData, design: Design, settings: Settings, starts: list[Array] | None = None, watch: Watch = ignore
+) -> Fit:
+    """Return the fit of all targets, one by one; ``starts`` are coefficients to begin from."""
+    gram = WorkingGram(design, given_gram(settings.precompute, design))
+    targets, y_means = design.center(data.y)
+    targets, y_means = targets.reshape(len(data.y), -1), np.atleast_1d(y_means)
+    trace, lines = Trace(), np.zeros((data.X.shape[1], targets.shape[1]))
+    found = [
+        _fit_target(
+            data.X.dtype,
+            gram,
+            b,
+            y_means[k],
+            settings,
+            starts[k] if starts else None,
+            trace,
+            one_target(watch, lines, k),
+        )
+        for k, b in enumerate(targets.T)
+    ]
+    single = len(found) == 1
+    intercepts = np.array([one.intercept for one in found])
+    attributes = {
+        "coef_": found[0].coef if single else np.array([one.coef for one in found]),
+        "dual_gap_": found[0].gap if single else np.array([one.gap for one in found]),
+        "n_iter_": found[0].n_iter if single else [one.n_iter for one in found],
+        "intercept_": stored_intercept(
+            intercepts, fit_intercept=settings.fit_intercept, one_dimensional=data.y.ndim == 1
+        ),
+    }
+    return Fit(attributes, trace, certificate=worst_of([one.certificate for one in found]))
+
+
+def _fit_target(
+    dtype: Any,
+    gram: WorkingGram,
+    b: Array,
+    y_mean: float,
+    settings: Settings,
+    start: Array | None,
+    trace: Trace,
+    watch: Watch,
+) -> OneTarget:
+    design, n = gram.design, len(b)
+    penalty = Penalty.of(settings.alpha, settings.l1_ratio, n, positive=settings.positive)
+    mean_sq_target = float(b @ b) / n
+    mean_sq_raw = mean_sq_target + float(y_mean) ** 2
+    bound = gap_bound(settings.tol, mean_sq_target, mean_sq_raw)
+    descent = Descent(
+        goal=n * bound,
+        max_iter=settings.max_iter,
+        rng=settings.rng,
+        watch=watch,
+        trace=trace,
+        scale=n,
+        may_keep_start=start is not None,
+        margin=0.5,  # a single fit can afford to end well below its bound
+    )
+    point = Iterate.start(gram, b, start)
+    gap, n_iter = solve_at(gram, b, penalty, point, descent)
+    coef = point.w.astype(dtype)
+    intercept = dtype.type(y_mean - float((design.mean * coef).sum()))
+    if not (np.isfinite(coef).all() and np.isfinite(intercept)):
+        raise ValueError("X and y must have products within the range of floats, got an overflow. Rescale them.")
+    w = coef.astype(np.float64)
+    products = design.mean * w
+    drift = y_mean - float(products.sum()) - float(intercept)
+    if dtype == np.float32 and settings.alpha > 0:  # what is stored has fewer digits than what was found
+        gap = gap_at(gram, b, penalty, w) + 0.5 * n * drift**2
+    scale = np.sqrt(mean_sq_raw) + float(np.abs(products).sum()) + abs(float(intercept))
+    certificate = elastic_net_certificate(
+        gap=gap / n, bound=bound, drift=abs(drift), drift_bound=intercept_bound(float(intercept), scale, dtype)
+    )
+    return OneTarget(coef, intercept, gap / n, n_iter, certificate)

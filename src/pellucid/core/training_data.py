@@ -89,6 +89,7 @@ class InputRules:
     looks_for_nan: bool = True
     """False: the fit sees NaN in its own sums and calls ``check_finite`` then, to save a pass over the data."""
     fewest_rows: int = 1
+    weights: bool = True
 
     def check(
         self,
@@ -104,6 +105,9 @@ class InputRules:
 
         ``classes`` are labels known before: of an earlier part of the data, or of the model that is verified.
         """
+        if sample_weight is not None and not self.weights:
+            name = type(estimator).__name__
+            raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
         X, y = self._validated(estimator, X, y, reset=reset)
         if not self.missing and (self.looks_for_nan or not reset):
             check_finite(X, estimator)

@@ -66,6 +66,7 @@ def rules_for_neighbors(estimator: Any) -> NeighborRules:
         several_targets=True,
         sparse=("csr",),
         order="C",
+        weights=False,
         missing=isinstance(estimator.metric, str) and estimator.metric == "nan_euclidean",
         precomputed=isinstance(estimator.metric, str) and estimator.metric == "precomputed",
     )

@@ -21,8 +21,6 @@ WORKINGS = {
     "BayesClassifier": "pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
     "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
     "KernelPerceptron": "pellucid.linear_model.row_by_row.kernel_perceptron_workings:kernel_perceptron_workings",
-    "Lars": "pellucid.linear_model.least_angle.lars_workings:lars_workings",
-    "LassoLars": "pellucid.linear_model.least_angle.lars_workings:lasso_lars_workings",
     "LinearRegression": "pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
     "LinearSVC": "pellucid.svm.linear_svc_workings:linear_svc_workings",
     "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",

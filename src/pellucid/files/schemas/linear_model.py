@@ -40,17 +40,6 @@ RIDGE: dict[str, Kind] = {
     "positive": FLAG,
     "random_state": SEED,
 }
-ANGLE: dict[str, Kind] = {
-    "fit_intercept": FLAG,
-    "verbose": FLAG | COUNT,
-    "precompute": GRAM,
-    "eps": NUMBER,
-    "copy_X": FLAG,
-    "fit_path": FLAG,
-    "jitter": MAYBE_NUMBER,
-    "random_state": SEED,
-}
-
 INFERENCE: dict[
     str, Kind | Optional
 ] = {  # not finite where a fit leaves no degrees of freedom or has no direct solution
@@ -60,15 +49,6 @@ INFERENCE: dict[
     "feature_means_": Optional(Numbers(("n_features",), finite=False)),
     "total_weight_": Optional(Real(finite=False)),
 }
-KNOTS = Numbers((None,))
-WALKED: dict[str, Kind | Optional] = {
-    **FITTED_LINE,
-    "n_iter_": COUNT_PER_TARGET,
-    "alphas_": KNOTS | Items(KNOTS),
-    "active_": Optional(Items(COUNT | Items(COUNT))),
-    "coef_path_": Optional(Numbers(("n_features", None)) | Items(Numbers(("n_features", None)))),
-}
-
 SCHEMAS = (
     Schema(
         "LinearRegression",
@@ -158,26 +138,6 @@ SCHEMAS = (
             "intercept_": Numbers(("n_outputs",)),
             "n_iter_": COUNT,
         },
-    ),
-    Schema("Lars", HOME, parameters=ANGLE | {"n_nonzero_coefs": NUMBER}, attributes=WALKED),
-    Schema(
-        "LassoLars",
-        HOME,
-        parameters=ANGLE | {"alpha": NUMBER, "max_iter": COUNT, "positive": FLAG},
-        attributes=WALKED,
-    ),
-    Schema(
-        "BridgeRegression",
-        HOME,
-        parameters={
-            "alpha": NUMBER,
-            "q": NUMBER,
-            "fit_intercept": FLAG,
-            "max_iter": COUNT,
-            "tol": NUMBER,
-            "warm_start": FLAG,
-        },
-        attributes={**FITTED_LINE, "n_iter_": COUNT},
     ),
     Schema(
         "BasisExpansion",

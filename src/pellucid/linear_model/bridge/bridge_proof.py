@@ -13,12 +13,15 @@ change of a single coefficient lowers the objective.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq, minimize_scalar
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.types import Array, Data
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
 
 REMEDY = "Raise max_iter or tol, or standardize X."
 
@@ -69,27 +72,16 @@ def bridge_certificate(value: float, bound: float, intercept: float, q: float) -
     )
 
 
-def prove_bridge(
-    X: Data,
-    y: Array,
-    coef: Array,
-    intercept: float,
-    *,
-    alpha: float,
-    q: float,
-    tol: float,
-    fit_intercept: bool,
-    weight: Array | None,
-) -> Certificate:
+def prove_bridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate recomputed in float64 from the data."""
-    w = np.asarray(coef, dtype=np.float64)
-    y = np.asarray(y, dtype=np.float64)
-    A = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    weight = np.ones(len(y)) if weight is None else weight
-    total = float(weight.sum())
-    mean_residual = float(weight @ (y - A @ w - intercept)) / total if fit_intercept else 0.0
-    if fit_intercept:
-        A, y = A - weight @ A / total, y - float(weight @ y) / total
+    alpha, q = parameters.alpha, parameters.q
+    w, y = np.asarray(fitted.coef_, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
+    A = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
+    weight = data.weights
+    total, drift = float(weight.sum()), float(fitted.intercept_)
+    if parameters.fit_intercept:
+        mean, y_mean = weight @ A / total, float(weight @ y) / total
+        A, y, drift = A - mean, y - y_mean, y_mean - float(mean @ w) - drift
     root = np.sqrt(weight)
     A, b = root[:, None] * A, root * y
     residual = b - A @ w
@@ -99,9 +91,8 @@ def prove_bridge(
     else:
         value = coordinate_gain(correlations, np.sum(A**2, axis=0), w, alpha, q, total)
     spread = float(np.sqrt(b @ b / total))
-    return bridge_certificate(
-        value, tolerance(b, tol, total, np.asarray(coef).dtype), abs(mean_residual) / spread if spread > 0 else 0.0, q
-    )
+    offset = abs(drift) / spread if spread > 0 else abs(drift)
+    return bridge_certificate(value, tolerance(b, parameters.tol, total, data.X.dtype), offset, q)
 
 
 def tolerance(b: Array, tol: float, total: float, dtype: np.dtype) -> float:

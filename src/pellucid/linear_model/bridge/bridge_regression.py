@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.checks import check_positive, check_whole
+from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.bridge.bridge_proof import prove_bridge
+from pellucid.linear_model.bridge.bridge_proof import tolerance
 from pellucid.linear_model.bridge.bridge_solvers import bridge_cd
-from pellucid.linear_model.linear_input import check_linear_input
 from pellucid.linear_model.linear_predictor import LinearPredictor
 from pellucid.numerics.design import make_design
 
@@ -80,44 +79,25 @@ class BridgeRegression(LinearPredictor, RegressorMixin, CertifiedEstimator):
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,)."""
-        check_positive(alpha=self.alpha, hint="For no penalty use LinearRegression.")
-        check_positive(q=self.q, tol=self.tol)
-        check_whole(max_iter=self.max_iter)
-        X, y, weight = check_linear_input(self, X, y, sample_weight, multi_output=False)
-        design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=weight)
-        b, y_mean = design.center(y)
+        data = self._check(X, y, sample_weight)
+        design = make_design(data.X, fit_intercept=self.fit_intercept, sample_weight=data.weight)
+        b, y_mean = design.center(data.y)
         last = getattr(self, "coef_", None)
-        solution = bridge_cd(
+        found = bridge_cd(
             design,
             b,
             self.alpha,
             self.q,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            start=last if self.warm_start and last is not None and len(last) == X.shape[1] else None,
-            dtype=X.dtype,
-            watch=self._watch(X, y, attributes=lambda w: self._line(w, design.mean, y_mean, X.dtype)),
+            effort=Effort(
+                tolerance(b, self.tol, design.total_weight, data.X.dtype),
+                self.max_iter,
+                self._watch(data.X, data.y, attributes=lambda w: self._line(w, design.mean, y_mean, data.X.dtype)),
+            ),
+            start=last if self.warm_start and last is not None and len(last) == data.X.shape[1] else None,
         )
-        for name, value in self._line(solution.x, design.mean, y_mean, X.dtype).items():
-            setattr(self, name, value)
-        self.n_iter_ = solution.n_iter
-        self._conclude(solution.certificate, solution.trace, X, y, weight)
-        return self
+        line = self._line(found.attributes["coef_"], design.mean, y_mean, data.X.dtype)
+        return self._adopt(replace(found, attributes={**found.attributes, **line}), data)
 
     def _line(self, w: Array, mean: Array, y_mean: Array, dtype: Any) -> dict[str, Any]:
         intercept = dtype.type(y_mean - mean @ w) if self.fit_intercept else 0.0
         return {"coef_": w.astype(dtype), "intercept_": intercept}
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        X, y, weight = check_linear_input(self, X, y, sample_weight, multi_output=False, reset=False)
-        return prove_bridge(
-            X,
-            y,
-            self.coef_,
-            float(self.intercept_),
-            alpha=self.alpha,
-            q=self.q,
-            tol=self.tol,
-            fit_intercept=self.fit_intercept,
-            weight=weight,
-        )

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
-from pellucid.core.certificate import Certificate, worst_of
-from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
+from pellucid.core.certificate import worst_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_angle.lars_path import gram_or_none
-from pellucid.linear_model.least_angle.lars_proof import FittedLars, lars_certificate, prove_lars
+from pellucid.linear_model.least_angle.lars_proof import lars_certificate, target_of
 from pellucid.linear_model.least_angle.lars_solvers import LarsPath, LarsRules, lars
-from pellucid.linear_model.linear_input import check_linear_input
 from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
 from pellucid.numerics.design import Design, make_design
 
@@ -70,8 +70,6 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
     array([ 0. , -1.1])
     """
 
-    _lasso = False
-
     def __init__(
         self,
         *,
@@ -101,8 +99,8 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
 
         ``Xy`` is accepted for compatibility; correlations are always computed from the data.
         """
-        self._check_parameters()
-        X, y, _ = check_linear_input(self, X, y, accept_sparse=False)
+        data = self._check(X, y)
+        X, y = data.X, data.y
         design = make_design(X, fit_intercept=self.fit_intercept)
         targets, y_means = design.center(self._with_noise(y))
         targets, y_means = targets.reshape(len(y), -1), np.atleast_1d(y_means)
@@ -111,30 +109,23 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         rules = self._rules(len(y))
         watch, lines = self._watch_line(design, X, y, rules.max_iter), np.zeros((X.shape[1], targets.shape[1]))
         paths = [lars(design, b, rules, gram, one_target(watch, lines, k)) for k, b in enumerate(targets.T)]
-        self._store(paths, design, y_means, X.dtype, one_dimensional=y.ndim == 1)
+        attributes = self._attributes(paths, design, y_means, X.dtype, one_dimensional=y.ndim == 1)
         certificates = [
-            lars_certificate(self._fitted(k), path.imbalance, column_norm, b, design.mean, y_mean)
+            lars_certificate(
+                target_of(SimpleNamespace(**attributes), self, k, X.dtype),
+                path.imbalance,
+                column_norm,
+                b,
+                design.mean,
+                y_mean,
+            )
             for k, (path, b, y_mean) in enumerate(zip(paths, targets.T, y_means, strict=True))
         ]
-        self._conclude(worst_of(certificates), Trace.joined([path.trace for path in paths]), X, y)
-        return self
-
-    def _check_parameters(self) -> None:
-        check_whole(n_nonzero_coefs=self.n_nonzero_coefs)
-        self._check_shared_parameters()
-
-    def _check_shared_parameters(self) -> None:
-        check_one_of((True, False), fit_intercept=self.fit_intercept, copy_X=self.copy_X, fit_path=self.fit_path)
-        check_nonnegative(eps=self.eps)
-        if self.jitter is not None:
-            check_nonnegative(jitter=self.jitter)
+        trace = Trace.joined([path.trace for path in paths])
+        return self._adopt(Fit(attributes, trace, certificate=worst_of(certificates)), data)
 
     def _rules(self, n_samples: int) -> LarsRules:
         return LarsRules(max_iter=self.n_nonzero_coefs)
-
-    def _target_alpha(self) -> float | None:
-        """Return the penalty that the path must reach, if there is one."""
-        return None
 
     def _with_noise(self, y: Array) -> Array:
         if self.jitter is None:
@@ -142,50 +133,25 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         noise = check_random_state(self.random_state).uniform(high=self.jitter, size=len(y))
         return (y.T + noise).T
 
-    def _store(
+    def _attributes(
         self, paths: list[LarsPath], design: Design, y_means: Array, dtype: Any, *, one_dimensional: bool
-    ) -> None:
+    ) -> dict[str, Any]:
         n_samples, one = design.shape[0], len(paths) == 1
         coefs = [path.coefs.astype(dtype) for path in paths]
         alphas = [(path.levels / n_samples).astype(dtype) for path in paths]
-        self.alphas_: Any = _only(alphas if self.fit_path else [values[-1:] for values in alphas])
-        self.n_iter_: Any = _only([path.n_iter for path in paths])
-        if self.fit_path:
-            self.active_: Any = _only([path.active for path in paths])
-            self.coef_path_: Any = _only(coefs)
         ends = np.array([path[:, -1] for path in coefs])
         intercepts = (y_means - ends.astype(np.float64) @ design.mean).astype(dtype)
-        self.coef_ = ends[0] if one else ends
-        self.intercept_ = stored_intercept(
-            intercepts, fit_intercept=self.fit_intercept, one_dimensional=one_dimensional
-        )
-
-    def _fitted(self, k: int) -> FittedLars:
-        """Return what the proof may see of target ``k``."""
-        one = self.coef_.ndim == 1
-        coef = self.coef_ if one else self.coef_[k]
-        path = coef[:, None]
+        attributes = {
+            "alphas_": _only(alphas if self.fit_path else [values[-1:] for values in alphas]),
+            "n_iter_": _only([path.n_iter for path in paths]),
+            "coef_": ends[0] if one else ends,
+            "intercept_": stored_intercept(
+                intercepts, fit_intercept=self.fit_intercept, one_dimensional=one_dimensional
+            ),
+        }
         if self.fit_path:
-            path = self.coef_path_ if one else self.coef_path_[k]
-        return FittedLars(
-            coef=coef,
-            intercept=float(self.intercept_ if np.ndim(self.intercept_) == 0 else self.intercept_[k]),
-            alphas=np.asarray(self.alphas_ if one else self.alphas_[k]),
-            coef_path=path,
-            fit_intercept=self.fit_intercept,
-            lasso=self._lasso,
-            positive=getattr(self, "positive", False),
-            target_alpha=self._target_alpha(),
-            jitter=float(self.jitter or 0.0),
-        )
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        if sample_weight is not None:
-            raise ValueError(f"sample_weight must be None for {type(self).__name__}, got weights. Repeat the rows.")
-        X, y, _ = check_linear_input(self, X, y, accept_sparse=False, reset=False)
-        X = X.astype(np.float64, copy=False)
-        y = y.astype(np.float64, copy=False).reshape(len(y), -1)
-        return worst_of([prove_lars(X, y[:, k], self._fitted(k)) for k in range(y.shape[1])])
+            attributes |= {"active_": _only([path.active for path in paths]), "coef_path_": _only(coefs)}
+        return attributes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,24 +8,27 @@ be :math:`|c_j| = n\alpha` where :math:`w_j \ne 0` and :math:`|c_j| \le n\alpha`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.certificate import Certificate, Claim, worst_of
+from pellucid.core.rounding import sum_error
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
 EQUAL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 """How equal correlations must be, relative to the largest one possible, by dtype of the model."""
 
-ROUNDING = 64 * float(np.finfo(np.float64).eps)
+ROUNDING = sum_error(0)
 """Relative error that sums of rounded numbers may have."""
 
 BREAKPOINTS_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class FittedLars:
-    """What the proof may see of one target of a fitted model; the path may be its last point alone."""
+class Target:
+    """One target of a fitted model, and what it should be; the path may be its last point alone."""
 
     coef: Array
     intercept: float
@@ -34,24 +37,51 @@ class FittedLars:
     fit_intercept: bool
     lasso: bool
     positive: bool
-    target_alpha: float | None
+    wanted_alpha: float | None
     jitter: float
+    dtype: Any
 
 
-def prove_lars(X: Array, y: Array, model: FittedLars) -> Certificate:
-    """Return the certificate of one target."""
-    mean = X.mean(axis=0) if model.fit_intercept else np.zeros(X.shape[1])
-    y_mean = float(y.mean()) if model.fit_intercept else 0.0
-    A, b = X - mean, y - y_mean
+def target_of(fitted: Any, parameters: Any, k: int, dtype: Any) -> Target:
+    """Return target ``k`` of the fitted attributes; a penalty among the parameters makes it a lasso."""
+    one = fitted.coef_.ndim == 1
+    coef = fitted.coef_ if one else fitted.coef_[k]
+    path = coef[:, None]
+    if parameters.fit_path:
+        path = fitted.coef_path_ if one else fitted.coef_path_[k]
+    alpha = getattr(parameters, "alpha", None)
+    return Target(
+        coef=coef,
+        intercept=float(fitted.intercept_ if np.ndim(fitted.intercept_) == 0 else fitted.intercept_[k]),
+        alphas=np.asarray(fitted.alphas_ if one else fitted.alphas_[k]),
+        coef_path=path,
+        fit_intercept=parameters.fit_intercept,
+        lasso=alpha is not None,
+        positive=getattr(parameters, "positive", False),
+        wanted_alpha=None if alpha is None else float(alpha),
+        jitter=float(parameters.jitter or 0.0),
+        dtype=dtype,
+    )
+
+
+def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the worst target."""
+    X, Y = data.X.astype(np.float64, copy=False), data.y.astype(np.float64, copy=False).reshape(len(data.y), -1)
+    mean = X.mean(axis=0) if parameters.fit_intercept else np.zeros(X.shape[1])
+    A, certificates = X - mean, []
     column_norm = float(np.sqrt((A**2).sum(axis=0).max()))
-    return lars_certificate(model, _imbalance(A, b, model), column_norm, b, mean, y_mean)
+    for k, y in enumerate(Y.T):
+        y_mean = float(y.mean()) if parameters.fit_intercept else 0.0
+        target, b = target_of(fitted, parameters, k, data.X.dtype), y - y_mean
+        certificates.append(lars_certificate(target, _imbalance(A, b, target), column_norm, b, mean, y_mean))
+    return worst_of(certificates)
 
 
 def lars_certificate(
-    model: FittedLars, imbalance: float, column_norm: float, b: Array, mean: Array, y_mean: float
+    model: Target, imbalance: float, column_norm: float, b: Array, mean: Array, y_mean: float
 ) -> Certificate:
     """Return the claims, given the largest deviation from equal correlations and the largest norm of a column."""
-    size, equal = column_norm * float(np.linalg.norm(b)), EQUAL[model.coef.dtype]
+    size, equal = column_norm * float(np.linalg.norm(b)), EQUAL[model.dtype]
     noise = model.jitter * np.sqrt(len(b)) * column_norm
     claims = [
         Claim(
@@ -69,23 +99,23 @@ def lars_certificate(
         ),
         _intercept_claim(model, b, mean, y_mean),
     ]
-    if model.target_alpha is not None:
-        shortfall = float(model.alphas[-1]) - model.target_alpha
+    if model.wanted_alpha is not None:
+        shortfall = float(model.alphas[-1]) - model.wanted_alpha
         statement = "how far the path stopped above alpha"
-        claims.append(Claim("penalty reached", statement, shortfall, equal * model.target_alpha, "Raise max_iter."))
+        claims.append(Claim("penalty reached", statement, shortfall, equal * model.wanted_alpha, "Raise max_iter."))
     return Certificate("exact", tuple(claims))
 
 
-def _intercept_claim(model: FittedLars, b: Array, mean: Array, y_mean: float) -> Claim:
+def _intercept_claim(model: Target, b: Array, mean: Array, y_mean: float) -> Claim:
     w = model.coef.astype(np.float64)
     drift = abs(y_mean - float(mean @ w) - model.intercept)
     scale = float(np.sqrt(np.mean(b**2))) + abs(y_mean) + float(np.abs(mean) @ np.abs(w)) + abs(model.intercept)
-    bound = float(np.finfo(model.coef.dtype).eps) * abs(model.intercept) + ROUNDING * scale + model.jitter
+    bound = float(np.finfo(model.dtype).eps) * abs(model.intercept) + ROUNDING * scale + model.jitter
     statement = "size of the mean residual, 0 up to rounding"
     return Claim("intercept", statement, drift, bound if model.fit_intercept else 0.0)
 
 
-def _imbalance(A: Array, b: Array, model: FittedLars) -> float:
+def _imbalance(A: Array, b: Array, model: Target) -> float:
     """Return the largest violation of equal correlations over all breakpoints."""
     worst, coefs = 0.0, model.coef_path.astype(np.float64)
     for start in range(0, coefs.shape[1], BREAKPOINTS_AT_ONCE):
@@ -94,7 +124,7 @@ def _imbalance(A: Array, b: Array, model: FittedLars) -> float:
         c = A.T @ (b[:, None] - A @ w)
         outside = (c if model.positive else np.abs(c)) - level
         inside = np.abs(c - level * np.sign(w)) if model.lasso else np.abs(np.abs(c) - level)
-        worst = max(worst, float(outside.max()), float(np.where(w != 0.0, inside, 0.0).max()))
+        worst = float(np.max([worst, outside.max(), np.where(w != 0.0, inside, 0.0).max()]))
         if model.positive and np.any(w < 0.0):
             return np.inf
     return worst

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
 from pellucid.linear_model.least_angle.lars import Lars
 from pellucid.linear_model.least_angle.lars_solvers import LarsRules
 
@@ -57,8 +56,6 @@ class LassoLars(Lars):
     array([0.25])
     """
 
-    _lasso = True
-
     def __init__(
         self,
         alpha: float = 1.0,
@@ -86,14 +83,5 @@ class LassoLars(Lars):
         self.jitter = jitter
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        check_nonnegative(alpha=self.alpha)
-        check_whole(low=0, max_iter=self.max_iter)
-        check_one_of((True, False), positive=self.positive)
-        self._check_shared_parameters()
-
     def _rules(self, n_samples: int) -> LarsRules:
         return LarsRules(lasso=True, positive=self.positive, lowest=n_samples * self.alpha, max_iter=self.max_iter)
-
-    def _target_alpha(self) -> float | None:
-        return float(self.alpha)

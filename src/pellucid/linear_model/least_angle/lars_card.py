@@ -1,0 +1,59 @@
+"""Method cards of least angle regression and its lasso."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import NUMBERS, InputRules
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Kind, Nothing, Optional, Whole
+from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE, VERBOSE
+from pellucid.linear_model.least_angle.lars import Lars
+from pellucid.linear_model.least_angle.lars_proof import prove_lars
+from pellucid.linear_model.least_angle.lasso_lars import LassoLars
+from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE
+
+WALK: dict[str, Kind] = {
+    "fit_intercept": FLAG,
+    "copy_X": FLAG,
+    "fit_path": FLAG,
+    "verbose": VERBOSE,
+    "precompute": Nothing() | GRAM,
+    "eps": NONNEGATIVE,
+    "jitter": Nothing() | NONNEGATIVE,
+    "random_state": RANDOM_STATE,
+}
+KNOTS = Numbers((None,))
+WALKED: dict[str, Kind | Optional] = {
+    **LINE,
+    "n_iter_": COUNT_PER_TARGET,
+    "alphas_": KNOTS | Items(KNOTS),
+    "active_": Optional(Items(COUNT | Items(COUNT))),
+    "coef_path_": Optional(Numbers(("n_features", None)) | Items(Numbers(("n_features", None)))),
+}
+SHARED: dict[str, Any] = {
+    "topics": ("LIN-3",),
+    "prove": prove_lars,
+    "attributes": WALKED,
+    "input": InputRules(NUMBERS, several_targets=True, weights=False),
+    "unproved": frozenset({"n_iter_", "active_"}),
+    "tests": ("test_lars",),
+}
+CARDS = (
+    MethodCard(
+        Lars,
+        **SHARED,
+        workings="pellucid.linear_model.least_angle.lars_workings:lars_workings",
+        parameters={"n_nonzero_coefs": Whole(low=1), **WALK},
+        variants=({"n_nonzero_coefs": 2}, {"fit_path": False, "fit_intercept": False}),
+    ),
+    MethodCard(
+        LassoLars,
+        **SHARED,
+        workings="pellucid.linear_model.least_angle.lars_workings:lasso_lars_workings",
+        parameters={"alpha": NONNEGATIVE, "max_iter": COUNT, "positive": FLAG, **WALK},
+        variants=({"alpha": 0.01}, {"alpha": 0.1, "positive": True, "fit_path": False}),
+    ),
+)

@@ -9,24 +9,24 @@ import pytest
 from scipy import sparse
 
 from pellucid.svm import augmented_rows
-from pellucid.svm import squared_hinge_newton as newton
-from pellucid.svm import squared_hinge_start as squared_hinge_start_module
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.augmented_rows_kernels import csr_curve_pass, csr_gram_pass, csr_pull_pass, csr_scores_pass
-from pellucid.svm.column_descent import column_descent
-from pellucid.svm.column_descent_kernels import column_pass
-from pellucid.svm.hinge_dual_descent import hinge_dual_descent
-from pellucid.svm.hinge_dual_descent_kernels import dual_descent_pass
-from pellucid.svm.hinge_free_rows import hinge_to_rounding
-from pellucid.svm.hinge_interior_point import hinge_interior_point
-from pellucid.svm.hinge_near_rows import hinge_near_rows
-from pellucid.svm.line_minimum import line_minimum
-from pellucid.svm.linear_svc_solvers import choose_solver
+from pellucid.svm.linear_svc import squared_hinge_newton as newton
+from pellucid.svm.linear_svc import squared_hinge_start as squared_hinge_start_module
+from pellucid.svm.linear_svc.column_descent import column_descent
+from pellucid.svm.linear_svc.column_descent_kernels import column_pass
+from pellucid.svm.linear_svc.hinge_dual_descent import hinge_dual_descent
+from pellucid.svm.linear_svc.hinge_dual_descent_kernels import dual_descent_pass
+from pellucid.svm.linear_svc.hinge_free_rows import hinge_to_rounding
+from pellucid.svm.linear_svc.hinge_interior_point import hinge_interior_point
+from pellucid.svm.linear_svc.hinge_near_rows import hinge_near_rows
+from pellucid.svm.linear_svc.line_minimum import line_minimum
+from pellucid.svm.linear_svc.linear_svc_solvers import choose_solver
+from pellucid.svm.linear_svc.margin_problem import Effort, MarginProblem
+from pellucid.svm.linear_svc.squared_hinge_lasso import squared_hinge_lasso
+from pellucid.svm.linear_svc.squared_hinge_lasso_kernels import lasso_model_descent
+from pellucid.svm.linear_svc.squared_hinge_start import squared_hinge_start
 from pellucid.svm.look_schedule import LookSchedule
-from pellucid.svm.margin_problem import Effort, MarginProblem
-from pellucid.svm.squared_hinge_lasso import squared_hinge_lasso
-from pellucid.svm.squared_hinge_lasso_kernels import lasso_model_descent
-from pellucid.svm.squared_hinge_start import squared_hinge_start
 
 EFFORT = Effort(goal=1e-8, max_iter=10_000, watch=lambda _u: False)
 

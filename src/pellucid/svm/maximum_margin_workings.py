@@ -21,7 +21,7 @@ from pellucid.svm.exact_machine_workings import (
     solve_machine,
     width_step,
 )
-from pellucid.svm.linear_svc_workings import MOST_POINTS
+from pellucid.svm.linear_svc.linear_svc_workings import MOST_POINTS
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features, exact_number
 from pellucid.workings.exact_labels import read_labels

@@ -30,7 +30,7 @@ WORKINGS = {
         "pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings"
     ),
     "LinearRegression": "pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
-    "LinearSVC": "pellucid.svm.linear_svc_workings:linear_svc_workings",
+    "LinearSVC": "pellucid.svm.linear_svc.linear_svc_workings:linear_svc_workings",
     "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
     "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
     "Perceptron": "pellucid.linear_model.row_by_row.perceptron_workings:perceptron_workings",

@@ -9,8 +9,8 @@ import numpy as np
 
 from pellucid.core.types import Array
 from pellucid.svm.augmented_rows import unsigned_parts
-from pellucid.svm.hinge_dual_descent_kernels import dual_descent_pass
-from pellucid.svm.margin_problem import MarginProblem
+from pellucid.svm.linear_svc.hinge_dual_descent_kernels import dual_descent_pass
+from pellucid.svm.linear_svc.margin_problem import MarginProblem
 
 MOST_PASSES, NEAR = 50, 1e-3
 """Most passes over the rows, and how far from the margins they want the rows may be in the last."""

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.svm.line_minimum import line_minimum
-from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
+from pellucid.svm.linear_svc.line_minimum import line_minimum
+from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
 from pellucid.svm.scaled_cholesky import scaled_cholesky
 
 DIRECT = 1500

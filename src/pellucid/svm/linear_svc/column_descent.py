@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.svm.augmented_rows import unsigned_parts
-from pellucid.svm.column_descent_kernels import column_pass
-from pellucid.svm.lasso_gap import lasso_values
+from pellucid.svm.linear_svc.column_descent_kernels import column_pass
+from pellucid.svm.linear_svc.lasso_gap import lasso_values
+from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
 from pellucid.svm.look_schedule import LookSchedule
-from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
 
 
 def column_descent(problem: MarginProblem, effort: Effort) -> Machine:

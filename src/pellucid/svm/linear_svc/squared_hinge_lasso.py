@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.svm.lasso_gap import lasso_values
-from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
-from pellucid.svm.squared_hinge_lasso_kernels import lasso_model_descent
+from pellucid.svm.linear_svc.lasso_gap import lasso_values
+from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
+from pellucid.svm.linear_svc.squared_hinge_lasso_kernels import lasso_model_descent
 
 EXACT = 1e-10
 """Part of the objective at which the gap is small enough to stop."""

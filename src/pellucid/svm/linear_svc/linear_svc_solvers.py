@@ -11,15 +11,15 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.column_descent import column_descent
-from pellucid.svm.hinge_dual_descent import hinge_dual_descent
-from pellucid.svm.hinge_free_rows import hinge_to_rounding
-from pellucid.svm.hinge_interior_point import hinge_interior_point
-from pellucid.svm.hinge_near_rows import hinge_near_rows
-from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
-from pellucid.svm.squared_hinge_lasso import squared_hinge_lasso
-from pellucid.svm.squared_hinge_newton import DIRECT, squared_hinge_newton
-from pellucid.svm.squared_hinge_start import squared_hinge_start
+from pellucid.svm.linear_svc.column_descent import column_descent
+from pellucid.svm.linear_svc.hinge_dual_descent import hinge_dual_descent
+from pellucid.svm.linear_svc.hinge_free_rows import hinge_to_rounding
+from pellucid.svm.linear_svc.hinge_interior_point import hinge_interior_point
+from pellucid.svm.linear_svc.hinge_near_rows import hinge_near_rows
+from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
+from pellucid.svm.linear_svc.squared_hinge_lasso import squared_hinge_lasso
+from pellucid.svm.linear_svc.squared_hinge_newton import DIRECT, squared_hinge_newton
+from pellucid.svm.linear_svc.squared_hinge_start import squared_hinge_start
 
 MANY_ROWS, MANY_ROWS_EACH = 10_000, 50
 """Rows, and rows per column, from which the hinge is solved on the rows near the margin."""

@@ -12,7 +12,7 @@ import math
 
 from numba import njit
 
-from pellucid.svm.crammer_singer_kernels import shares_level
+from pellucid.svm.crammer_singer.crammer_singer_kernels import shares_level
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"})  # the sum may be taken in lanes

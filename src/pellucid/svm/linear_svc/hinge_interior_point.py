@@ -19,9 +19,9 @@ from dataclasses import replace
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
+from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
+from pellucid.svm.linear_svc.squared_hinge_newton import squared_hinge_newton
 from pellucid.svm.scaled_cholesky import scaled_cholesky
-from pellucid.svm.squared_hinge_newton import squared_hinge_newton
 
 BEYOND = 0.01
 """Part of the goal to go on to: the last steps gain digits at little cost."""

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pellucid.svm.hinge_interior_point import hinge_interior_point
-from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
+from pellucid.svm.linear_svc.hinge_interior_point import hinge_interior_point
+from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
 
 SAMPLE = 10
 """One row in so many is in the sample."""

@@ -18,8 +18,8 @@ import numpy as np
 from pellucid.core.types import Array
 from pellucid.numerics.curvature_equations import solve_curvature
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.crammer_singer_kernels import bend_pass, largest_excess_pass
-from pellucid.svm.shared_rows import SharedRows
+from pellucid.svm.crammer_singer.crammer_singer_kernels import bend_pass, largest_excess_pass
+from pellucid.svm.crammer_singer.shared_rows import SharedRows
 
 
 @dataclass(frozen=True)

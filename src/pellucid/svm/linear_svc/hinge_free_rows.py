@@ -13,8 +13,8 @@ from scipy.linalg import svd
 
 from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
-from pellucid.svm.hinge_interior_point import hinge_interior_point
-from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
+from pellucid.svm.linear_svc.hinge_interior_point import hinge_interior_point
+from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
 
 FINEST = 1e-12
 """Part of the objective that the interior point method goes down to: enough to tell free rows from others."""

@@ -15,13 +15,13 @@ from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
 from pellucid.numerics.newton_descent import Effort
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.crammer_singer import CrammerSinger
-from pellucid.svm.crammer_singer_proof import prove_together
-from pellucid.svm.crammer_singer_solver import solve_together
-from pellucid.svm.linear_svc_parameters import check_linear_svc_parameters
-from pellucid.svm.linear_svc_proof import LARGEST_GAP, FittedMachines, certificate_of, prove_machines
-from pellucid.svm.linear_svc_solvers import choose_solver, joined_trace, solve_machines
-from pellucid.svm.margin_problem import Machine
+from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
+from pellucid.svm.crammer_singer.crammer_singer_proof import prove_together
+from pellucid.svm.crammer_singer.crammer_singer_solver import solve_together
+from pellucid.svm.linear_svc.linear_svc_parameters import check_linear_svc_parameters
+from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, FittedMachines, certificate_of, prove_machines
+from pellucid.svm.linear_svc.linear_svc_solvers import choose_solver, joined_trace, solve_machines
+from pellucid.svm.linear_svc.margin_problem import Machine
 
 
 class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):

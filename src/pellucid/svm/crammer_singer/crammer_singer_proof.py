@@ -13,7 +13,7 @@ from scipy import sparse
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.types import Array
-from pellucid.svm.linear_svc_proof import FittedMachines, certificate_of
+from pellucid.svm.linear_svc.linear_svc_proof import FittedMachines, certificate_of
 
 
 def prove_together(X: Any, labels: Array, cost: Array, model: FittedMachines) -> Certificate:

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from pellucid.core.types import Array
 from pellucid.svm.augmented_rows import unsigned_parts
-from pellucid.svm.hinge_dual_descent_kernels import dual_descent_pass
+from pellucid.svm.linear_svc.hinge_dual_descent_kernels import dual_descent_pass
+from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
 from pellucid.svm.look_schedule import LookSchedule
-from pellucid.svm.margin_problem import Effort, Machine, MarginProblem
 
 
 def hinge_dual_descent(problem: MarginProblem, effort: Effort, rng: np.random.RandomState) -> Machine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.svm.margin_problem import MarginProblem
+from pellucid.svm.linear_svc.margin_problem import MarginProblem
 
 ROOT = 1e-10
 """Part of the first slope that the slope at the root may have."""

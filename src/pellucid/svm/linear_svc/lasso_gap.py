@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.svm.margin_problem import MarginProblem
+from pellucid.svm.linear_svc.margin_problem import MarginProblem
 
 
 def lasso_values(problem: MarginProblem, u: Array, margins: Array) -> tuple[float, float, Array]:

@@ -7,8 +7,8 @@ import numpy as np
 from pellucid.numerics.centered_newton import centered_newton
 from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.numerics.newton_descent import SMALL, Effort, Found
-from pellucid.svm.crammer_singer import CrammerSinger
-from pellucid.svm.crammer_singer_descent import crammer_singer_descent
+from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
+from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
 
 FIRST_SMOOTHING = 1.0
 """In units of the wanted lead of the own class."""

@@ -18,8 +18,8 @@ from sklearn.svm import LinearSVC as Peer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
-from pellucid.numerics.centered_newton import centered_newton
-from pellucid.numerics.newton_descent import Effort, Found
+from pellucid.numerics.budget import Effort
+from pellucid.numerics.newton import Found, centered_newton
 from pellucid.svm import LinearSVC
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer import crammer_singer_solver, shared_rows

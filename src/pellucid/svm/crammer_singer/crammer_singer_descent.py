@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.numerics.newton_descent import Effort, Found
+from pellucid.numerics.budget import Effort, LookSchedule
+from pellucid.numerics.newton import Found
 from pellucid.svm.augmented_rows import unsigned_parts
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger, LargestExcess
 from pellucid.svm.crammer_singer.crammer_singer_descent_kernels import csr_descent_pass, dense_descent_pass
-from pellucid.svm.look_schedule import LookSchedule
 
 NEAR = 1.0
 """How far the excess of a class may be below those in use to be visited, as a part of what the worst row is off."""

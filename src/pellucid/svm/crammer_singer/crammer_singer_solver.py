@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.numerics.centered_newton import centered_newton
+from pellucid.numerics.budget import Effort
 from pellucid.numerics.curvature_equations import DIRECT
-from pellucid.numerics.newton_descent import SMALL, Effort, Found
+from pellucid.numerics.newton import SMALL, Found, centered_newton
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
 

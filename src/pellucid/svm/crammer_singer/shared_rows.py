@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from pellucid.core.types import Array
+from pellucid.numerics.curvature_equations import scaled_cholesky
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.scaled_cholesky import scaled_cholesky
 
 MOST_UNKNOWNS = 3000
 """Rows of ``B`` up to which ``I + B B'`` is factored."""

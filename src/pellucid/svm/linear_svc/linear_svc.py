@@ -9,19 +9,22 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, compute_class_weight
 
 from pellucid.core.certificate import Certificate
+from pellucid.core.checks import check_one_of, check_positive, check_whole, is_number
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
-from pellucid.numerics.newton_descent import Effort
+from pellucid.numerics.budget import Effort
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer.crammer_singer_proof import prove_together
 from pellucid.svm.crammer_singer.crammer_singer_solver import solve_together
-from pellucid.svm.linear_svc.linear_svc_parameters import check_linear_svc_parameters
 from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, FittedMachines, certificate_of, prove_machines
 from pellucid.svm.linear_svc.linear_svc_solvers import choose_solver, joined_trace, solve_machines
-from pellucid.svm.linear_svc.margin_problem import Machine
+from pellucid.svm.linear_svc.margin_problem import MarginFit
+
+DUALS = {("l2", "hinge"): (True,), ("l2", "squared_hinge"): (True, False), ("l1", "squared_hinge"): (False,)}
+"""Penalty and loss -> the values of ``dual`` that LIBLINEAR has a solver for; 'auto' always finds one."""
 
 
 class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
@@ -123,7 +126,7 @@ class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and the labels ``y``; a row of weight k counts as k rows."""
-        check_linear_svc_parameters(self)
+        _check_parameters(self)
         X, y, weight = self._check_labeled(X, y, sample_weight, reset=True)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
@@ -209,7 +212,7 @@ class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
             return {"coef_": U.copy(), "intercept_": 0.0}
         return {"coef_": np.ascontiguousarray(U[:, :-1]), "intercept_": self._constant * U[:, -1]}
 
-    def _store(self, machines: list[Machine], signs: Array) -> None:
+    def _store(self, machines: list[MarginFit], signs: Array) -> None:
         for name, value in self._attributes(np.stack([machine.u for machine in machines])).items():
             setattr(self, name, value)
         if hasattr(self, "dual_coef_"):
@@ -231,3 +234,36 @@ class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
             return prove_together(X, *self._together(y, weight), model)
         model = FittedMachines(u, dual, self.loss, self.penalty, self._constant, self.tol)
         return prove_machines(X, *self._machines(y, weight), model)
+
+
+def _check_parameters(estimator: Any) -> None:
+    """Refuse what scikit-learn refuses."""
+    check_one_of(("l1", "l2"), penalty=estimator.penalty)
+    check_one_of(("hinge", "squared_hinge"), loss=estimator.loss)
+    check_one_of(("auto", True, False), dual=estimator.dual)
+    check_positive(tol=estimator.tol, C=estimator.C)
+    check_one_of(("ovr", "crammer_singer"), multi_class=estimator.multi_class)
+    check_one_of((True, False), fit_intercept=estimator.fit_intercept)
+    check_positive(intercept_scaling=estimator.intercept_scaling, hint="For no intercept use fit_intercept=False.")
+    check_whole(low=0, max_iter=estimator.max_iter)
+    if not isinstance(estimator.class_weight, dict):
+        check_one_of(("balanced", None), class_weight=estimator.class_weight)
+    if not (isinstance(estimator.verbose, bool) or (is_number(estimator.verbose) and estimator.verbose >= 0)):
+        raise ValueError(f"verbose must be at least 0, got {estimator.verbose!r}. It prints nothing; see trace_.")
+    _check_combination(estimator)
+
+
+def _check_combination(estimator: Any) -> None:
+    if estimator.multi_class == "crammer_singer":  # which has a penalty and a loss of its own
+        return
+    solved = DUALS.get((estimator.penalty, estimator.loss))
+    if solved is None:
+        raise ValueError(
+            f"penalty must be 'l2' for loss='hinge', got {estimator.penalty!r}. Use loss='squared_hinge' for an l1 "
+            "penalty."
+        )
+    if estimator.dual != "auto" and estimator.dual not in solved:
+        raise ValueError(
+            f"dual must be {solved[0]} or 'auto' for penalty={estimator.penalty!r} and loss={estimator.loss!r}, "
+            f"got {estimator.dual!r}. Use 'auto'."
+        )

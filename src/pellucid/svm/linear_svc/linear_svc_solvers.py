@@ -10,16 +10,14 @@ from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.numerics.budget import Effort
+from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.linear_svc.column_descent import column_descent
-from pellucid.svm.linear_svc.hinge_dual_descent import hinge_dual_descent
-from pellucid.svm.linear_svc.hinge_free_rows import hinge_to_rounding
-from pellucid.svm.linear_svc.hinge_interior_point import hinge_interior_point
-from pellucid.svm.linear_svc.hinge_near_rows import hinge_near_rows
-from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
-from pellucid.svm.linear_svc.squared_hinge_lasso import squared_hinge_lasso
-from pellucid.svm.linear_svc.squared_hinge_newton import DIRECT, squared_hinge_newton
-from pellucid.svm.linear_svc.squared_hinge_start import squared_hinge_start
+from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
+from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
+from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
+from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
 
 MANY_ROWS, MANY_ROWS_EACH = 10_000, 50
 """Rows, and rows per column, from which the hinge is solved on the rows near the margin."""
@@ -30,7 +28,7 @@ SMALL = 1 << 14
 FEW_COLUMNS = 400
 """Columns up to which the l1 penalty is solved with the whole Hessian; coordinate descent otherwise."""
 
-Solve = Callable[[MarginProblem, Effort], Machine]
+Solve = Callable[[MarginProblem, Effort], MarginFit]
 
 
 def solve_machines(
@@ -42,11 +40,11 @@ def solve_machines(
     goal: float,
     max_iter: int,
     watch: Watch,
-) -> list[Machine]:
+) -> list[MarginFit]:
     """Return one machine per row of ``signs`` and ``cost``, on all threads; in turn if somebody watches."""
     so_far = np.zeros((len(signs), rows.width))
 
-    def fit(k: int) -> Machine:
+    def fit(k: int) -> MarginFit:
         def seen(u: Array) -> bool:
             so_far[k] = u
             return watch(so_far)
@@ -69,7 +67,7 @@ def solve_machines(
 def choose_solver(loss: str, penalty: str, rows: AugmentedRows, seed: int) -> Solve:
     """Return the method for this loss and penalty on rows of this shape."""
     if penalty == "l1":
-        return squared_hinge_lasso if rows.width <= FEW_COLUMNS else column_descent
+        return proximal_newton if rows.width <= FEW_COLUMNS else column_descent
     if loss == "squared_hinge":
         return _newton_from_descent(seed) if rows.is_sparse and _is_large(rows) else squared_hinge_newton
     if rows.n * rows.width <= SMALL:
@@ -87,13 +85,13 @@ def _is_large(rows: AugmentedRows) -> bool:
 
 
 def _newton_from_descent(seed: int) -> Solve:
-    def solve(problem: MarginProblem, effort: Effort) -> Machine:
+    def solve(problem: MarginProblem, effort: Effort) -> MarginFit:
         return squared_hinge_newton(problem, effort, squared_hinge_start(problem, np.random.RandomState(seed)))
 
     return solve
 
 
-def joined_trace(machines: list[Machine]) -> Trace:
+def joined_trace(machines: list[MarginFit]) -> Trace:
     """Return the rows of all machines, one after the other, with the number of the machine."""
     joined = Trace()
     for k, machine in enumerate(machines):

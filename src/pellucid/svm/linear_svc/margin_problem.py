@@ -6,7 +6,6 @@ r"""One machine: rows with signs, and what a violated margin costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,9 +13,6 @@ import numpy as np
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.svm.augmented_rows import AugmentedRows
-
-Watched = Callable[[Array], bool]
-"""Called with the weights after each iteration; True means stop."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +37,12 @@ class MarginProblem:
         short = np.maximum(1.0 - margins, 0.0)
         return float(self.cost @ (short * short))
 
-    def hinge_loss(self, margins: Array) -> float:
-        """Return the sum of the hinge losses."""
-        return float(self.cost @ np.maximum(self.wanted - margins, 0.0))
-
     def hinge_values(
         self, u: Array, alpha: Array, margins: Array, combined: Array | None = None
     ) -> tuple[float, float]:
         """Return the hinge objective of the weights and its distance from the dual objective."""
         v = self.combine(alpha) if combined is None else combined
-        objective = 0.5 * float(u @ u) + self.hinge_loss(margins)
+        objective = 0.5 * float(u @ u) + float(self.cost @ np.maximum(self.wanted - margins, 0.0))
         return objective, max(0.0, objective - float(np.sum(self.wanted * alpha)) + 0.5 * float(v @ v))
 
     def part(self, chosen: Array) -> MarginProblem:
@@ -58,17 +50,8 @@ class MarginProblem:
         return MarginProblem(self.rows.part(chosen), self.signs[chosen], self.cost[chosen])
 
 
-@dataclass(frozen=True)
-class Effort:
-    """When to stop: at a gap of ``goal`` times the objective, after ``max_iter`` iterations, or when told to."""
-
-    goal: float
-    max_iter: int
-    watch: Watched
-
-
 @dataclass
-class Machine:
+class MarginFit:
     """What a solver found: the weights, the dual point if it is needed to prove them, and how it went."""
 
     u: Array

@@ -1,17 +1,30 @@
-"""When to look at the gap of a method whose passes are cheaper than the look."""
+"""How much work a solver may do, and when it looks at its gap."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from pellucid.core.watching import Watch
+
 FEWEST, MOST = 5, 40
 """Passes between two looks."""
 
 
+@dataclass(frozen=True)
+class Effort:
+    """When to stop: at a gap of ``goal`` times the objective, after ``max_iter`` steps, or when told to."""
+
+    goal: float
+    max_iter: int
+    watch: Watch
+
+
 @dataclass
 class LookSchedule:
-    """Looks after five passes, and once the gap is seen to fall, where it should have reached the goal.
+    """When to look at the gap of a method whose passes are cheaper than the look.
+
+    Looks after five passes, and once the gap is seen to fall, where it should have reached the goal.
 
     Examples
     --------

@@ -9,6 +9,15 @@ Each step solves with :math:`I + Z'HZ` or :math:`ZZ' + H^{-1}`, whichever is sma
 :math:`H^{-1} = \Lambda/\alpha + \Xi/s`. The number of steps hardly depends on the data, their scale, or ``C``, which is
 where coordinate descent gets slow. The path starts at the machine of the squared hinge, with the :math:`\alpha` that
 its margins have on the path.
+
+Little data are solved to rounding. At the minimum a row has :math:`\alpha_i = 0`, or :math:`\alpha_i = c_i`, or it is
+free and lies on its margin. Once the path has told which is which, the free rows are linear equations: all of them
+have the margin 1.
+
+Of very many rows only those near the margin take part. Most end clearly on one side, with :math:`\alpha_i = 0` or
+:math:`\alpha_i = c_i`. Once those are fixed and sum to :math:`v = \sum\alpha_i t_i a_i`, the others are a machine of
+their own for :math:`u - v`, whose rows want the margins :math:`1 - t_i a_i'v`. A fit of a sample tells which rows are
+near; rows found on the wrong side join them.
 """
 
 from __future__ import annotations
@@ -17,11 +26,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import svd
 
+from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
-from pellucid.svm.linear_svc.margin_problem import Effort, Machine, MarginProblem
-from pellucid.svm.linear_svc.squared_hinge_newton import squared_hinge_newton
-from pellucid.svm.scaled_cholesky import scaled_cholesky
+from pellucid.numerics.budget import Effort
+from pellucid.numerics.curvature_equations import scaled_cholesky
+from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 
 BEYOND = 0.01
 """Part of the goal to go on to: the last steps gain digits at little cost."""
@@ -35,13 +47,34 @@ AT_BOUND = 1e-7
 FIRST_LEVEL = 0.1
 """The :math:`\\mu` of the start."""
 
+FINEST = 1e-12
+"""Part of the objective that the interior point method goes down to: enough to tell free rows from others."""
+
+ROUNDS = 4
+"""Times to tell the free rows and solve for them: the first may be wrong about a row that is almost at a bound."""
+
+DEPENDENT = 1e-10
+"""Singular value, as a part of the largest, below which free rows depend on each other."""
+
+SAMPLE = 10
+"""One row in so many is in the sample."""
+
+NEAR = (0.35, 0.1)
+"""Part of the rows that the first rounds take as near; the last number holds for all later ones."""
+
+MOST_NEAR = 0.5
+"""Part of the rows beyond which all are taken at once."""
+
+ROUGH = 3e-2
+"""Gap that the sample and the first round are solved to, as a part of their objective."""
+
 Solver = Callable[[Array], tuple[Array, Array]]
 """From the right side ``b`` to the steps of ``u`` and ``alpha``."""
 
 
 def hinge_interior_point(
     problem: MarginProblem, effort: Effort, start: Array | None = None, finest: float | None = None
-) -> Machine:
+) -> MarginFit:
     r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)`, with its dual point.
 
     Beyond the goal it goes on to a gap of ``finest`` times the objective, as long as that halves with each step.
@@ -50,7 +83,7 @@ def hinge_interior_point(
     if start is None:
         start = squared_hinge_newton(problem, replace(effort, goal=0.01, watch=lambda _u: False)).u
     path = _Path(problem, start)
-    machine = Machine(path.u)
+    machine = MarginFit(path.u)
     last_gap, best = np.inf, (path.u, path.alpha, np.inf, np.inf)
     while True:
         machine.note(*problem.hinge_values(path.u, path.alpha, path.margins), level=path.level)
@@ -64,6 +97,48 @@ def hinge_interior_point(
         machine.n_iter += 1
     machine.u, machine.alpha, machine.objective, machine.gap = best
     return _purified(problem, machine)
+
+
+def hinge_to_rounding(problem: MarginProblem, effort: Effort) -> MarginFit:
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)`, with its dual point."""
+    machine = hinge_interior_point(problem, effort, finest=FINEST)
+    if not machine.is_within(effort.goal):
+        return machine
+    assert machine.alpha is not None
+    u, alpha = machine.u, machine.alpha
+    for _ in range(ROUNDS):
+        alpha = _with_free_rows_solved(problem, u, alpha)
+        u = problem.combine(alpha)
+        machine = _better(problem, machine, u, alpha)
+    return machine
+
+
+def hinge_near_rows(problem: MarginProblem, effort: Effort) -> MarginFit:
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)`, with its dual point."""
+    quiet = replace(effort, watch=lambda _u: False)
+    machine = MarginFit(hinge_interior_point(_sample(problem), replace(quiet, goal=ROUGH)).u)
+    margins, joined = problem.margins(machine.u), np.zeros(problem.rows.n, dtype=bool)
+    while True:
+        first = len(machine.trace) == 0
+        size = int(NEAR[0 if first else 1] * problem.rows.n)
+        joined[np.argpartition(np.abs(1.0 - margins), size)[:size]] = True
+        near = np.flatnonzero(joined)
+        alpha = np.where((margins < 1.0) & ~joined, problem.cost, 0.0)
+        v = problem.combine(alpha)
+        rest = replace(problem.part(near), wanted=1.0 - problem.margins(v)[near])
+        goal, left = ROUGH if first else 0.1 * effort.goal, effort.max_iter - machine.n_iter
+        inner = hinge_interior_point(rest, replace(quiet, goal=goal, max_iter=left), machine.u - v)
+        assert inner.alpha is not None
+        alpha[near] = inner.alpha
+        machine.u, machine.alpha, machine.n_iter = v + inner.u, alpha, machine.n_iter + inner.n_iter
+        margins = problem.margins(machine.u)
+        machine.note(*problem.hinge_values(machine.u, alpha, margins), near_rows=float(len(near)))
+        if effort.watch(machine.u) or machine.n_iter >= effort.max_iter or machine.is_within(effort.goal):
+            return machine
+        wrong = ~joined & np.where(alpha > 0.0, margins > 1.0, margins < 1.0)
+        if not first and (not wrong.any() or len(near) > MOST_NEAR * problem.rows.n):  # nothing gained by parts
+            return hinge_interior_point(problem, effort)
+        joined = wrong if first else joined | wrong
 
 
 class _Path:
@@ -152,7 +227,7 @@ class _Path:
         return solve_primal
 
 
-def _purified(problem: MarginProblem, machine: Machine) -> Machine:
+def _purified(problem: MarginProblem, machine: MarginFit) -> MarginFit:
     """Put the dual variables that are near a bound there, unless that widens the gap."""
     alpha, c = machine.alpha, problem.cost
     assert alpha is not None
@@ -162,3 +237,41 @@ def _purified(problem: MarginProblem, machine: Machine) -> Machine:
     if gap <= machine.gap:
         machine.u, machine.alpha, machine.objective, machine.gap = u, rounded, objective, gap
     return machine
+
+
+def _with_free_rows_solved(problem: MarginProblem, u: Array, alpha: Array) -> Array:
+    """Return the dual point whose free rows have the margin they want; the others are at the bound they tend to."""
+    c, squares = problem.cost, problem.rows.sq_lengths()
+    off = problem.margins(u) - problem.wanted
+    # a row that would have to leave its box to get the margin it wants, is at that bound
+    low, high = off > alpha * squares, -off > (c - alpha) * squares
+    solved = np.where(low, 0.0, np.where(high, c, alpha))
+    free = np.flatnonzero(~(low | high))
+    if len(free) == 0:
+        return solved
+    inverse = _half_inverse(problem.rows.part(free).by_column().toarray() * problem.signs[free, None])
+    off = problem.margins(problem.combine(solved)) - problem.wanted
+    solved[free] = np.clip(solved[free] - inverse @ (off[free] @ inverse), 0.0, c[free])
+    return solved
+
+
+def _half_inverse(Z: Array) -> Array:
+    """Return ``H`` of which ``H H'`` is the pseudoinverse of ``Z Z'``: equal rows share a change equally."""
+    left, sizes, _ = svd(Z, full_matrices=False)
+    kept = sizes > DEPENDENT * sizes[0]
+    return np.asarray(left[:, kept] / sizes[kept])
+
+
+def _better(problem: MarginProblem, machine: MarginFit, u: Array, alpha: Array) -> MarginFit:
+    """Return the machine of this dual point, unless its gap is wider, and not by rounding."""
+    objective, gap = problem.hinge_values(u, alpha, problem.margins(u))
+    rounding = max(10.0 * FINEST * objective, EPSILON * float(problem.cost.sum()))
+    is_as_good = gap <= max(machine.gap, rounding)
+    return replace(machine, u=u, alpha=alpha, objective=objective, gap=gap) if is_as_good else machine
+
+
+def _sample(problem: MarginProblem) -> MarginProblem:
+    """Return the problem of a random sample, in which each row stands for several."""
+    chosen = np.sort(np.random.RandomState(0).permutation(problem.rows.n)[::SAMPLE])
+    part = problem.part(chosen)
+    return replace(part, cost=SAMPLE * part.cost)

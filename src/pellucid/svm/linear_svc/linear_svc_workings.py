@@ -9,23 +9,22 @@ from sympy import Matrix, Rational
 
 from pellucid.core.checks import check_one_of, check_positive
 from pellucid.core.types import Data
-from pellucid.svm.exact_machine_workings import (
+from pellucid.optimize.constrained.exact_machine_workings import (
     HALF,
     MARGIN,
     SQUARED_NORM,
     ExactMachine,
     Terms,
-    conditions_step,
-    gap_step,
-    plane_step,
-    search_step,
+    intercept_cost,
+    lagrangian_step,
+    machine_steps,
+    slack_price,
     solve_machine,
-    width_step,
 )
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels, sorted_classes
-from pellucid.workings.notation import Script, fenced, math, over, typed
+from pellucid.workings.notation import math, typed
 from pellucid.workings.parameters import exact_parameter, require
 
 MOST_POINTS = 6
@@ -45,9 +44,9 @@ def linear_svc_workings(estimator: Any, X: Data, y: Data) -> Document:
     terms = Terms(exact_parameter(estimator, "C"), estimator.loss == "squared_hinge", _constant(estimator))
     data = ExactData(features, Matrix([0] * features.rows), names, rounded)
     machines = [solve_machine(replace(data, y=_signs(labels, name)), terms) for name in positive]
-    steps = [_lagrangian_step(terms)]
+    steps = [lagrangian_step(terms)]
     for name, machine in zip(positive, machines, strict=True):
-        parts = _machine_steps(machine)
+        parts = machine_steps(machine)
         if len(machines) > 1:
             parts = [replace(part, heading=f"{part.heading}: {name} against the rest") for part in parts]
         steps += parts
@@ -73,16 +72,6 @@ def _signs(labels: list[Any], positive: Any) -> Matrix:
     return Matrix([1 if label == positive else -1 for label in labels])
 
 
-def _machine_steps(machine: ExactMachine) -> list[Step]:
-    return [
-        search_step(machine),
-        plane_step(machine),
-        conditions_step(machine),
-        width_step(machine),
-        gap_step(machine),
-    ]
-
-
 def _opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Terms) -> tuple[Block, ...]:
     head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class"]
     rows = [[math(i + 1), *map(typed, data.X.row(i)), str(label)] for i, label in enumerate(labels)]
@@ -97,7 +86,7 @@ def _opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Term
         table(head, rows, caption="The data"),
         *data.notes(),
         coding,
-        formula("min", HALF, SQUARED_NORM, *_intercept_cost(terms), "+ C ∑", _loss(terms)),
+        formula("min", HALF, SQUARED_NORM, *intercept_cost(terms), *slack_price(terms)),
         formula(MARGIN, "≥ 1 − ξ_i ,", "ξ_i ≥ 0"),
         sentence("with ", math("C =", terms.C), *scale, "."),
         remark("The soft margin is a minimum: the slack is paid for, not earned."),
@@ -114,35 +103,6 @@ def _intercept_remark(terms: Terms) -> list[Block]:
             "like any weight. The lecture's intercept is free: see show_maximum_margin of pellucid.svm."
         )
     ]
-
-
-def _intercept_cost(terms: Terms) -> list[Any]:
-    return ["+", HALF, Script(fenced(over("b", "s")), above=math(2))] if terms.constant else []
-
-
-def _loss(terms: Terms) -> str:
-    return "ξ_i^2" if terms.squared else "ξ_i"
-
-
-def _lagrangian_step(terms: Terms) -> Step:
-    short = fenced(math("1 − ξ_i −", MARGIN))
-    signs: list[Any] = [] if terms.squared else ["− ∑ μ_i ξ_i"]
-    intercept: list[Any] = [", b = s^2 ∑ α_i t_i"] if terms.constant else []
-    slack: list[Block]
-    if terms.squared:
-        slack = [sentence("and that by each slack gives the multiplier itself:"), formula("α_i = 2 C ξ_i ≥ 0")]
-    else:
-        slack = [sentence("and that by each slack bounds the multipliers:"), formula("α_i = C − μ_i ,", "0 ≤ α_i ≤ C")]
-    return step(
-        "Multipliers",
-        sentence("Give each constraint a multiplier of at least 0:"),
-        formula("L =", HALF, SQUARED_NORM, *_intercept_cost(terms), "+ C ∑", _loss(terms), "+ ∑ α_i", short, *signs),
-        sentence("At the minimum the derivatives vanish. Those by the weights make the plane a sum of points"),
-        formula("w = ∑ α_i t_i x_i", *intercept),
-        *slack,
-        sentence("Put back, they leave a problem of the multipliers alone:"),
-        formula("max ∑ α_i −", HALF, "∑ ∑ α_i α_j Q_ij"),
-    )
 
 
 def _decision_step(machines: list[ExactMachine], labels: list[Any], classes: list[Any]) -> Step:

@@ -10,7 +10,7 @@ from typing import Any
 from sympy import Matrix, Rational, eye, sqrt
 
 from pellucid.optimize.checks.real_algebra import shown
-from pellucid.svm.active_set_workings import BoxedDual, Multipliers, solve_dual
+from pellucid.optimize.constrained.active_set_workings import BoxedDual, Multipliers, solve_dual
 from pellucid.workings.document import (
     Block,
     Figure,
@@ -96,7 +96,12 @@ class ExactMachine:
     def norm(self) -> Rational:
         """What is paid for, times two: the squared length of the normal, with the intercept if it is penalized."""
         constant = self.terms.constant
-        return (self.w.T * self.w)[0] + ((self.b / constant) ** 2 if constant else 0)
+        return self.square + ((self.b / constant) ** 2 if constant else 0)
+
+    @property
+    def square(self) -> Rational:
+        """The squared length of the normal."""
+        return (self.w.T * self.w)[0]
 
     @property
     def loss(self) -> Rational:
@@ -132,6 +137,51 @@ def solve_machine(data: ExactData, terms: Terms) -> ExactMachine:
     if found is None:
         raise ValueError("X must be separable by a plane for a hard margin, got classes that overlap. Pass C.")
     return ExactMachine(data, terms, found)
+
+
+def lagrangian_step(terms: Terms) -> Step:
+    """Return how the conditions of the multipliers, and the problem they solve, come from the Lagrangian."""
+    cost, price = intercept_cost(terms), slack_price(terms)
+    short = fenced(math("1 −", MARGIN) if terms.C is None else math("1 − ξ_i −", MARGIN))
+    signs: list[Any] = [] if terms.C is None or terms.squared else ["− ∑ μ_i ξ_i"]
+    balance: list[Any] = [", ∑ α_i t_i = 0"] if terms.is_free else [", b = s^2 ∑ α_i t_i"] if terms.constant else []
+    slack: list[Block] = []
+    if terms.squared:
+        slack = [sentence("and that by each slack gives the multiplier itself:"), formula("α_i = 2 C ξ_i ≥ 0")]
+    elif terms.C is not None:
+        slack = [sentence("and that by each slack bounds the multipliers:"), formula("α_i = C − μ_i ,", "0 ≤ α_i ≤ C")]
+    products = "t_i t_j x_i^T x_j" if terms.is_free else "Q_ij"
+    return step(
+        "Multipliers",
+        sentence("Give each constraint a multiplier of at least 0:"),
+        formula("L =", HALF, SQUARED_NORM, *cost, *price, "+ ∑ α_i", short, *signs),
+        sentence("At the minimum the derivatives vanish. Those by the weights make the plane a sum of points"),
+        formula("w = ∑ α_i t_i x_i", *balance),
+        *slack,
+        sentence("Put back, they leave a problem of the multipliers alone:"),
+        formula("max ∑ α_i −", HALF, "∑ ∑ α_i α_j", products),
+    )
+
+
+def intercept_cost(terms: Terms) -> list[Any]:
+    """Return what the objective has of a penalized intercept."""
+    return ["+", HALF, Script(fenced(over("b", "s")), above=math(2))] if terms.constant else []
+
+
+def slack_price(terms: Terms) -> list[Any]:
+    """Return what the objective has of the slack."""
+    return [] if terms.C is None else ["+ C ∑", "ξ_i^2" if terms.squared else "ξ_i"]
+
+
+def machine_steps(machine: ExactMachine) -> list[Step]:
+    """Return the steps from the multipliers to the proof that nothing is better."""
+    return [
+        search_step(machine),
+        plane_step(machine),
+        conditions_step(machine),
+        width_step(machine),
+        gap_step(machine),
+    ]
 
 
 def search_step(machine: ExactMachine) -> Step:
@@ -191,7 +241,7 @@ def plane_step(machine: ExactMachine) -> Step:
 def _free_intercept(machine: ExactMachine) -> list[Block]:
     on_margin = machine.found.free
     if not on_margin:
-        return [sentence("No multiplier is between its bounds, so that b may vary; we take the middle of what fits.")]
+        return [sentence("No multiplier is inside its bounds, so b may vary; we take the middle of what fits.")]
     scores = list(machine.data.X * machine.w)
     return [
         sentence("A point on its margin has the score ", math("t_i"), ", which tells b:"),
@@ -260,14 +310,13 @@ def width_step(machine: ExactMachine) -> Step:
     support = [i for i, a in enumerate(machine.alpha) if a > 0]
     rest = "" if len(support) == len(machine.alpha) else " The others could be taken away without changing the plane."
     who = sentence(f"Support vectors: the points {_listed(support)}.{rest}")
-    square = (machine.w.T * machine.w)[0]
-    if not square:
+    if not machine.square:
         return step("The margin", who, sentence("There is no plane, as w = 0: at this price none is worth its slack."))
     return step(
         "The margin",
         who,
         sentence("The planes with the scores −1 and 1 are apart by"),
-        result(over(2, NORM), "=", shown(2 / sqrt(square))),
+        result(over(2, NORM), "=", shown(2 / sqrt(machine.square))),
         *([_picture(machine)] if machine.data.n_features == 2 else []),
     )
 

@@ -87,7 +87,7 @@ def solve_dual(dual: BoxedDual) -> Multipliers | None:
     state = Multipliers(dual, zeros(dual.n, 1))
     while entered := _most_wrong(state):
         state.free = sorted([*state.free, *entered])
-        if not _settle(state):
+        if not _solve_free(state):
             return None
         state.rounds.append(Round(tuple(entered), tuple(state.free), tuple(state.alpha)))
     return state
@@ -107,7 +107,7 @@ def _most_wrong(state: Multipliers) -> list[int]:
     return [max(wrong, key=lambda i: (abs(lacks[i]), -i))] if wrong else []
 
 
-def _settle(state: Multipliers) -> bool:
+def _solve_free(state: Multipliers) -> bool:
     """Solve for the points on their margins, less those whose multipliers reach a bound; False if none stops them."""
     while state.free:
         direction, is_finite = _direction(state)

@@ -18,6 +18,8 @@ SHELVES = {  # a room may import from rooms of a lower shelf, and from itself
     "data": 1,
     "tables": 1,
     "workings": 1,
+    "losses": 1.5,
+    "kernels": 1.5,
     "optimize": 2,
     "probability": 3,
     "linear_model": 4,

@@ -40,7 +40,7 @@ WORKINGS = {
 """Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
 
 ROOMS = {
-    "pellucid.optimize.losses": "pellucid.optimize.workings.loss_workings:loss_workings",
+    "pellucid.losses.": "pellucid.losses.loss_workings:loss_workings",
     "pellucid.optimize.methods.": "pellucid.optimize.workings:show_steps",
     "pellucid.probability.": "pellucid.probability.workings:show_density",
     "pellucid.model_selection.bias_variance": "pellucid.model_selection.bias_variance_workings:bias_variance_workings",

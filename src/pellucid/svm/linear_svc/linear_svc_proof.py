@@ -17,6 +17,7 @@ from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.types import Array
+from pellucid.losses.classification_losses import HingeLoss, SquaredHingeLoss
 
 LARGEST_GAP = 1e-6
 """Part of the objective that the gap may be at most, whatever ``tol``."""
@@ -58,12 +59,13 @@ def certificate_of(relative_gap: float, violation: float | None, tol: float) -> 
 def prove_machines(X: Any, signs: Array, cost: Array, model: FittedMachines) -> Certificate:
     """Return the certificate; ``signs`` and ``cost`` have one row per machine and one column per row of ``X``."""
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    kind = HingeLoss() if model.loss == "hinge" else SquaredHingeLoss()
     gaps, violations = [], []
     for k, u in enumerate(model.u.astype(np.float64)):
-        short = np.maximum(1.0 - signs[k] * _scores(X, u, model.constant), 0.0)
-        loss = float(cost[k] @ (short if model.loss == "hinge" else short**2))
+        margins = signs[k] * _scores(X, u, model.constant)
+        loss = float(cost[k] @ kind.value(margins))
         norm = float(np.abs(u).sum()) if model.penalty == "l1" else 0.5 * float(u @ u)
-        alpha = 2.0 * cost[k] * short
+        alpha = -cost[k] * kind.gradient(margins)
         if model.loss == "hinge":
             alpha = _signed_to_dual(model.dual, k, signs[k])
             violations.append(_violation(alpha, cost[k]))

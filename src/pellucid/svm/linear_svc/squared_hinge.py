@@ -17,7 +17,7 @@ from pellucid.numerics.budget import Effort
 from pellucid.numerics.conjugate_gradient import conjugate_gradient
 from pellucid.numerics.curvature_equations import DIRECT, scaled_cholesky
 from pellucid.numerics.newton import Found, newton_descent
-from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+from pellucid.svm.linear_svc.margin_problem import SQUARED_HINGE, MarginFit, MarginProblem
 
 SPARE_STEPS = 3
 """Steps beyond the goal: they cost little and usually find the exact minimum."""
@@ -49,15 +49,15 @@ class _SquaredHinge:
     excess = 0.0
 
     def __init__(self, problem: MarginProblem, f: Array) -> None:
-        short, double = np.maximum(1.0 - problem.signs * f, 0.0), 2.0 * problem.cost
-        self.f, self.is_short = f, short > 0.0
-        self.value = float(problem.cost @ (short * short))
-        self.pull = double * problem.signs * short
-        self._double = double
+        margins = problem.signs * f
+        self.f, self.is_short = f, margins < 1.0
+        self.value = problem.squared_loss(margins)
+        self.pull = problem.signs * problem.squared_dual(margins)
+        self.curvature = problem.cost * SQUARED_HINGE.curvature(margins)
 
     def bend_along(self, slopes: Array) -> float:
         """Return the second derivative along a direction of the scores."""
-        return float((self._double * self.is_short) @ (slopes * slopes))
+        return float(self.curvature @ (slopes * slopes))
 
     def columns(self) -> dict[str, float]:
         """Return what the trace says of the loss."""

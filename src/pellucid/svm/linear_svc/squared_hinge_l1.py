@@ -107,9 +107,9 @@ def column_descent(problem: MarginProblem, effort: Effort) -> MarginFit:
 
 def _values(problem: MarginProblem, u: Array, margins: Array) -> tuple[float, float, Array]:
     """Return the objective, the gap, and minus the gradient of the loss."""
-    short = np.maximum(1.0 - margins, 0.0)
-    pull = problem.combine(2.0 * problem.cost * short)
-    loss, total = float(problem.cost @ (short * short)), float(2.0 * problem.cost @ short)
+    alpha = problem.squared_dual(margins)
+    pull = problem.combine(alpha)
+    loss, total = problem.squared_loss(margins), float(alpha.sum())
     objective, steepest = float(np.abs(u).sum()) + loss, float(np.abs(pull).max(initial=0.0))
     if loss == 0.0:
         return objective, objective, pull

@@ -8,13 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import hinge_loss, log_loss
 
-from pellucid.optimize.losses import (
+from pellucid.losses import (
     MARGIN_LOSSES,
     RESIDUAL_LOSSES,
     CrossEntropyLoss,
     EpsilonInsensitiveLoss,
     HingeLoss,
+    HuberLoss,
     LogisticLoss,
+    ModifiedHuberLoss,
+    SquaredEpsilonInsensitiveLoss,
     SquaredHingeLoss,
     ZeroOneLoss,
 )
@@ -110,3 +113,25 @@ def test_labels_and_shapes_are_checked():
         CrossEntropyLoss().value([[0.0, 1.0]], [2])
     with pytest.raises(ValueError, match="epsilon must be at least 0, got -1"):
         EpsilonInsensitiveLoss(-1)
+
+
+FULL = [*EVERY, ModifiedHuberLoss(), HuberLoss(0.5), HuberLoss(np.inf), SquaredEpsilonInsensitiveLoss(0.25)]
+
+
+@pytest.mark.parametrize("loss", FULL, ids=repr)
+def test_curvatures_are_derivatives_of_slopes(loss):
+    away = np.array([-3.013, -0.713, -0.113, 0.287, 0.913, 2.013])  # from the kinks
+    difference = (loss.gradient(away + 1e-6) - loss.gradient(away - 1e-6)) / 2e-6
+    np.testing.assert_allclose(loss.curvature(away), difference, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", FULL, ids=repr)
+def test_a_slope_and_its_point_add_up_to_loss_and_conjugate(loss):
+    # Fenchel and Young: l(z) + l*(s) >= s z, with equality where s is the slope at z
+    z = np.array([-2.5, -0.6, 0.0, 0.4, 0.8, 3.0])
+    if loss.is_convex:
+        for slope in (loss.gradient(z), loss.gradient_below(z)):
+            np.testing.assert_allclose(loss.value(z) + loss.conjugate(slope), slope * z, atol=1e-12)
+    low, high = np.clip(loss.slope_range, -2.0, 2.0)
+    slopes = np.linspace(low, high, 7)[:, None]
+    assert np.all(loss.value(z) + loss.conjugate(slopes) - slopes * z >= -1e-12)

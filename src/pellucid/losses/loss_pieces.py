@@ -34,7 +34,7 @@ class Pieces:
 
 
 def pieces_of(loss: Any) -> Pieces:
-    """Return the pieces of a loss object of ``pellucid.optimize.losses``."""
+    """Return the pieces of a loss object of ``pellucid.losses``."""
     name = type(loss).__name__
     if isinstance(loss, type) or name not in PIECES:
         got = f"the class {loss.__name__}" if isinstance(loss, type) else name

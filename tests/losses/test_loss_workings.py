@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sympy import Rational, exp, log
 
 import pellucid
-from pellucid.optimize.losses import (
+from pellucid.losses import (
     MARGIN_LOSSES,
     RESIDUAL_LOSSES,
     AbsoluteLoss,

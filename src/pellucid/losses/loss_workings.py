@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sympy import Rational
+from sympy import Expr, Integer, Matrix, Rational, exp, log
 
 from pellucid.core.types import Data
-from pellucid.optimize.workings.cross_entropy_workings import cross_entropy_workings
-from pellucid.optimize.workings.loss_pieces import Pieces, pieces_of
+from pellucid.losses.loss_pieces import Pieces, pieces_of
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import exact_number, rounding_remark
-from pellucid.workings.notation import Math, Words, fenced, math, typed
+from pellucid.workings.exact_data import exact_features, exact_number, rounding_remark
+from pellucid.workings.exact_labels import read_labels
+from pellucid.workings.notation import Math, Script, Words, fenced, math, over, typed
 
 MOST_NUMBERS = 20
 
@@ -21,7 +21,7 @@ MOST_NUMBERS = 20
 def loss_workings(loss: Any, z: Data, y: Data = None) -> Document:
     """Show the loss at some margins or residuals, for ``show_work``; cross-entropy takes scores and class numbers."""
     if type(loss).__name__ == "CrossEntropyLoss":
-        return cross_entropy_workings(loss, z, y)
+        return _cross_entropy_workings(loss, z, y)
     pieces = pieces_of(loss)
     if y is not None:
         raise ValueError(
@@ -30,11 +30,12 @@ def loss_workings(loss: Any, z: Data, y: Data = None) -> Document:
     numbers, rounded = _read(z)
     values = [pieces.value(number) for number in numbers]
     slopes = [pieces.slopes(number) for number in numbers]
+    z = np.array([float(number) for number in numbers])
     steps = [
         _table_step(pieces, numbers, values, slopes),
         _kink_step(pieces),
         _shape_step(pieces, numbers, values),
-        _comparison_step(loss, numbers, values, slopes),
+        _comparison_step([(loss.value(z), values), (loss.gradient(z), _least(slopes))]),
     ]
     of_margin = pieces.bounds is not None
     introduction: list[Block] = [
@@ -119,9 +120,68 @@ def _shape_step(pieces: Pieces, numbers: list[Rational], values: list[Any]) -> S
     )
 
 
-def _comparison_step(loss: Any, numbers: list[Rational], values: list[Any], slopes: list[tuple[Any, Any]]) -> Step:
-    z = np.array([float(number) for number in numbers])
-    pairs = ((loss.value(z), values), (loss.gradient(z), _least(slopes)))
+def _cross_entropy_workings(loss: Any, scores: Data, y: Data) -> Document:
+    """Show probabilities, losses and gradients of a few rows of scores."""
+    Z, _, rounded = exact_features(scores)
+    labels = read_labels(y, Z.rows)
+    if not all(isinstance(label, int) and 0 <= label < Z.cols for label in labels):
+        raise ValueError(f"y must hold class numbers from 0 to {Z.cols - 1}, got {labels}.")
+    parts = [[exp(z) for z in Z.row(i)] for i in range(Z.rows)]
+    P = Matrix([[part / sum(row) for part in row] for row in parts])
+    values = [log(sum(row)) - Z[i, label] for i, (row, label) in enumerate(zip(parts, labels, strict=True))]
+    slopes = [[P[i, k] - Integer(k == labels[i]) for k in range(Z.cols)] for i in range(Z.rows)]
+    power = Script(math("e"), above=math("z_k"))
+    introduction: tuple[Block, ...] = (
+        sentence("The loss of scores ", math("z"), " for the class ", math("y"), ", minus the log of its share:"),
+        formula("ℓ = −", Words("log"), "p_y ,", "p_k =", over(power, math("∑", Script(math("e"), above=math("z_j"))))),
+        *([rounding_remark()] if rounded else []),
+    )
+    program = np.array(Z.tolist(), dtype=float)
+    steps = (
+        _share_step(Z, P),
+        _value_step(labels, P, values),
+        _slope_step(slopes),
+        _comparison_step([(loss.value(program, labels), values), (loss.gradient(program, labels), slopes)]),
+    )
+    return Document("Cross-entropy", introduction, steps, {"value": values, "gradient": slopes})
+
+
+def _share_step(Z: Matrix, P: Matrix) -> Step:
+    head = [math("i"), *(math(f"z_{k}") for k in range(Z.cols)), *(math(f"p_{k}") for k in range(Z.cols))]
+    rows = [[math(i + 1), *map(typed, Z.row(i)), *map(_about, P.row(i))] for i in range(Z.rows)]
+    return step(
+        "Scores to probabilities",
+        sentence("Raise e to each score and divide by the sum of the row. Adding a constant to a row changes nothing."),
+        table(head, rows),
+    )
+
+
+def _value_step(labels: list[int], P: Matrix, values: list[Expr]) -> Step:
+    rows = [[math(i + 1), math(y), _about(P[i, y]), values[i], _about(values[i])] for i, y in enumerate(labels)]
+    return step(
+        "The loss",
+        table([math("i"), math("y"), math("p_y"), math("ℓ"), "about"], rows),
+        sentence(f"Together the loss is about {_about(sum(values))}."),
+        sentence("It is convex in the scores: a log of a sum of exponentials, less a straight line. It has no kinks."),
+    )
+
+
+def _slope_step(slopes: list[list[Expr]]) -> Step:
+    head = [math("i"), *(math("p_k −", fenced("y = k", "[]")) if k == 0 else "" for k in range(len(slopes[0])))]
+    rows = [[math(i + 1), *map(_about, row)] for i, row in enumerate(slopes)]
+    return step(
+        "The gradient",
+        sentence("The derivative by each score is the probability, less 1 for the true class; each row adds up to 0:"),
+        table(head, rows),
+    )
+
+
+def _about(value: Expr) -> str:
+    return f"{float(value):.4f}".replace("-", "−")
+
+
+def _comparison_step(pairs: Sequence[tuple[Any, Any]]) -> Step:
+    """Return how far the program's values and gradients are from the exact ones."""
     distances = [float(np.max(np.abs(program - np.array(exact, dtype=float)))) for program, exact in pairs]
     return step(
         "Compare with the program",

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_conjugate_gradient import (
-    conjugate_gradients,
+    MOST_PRODUCTS,
     hessian_diagonal,
     hessian_product,
 )
@@ -26,6 +26,7 @@ from pellucid.linear_model.logistic.logistic_proximal_kernels import model_desce
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent as InnerDescent
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import Iterate, elastic_net_working_set
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
+from pellucid.numerics.conjugate_gradient import conjugate_gradient
 from pellucid.numerics.design import make_design
 from pellucid.numerics.working_gram import WorkingGram
 
@@ -171,11 +172,12 @@ def _support_step(problem: LogisticProblem, at: Point) -> Point:
     slope = at.pull + problem.penalty.l2 * at.W + problem.penalty.l1 * np.sign(at.W)
     right = np.where(mask, -np.vstack([slope, np.zeros((1, at.W.shape[1]))]), 0.0)
     diagonal = hessian_diagonal(problem, at)
-    D = conjugate_gradients(
+    D = conjugate_gradient(
         lambda d: np.where(mask, hessian_product(problem, at, d) + DAMPING * diagonal * d, 0.0),
         right,
         diagonal,
-        SIGN_PRECISION,
+        precision=SIGN_PRECISION,
+        max_steps=MOST_PRODUCTS,
     )[:-1]
     moved = at.W + D
     kept = np.where(moved * at.W > 0.0, moved, 0.0)  # a coefficient that would change its sign stops at 0

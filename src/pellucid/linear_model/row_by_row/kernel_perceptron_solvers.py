@@ -27,7 +27,8 @@ class ProductRows:
     def __init__(self, kernel: Kernel, X: Any, order: Array, *, is_given: bool) -> None:
         self.kernel, self.order = kernel, order
         self.rows = X if is_given else X[order]
-        self.columns, self.shown = (order, order) if is_given else (self.rows, slice(None))
+        self.columns: Any = order if is_given else self.rows
+        self.shown: Any = order if is_given else slice(None)
         self.kept: OrderedDict[int, Array] = OrderedDict()
         self.whole = None
         if 8 * len(order) ** 2 <= WHOLE:

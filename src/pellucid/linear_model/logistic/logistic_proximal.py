@@ -23,8 +23,7 @@ from pellucid.linear_model.logistic.logistic_hessian import softmax_hessian
 from pellucid.linear_model.logistic.logistic_newton import ARMIJO, SHORTEST, STALLED, Descent, distance
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem, Point
 from pellucid.linear_model.logistic.logistic_proximal_kernels import model_descent, weighted_moments
-from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent as InnerDescent
-from pellucid.linear_model.sparse_regression.elastic_net_solvers import Iterate, elastic_net_working_set
+from pellucid.linear_model.sparse_regression.elastic_net_solvers import Iterate, PassBudget, elastic_net_working_set
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
 from pellucid.numerics.conjugate_gradient import conjugate_gradient
 from pellucid.numerics.design import make_design
@@ -159,7 +158,7 @@ def _working_set_step(problem: LogisticProblem, at: Point, k: int, h: Array, aim
     logits = at.Z[:, k] + at.b[k]
     target, _ = design.center(logits - residual / np.where(h > 0.0, h, 1.0))
     inner = Iterate.start(gram, target, at.W[:, k])
-    elastic_net_working_set(gram, target, problem.penalty, inner, InnerDescent(goal=aim, max_iter=INNER_PASSES))
+    elastic_net_working_set(gram, target, problem.penalty, inner, PassBudget(goal=aim, max_iter=INNER_PASSES))
     return inner.w - at.W[:, k]
 
 

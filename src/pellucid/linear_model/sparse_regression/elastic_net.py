@@ -21,7 +21,7 @@ from pellucid.linear_model.linear_input import check_linear_input
 from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
 from pellucid.linear_model.relative_weights import relative_weights
 from pellucid.linear_model.sparse_regression.elastic_net_path_solver import solve_at
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_proof import (
     FittedElasticNet,
     elastic_net_certificate,
@@ -29,7 +29,7 @@ from pellucid.linear_model.sparse_regression.elastic_net_proof import (
     intercept_bound,
     prove_elastic_net,
 )
-from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent, Iterate, gap_at
+from pellucid.linear_model.sparse_regression.elastic_net_solvers import Iterate, PassBudget, gap_at
 from pellucid.linear_model.sparse_regression.enet_path import enet_path
 from pellucid.linear_model.sparse_regression.given_gram import given_gram
 from pellucid.linear_model.worst_certificate import worst_certificate
@@ -186,11 +186,11 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
     ) -> dict[str, Any]:
         """Return the fitted attributes of one target and its certificate."""
         design, n = gram.design, len(b)
-        penalty = Penalty.of(self.alpha, self.l1_ratio, n, positive=self.positive)
+        penalty = ElasticNetPenalty.of(self.alpha, self.l1_ratio, n, positive=self.positive)
         mean_sq_target = float(b @ b) / n
         mean_sq_raw = mean_sq_target + float(y_mean) ** 2
         bound = gap_bound(self.tol, mean_sq_target, mean_sq_raw)
-        how = Descent(
+        budget = PassBudget(
             goal=n * bound,
             max_iter=self.max_iter,
             rng=check_random_state(self.random_state) if self.selection == "random" else None,
@@ -201,7 +201,7 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
             margin=0.5,  # a single fit can afford to end well below its bound
         )
         at = Iterate.start(gram, b, start)
-        gap, n_iter = solve_at(gram, b, penalty, at, how)
+        gap, n_iter = solve_at(gram, b, penalty, at, budget)
         line = _line(at.w, design, y_mean, dtype)
         _check_finite_line(line)
         w, intercept = line["coef_"].astype(np.float64), float(line["intercept_"])

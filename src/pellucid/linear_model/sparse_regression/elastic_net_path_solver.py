@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import (
-    Descent,
     Iterate,
+    PassBudget,
     elastic_net_working_set,
     least_squares,
     screen_by_strong_rule,
@@ -28,25 +28,27 @@ class Path:
 
 
 def elastic_net_path(
-    gram: WorkingGram, b: Array, penalties: list[Penalty], how: Descent, start: Array | None = None
+    gram: WorkingGram, b: Array, penalties: list[ElasticNetPenalty], budget: PassBudget, start: Array | None = None
 ) -> Path:
     """Solve for each penalty in turn; the working set and its Gram matrix are kept."""
     at = Iterate.start(gram, b, start)
     coefs = np.empty((gram.design.shape[1], len(penalties)), order="F")
     gaps, n_iters = np.empty(len(penalties)), []
-    previous: Penalty | None = None
+    previous: ElasticNetPenalty | None = None
     for i, penalty in enumerate(penalties):
         if previous is not None:
             screen_by_strong_rule(gram, at, previous, penalty)
-        gaps[i], n_iter = solve_at(gram, b, penalty, at, how)
+        gaps[i], n_iter = solve_at(gram, b, penalty, at, budget)
         coefs[:, i] = at.w
         n_iters.append(n_iter)
         previous = penalty
     return Path(coefs, gaps, n_iters)
 
 
-def solve_at(gram: WorkingGram, b: Array, penalty: Penalty, at: Iterate, how: Descent) -> tuple[float, int]:
+def solve_at(
+    gram: WorkingGram, b: Array, penalty: ElasticNetPenalty, at: Iterate, budget: PassBudget
+) -> tuple[float, int]:
     """Solve for one penalty; without a penalty and sign constraint the problem is plain least squares."""
     unpenalized = penalty.l1 == penalty.l2 == 0.0 and not penalty.positive
-    gap, n_iter = (least_squares if unpenalized else elastic_net_working_set)(gram, b, penalty, at, how)
-    return gap, n_iter if how.may_keep_start else max(1, n_iter)
+    gap, n_iter = (least_squares if unpenalized else elastic_net_working_set)(gram, b, penalty, at, budget)
+    return gap, n_iter if budget.may_keep_start else max(1, n_iter)

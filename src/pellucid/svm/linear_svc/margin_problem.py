@@ -12,10 +12,7 @@ import numpy as np
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.losses.classification_losses import SquaredHingeLoss
 from pellucid.svm.augmented_rows import AugmentedRows
-
-SQUARED_HINGE = SquaredHingeLoss()
 
 
 @dataclass(frozen=True)
@@ -34,14 +31,6 @@ class MarginProblem:
     def combine(self, alpha: Array) -> Array:
         """Return the weights ``sum_i alpha_i t_i a_i``."""
         return self.rows.pull(self.signs * alpha)
-
-    def squared_loss(self, margins: Array) -> float:
-        """Return the sum of the squared hinge losses."""
-        return float(self.cost @ SQUARED_HINGE.value(margins))
-
-    def squared_dual(self, margins: Array) -> Array:
-        r"""Return the dual point :math:`2c_i\max(0, 1 - m_i)` that the squared hinge has at these margins."""
-        return -self.cost * SQUARED_HINGE.gradient(margins)
 
     def hinge_values(
         self, u: Array, alpha: Array, margins: Array, combined: Array | None = None

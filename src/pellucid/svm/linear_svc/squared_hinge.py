@@ -9,15 +9,19 @@ rows that came or went. :math:`\alpha_i = 2c_i\max(0, 1 - m_i)` is a dual point 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from pellucid.core.types import Array
+from pellucid.losses.classification_losses import SquaredHingeLoss
 from pellucid.numerics.budget import Effort
 from pellucid.numerics.conjugate_gradient import conjugate_gradient
 from pellucid.numerics.curvature_equations import DIRECT, scaled_cholesky
 from pellucid.numerics.newton import Found, newton_descent
-from pellucid.svm.linear_svc.margin_problem import SQUARED_HINGE, MarginFit, MarginProblem
+from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+
+LOSS = SquaredHingeLoss()
 
 SPARE_STEPS = 3
 """Steps beyond the goal: they cost little and usually find the exact minimum."""
@@ -48,16 +52,24 @@ class _SquaredHinge:
 
     excess = 0.0
 
-    def __init__(self, problem: MarginProblem, f: Array) -> None:
-        margins = problem.signs * f
-        self.f, self.is_short = f, margins < 1.0
-        self.value = problem.squared_loss(margins)
-        self.pull = problem.signs * problem.squared_dual(margins)
-        self.curvature = problem.cost * SQUARED_HINGE.curvature(margins)
+    def __init__(self, problem: MarginProblem, signed_cost: Array, f: Array) -> None:
+        self.problem, self.f, self.margins = problem, f, problem.signs * f
+        self.pull = LOSS.gradient(self.margins)
+        self.pull *= signed_cost
+
+    @cached_property
+    def value(self) -> float:
+        """The loss."""
+        return float(self.problem.cost @ LOSS.value(self.margins))
+
+    @property
+    def is_short(self) -> Array:
+        """Which margins are short of 1."""
+        return self.margins < 1.0
 
     def bend_along(self, slopes: Array) -> float:
         """Return the second derivative along a direction of the scores."""
-        return float(self.curvature @ (slopes * slopes))
+        return float((self.problem.cost * LOSS.curvature(self.margins)) @ (slopes * slopes))
 
     def columns(self) -> dict[str, float]:
         """Return what the trace says of the loss."""
@@ -72,6 +84,7 @@ class _SmoothProblem:
         self.problem, self.goal = problem, goal
         self.size, self.entries = rows.width, rows.n * rows.width
         self.scores, self.pull = rows.scores, rows.pull
+        self._signed_cost = -problem.signs * problem.cost
         self.solve: Solver
         if rows.width <= DIRECT:
             self.solve = PrimalFactor(problem)
@@ -79,7 +92,7 @@ class _SmoothProblem:
             self.solve = DualFactor(problem) if rows.n <= DIRECT else ConjugateGradient(problem)
 
     def loss(self, f: Array, _smoothing: float) -> _SquaredHinge:
-        return _SquaredHinge(self.problem, f)
+        return _SquaredHinge(self.problem, self._signed_cost, f)
 
     def newton_step(self, loss: _SquaredHinge, gradient: Array) -> Array:
         """Return the Newton step: precise near the minimum, but no more so than the goal asks for."""

@@ -17,10 +17,13 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.types import Array
+from pellucid.losses.classification_losses import SquaredHingeLoss
 from pellucid.numerics.budget import Effort, LookSchedule
 from pellucid.svm.augmented_rows import unsigned_parts
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.svm_kernels import column_pass, lasso_model_descent
+
+LOSS = SquaredHingeLoss()
 
 EXACT = 1e-10
 """Part of the objective at which the gap is small enough to stop."""
@@ -74,7 +77,7 @@ def _step(
     step, slack = 1.0, ROUNDING * objective
     while expected < slack and np.any(change) and step > 1e-10:
         trial = new if step == 1.0 else u + step * change
-        reached = float(np.abs(trial).sum()) + problem.squared_loss(margins + step * slopes)
+        reached = float(np.abs(trial).sum()) + float(problem.cost @ LOSS.value(margins + step * slopes))
         if reached <= objective + 1e-4 * step * expected + slack:
             return trial, problem.margins(trial)
         step *= 0.5
@@ -107,9 +110,9 @@ def column_descent(problem: MarginProblem, effort: Effort) -> MarginFit:
 
 def _values(problem: MarginProblem, u: Array, margins: Array) -> tuple[float, float, Array]:
     """Return the objective, the gap, and minus the gradient of the loss."""
-    alpha = problem.squared_dual(margins)
+    alpha = -problem.cost * LOSS.gradient(margins)
     pull = problem.combine(alpha)
-    loss, total = problem.squared_loss(margins), float(alpha.sum())
+    loss, total = float(problem.cost @ LOSS.value(margins)), float(alpha.sum())
     objective, steepest = float(np.abs(u).sum()) + loss, float(np.abs(pull).max(initial=0.0))
     if loss == 0.0:
         return objective, objective, pull

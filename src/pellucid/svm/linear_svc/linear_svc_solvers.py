@@ -19,8 +19,8 @@ from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
 
-MANY_ROWS, MANY_ROWS_EACH = 10_000, 50
-"""Rows, and rows per column, from which the hinge is solved on the rows near the margin."""
+MANY_ROWS, MANY_ROWS_EACH = 10_000, 200
+"""Rows, and rows per column, from which the hinge is solved on the rows near the margin: of fewer a sample misleads."""
 
 SMALL = 1 << 14
 """Entries of the data up to which the hinge is solved to rounding: it costs next to nothing there."""

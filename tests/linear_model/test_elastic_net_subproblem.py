@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pellucid.linear_model.sparse_regression import elastic_net_subproblem
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
 
 seeds = settings(max_examples=25, deadline=None)
@@ -30,7 +30,7 @@ def support_limit(request):
 @seeds
 @given(seed=st.integers(0, 10_000), l2=st.sampled_from([0.0, 0.5]), positive=st.booleans())
 def test_correlations_and_residual_stay_those_of_the_coefficients(support_limit, seed, l2, positive):
-    A, b, problem = subproblem(seed, Penalty(1.0, l2, positive))
+    A, b, problem = subproblem(seed, ElasticNetPenalty(1.0, l2, positive))
     solve_subproblem(problem, 1e-8 * float(b @ b), 1e-14 * float(b @ b), 5000, None)
     residual = b - A @ problem.w
     np.testing.assert_allclose(problem.g, A.T @ residual, atol=1e-8)
@@ -41,14 +41,14 @@ def test_correlations_and_residual_stay_those_of_the_coefficients(support_limit,
 
 def test_extrapolation_needs_fewer_passes(monkeypatch):
     monkeypatch.setattr(elastic_net_subproblem, "SMALL_SUPPORT", 0)
-    penalty = Penalty(0.01, 0.0)
+    penalty = ElasticNetPenalty(0.01, 0.0)
     accelerated = solve_subproblem(subproblem(1, penalty)[2], 1e-6, 1e-12, 100_000, None)
     monkeypatch.setattr(elastic_net_subproblem, "_extrapolate", lambda *arguments: None)
     assert accelerated < solve_subproblem(subproblem(1, penalty)[2], 1e-6, 1e-12, 100_000, None)
 
 
 def test_extrapolated_point_is_better_and_consistent():
-    A, b, problem = subproblem(2, Penalty(0.01, 0.0))
+    A, b, problem = subproblem(2, ElasticNetPenalty(0.01, 0.0))
     problem.descend(np.arange(25), 0.0, 100, 20)
     iterates, correlations = [problem.w.copy()], [problem.g.copy()]
     for _ in range(5):

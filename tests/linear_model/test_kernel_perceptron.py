@@ -14,9 +14,9 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import pellucid
+from pellucid.kernels import RBFKernel, ShiftedKernel
 from pellucid.linear_model import KernelPerceptron, Perceptron
 from pellucid.linear_model.row_by_row import kernel_perceptron_solvers
-from pellucid.linear_model.row_by_row.kernel_function import KernelFunction
 from pellucid.workings import show_work
 
 SQUARE = ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
@@ -114,12 +114,12 @@ def test_products_computed_on_demand_give_the_same_mistakes(monkeypatch):
 
 def test_products_in_blocks_are_products(monkeypatch):
     X, _ = rings()
-    function = KernelFunction("rbf", gamma=0.5, constant=1.0)
+    function = ShiftedKernel(RBFKernel(0.5), 1.0)
     coef = np.random.default_rng(0).standard_normal((len(X), 2))
     wanted = (rbf_kernel(X, gamma=0.5) + 1.0) @ coef
-    monkeypatch.setattr("pellucid.linear_model.row_by_row.kernel_function.BLOCK", 7 * len(X))
+    monkeypatch.setattr("pellucid.kernels.kernel.BLOCK", 7 * len(X))
     np.testing.assert_allclose(function.times(X, X, coef), wanted)
-    np.testing.assert_allclose(function.squares(X), np.full(len(X), 2.0))
+    np.testing.assert_allclose(function.diagonal(X), np.full(len(X), 2.0))
 
 
 def test_rbf_separates_rings_and_says_so():

@@ -10,14 +10,14 @@ from pellucid.linear_model.logistic.logistic_approach import approach, can_appro
 from pellucid.linear_model.logistic.logistic_hessian import factor_hessian
 from pellucid.linear_model.logistic.logistic_newton import Descent, newton
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 
 
 def problem(n=20_000, p=6, fit_intercept=True, l2=1.0, l1=0.0):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, p)) + 0.5
     labels = (X @ rng.standard_normal(p) + rng.logistic(size=n) > 0.4).astype(int)
-    return LogisticProblem(X, labels, 2, rng.integers(1, 4, n) * 1.0, Penalty(l1, l2), fit_intercept)
+    return LogisticProblem(X, labels, 2, rng.integers(1, 4, n) * 1.0, ElasticNetPenalty(l1, l2), fit_intercept)
 
 
 def minimum(task):

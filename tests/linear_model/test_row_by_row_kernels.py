@@ -7,11 +7,12 @@ import pytest
 from scipy import sparse
 
 from pellucid.linear_model.row_by_row import row_by_row_kernels as kernels
-from pellucid.linear_model.row_by_row.row_by_row_losses import row_loss
-from pellucid.linear_model.row_by_row.row_by_row_rule import LOSSES, make_rule
+from pellucid.linear_model.row_by_row.row_by_row_rule import make_rule
+from pellucid.losses.loss_kernels import loss_and_slope
+from pellucid.losses.named_losses import LOSS_NUMBERS, named_loss
 
 forms = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
-losses = pytest.mark.parametrize("loss", LOSSES)
+losses = pytest.mark.parametrize("loss", LOSS_NUMBERS)
 SCORES = np.array([-3.0, -1.0, -0.95, -0.2, 0.0, 0.3, 0.92, 1.0, 1.07, 2.5])
 
 
@@ -45,29 +46,29 @@ def after_epochs(X, y, cost, rule, *, compiled=True, n_epochs=2):
 @forms
 @losses
 def test_losses_and_slopes_are_those_of_numpy(compiled, loss):
-    rule, wanted = make_rule(loss=loss, epsilon=0.05), row_loss(loss, 0.05)
+    rule, wanted = make_rule(loss=loss, epsilon=0.05), named_loss(loss, 0.05)
     for y in (1.0, -1.0):
-        found = [chosen(kernels.loss_and_slope, compiled)(rule.loss, rule.width, y, score) for score in SCORES]
-        np.testing.assert_allclose([value for value, _ in found], wanted.value(y, SCORES), atol=1e-14)
-        np.testing.assert_allclose([slope for _, slope in found], wanted.slope(y, SCORES), atol=1e-14)
+        found = [chosen(loss_and_slope, compiled)(rule.loss, rule.width, y, score) for score in SCORES]
+        np.testing.assert_allclose([value for value, _ in found], wanted.of(y, SCORES), atol=1e-14)
+        np.testing.assert_allclose([slope for _, slope in found], wanted.score_slope(y, SCORES), atol=1e-14)
 
 
 @losses
 def test_slopes_are_derivatives(loss):
-    wanted, step = row_loss(loss, 0.05), 1e-6
+    wanted, step = named_loss(loss, 0.05), 1e-6
     away = SCORES + 0.013  # from the kinks
     for y in (1.0, -1.0):
-        difference = (wanted.value(y, away + step) - wanted.value(y, away - step)) / (2 * step)
-        np.testing.assert_allclose(wanted.slope(y, away), difference, atol=1e-6)
+        difference = (wanted.of(y, away + step) - wanted.of(y, away - step)) / (2 * step)
+        np.testing.assert_allclose(wanted.score_slope(y, away), difference, atol=1e-6)
 
 
 @losses
 def test_conjugates_are_suprema(loss):
-    wanted, grid = row_loss(loss, 0.05), np.linspace(-60.0, 60.0, 240_001)
+    wanted, grid = named_loss(loss, 0.05), np.linspace(-60.0, 60.0, 240_001)
     for y in (1.0, -1.0):
-        slopes = wanted.within(y, -y * np.array([0.02, 0.04, 0.3, 0.7, 0.99]))
-        supremum = [np.max(g * grid - wanted.value(y, grid)) for g in slopes]
-        np.testing.assert_allclose(wanted.conjugate(y, slopes), supremum, atol=1e-3)
+        slopes = wanted.score_slopes_within(y, -y * np.array([0.02, 0.04, 0.3, 0.7, 0.99]))
+        supremum = [np.max(g * grid - wanted.of(y, grid)) for g in slopes]
+        np.testing.assert_allclose(wanted.score_conjugate(y, slopes), supremum, atol=1e-3)
 
 
 @forms

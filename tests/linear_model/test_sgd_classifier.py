@@ -16,9 +16,8 @@ from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
 import pellucid
 from pellucid.linear_model import SGDClassifier
-from pellucid.linear_model.row_by_row.row_by_row_losses import row_loss
-from pellucid.linear_model.row_by_row.row_by_row_rule import LOSSES
 from pellucid.linear_model.row_by_row.sgd_classifier_proof import Descended, objective_and_gap
+from pellucid.losses.named_losses import LOSS_NUMBERS, named_loss
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 FEW = settings(max_examples=15, deadline=None)
@@ -57,7 +56,7 @@ def test_the_gap_of_a_minimum_is_0():
     # hinge with w = 1 at the points -1 and 1: P = alpha / 2; the slopes -alpha, +alpha bound it by alpha - alpha / 2
     X, signs, alpha = np.array([[-1.0], [1.0]]), np.array([[-1.0, 1.0]]), 0.2
     dual = sparse.csr_array(np.array([[-0.5, 0.5]]))
-    model = Descended(np.ones((1, 1)), np.zeros(1), dual, row_loss("hinge"), alpha, 0.0, fit_intercept=True)
+    model = Descended(np.ones((1, 1)), np.zeros(1), dual, named_loss("hinge"), alpha, 0.0, fit_intercept=True)
     objective, gap = objective_and_gap(X, signs, np.ones((1, 2)), 2.0, model)
     assert objective[0] == pytest.approx(alpha / 2)
     assert gap[0] == pytest.approx(0.0, abs=1e-15)
@@ -66,13 +65,13 @@ def test_the_gap_of_a_minimum_is_0():
 def test_the_gap_of_a_free_intercept_by_hand():
     # features of 0, three rows of +1 and one of -1: P(b = 0) = 1, and the least is P(b = 1) = 2 / 4
     X, signs = np.zeros((4, 1)), np.array([[1.0, 1.0, 1.0, -1.0]])
-    model = Descended(np.zeros((1, 1)), np.zeros(1), None, row_loss("hinge"), 0.1, 0.0, fit_intercept=True)
+    model = Descended(np.zeros((1, 1)), np.zeros(1), None, named_loss("hinge"), 0.1, 0.0, fit_intercept=True)
     objective, gap = objective_and_gap(X, signs, np.ones((1, 4)), 4.0, model)
     assert (objective[0], gap[0]) == (1.0, pytest.approx(0.5))
 
 
 @FEW
-@given(st.integers(0, 1000), st.sampled_from(sorted(LOSSES)), st.sampled_from(["l2", "l1", "elasticnet", None]))
+@given(st.integers(0, 1000), st.sampled_from(sorted(LOSS_NUMBERS)), st.sampled_from(["l2", "l1", "elasticnet", None]))
 def test_the_gap_is_never_too_small(seed, loss, penalty):
     X, y = problem(seed)
     how = {"loss": loss, "penalty": penalty, "alpha": 0.01, "random_state": 0, "tol": None}
@@ -180,7 +179,7 @@ def test_files_keep_the_averages_of_parts(tmp_path):
 
 
 @FORMS
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", LOSS_NUMBERS)
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet", None])
 def test_same_steps_as_scikit_learn(form, loss, penalty):
     X, y = problem()

@@ -9,8 +9,8 @@ import pytest
 
 from pellucid.core.watching import ignore
 from pellucid.numerics import curvature_equations
-from pellucid.numerics.newton_descent import Effort
-from pellucid.numerics.smoothed_newton import smoothed_newton
+from pellucid.numerics.budget import Effort
+from pellucid.numerics.newton import smoothed_newton
 
 
 @dataclass

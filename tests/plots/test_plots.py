@@ -176,7 +176,7 @@ def test_a_curve_band_shows_both_bands_around_the_curve():
 
 
 def test_losses_share_one_axis_and_are_named():
-    from pellucid.optimize.losses import HingeLoss, SquaredLoss
+    from pellucid.losses import HingeLoss, SquaredLoss
     from pellucid.plots import plot_losses
 
     ax = plot_losses()

@@ -18,20 +18,21 @@ from sklearn.svm import LinearSVC as Peer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
-from pellucid.numerics.centered_newton import centered_newton
-from pellucid.numerics.newton_descent import Effort, Found
-from pellucid.svm import LinearSVC, crammer_singer_solver, shared_rows
+from pellucid.numerics.budget import Effort
+from pellucid.numerics.newton import Found, centered_newton
+from pellucid.svm import LinearSVC
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.crammer_singer import CrammerSinger
-from pellucid.svm.crammer_singer_descent import crammer_singer_descent
-from pellucid.svm.crammer_singer_descent_kernels import (
+from pellucid.svm.crammer_singer import crammer_singer_solver, shared_rows
+from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
+from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
+from pellucid.svm.crammer_singer.crammer_singer_descent_kernels import (
     csr_descent_pass,
     dense_descent_pass,
     inner_product,
     settle_row,
 )
-from pellucid.svm.crammer_singer_kernels import bend_pass, largest_excess_pass, shares_level
-from pellucid.svm.shared_rows import SharedRows
+from pellucid.svm.crammer_singer.crammer_singer_kernels import bend_pass, largest_excess_pass, shares_level
+from pellucid.svm.crammer_singer.shared_rows import SharedRows
 
 
 def together(**options):

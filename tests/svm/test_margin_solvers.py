@@ -8,25 +8,26 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pellucid.numerics.budget import Effort, LookSchedule
+from pellucid.numerics.newton import _line_minimum
 from pellucid.svm import augmented_rows
-from pellucid.svm import squared_hinge_newton as newton
-from pellucid.svm import squared_hinge_start as squared_hinge_start_module
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.augmented_rows_kernels import csr_curve_pass, csr_gram_pass, csr_pull_pass, csr_scores_pass
-from pellucid.svm.column_descent import column_descent
-from pellucid.svm.column_descent_kernels import column_pass
-from pellucid.svm.hinge_dual_descent import hinge_dual_descent
-from pellucid.svm.hinge_dual_descent_kernels import dual_descent_pass
-from pellucid.svm.hinge_free_rows import hinge_to_rounding
-from pellucid.svm.hinge_interior_point import hinge_interior_point
-from pellucid.svm.hinge_near_rows import hinge_near_rows
-from pellucid.svm.line_minimum import line_minimum
-from pellucid.svm.linear_svc_solvers import choose_solver
-from pellucid.svm.look_schedule import LookSchedule
-from pellucid.svm.margin_problem import Effort, MarginProblem
-from pellucid.svm.squared_hinge_lasso import squared_hinge_lasso
-from pellucid.svm.squared_hinge_lasso_kernels import lasso_model_descent
-from pellucid.svm.squared_hinge_start import squared_hinge_start
+from pellucid.svm.linear_svc import dual_descent
+from pellucid.svm.linear_svc import squared_hinge as newton
+from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
+from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
+from pellucid.svm.linear_svc.linear_svc_solvers import choose_solver
+from pellucid.svm.linear_svc.margin_problem import MarginProblem
+from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
+from pellucid.svm.svm_kernels import (
+    column_pass,
+    csr_curve_pass,
+    csr_gram_pass,
+    csr_pull_pass,
+    csr_scores_pass,
+    dual_descent_pass,
+    lasso_model_descent,
+)
 
 EFFORT = Effort(goal=1e-8, max_iter=10_000, watch=lambda _u: False)
 
@@ -59,15 +60,19 @@ def test_products_are_those_of_the_matrix_written_out(thin, constant):
     np.testing.assert_array_equal(rows.by_column().toarray(), A)
 
 
-def test_line_minimum_is_where_the_slope_is_zero():
-    # s^2/2 - s + (1 - s)^2 has its minimum at s = 1; a row with its margin kept adds nothing
-    rows = AugmentedRows(np.zeros((2, 1)), 0.0)
-    two = MarginProblem(rows, np.ones(2), np.ones(2))
-    assert line_minimum(two, np.array([0.0, 5.0]), np.array([1.0, 0.0]), -1.0, 1.0) == pytest.approx(1.0)
-    assert line_minimum(two, np.array([0.0, 5.0]), np.array([-1.0, 0.0]), 1.0, 1.0) == 0.0
+@pytest.mark.parametrize(("direction", "best"), [(1.0, 1.0), (-1.0, 0.0)])
+def test_line_minimum_is_where_the_slope_is_zero(direction, best):
+    # from w = 0 along d: s^2/2 + (1 - s)^2 / 2 has its minimum at s = 1/2; a row of zeros adds nothing; -d rises
+    two = MarginProblem(AugmentedRows(np.array([[1.0], [0.0]]), 0.0), np.ones(2), np.full(2, 0.5))
+    smooth, w = newton._SmoothProblem(two, 1e-6), np.zeros(1)
+    step, loss = _line_minimum(
+        smooth, w, smooth.loss(smooth.scores(w), 0.0), np.array([0.5 * direction]), 0.0, newton.FLAT
+    )
+    assert step == pytest.approx(best)
+    assert loss.f[0] == pytest.approx(0.5 * best)
 
 
-@pytest.mark.parametrize("maker", ["_PrimalFactor", "_DualFactor", "_ConjugateGradient"])
+@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateGradient"])
 def test_every_newton_step_solves_the_same_system(maker):
     one = problem()
     A, rng = written_out(one.rows), np.random.default_rng(0)
@@ -159,8 +164,8 @@ def test_many_rows_and_columns_go_to_dual_descent():
 
 def test_passes_find_the_squared_machine_where_newton_starts(monkeypatch):
     one = problem(60, 5, thin=True)
-    monkeypatch.setattr(squared_hinge_start_module, "MOST_PASSES", 2000)
-    monkeypatch.setattr(squared_hinge_start_module, "NEAR", 1e-9)
+    monkeypatch.setattr(dual_descent, "MOST_START_PASSES", 2000)
+    monkeypatch.setattr(dual_descent, "NEAR", 1e-9)
     start = squared_hinge_start(one, np.random.RandomState(0))
     np.testing.assert_allclose(start, newton.squared_hinge_newton(one, EFFORT).u, atol=1e-6)
     assert newton.squared_hinge_newton(one, EFFORT, start).n_iter <= 1
@@ -169,7 +174,7 @@ def test_passes_find_the_squared_machine_where_newton_starts(monkeypatch):
 @pytest.mark.parametrize("thin", [False, True])
 def test_newton_and_column_descent_find_the_same_sparse_machine(thin):
     one = problem(60, 8, thin=thin)
-    steps, passes = squared_hinge_lasso(one, EFFORT), column_descent(one, EFFORT)
+    steps, passes = proximal_newton(one, EFFORT), column_descent(one, EFFORT)
     assert passes.objective == pytest.approx(steps.objective, rel=1e-8)
     np.testing.assert_allclose(passes.u, steps.u, atol=1e-3)
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve, eigh
 
 from pellucid.core.rounding import EPSILON
+from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
+from pellucid.numerics.conjugate_gradient import conjugate_gradient
 
 DIRECT = 1500
 """Unknowns up to which the second derivative is factored; conjugate gradients otherwise."""
 
 MOST_CONJUGATE_STEPS, RESIDUAL = 300, 1e-2
 """When conjugate gradients stop: after so many steps, or at this part of the gradient."""
+
+DAMPING = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)
+"""What is added to the unit diagonal, the least that works: rounding may have eaten the smallest eigenvalues."""
 
 
 class Curved(Protocol):
@@ -35,35 +41,44 @@ class Curved(Protocol):
 
 def solve_curvature(problem: Curved, loss: Any, g: Array) -> Array:
     """Return the step ``d`` with ``H d = g``, where ``H`` is the second derivative."""
-    return (_factored if len(g) <= DIRECT else _by_conjugate_gradients)(problem, loss, g)
+    if len(g) <= DIRECT:
+        return _factored(problem.hessian(loss), g)
+    return conjugate_gradient(
+        lambda d: problem.hessian_product(loss, d),
+        g,
+        problem.hessian_diagonal(loss),
+        precision=RESIDUAL,
+        max_steps=MOST_CONJUGATE_STEPS,
+    )
 
 
-def _factored(problem: Curved, loss: Any, g: Array) -> Array:
+def _factored(H: Array, g: Array) -> Array:
     """Solve with a Cholesky factor, the diagonal scaled to 1, or with eigenvalues where that fails."""
-    H = problem.hessian(loss)
     scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1.0))
     scaled = H * np.outer(scale, scale)
     try:
         return scale * np.asarray(cho_solve(cho_factor(scaled), scale * g))
-    except LinAlgError:  # rounding has made it indefinite
+    except np.linalg.LinAlgError:  # rounding has made it indefinite
         values, vectors = eigh(scaled)
         return np.asarray(scale * (vectors @ ((scale * g) @ vectors / np.maximum(values, EPSILON * values[-1]))))
 
 
-def _by_conjugate_gradients(problem: Curved, loss: Any, g: Array) -> Array:
-    """Solve roughly, preconditioned by the diagonal."""
-    diagonal = problem.hessian_diagonal(loss)
-    d, r = np.zeros_like(g), g.copy()
-    z = r / diagonal
-    direction, rho = z, float(r @ z)
-    for _ in range(MOST_CONJUGATE_STEPS):
-        curved = problem.hessian_product(loss, direction)
-        step = rho / float(direction @ curved)
-        d += step * direction
-        r -= step * curved
-        if float(r @ r) <= RESIDUAL**2 * float(g @ g):
-            break
-        z = r / diagonal
-        rho, old = float(r @ z), rho
-        direction = z + (rho / old) * direction
-    return d
+def scaled_cholesky(H: Array) -> Callable[[Array], Array]:
+    """Return what solves ``H d = g``, whatever the scales of its columns; raise LinAlgError if ``H`` is indefinite.
+
+    Examples
+    --------
+    >>> scaled_cholesky(np.diag([4.0, 1e20]))(np.array([2.0, 1e20]))
+    array([0.5, 1. ])
+    """
+    scale = 1.0 / np.sqrt(np.diagonal(H))
+    unit = H * np.outer(scale, scale)
+    for damping in DAMPING:
+        np.fill_diagonal(unit, 1.0 + damping)
+        try:
+            with shared_blas():
+                factor = cho_factor(unit, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            continue
+        return lambda g: np.asarray(scale * cho_solve(factor, scale * g, check_finite=False))
+    raise np.linalg.LinAlgError("The matrix is not positive definite.")

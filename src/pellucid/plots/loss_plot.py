@@ -24,11 +24,11 @@ def plot_losses(losses: Sequence[Any] | None = None, ax: Axes | None = None) -> 
     Parameters
     ----------
     losses : sequence of losses, default=None
-        All of a margin, or all of a residual; None draws the losses of a margin of ``pellucid.optimize.losses``.
+        All of a margin, or all of a residual; None draws the losses of a margin of ``pellucid.losses``.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     """
-    from pellucid.optimize.losses import MARGIN_LOSSES, MarginLoss
+    from pellucid.losses import MARGIN_LOSSES, MarginLoss
 
     chosen = list(MARGIN_LOSSES if losses is None else losses)
     of_margin = {isinstance(loss, MarginLoss) for loss in chosen}

@@ -14,8 +14,8 @@ from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
-from pellucid.numerics.newton_descent import Effort
-from pellucid.numerics.smoothed_newton import smoothed_newton
+from pellucid.numerics.budget import Effort
+from pellucid.numerics.newton import smoothed_newton
 from pellucid.ranking.listed_pairs import ListablePairs
 from pellucid.ranking.pair_sums import Pairs
 from pellucid.ranking.query_ids import query_numbers

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array
-from pellucid.svm.augmented_rows_kernels import (
+from pellucid.svm.svm_kernels import (
     csr_curve_pass,
     csr_gram_pass,
     csr_pull_pass,

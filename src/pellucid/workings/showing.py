@@ -22,7 +22,7 @@ WORKINGS = {
     "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
     "KernelPerceptron": "pellucid.linear_model.row_by_row.kernel_perceptron_workings:kernel_perceptron_workings",
     "LinearRegression": "pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
-    "LinearSVC": "pellucid.svm.linear_svc_workings:linear_svc_workings",
+    "LinearSVC": "pellucid.svm.linear_svc.linear_svc_workings:linear_svc_workings",
     "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
     "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
     "Perceptron": "pellucid.linear_model.row_by_row.perceptron_workings:perceptron_workings",
@@ -32,7 +32,7 @@ WORKINGS = {
 """Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
 
 ROOMS = {
-    "pellucid.optimize.losses": "pellucid.optimize.workings.loss_workings:loss_workings",
+    "pellucid.losses.": "pellucid.losses.loss_workings:loss_workings",
     "pellucid.optimize.methods.": "pellucid.optimize.workings:show_steps",
     "pellucid.probability.": "pellucid.probability.workings:show_density",
     "pellucid.model_selection.bias_variance": "pellucid.model_selection.bias_variance_workings:bias_variance_workings",

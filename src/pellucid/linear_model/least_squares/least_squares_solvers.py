@@ -113,7 +113,7 @@ class DirectFit:
 
 
 @dataclass(frozen=True)
-class Problem:
+class LeastSquaresProblem:
     """``min |b - A w|^2 + alpha |w|^2`` for each column of ``y``, and how to measure a candidate."""
 
     design: Design
@@ -165,7 +165,7 @@ def solve_directly(
     the gradient of the data until nothing is left but rounding. A ``cutoff`` drops singular values below that
     fraction of the largest.
     """
-    problem = Problem(design, y, alpha)
+    problem = LeastSquaresProblem(design, y, alpha)
     if alpha == 0.0:
         _refuse_vanishing_columns(design)
     fast = None
@@ -174,7 +174,7 @@ def solve_directly(
     return fast or _solve_orthogonally(problem, cutoff)
 
 
-def _solve_tall(problem: Problem, gram: Array | None) -> DirectFit | None:
+def _solve_tall(problem: LeastSquaresProblem, gram: Array | None) -> DirectFit | None:
     """Solve ``(A'A + alpha I) w = A'b``, or return None where that would lose digits."""
     design, alpha = problem.design, problem.alpha
     if gram is None:
@@ -190,7 +190,7 @@ def _solve_tall(problem: Problem, gram: Array | None) -> DirectFit | None:
     return _refine(problem, start, factor, norms, partial(_roots, gram), lambda _, gradient: factor.solve(gradient))
 
 
-def _solve_wide(problem: Problem) -> DirectFit | None:
+def _solve_wide(problem: LeastSquaresProblem) -> DirectFit | None:
     """Solve ``(A A' + alpha I) z = b`` and return ``w = A'z``, the answer of least norm; None where unsafe."""
     design, alpha = problem.design, problem.alpha
     squares, noise = design.sq_norms(), centering_noise(design)
@@ -213,7 +213,7 @@ def _solve_wide(problem: Problem) -> DirectFit | None:
     return replace(fit, rank=factor.rank - design.fit_intercept)
 
 
-def _solve_orthogonally(problem: Problem, cutoff: float | None) -> DirectFit:
+def _solve_orthogonally(problem: LeastSquaresProblem, cutoff: float | None) -> DirectFit:
     """Solve by QR (of blocks of rows) and SVD: nothing is squared."""
     design, alpha = problem.design, problem.alpha
     n, p = design.shape
@@ -235,7 +235,7 @@ def _solve_orthogonally(problem: Problem, cutoff: float | None) -> DirectFit:
 
 
 def _refine(
-    problem: Problem,
+    problem: LeastSquaresProblem,
     w: Array,
     factor: NormalFactor,
     norms: Array,
@@ -244,7 +244,7 @@ def _refine(
     most: int = MOST_REFINEMENTS,
 ) -> DirectFit:
     """Add corrections until they are rounding or stop shrinking; return the best candidate."""
-    source: Problem | PreciseProblem = problem
+    source: LeastSquaresProblem | PreciseProblem = problem
     if factor.condition > PLAIN_CONDITION and most > 1:
         source = PreciseProblem(PreciseGradient(problem.design, problem.y), problem.alpha)
     trace, best = Trace(), None

@@ -7,7 +7,6 @@ blocks were measured to halve the products on images, and to cost more than they
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +17,7 @@ from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_newton import MakeEquations
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem, Point
 from pellucid.linear_model.logistic.logistic_proximal_kernels import weighted_moments
+from pellucid.numerics.conjugate_gradient import conjugate_gradient
 
 MOST_PRODUCTS = 250
 """Products with the Hessian spent on one step."""
@@ -41,7 +41,13 @@ class ConjugateGradients:
         p, k = slope.shape
         right = np.zeros((p + 1, k))
         right[:p] = -slope
-        return conjugate_gradients(lambda D: hessian_product(self.problem, at, D), right, self.diagonal, self.precision)
+        return conjugate_gradient(
+            lambda D: hessian_product(self.problem, at, D),
+            right,
+            self.diagonal,
+            precision=self.precision,
+            max_steps=MOST_PRODUCTS,
+        )
 
 
 def conjugate_gradient_maker(goal: float) -> MakeEquations:
@@ -73,28 +79,6 @@ def curvature_times(problem: LogisticProblem, P: Array, u: Array) -> Array:
     v -= P * (v if problem.n_columns == 1 else v.sum(axis=1, keepdims=True))
     v *= problem.weight[:, None]
     return v
-
-
-def conjugate_gradients(product: Callable[[Array], Array], right: Array, diagonal: Array, precision: float) -> Array:
-    """Return ``x`` with ``H x = right``, up to ``precision`` in the norm that the diagonal of ``H`` gives."""
-    x, r = np.zeros_like(right), right.copy()
-    z = r / diagonal
-    d, rz = z.copy(), float(np.sum(r * z))
-    enough = precision**2 * rz
-    for _ in range(MOST_PRODUCTS):
-        Hd = product(d)
-        curvature = float(np.sum(d * Hd))
-        if curvature <= 0.0:  # a direction without effect, found by rounding
-            break
-        alpha = rz / curvature
-        x += alpha * d
-        r -= alpha * Hd
-        z = r / diagonal
-        rz, before = float(np.sum(r * z)), rz
-        if rz <= enough:
-            break
-        d = z + (rz / before) * d
-    return x
 
 
 def hessian_diagonal(problem: LogisticProblem, at: Point) -> Array:

@@ -20,7 +20,7 @@ from scipy.special import entr
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_kernels import sigmoid_pass, softmax_pass
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.numerics.design import Design, make_design
 
 ROUNDING = 1e-13
@@ -70,7 +70,7 @@ class LogisticProblem:
     labels: Array  # (n,), from 0
     n_classes: int
     weight: Array  # (n,)
-    penalty: Penalty
+    penalty: ElasticNetPenalty
     fit_intercept: bool
     design: Design = field(init=False)
     total_weight: float = field(init=False)

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_conjugate_gradient import (
-    conjugate_gradients,
+    MOST_PRODUCTS,
     hessian_diagonal,
     hessian_product,
 )
@@ -23,9 +23,9 @@ from pellucid.linear_model.logistic.logistic_hessian import softmax_hessian
 from pellucid.linear_model.logistic.logistic_newton import ARMIJO, SHORTEST, STALLED, Descent, distance
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem, Point
 from pellucid.linear_model.logistic.logistic_proximal_kernels import model_descent, weighted_moments
-from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent as InnerDescent
-from pellucid.linear_model.sparse_regression.elastic_net_solvers import Iterate, elastic_net_working_set
+from pellucid.linear_model.sparse_regression.elastic_net_solvers import Iterate, PassBudget, elastic_net_working_set
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
+from pellucid.numerics.conjugate_gradient import conjugate_gradient
 from pellucid.numerics.design import make_design
 from pellucid.numerics.working_gram import WorkingGram
 
@@ -158,7 +158,7 @@ def _working_set_step(problem: LogisticProblem, at: Point, k: int, h: Array, aim
     logits = at.Z[:, k] + at.b[k]
     target, _ = design.center(logits - residual / np.where(h > 0.0, h, 1.0))
     inner = Iterate.start(gram, target, at.W[:, k])
-    elastic_net_working_set(gram, target, problem.penalty, inner, InnerDescent(goal=aim, max_iter=INNER_PASSES))
+    elastic_net_working_set(gram, target, problem.penalty, inner, PassBudget(goal=aim, max_iter=INNER_PASSES))
     return inner.w - at.W[:, k]
 
 
@@ -171,11 +171,12 @@ def _support_step(problem: LogisticProblem, at: Point) -> Point:
     slope = at.pull + problem.penalty.l2 * at.W + problem.penalty.l1 * np.sign(at.W)
     right = np.where(mask, -np.vstack([slope, np.zeros((1, at.W.shape[1]))]), 0.0)
     diagonal = hessian_diagonal(problem, at)
-    D = conjugate_gradients(
+    D = conjugate_gradient(
         lambda d: np.where(mask, hessian_product(problem, at, d) + DAMPING * diagonal * d, 0.0),
         right,
         diagonal,
-        SIGN_PRECISION,
+        precision=SIGN_PRECISION,
+        max_steps=MOST_PRODUCTS,
     )[:-1]
     moved = at.W + D
     kept = np.where(moved * at.W > 0.0, moved, 0.0)  # a coefficient that would change its sign stops at 0

@@ -31,7 +31,7 @@ from pellucid.linear_model.logistic.logistic_proof import (
     prove_logistic,
 )
 from pellucid.linear_model.logistic.logistic_solvers import solve_logistic
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 
 
 class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
@@ -211,7 +211,7 @@ class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
             labels,
             len(self.classes_),
             loss_weight,
-            Penalty(meant.l1, meant.l2),
+            ElasticNetPenalty(meant.l1, meant.l2),
             fit_intercept=self.fit_intercept and not constant,
         )
 

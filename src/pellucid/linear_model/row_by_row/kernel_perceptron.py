@@ -16,7 +16,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.linear_classifier import known_codes, machine_signs, winners
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.row_by_row.kernel_function import KERNELS, KernelFunction, scale_gamma
+from pellucid.kernels.kernel import KERNELS, Kernel, ShiftedKernel, kernel_from, scale_gamma
 from pellucid.linear_model.row_by_row.kernel_perceptron_proof import KernelMistakes, prove_kernel_mistakes
 from pellucid.linear_model.row_by_row.kernel_perceptron_solvers import KernelMachine, ProductRows, count_mistakes
 from pellucid.linear_model.row_by_row.perceptron_proof import repeated_weight
@@ -122,7 +122,9 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
         shown = self._present(X, codes, weight)
         self.gamma_ = self._factor(X, shown)
         machines = self._machines(codes, shown)
-        products = ProductRows(self._function(with_constant=True), X, shown.order)
+        products = ProductRows(
+            self._products(with_constant=True), X, shown.order, is_given=self.kernel == "precomputed"
+        )
         watch = self._watch(X, y, attributes=lambda found: self._lines(found, X, shown), max_iter=self.max_iter)
         trace = count_mistakes(machines, products, max_iter=self.max_iter, shuffle=self.shuffle, watch=watch)
         if hasattr(self, "support_vectors_"):
@@ -142,7 +144,7 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        scores = self._function().times(X, self._support_rows(), self.dual_coef_.T) + self.intercept_
+        scores = self._products().times(X, self._support_rows(), self.dual_coef_.T) + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Data) -> Array:
@@ -151,7 +153,7 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
 
     def _check_parameters(self) -> None:
         if not callable(self.kernel):
-            check_one_of(KERNELS, "Or pass a function of two rows.", kernel=self.kernel)
+            check_one_of(tuple(KERNELS), "Or pass a function of two rows.", kernel=self.kernel)
         if isinstance(self.gamma, str):
             check_one_of(("scale", "auto"), gamma=self.gamma)
         else:
@@ -186,9 +188,9 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
             return scale_gamma(X[shown.order], shown.weight[shown.order])
         return float(self.gamma)
 
-    def _function(self, *, with_constant: bool = False) -> KernelFunction:
-        constant = 1.0 if with_constant and self.fit_intercept else 0.0
-        return KernelFunction(self.kernel, self.gamma_, self.degree, float(self.coef0), constant)
+    def _products(self, *, with_constant: bool = False) -> Kernel:
+        kernel = kernel_from(self.kernel, gamma=self.gamma_, degree=self.degree, coef0=float(self.coef0))
+        return ShiftedKernel(kernel) if with_constant and self.fit_intercept else kernel
 
     def _machines(self, codes: Array, shown: Presentation) -> list[KernelMachine]:
         signs = machine_signs(codes, len(self.classes_))[:, shown.order]
@@ -218,7 +220,7 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
             fit_intercept=self.fit_intercept,
         )
         signs = machine_signs(codes, len(self.classes_))
-        return prove_kernel_mistakes(self._function(with_constant=True), X, signs, weight, together, model)
+        return prove_kernel_mistakes(self._products(with_constant=True), X, signs, weight, together, model)
 
     def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
         X, y, weight = self._check_labeled(X, y, sample_weight, reset=False)

@@ -19,7 +19,7 @@ import numpy as np
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
 from pellucid.core.types import Array
-from pellucid.linear_model.row_by_row.kernel_function import KernelFunction
+from pellucid.kernels.kernel import Kernel
 
 
 @dataclass(frozen=True)
@@ -35,22 +35,22 @@ class KernelMistakes:
 
 
 def prove_kernel_mistakes(
-    function: KernelFunction, X: Any, signs: Array, weight: Array, shown: Array, model: KernelMistakes
+    kernel: Kernel, X: Any, signs: Array, weight: Array, shown: Array, model: KernelMistakes
 ) -> Certificate:
-    """Return the certificate; ``function`` has the constant of the intercept, ``shown`` is what each row weighed."""
+    """Return the certificate; ``kernel`` has the constant of the intercept, ``shown`` is what each row weighed."""
     if model.support.max(initial=-1) >= X.shape[0]:
         claim = Claim("whole mistakes", "the model belongs to other data", np.inf, 0.0)
         return Certificate("none", (claim,), "support_ names rows that are not there.")
     own = signs[:, model.support]
     counts = model.dual * own / shown[model.support]
     claims = (_whole(counts, model, X.shape[0]), _constant(model))
-    scores = function.times(X, model.rows, model.dual.T).T
+    scores = kernel.times(X, model.rows, model.dual.T).T
     wrong = np.sum((signs * scores <= 0.0) & (weight > 0.0), axis=1)
     if wrong.any():
         many = f" in {int(np.sum(wrong > 0))} of {len(signs)} machines" if len(signs) > 1 else ""
         reason = f"{int(wrong.sum())} rows are still on the wrong side{many}, so no margin bounds the mistakes."
         return Certificate("none", claims, reason)
-    radius = float(np.max(function.squares(X)[weight > 0.0]))
+    radius = float(np.max(kernel.diagonal(X)[weight > 0.0]))
     pairs = []
     for k in range(len(signs)):
         length = float(model.dual[k] @ scores[k, model.support])

@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.row_by_row.kernel_function import KernelFunction
+from pellucid.kernels.kernel import Kernel
 from pellucid.linear_model.row_by_row.row_by_row_solvers import shuffled
 
 MOST_KEPT = 1 << 28
@@ -24,14 +24,15 @@ WHOLE = 1 << 27
 class ProductRows:
     """The products of one row with all rows shown, on demand."""
 
-    def __init__(self, function: KernelFunction, X: Any, order: Array) -> None:
-        self.function, self.X, self.order = function, X, order
-        self.is_given = function.kernel == "precomputed"
-        self.rows = X if self.is_given else X[order]
+    def __init__(self, kernel: Kernel, X: Any, order: Array, *, is_given: bool) -> None:
+        self.kernel, self.order = kernel, order
+        self.rows = X if is_given else X[order]
+        self.columns: Any = order if is_given else self.rows
+        self.shown: Any = order if is_given else slice(None)
         self.kept: OrderedDict[int, Array] = OrderedDict()
         self.whole = None
         if 8 * len(order) ** 2 <= WHOLE:
-            self.whole = function.between(X[order], order) if self.is_given else function.between(self.rows, self.rows)
+            self.whole = kernel(self.rows, self.columns)[self.shown]
 
     def __getitem__(self, i: int) -> Array:
         """Return the products with the row shown in place ``i``."""
@@ -40,13 +41,8 @@ class ProductRows:
         if i not in self.kept:
             if 8 * len(self.order) * (len(self.kept) + 1) > MOST_KEPT:
                 self.kept.popitem(last=False)
-            self.kept[i] = self._column(i)
+            self.kept[i] = self.kernel(self.rows, self.columns[[i]])[self.shown, 0]
         return self.kept[i]
-
-    def _column(self, i: int) -> Array:
-        if self.is_given:
-            return np.asarray(self.X[self.order, self.order[i]], dtype=np.float64) + self.function.constant
-        return self.function.between(self.rows, self.rows[[i]])[:, 0]
 
 
 @dataclass

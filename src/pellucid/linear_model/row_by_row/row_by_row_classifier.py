@@ -28,7 +28,6 @@ from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.linear_input import FLOATS
 from pellucid.linear_model.row_by_row.presented_rows import Presentation, present_as_given, present_by_content
-from pellucid.linear_model.row_by_row.row_by_row_losses import row_loss
 from pellucid.linear_model.row_by_row.row_by_row_rule import SPARSE_INTERCEPT_RATE, Rule, make_rule
 from pellucid.linear_model.row_by_row.row_by_row_solvers import Machine, Stopping, gather_rows, learn, scattered
 from pellucid.linear_model.row_by_row.row_by_row_start import Start, make_start
@@ -41,6 +40,7 @@ from pellucid.linear_model.row_by_row.sgd_classifier_proof import (
     sgd_certificate,
     sum_claim,
 )
+from pellucid.losses.named_losses import named_loss
 
 
 class RowByRowClassifier(LinearClassifier, ClassifierMixin, CertifiedEstimator):
@@ -277,7 +277,7 @@ class RowByRowClassifier(LinearClassifier, ClassifierMixin, CertifiedEstimator):
             coef=dense(self.coef_).astype(np.float64),
             intercept=self.intercept_.astype(np.float64),
             dual=getattr(self, "dual_coef_", None),
-            loss=row_loss(self.loss, self.epsilon),
+            loss=named_loss(self.loss, self.epsilon),
             l2=rule.shrink,
             l1=rule.truncate,
             fit_intercept=self.fit_intercept,

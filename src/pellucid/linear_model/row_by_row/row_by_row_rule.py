@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-LOSSES = {
-    "hinge": 0,
-    "perceptron": 0,
-    "squared_hinge": 1,
-    "modified_huber": 2,
-    "log_loss": 3,
-    "squared_error": 4,
-    "huber": 5,
-    "epsilon_insensitive": 6,
-    "squared_epsilon_insensitive": 7,
-}
-"""The number by which the kernels know a loss; the perceptron's is a hinge at 0."""
+from pellucid.losses.named_losses import LOSS_NUMBERS
 
 SCHEDULES = {"constant": 0, "adaptive": 0, "optimal": 1, "invscaling": 2, "pa1": 3, "pa2": 4}
 """The number by which the kernels know a step size; 'adaptive' is constant within an epoch."""
@@ -63,7 +52,7 @@ def make_rule(
     mixture = {"l1": 1.0, "elasticnet": l1_ratio}.get(str(penalty), 0.0) or 0.0
     rate = 0.0 if penalty is None else alpha
     return Rule(
-        loss=LOSSES[loss],
+        loss=LOSS_NUMBERS[loss],
         width=float(width),
         schedule=SCHEDULES[learning_rate],
         eta0=float(eta0),

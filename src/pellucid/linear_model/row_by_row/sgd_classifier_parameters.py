@@ -6,12 +6,13 @@ from typing import Any
 
 from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole, is_number
 from pellucid.core.user_warnings import warn_user
-from pellucid.linear_model.row_by_row.row_by_row_rule import LOSSES, SCHEDULES
+from pellucid.linear_model.row_by_row.row_by_row_rule import SCHEDULES
+from pellucid.losses.named_losses import LOSS_NUMBERS
 
 
 def check_sgd_parameters(estimator: Any) -> None:
     """Refuse what scikit-learn refuses."""
-    check_one_of(tuple(LOSSES), loss=estimator.loss)
+    check_one_of(tuple(LOSS_NUMBERS), loss=estimator.loss)
     check_one_of(("l2", "l1", "elasticnet", None), penalty=estimator.penalty)
     check_one_of(tuple(SCHEDULES), learning_rate=estimator.learning_rate)
     check_nonnegative(alpha=estimator.alpha, epsilon=estimator.epsilon)

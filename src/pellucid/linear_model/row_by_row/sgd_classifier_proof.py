@@ -23,7 +23,7 @@ from scipy import sparse
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array
-from pellucid.linear_model.row_by_row.row_by_row_losses import RowLoss
+from pellucid.losses.loss import MarginLoss, ResidualLoss
 
 FACTORS = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1, 0.03, 0.01, 0.0)
 """Slopes far from the best are better when drawn towards 0; at 0 the bound says that losses are not negative."""
@@ -39,7 +39,7 @@ class Descended:
     coef: Array
     intercept: Array
     dual: Any
-    loss: RowLoss
+    loss: MarginLoss | ResidualLoss
     l2: float
     l1: float
     fit_intercept: bool
@@ -107,12 +107,12 @@ def _machine(X: Any, y: Array, cost: Array, total: float, model: Descended, k: i
     w, loss = model.coef[k], model.loss
     scores = np.asarray(X @ w) + model.intercept[k]
     penalty = 0.5 * model.l2 * float(w @ w) + model.l1 * float(np.abs(w).sum())
-    candidates = [loss.slope(y, scores)]
+    candidates = [loss.score_slope(y, scores)]
     if model.dual is not None and model.l2 > 0.0:
         a = model.dual[[k]].toarray()[0]
-        candidates.append(loss.within(y, -model.l2 * total * a / np.where(cost > 0.0, cost, 1.0)))
+        candidates.append(loss.score_slopes_within(y, -model.l2 * total * a / np.where(cost > 0.0, cost, 1.0)))
     bound = max(_lower_bound(X, y, cost, total, model, slopes) for slopes in candidates)
-    return float(cost @ loss.value(y, scores)) / total + penalty, bound
+    return float(cost @ loss.of(y, scores)) / total + penalty, bound
 
 
 def _lower_bound(X: Any, y: Array, cost: Array, total: float, model: Descended, slopes: Array) -> float:
@@ -123,7 +123,7 @@ def _lower_bound(X: Any, y: Array, cost: Array, total: float, model: Descended, 
     limit = np.inf if model.l2 > 0.0 else (model.l1 / largest if largest > 0.0 else np.inf)
     values = []
     for factor in (min(f, limit) for f in FACTORS):
-        conjugate = float(cost @ model.loss.conjugate(y, factor * slopes)) / total
+        conjugate = float(cost @ model.loss.score_conjugate(y, factor * slopes)) / total
         over = np.maximum(factor * v - model.l1, 0.0)
         values.append(-conjugate - (float(over @ over) / (2.0 * model.l2) if model.l2 > 0.0 else 0.0))
     return max(values)

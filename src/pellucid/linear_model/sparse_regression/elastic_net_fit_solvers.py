@@ -15,15 +15,15 @@ from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.core.weights import relative_weights
 from pellucid.linear_model.linear_predictor import one_target, stored_intercept
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_proof import (
     elastic_net_certificate,
     gap_bound,
     intercept_bound,
 )
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import (
-    Descent,
     Iterate,
+    PassBudget,
     elastic_net_working_set,
     gap_at,
     least_squares,
@@ -44,28 +44,30 @@ class Path:
 
 
 def elastic_net_path(
-    gram: WorkingGram, b: Array, penalties: list[Penalty], how: Descent, start: Array | None = None
+    gram: WorkingGram, b: Array, penalties: list[ElasticNetPenalty], budget: PassBudget, start: Array | None = None
 ) -> Path:
     """Solve for each penalty in turn; the working set and its Gram matrix are kept."""
     at = Iterate.start(gram, b, start)
     coefs = np.empty((gram.design.shape[1], len(penalties)), order="F")
     gaps, n_iters = np.empty(len(penalties)), []
-    previous: Penalty | None = None
+    previous: ElasticNetPenalty | None = None
     for i, penalty in enumerate(penalties):
         if previous is not None:
             screen_by_strong_rule(gram, at, previous, penalty)
-        gaps[i], n_iter = solve_at(gram, b, penalty, at, how)
+        gaps[i], n_iter = solve_at(gram, b, penalty, at, budget)
         coefs[:, i] = at.w
         n_iters.append(n_iter)
         previous = penalty
     return Path(coefs, gaps, n_iters)
 
 
-def solve_at(gram: WorkingGram, b: Array, penalty: Penalty, at: Iterate, how: Descent) -> tuple[float, int]:
+def solve_at(
+    gram: WorkingGram, b: Array, penalty: ElasticNetPenalty, at: Iterate, budget: PassBudget
+) -> tuple[float, int]:
     """Solve for one penalty; without a penalty and sign constraint the problem is plain least squares."""
     unpenalized = penalty.l1 == penalty.l2 == 0.0 and not penalty.positive
-    gap, n_iter = (least_squares if unpenalized else elastic_net_working_set)(gram, b, penalty, at, how)
-    return gap, n_iter if how.may_keep_start else max(1, n_iter)
+    gap, n_iter = (least_squares if unpenalized else elastic_net_working_set)(gram, b, penalty, at, budget)
+    return gap, n_iter if budget.may_keep_start else max(1, n_iter)
 
 
 @dataclass(frozen=True)
@@ -143,11 +145,11 @@ def _fit_target(
     watch: Watch,
 ) -> OneTarget:
     design, n = gram.design, len(b)
-    penalty = Penalty.of(settings.alpha, settings.l1_ratio, n, positive=settings.positive)
+    penalty = ElasticNetPenalty.of(settings.alpha, settings.l1_ratio, n, positive=settings.positive)
     mean_sq_target = float(b @ b) / n
     mean_sq_raw = mean_sq_target + float(y_mean) ** 2
     bound = gap_bound(settings.tol, mean_sq_target, mean_sq_raw)
-    descent = Descent(
+    budget = PassBudget(
         goal=n * bound,
         max_iter=settings.max_iter,
         rng=settings.rng,
@@ -158,7 +160,7 @@ def _fit_target(
         margin=0.5,  # a single fit can afford to end well below its bound
     )
     point = Iterate.start(gram, b, start)
-    gap, n_iter = solve_at(gram, b, penalty, point, descent)
+    gap, n_iter = solve_at(gram, b, penalty, point, budget)
     coef = point.w.astype(dtype)
     intercept = dtype.type(y_mean - float((design.mean * coef).sum()))
     if not (np.isfinite(coef).all() and np.isfinite(intercept)):

@@ -10,7 +10,7 @@ from pellucid.core.types import Array
 
 
 @dataclass(frozen=True)
-class Penalty:
+class ElasticNetPenalty:
     r""":math:`l_1 \|w\|_1 + \frac{l_2}{2} \|w\|_2^2`, with :math:`w \ge 0` if positive."""
 
     l1: float
@@ -18,7 +18,7 @@ class Penalty:
     positive: bool = False
 
     @classmethod
-    def of(cls, alpha: float, l1_ratio: float, total_weight: float, *, positive: bool) -> Penalty:
+    def of(cls, alpha: float, l1_ratio: float, total_weight: float, *, positive: bool) -> ElasticNetPenalty:
         """Return the penalty of scikit-learn's parametrization, times the total weight of the samples."""
         return cls(alpha * l1_ratio * total_weight, alpha * (1.0 - l1_ratio) * total_weight, positive)
 

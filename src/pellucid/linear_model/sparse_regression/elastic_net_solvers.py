@@ -19,7 +19,7 @@ from scipy.linalg import lstsq
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
 from pellucid.numerics.coordinate_descent_kernels import elastic_net_gap
 from pellucid.numerics.working_gram import WorkingGram
@@ -64,7 +64,7 @@ class Iterate:
 
 
 @dataclass
-class Descent:
+class PassBudget:
     """How to descend: precision, budget, order of the coordinates, and who watches."""
 
     goal: float
@@ -86,7 +86,7 @@ class Descent:
 
 
 def elastic_net_working_set(
-    gram: WorkingGram, b: Array, penalty: Penalty, at: Iterate, how: Descent
+    gram: WorkingGram, b: Array, penalty: ElasticNetPenalty, at: Iterate, budget: PassBudget
 ) -> tuple[float, int]:
     """Move ``at`` to the minimum; return the duality gap and the passes of coordinate descent done.
 
@@ -98,23 +98,25 @@ def elastic_net_working_set(
     lowest = LOWEST_STAGE * stage.l1
     while True:
         gap = elastic_net_gap(at.correlations, at.w, at.sq_residual, penalty.l1, penalty.l2, penalty.positive)
-        _note(how, penalty, at, gap, gram, n_passes)
-        reached = (n_passes > 0 or how.may_keep_start) and gap <= how.aim and stage.l1 == penalty.l1
-        exhausted = n_passes >= how.max_iter or reached
-        if how.watch(at.w) or exhausted or gap == 0.0:
+        _note(budget, penalty, at, gap, gram, n_passes)
+        reached = (n_passes > 0 or budget.may_keep_start) and gap <= budget.aim and stage.l1 == penalty.l1
+        exhausted = n_passes >= budget.max_iter or reached
+        if budget.watch(at.w) or exhausted or gap == 0.0:
             return gap, n_passes
         stage = replace(penalty, l1=FALL * stage.l1 if FALL * stage.l1 > max(penalty.l1, lowest) else penalty.l1)
         _enlarge(gram, stage, at)
-        n_passes += _solve_on_working_set(gram, b, stage, at, how, how.max_iter - n_passes)
+        n_passes += _solve_on_working_set(gram, b, stage, at, budget, budget.max_iter - n_passes)
 
 
-def gap_at(gram: WorkingGram, b: Array, penalty: Penalty, w: Array) -> float:
+def gap_at(gram: WorkingGram, b: Array, penalty: ElasticNetPenalty, w: Array) -> float:
     """Return the duality gap of given coefficients."""
     at = Iterate.start(gram, b, w)
     return elastic_net_gap(at.correlations, at.w, at.sq_residual, penalty.l1, penalty.l2, penalty.positive)
 
 
-def least_squares(gram: WorkingGram, b: Array, penalty: Penalty, at: Iterate, how: Descent) -> tuple[float, int]:
+def least_squares(
+    gram: WorkingGram, b: Array, penalty: ElasticNetPenalty, at: Iterate, budget: PassBudget
+) -> tuple[float, int]:
     """Move ``at`` to the least squares solution of smallest norm: the problem without a penalty.
 
     The dual point is the part of the residual that no column explains; the gap is half the square norm of the rest.
@@ -125,18 +127,20 @@ def least_squares(gram: WorkingGram, b: Array, penalty: Penalty, at: Iterate, ho
     at.sq_residual, at.correlations = float(residual @ residual), A.T @ residual
     explained = A @ lstsq(A, residual)[0]
     gap = 0.5 * float(explained @ explained)
-    _note(how, penalty, at, gap, gram, 1)
-    how.watch(at.w)
+    _note(budget, penalty, at, gap, gram, 1)
+    budget.watch(at.w)
     return gap, 1
 
 
-def screen_by_strong_rule(gram: WorkingGram, at: Iterate, previous: Penalty, penalty: Penalty) -> None:
+def screen_by_strong_rule(
+    gram: WorkingGram, at: Iterate, previous: ElasticNetPenalty, penalty: ElasticNetPenalty
+) -> None:
     """Add the columns that are likely to matter at the next penalty of a path, given those at the previous one."""
     likely = penalty.slopes(at.correlations) >= 2.0 * penalty.l1 - previous.l1
     gram.add(np.flatnonzero(likely & ~gram.holds))
 
 
-def _first_stage(penalty: Penalty, at: Iterate) -> Penalty:
+def _first_stage(penalty: ElasticNetPenalty, at: Iterate) -> ElasticNetPenalty:
     """Return the l1 penalty from which the next stage admits the columns of a first working set."""
     slopes = penalty.slopes(at.correlations)
     rank = max(0, len(slopes) - FIRST_COLUMNS)
@@ -149,7 +153,7 @@ def _is_tall(gram: WorkingGram) -> bool:
     return p <= SMALL_WIDTH and 4 * p <= n
 
 
-def _enlarge(gram: WorkingGram, penalty: Penalty, at: Iterate) -> None:
+def _enlarge(gram: WorkingGram, penalty: ElasticNetPenalty, at: Iterate) -> None:
     """Add the support and the columns that violate optimality most, at most half as many as it has."""
     if gram.design.shape[1] <= FIRST_COLUMNS or _is_tall(gram):
         gram.add(np.flatnonzero(~gram.holds))
@@ -163,14 +167,16 @@ def _enlarge(gram: WorkingGram, penalty: Penalty, at: Iterate) -> None:
     gram.add(np.sort(missing))
 
 
-def _solve_on_working_set(gram: WorkingGram, b: Array, penalty: Penalty, at: Iterate, how: Descent, budget: int) -> int:
+def _solve_on_working_set(
+    gram: WorkingGram, b: Array, penalty: ElasticNetPenalty, at: Iterate, budget: PassBudget, most_passes: int
+) -> int:
     """Move the coordinates of the working set to their minimum, others fixed; return the passes done."""
     columns = gram.columns
     problem = Subproblem(gram.matrix, at.correlations[columns], at.w[columns], at.sq_residual, penalty)
-    goal = max(0.5 * how.aim, 0.1 * problem.gap)  # more would be wasted: columns may be missing
-    n_passes = solve_subproblem(problem, goal, EXACT * how.goal, budget, how.rng)
+    goal = max(0.5 * budget.aim, 0.1 * problem.gap)  # more would be wasted: columns may be missing
+    n_passes = solve_subproblem(problem, goal, EXACT * budget.goal, most_passes, budget.rng)
     at.w[columns] = problem.w
-    if len(gram) == len(at.w) and _rounding(problem, b) <= NEGLIGIBLE * how.goal:
+    if len(gram) == len(at.w) and _rounding(problem, b) <= NEGLIGIBLE * budget.goal:
         at.sq_residual, at.correlations[columns] = problem.sq_residual, problem.g
     else:
         residual = b - gram.times(at.w)
@@ -185,13 +191,15 @@ def _rounding(problem: Subproblem, b: Array) -> float:
     return ROUNDING * (float(np.linalg.norm(b)) + float(lengths.sum())) ** 2
 
 
-def _note(how: Descent, penalty: Penalty, at: Iterate, gap: float, gram: WorkingGram, n_passes: int) -> None:
-    how.trace.add(
-        iteration=len(how.trace),
-        objective=(0.5 * at.sq_residual + penalty.at(at.w)) / how.scale,
-        gap=gap / how.scale,
+def _note(
+    budget: PassBudget, penalty: ElasticNetPenalty, at: Iterate, gap: float, gram: WorkingGram, n_passes: int
+) -> None:
+    budget.trace.add(
+        iteration=len(budget.trace),
+        objective=(0.5 * at.sq_residual + penalty.at(at.w)) / budget.scale,
+        gap=gap / budget.scale,
         working_set=len(gram),
         nonzero=int(np.count_nonzero(at.w)),
         passes=n_passes,
     )
-    how.trace.keep(coef=at.w)
+    budget.trace.keep(coef=at.w)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from pellucid.core.types import Array
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.numerics.coordinate_descent_kernels import elastic_net_gap, gather_block, gram_descent
 
 SMALL_SUPPORT = 256
@@ -45,7 +45,7 @@ class Subproblem:
     g: Array
     w: Array
     sq_residual: float
-    penalty: Penalty
+    penalty: ElasticNetPenalty
 
     @property
     def gap(self) -> float:

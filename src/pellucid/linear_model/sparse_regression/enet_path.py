@@ -13,9 +13,9 @@ from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import elastic_net_path
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_proof import SMALLEST_ALPHA, gap_bound
-from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent
+from pellucid.linear_model.sparse_regression.elastic_net_solvers import PassBudget
 from pellucid.linear_model.sparse_regression.given_gram import given_gram
 from pellucid.numerics.design import make_design
 from pellucid.numerics.working_gram import WorkingGram
@@ -102,14 +102,14 @@ def enet_path(
     b, _ = design.center(y)
     grid = alpha_grid(alphas, design.transposed_times(b), n, l1_ratio=l1_ratio, eps=eps, positive=positive)
     mean_sq = float(b @ b) / n
-    how = Descent(
+    budget = PassBudget(
         goal=n * gap_bound(tol, mean_sq, mean_sq),
         max_iter=max_iter,
         rng=check_random_state(random_state) if selection == "random" else None,
         scale=n,
     )
-    penalties = [Penalty.of(alpha, l1_ratio, n, positive=positive) for alpha in grid]
-    path = elastic_net_path(WorkingGram(design, given_gram(precompute, design)), b, penalties, how, coef_init)
+    penalties = [ElasticNetPenalty.of(alpha, l1_ratio, n, positive=positive) for alpha in grid]
+    path = elastic_net_path(WorkingGram(design, given_gram(precompute, design)), b, penalties, budget, coef_init)
     answer = (grid, path.coefs.astype(X.dtype, copy=False), path.gaps / n)
     return (*answer, path.n_iters) if return_n_iter else answer
 

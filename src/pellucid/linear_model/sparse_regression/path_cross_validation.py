@@ -15,9 +15,9 @@ from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.core.weights import relative_weights
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Path, elastic_net_path
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import Penalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_proof import gap_bound
-from pellucid.linear_model.sparse_regression.elastic_net_solvers import Descent
+from pellucid.linear_model.sparse_regression.elastic_net_solvers import PassBudget
 from pellucid.numerics.design import Design, make_design
 from pellucid.numerics.working_gram import WorkingGram
 
@@ -75,11 +75,11 @@ def _fold_errors(
     n, mean_sq = len(train), float(b @ b) / len(train)
     bound = gap_bound(settings.tol, mean_sq, mean_sq + float(y_mean) ** 2)
     rng = None if settings.seed is None else check_random_state(settings.seed)
-    how = Descent(goal=n * bound, max_iter=settings.max_iter, rng=rng, scale=n)
+    budget = PassBudget(goal=n * bound, max_iter=settings.max_iter, rng=rng, scale=n)
     mse, worst = [], 0.0
     for l1_ratio, grid in zip(settings.l1_ratios, settings.grids, strict=True):
-        penalties = [Penalty.of(alpha, l1_ratio, n, positive=settings.positive) for alpha in grid]
-        path = elastic_net_path(gram, b, penalties, how)
+        penalties = [ElasticNetPenalty.of(alpha, l1_ratio, n, positive=settings.positive) for alpha in grid]
+        path = elastic_net_path(gram, b, penalties, budget)
         worst = max(worst, float(path.gaps.max()) / (n * bound) if bound > 0.0 else 0.0)
         mse.append(
             _held_out_errors(path, design, float(y_mean), X[test], y[test], None if weight is None else weight[test])

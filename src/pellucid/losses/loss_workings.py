@@ -1,0 +1,192 @@
+"""Losses by hand: values, slopes, kinks with their intervals of subgradients, and what they say about mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sympy import Expr, Integer, Matrix, Rational, exp, log
+
+from pellucid.core.types import Data
+from pellucid.losses.loss_pieces import Pieces, pieces_of
+from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.workings.exact_data import exact_features, exact_number, rounding_remark
+from pellucid.workings.exact_labels import read_labels
+from pellucid.workings.notation import Math, Script, Words, fenced, math, over, typed
+
+MOST_NUMBERS = 20
+
+
+def loss_workings(loss: Any, z: Data, y: Data = None) -> Document:
+    """Show the loss at some margins or residuals, for ``show_work``; cross-entropy takes scores and class numbers."""
+    if type(loss).__name__ == "CrossEntropyLoss":
+        return _cross_entropy_workings(loss, z, y)
+    pieces = pieces_of(loss)
+    if y is not None:
+        raise ValueError(
+            "y must be None, got labels. Pass margins y f(x) or residuals f(x) − y as the second argument."
+        )
+    numbers, rounded = _read(z)
+    values = [pieces.value(number) for number in numbers]
+    slopes = [pieces.slopes(number) for number in numbers]
+    z = np.array([float(number) for number in numbers])
+    steps = [
+        _table_step(pieces, numbers, values, slopes),
+        _kink_step(pieces),
+        _shape_step(pieces, numbers, values),
+        _comparison_step([(loss.value(z), values), (loss.gradient(z), _least(slopes))]),
+    ]
+    of_margin = pieces.bounds is not None
+    introduction: list[Block] = [
+        sentence("The loss of a margin ", math("m"), ", the label −1 or 1 times the score:")
+        if of_margin
+        else sentence("The loss of a residual ", math("r"), ", the prediction less the truth:"),
+        formula("ℓ", fenced("m" if of_margin else "r"), "=", pieces.definition),
+        *([rounding_remark()] if rounded else []),
+    ]
+    return Document(pieces.title, tuple(introduction), tuple(steps), {"value": values, "gradient": _least(slopes)})
+
+
+def _read(z: Data) -> tuple[list[Rational], bool]:
+    numbers = np.atleast_1d(np.asarray(z, dtype=object))
+    if numbers.ndim != 1 or not 1 <= len(numbers) <= MOST_NUMBERS:
+        raise ValueError(
+            f"margins or residuals must be a list of at most {MOST_NUMBERS} numbers, got shape {numbers.shape}."
+        )
+    read = [exact_number(number, "margins or residuals") for number in numbers]
+    return [number for number, _ in read], any(rounded for _, rounded in read)
+
+
+def _least(slopes: Sequence[tuple[Any, Any]]) -> list[Any]:
+    """Return the subgradients of least size: 0 where the interval holds it, else the end nearer to 0."""
+    return [0 if low <= 0 <= high else min(low, high, key=abs) for low, high in slopes]
+
+
+def _table_step(pieces: Pieces, numbers: list[Rational], values: list[Any], slopes: list[tuple[Any, Any]]) -> Step:
+    letter = "r" if pieces.bounds is None else "m"
+    is_exact = all(value.is_Rational for value in values)
+    head = [math(letter), math("ℓ", fenced(letter)), *([] if is_exact else ["about"]), "slope"]
+    rows = []
+    for number, value, ends in zip(numbers, values, slopes, strict=True):
+        slope = Words("none") if number == pieces.jump else _interval(*ends)
+        rows.append([typed(number), value, *([] if is_exact else [_brief(value)]), slope])
+    blocks: list[Block] = [table(head, rows)]
+    if any(low != high for low, high in slopes):
+        blocks.append(sentence("Two numbers between brackets are the ends of the interval of all subgradients."))
+    blocks.append(sentence("Together the loss is ", _brief(sum(values)), "."))
+    return step("Values and slopes", *blocks)
+
+
+def _brief(value: Any) -> str | Math:
+    """Return a fraction as it is, and what has logarithms as a decimal."""
+    return math(value) if value.is_Rational else f"{float(value):.4f}"
+
+
+def _interval(low: Any, high: Any) -> Math:
+    return math(low) if low == high else fenced(math(low, ",", high), "[]")
+
+
+def _kink_step(pieces: Pieces) -> Step:
+    if pieces.jump is not None:
+        return step(
+            "The jump",
+            sentence(
+                "At ", math(pieces.jump), " the loss jumps from 1 to 0: no line through that point stays below it."
+            ),
+        )
+    if not pieces.kinks:
+        return step("Kinks", sentence("There are none: the slopes from both sides agree everywhere."))
+    rows = [[kink, *pieces.slopes(kink), _interval(*pieces.slopes(kink))] for kink in pieces.kinks]
+    return step(
+        "Kinks",
+        sentence("Where the slopes from both sides differ, every number between them is a subgradient:"),
+        table(["at", "slope from the left", "slope from the right", "subgradients"], rows),
+        remark("The program takes the subgradient nearest to 0."),
+    )
+
+
+def _shape_step(pieces: Pieces, numbers: list[Rational], values: list[Any]) -> Step:
+    blocks: list[Block] = [sentence(pieces.shape)]
+    if pieces.bounds is None:
+        return step("Convex, and what is best", *blocks, sentence(pieces.best))
+    mistakes = [Rational(1 if number <= 0 else 0) for number in numbers]
+    rows = [[typed(m), mistake, _brief(value)] for m, mistake, value in zip(numbers, mistakes, values, strict=True)]
+    return step(
+        "Convexity and mistakes",
+        *blocks,
+        sentence(pieces.bounds),
+        table(["margin", "mistake", "loss"], rows, summary=[["sum", sum(mistakes), _brief(sum(values))]]),
+    )
+
+
+def _cross_entropy_workings(loss: Any, scores: Data, y: Data) -> Document:
+    """Show probabilities, losses and gradients of a few rows of scores."""
+    Z, _, rounded = exact_features(scores)
+    labels = read_labels(y, Z.rows)
+    if not all(isinstance(label, int) and 0 <= label < Z.cols for label in labels):
+        raise ValueError(f"y must hold class numbers from 0 to {Z.cols - 1}, got {labels}.")
+    parts = [[exp(z) for z in Z.row(i)] for i in range(Z.rows)]
+    P = Matrix([[part / sum(row) for part in row] for row in parts])
+    values = [log(sum(row)) - Z[i, label] for i, (row, label) in enumerate(zip(parts, labels, strict=True))]
+    slopes = [[P[i, k] - Integer(k == labels[i]) for k in range(Z.cols)] for i in range(Z.rows)]
+    power = Script(math("e"), above=math("z_k"))
+    introduction: tuple[Block, ...] = (
+        sentence("The loss of scores ", math("z"), " for the class ", math("y"), ", minus the log of its share:"),
+        formula("ℓ = −", Words("log"), "p_y ,", "p_k =", over(power, math("∑", Script(math("e"), above=math("z_j"))))),
+        *([rounding_remark()] if rounded else []),
+    )
+    program = np.array(Z.tolist(), dtype=float)
+    steps = (
+        _share_step(Z, P),
+        _value_step(labels, P, values),
+        _slope_step(slopes),
+        _comparison_step([(loss.value(program, labels), values), (loss.gradient(program, labels), slopes)]),
+    )
+    return Document("Cross-entropy", introduction, steps, {"value": values, "gradient": slopes})
+
+
+def _share_step(Z: Matrix, P: Matrix) -> Step:
+    head = [math("i"), *(math(f"z_{k}") for k in range(Z.cols)), *(math(f"p_{k}") for k in range(Z.cols))]
+    rows = [[math(i + 1), *map(typed, Z.row(i)), *map(_about, P.row(i))] for i in range(Z.rows)]
+    return step(
+        "Scores to probabilities",
+        sentence("Raise e to each score and divide by the sum of the row. Adding a constant to a row changes nothing."),
+        table(head, rows),
+    )
+
+
+def _value_step(labels: list[int], P: Matrix, values: list[Expr]) -> Step:
+    rows = [[math(i + 1), math(y), _about(P[i, y]), values[i], _about(values[i])] for i, y in enumerate(labels)]
+    return step(
+        "The loss",
+        table([math("i"), math("y"), math("p_y"), math("ℓ"), "about"], rows),
+        sentence(f"Together the loss is about {_about(sum(values))}."),
+        sentence("It is convex in the scores: a log of a sum of exponentials, less a straight line. It has no kinks."),
+    )
+
+
+def _slope_step(slopes: list[list[Expr]]) -> Step:
+    head = [math("i"), *(math("p_k −", fenced("y = k", "[]")) if k == 0 else "" for k in range(len(slopes[0])))]
+    rows = [[math(i + 1), *map(_about, row)] for i, row in enumerate(slopes)]
+    return step(
+        "The gradient",
+        sentence("The derivative by each score is the probability, less 1 for the true class; each row adds up to 0:"),
+        table(head, rows),
+    )
+
+
+def _about(value: Expr) -> str:
+    return f"{float(value):.4f}".replace("-", "−")
+
+
+def _comparison_step(pairs: Sequence[tuple[Any, Any]]) -> Step:
+    """Return how far the program's values and gradients are from the exact ones."""
+    distances = [float(np.max(np.abs(program - np.array(exact, dtype=float)))) for program, exact in pairs]
+    return step(
+        "Compare with the program",
+        table(
+            ["method", "largest distance from the exact value"],
+            [[name, f"{distance:.1e}"] for name, distance in zip(("value", "gradient"), distances, strict=True)],
+        ),
+    )

@@ -1,0 +1,1 @@
+"""One machine for all classes (Crammer and Singer)."""

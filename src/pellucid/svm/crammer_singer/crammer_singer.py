@@ -1,0 +1,111 @@
+r"""One machine for all classes (Crammer and Singer): the own class should score higher than every other by 1.
+
+.. math:: P(U) = \tfrac12\|U\|^2 + \sum_i c_i\max_k r_{ik},\qquad r_{ik} = [k \ne y_i] + (u_k - u_{y_i})'a_i
+
+The maximum is smoothed: :math:`\max_p\ p'r_i - \tfrac\delta2\|p - q_i\|^2` over the shares
+:math:`p \ge 0,\ \sum_k p_k = 1`, which are the projection of :math:`q_i + r_i/\delta` on them.
+:math:`\alpha_{ik} = c_i([k = y_i] - p_{ik})` is a dual point of the problem itself, with the gap
+:math:`\tfrac12\|\nabla P_\delta\|^2 + \sum_i c_i(\max_k r_{ik} - p_i'r_i)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from pellucid.core.types import Array
+from pellucid.numerics.curvature_equations import solve_curvature
+from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.crammer_singer.crammer_singer_kernels import bend_pass, largest_excess_pass
+from pellucid.svm.crammer_singer.shared_rows import SharedRows
+
+
+@dataclass(frozen=True)
+class LargestExcess:
+    """The loss at scores of shape (n, n_classes), with the shares of the classes."""
+
+    f: Array
+    value: float
+    pull: Array
+    excess: float
+    shares: Array  # (n, n_classes)
+    curvature: Array  # (n,): of a row whose shares are all free
+
+    def bend_along(self, slopes: Array) -> float:
+        """Return the second derivative along a direction of the scores."""
+        return float(bend_pass(self.shares, self.curvature, slopes))
+
+
+@dataclass(frozen=True)
+class CrammerSinger:
+    """Rows, their classes numbered from 0, the cost of each, and the shares around which the loss is smoothed.
+
+    The weights are those of all classes, one by one.
+    """
+
+    rows: AugmentedRows
+    labels: Array
+    cost: Array
+    center: Array  # (n, n_classes)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.center.shape[1])
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return self.n_classes * self.rows.width
+
+    @property
+    def entries(self) -> int:
+        """Number of entries of the data, for each class."""
+        return self.n_classes * self.rows.n * self.rows.width
+
+    def centered_at(self, loss: LargestExcess) -> Self:
+        """Return the problem smoothed around the shares of this loss."""
+        return replace(self, center=loss.shares)
+
+    def scores(self, w: Array) -> Array:
+        """Return the scores of all rows and classes."""
+        return self.rows.scores_by_class(w.reshape(self.n_classes, -1))
+
+    def pull(self, r: Array) -> Array:
+        """Return the rows summed with these weights, class by class."""
+        return self.rows.pull_by_class(r).ravel()
+
+    def loss(self, f: Array, smoothing: float) -> LargestExcess:
+        """Return the loss smoothed by ``smoothing``."""
+        shares = np.empty_like(self.center)
+        value, missing = largest_excess_pass(f, self.labels, self.cost, self.center, smoothing, shares)
+        return LargestExcess(f, value, self.dual_point(shares), max(0.0, missing), shares, self.cost / smoothing)
+
+    def loss_of(self, shares: Array, f: Array) -> LargestExcess:
+        """Return the loss at these scores, with a dual point that is given, and nothing smoothed."""
+        r = self.excess(f)
+        value = float(self.cost @ r.max(axis=1))
+        missing = max(0.0, value - float(self.cost @ np.sum(shares * r, axis=1)))
+        return LargestExcess(f, value, self.dual_point(shares), missing, shares, np.zeros_like(self.cost))
+
+    def excess(self, f: Array) -> Array:
+        r"""Return :math:`r_{ik} = [k \ne y_i] + f_{ik} - f_{iy_i}`."""
+        each = np.arange(len(f))
+        r = f - f[each, self.labels][:, None] + 1.0
+        r[each, self.labels] = 0.0
+        return r
+
+    def dual_point(self, shares: Array) -> Array:
+        """Return :math:`c_i([k = y_i] - p_{ik})`."""
+        dual = -self.cost[:, None] * shares
+        dual[np.arange(len(dual)), self.labels] += self.cost
+        return dual
+
+    def newton_step(self, loss: LargestExcess, gradient: Array) -> Array:
+        """Return the second derivative, inverted, times the gradient: from the shared rows where they are fewer."""
+        shared = SharedRows(self.rows, loss.shares, loss.curvature)
+        if shared.rank <= self.size and shared.is_dual_safe:
+            return shared.solve_dual(gradient)
+        return solve_curvature(shared, loss, gradient)

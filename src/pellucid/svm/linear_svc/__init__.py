@@ -1,0 +1,1 @@
+"""LinearSVC: its solvers, proof and workings."""

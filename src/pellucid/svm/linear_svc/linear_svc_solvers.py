@@ -1,0 +1,104 @@
+"""How the machines of a LinearSVC are fitted: which method for which loss, and all machines at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pellucid.core.threads import run_blocks
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.core.watching import Watch, ignore
+from pellucid.numerics.budget import Effort
+from pellucid.numerics.curvature_equations import DIRECT
+from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
+from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
+from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
+from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
+
+MANY_ROWS, MANY_ROWS_EACH = 10_000, 200
+"""Rows, and rows per column, from which the hinge is solved on the rows near the margin: of fewer a sample misleads."""
+
+SMALL = 1 << 14
+"""Entries of the data up to which the hinge is solved to rounding: it costs next to nothing there."""
+
+FEW_COLUMNS = 400
+"""Columns up to which the l1 penalty is solved with the whole Hessian; coordinate descent otherwise."""
+
+Solve = Callable[[MarginProblem, Effort], MarginFit]
+
+
+def solve_machines(
+    rows: AugmentedRows,
+    signs: Array,
+    cost: Array,
+    solve: Solve,
+    *,
+    goal: float,
+    max_iter: int,
+    watch: Watch,
+) -> list[MarginFit]:
+    """Return one machine per row of ``signs`` and ``cost``, on all threads; in turn if somebody watches."""
+    so_far = np.zeros((len(signs), rows.width))
+
+    def fit(k: int) -> MarginFit:
+        def seen(u: Array) -> bool:
+            so_far[k] = u
+            return watch(so_far)
+
+        used = cost[k] > 0.0
+        problem = MarginProblem(rows, signs[k], cost[k])
+        if not used.all():
+            problem = problem.part(np.flatnonzero(used))
+        machine = solve(problem, Effort(goal, max_iter, _never if watch is ignore else seen))
+        if machine.alpha is not None:
+            full = np.zeros(len(used))
+            full[used] = machine.alpha
+            machine.alpha = full
+        return machine
+
+    each = list(range(len(signs)))
+    return run_blocks(fit, each) if watch is ignore else [fit(k) for k in each]
+
+
+def choose_solver(loss: str, penalty: str, rows: AugmentedRows, seed: int) -> Solve:
+    """Return the method for this loss and penalty on rows of this shape."""
+    if penalty == "l1":
+        return proximal_newton if rows.width <= FEW_COLUMNS else column_descent
+    if loss == "squared_hinge":
+        return _newton_from_descent(seed) if rows.is_sparse and _is_large(rows) else squared_hinge_newton
+    if rows.n * rows.width <= SMALL:
+        return hinge_to_rounding
+    if rows.n >= MANY_ROWS and rows.n >= MANY_ROWS_EACH * rows.width:
+        return hinge_near_rows
+    if not _is_large(rows):
+        return hinge_interior_point
+    return lambda problem, effort: hinge_dual_descent(problem, effort, np.random.RandomState(seed))
+
+
+def _is_large(rows: AugmentedRows) -> bool:
+    """Return whether both rows and columns are too many for a Cholesky factor."""
+    return min(rows.n, rows.width) > DIRECT
+
+
+def _newton_from_descent(seed: int) -> Solve:
+    def solve(problem: MarginProblem, effort: Effort) -> MarginFit:
+        return squared_hinge_newton(problem, effort, squared_hinge_start(problem, np.random.RandomState(seed)))
+
+    return solve
+
+
+def joined_trace(machines: list[MarginFit]) -> Trace:
+    """Return the rows of all machines, one after the other, with the number of the machine."""
+    joined = Trace()
+    for k, machine in enumerate(machines):
+        for row in machine.trace:
+            joined.add(**{**row, "machine": float(k)})
+    return joined
+
+
+def _never(_u: Array) -> bool:
+    return False

@@ -1,0 +1,156 @@
+r"""Squared hinge loss with an l2 penalty: Newton's method on a function that is quadratic in pieces.
+
+The rows whose margin is short, :math:`\mathcal A`, give the Hessian :math:`I + 2\sum_{\mathcal A} c_i a_i a_i'`. Once
+:math:`\mathcal A` is right one step is exact, so few iterations are needed, and each updates the last Hessian by the
+rows that came or went. :math:`\alpha_i = 2c_i\max(0, 1 - m_i)` is a dual point with the gap
+:math:`\tfrac12\|\nabla P\|^2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from pellucid.core.types import Array
+from pellucid.losses.classification_losses import SquaredHingeLoss
+from pellucid.numerics.budget import Effort
+from pellucid.numerics.conjugate_gradient import conjugate_gradient
+from pellucid.numerics.curvature_equations import DIRECT, scaled_cholesky
+from pellucid.numerics.newton import Found, newton_descent
+from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+
+LOSS = SquaredHingeLoss()
+
+SPARE_STEPS = 3
+"""Steps beyond the goal: they cost little and usually find the exact minimum."""
+
+FLAT = 1e-10
+"""Part of the first slope of a line that is left at its minimum: trials are cheap, as the loss needs margins only."""
+
+MOST_CONJUGATE_STEPS, LOOSEST = 500, 0.1
+"""When conjugate gradients stop: after so many steps, or at this part of the gradient far from the minimum."""
+
+Solver = Callable[[Array, Array, float], Array]
+"""Solves ``H d = g``, from ``g``, which rows are short, and the relative residual that will do."""
+
+
+def squared_hinge_newton(problem: MarginProblem, effort: Effort, start: Array | None = None) -> MarginFit:
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)^2`; it starts at 0 if not told."""
+    start = np.zeros(problem.rows.width) if start is None else start
+    found, smooth = Found(start, start, 0.0), _SmoothProblem(problem, effort.goal)
+    spare = 0 if isinstance(smooth.solve, ConjugateGradient) else SPARE_STEPS
+    newton_descent(
+        smooth, found, effort, spare_steps=spare, flat=FLAT, short_step=np.inf, columns=_SquaredHinge.columns
+    )  # fmt: skip
+    return MarginFit(found.w, None, found.objective, found.gap, found.n_iter, found.trace)
+
+
+class _SquaredHinge:
+    """The loss at scores ``f``, as Newton's method asks for it; there is nothing to smooth."""
+
+    excess = 0.0
+
+    def __init__(self, problem: MarginProblem, signed_cost: Array, f: Array) -> None:
+        self.problem, self.f, self.margins = problem, f, problem.signs * f
+        self.pull = LOSS.gradient(self.margins)
+        self.pull *= signed_cost
+
+    @cached_property
+    def value(self) -> float:
+        """The loss."""
+        return float(self.problem.cost @ LOSS.value(self.margins))
+
+    @property
+    def is_short(self) -> Array:
+        """Which margins are short of 1."""
+        return self.margins < 1.0
+
+    def bend_along(self, slopes: Array) -> float:
+        """Return the second derivative along a direction of the scores."""
+        return float((self.problem.cost * LOSS.curvature(self.margins)) @ (slopes * slopes))
+
+    def columns(self) -> dict[str, float]:
+        """Return what the trace says of the loss."""
+        return {"short_margins": float(np.count_nonzero(self.is_short))}
+
+
+class _SmoothProblem:
+    """The problem as Newton's method asks for it."""
+
+    def __init__(self, problem: MarginProblem, goal: float) -> None:
+        rows = problem.rows
+        self.problem, self.goal = problem, goal
+        self.size, self.entries = rows.width, rows.n * rows.width
+        self.scores, self.pull = rows.scores, rows.pull
+        self._signed_cost = -problem.signs * problem.cost
+        self.solve: Solver
+        if rows.width <= DIRECT:
+            self.solve = PrimalFactor(problem)
+        else:
+            self.solve = DualFactor(problem) if rows.n <= DIRECT else ConjugateGradient(problem)
+
+    def loss(self, f: Array, _smoothing: float) -> _SquaredHinge:
+        return _SquaredHinge(self.problem, self._signed_cost, f)
+
+    def newton_step(self, loss: _SquaredHinge, gradient: Array) -> Array:
+        """Return the Newton step: precise near the minimum, but no more so than the goal asks for."""
+        gap = 0.5 * float(gradient @ gradient)
+        needed = np.sqrt(0.1 * self.goal * loss.value / gap)
+        precision = min(LOOSEST, max(needed, np.sqrt(2.0 * gap / (1.0 + loss.value))))
+        return self.solve(gradient, loss.is_short, float(precision))
+
+
+class PrimalFactor:
+    """Cholesky factor of the Hessian, which is kept and updated by the rows that changed."""
+
+    def __init__(self, problem: MarginProblem) -> None:
+        self.problem = problem
+        self.active = np.zeros(problem.rows.n, dtype=bool)
+        self.gram = np.zeros((problem.rows.width, problem.rows.width))
+
+    def __call__(self, g: Array, active: Array, _precision: float) -> Array:
+        """Return ``d``."""
+        came, went = active & ~self.active, self.active & ~active
+        double = 2.0 * self.problem.cost
+        if 2 * (came.sum() + went.sum()) < active.sum():
+            self.gram += self.problem.rows.gram(double * came) - self.problem.rows.gram(double * went)
+        else:
+            self.gram = self.problem.rows.gram(double * active)
+        self.active = active
+        return scaled_cholesky(self.gram + np.eye(len(g)))(g)
+
+
+class DualFactor:
+    r"""The same from :math:`(I + BB')^{-1}`, with one row of :math:`B = \sqrt{2C}A` per short margin."""
+
+    def __init__(self, problem: MarginProblem) -> None:
+        self.problem = problem
+        self.products = problem.rows.inner_products()
+
+    def __call__(self, g: Array, active: Array, _precision: float) -> Array:
+        """Return ``d``."""
+        root = np.sqrt(2.0 * self.problem.cost[active])
+        K = self.products[np.ix_(active, active)] * np.outer(root, root)
+        K.flat[:: len(K) + 1] += 1.0
+        inner = scaled_cholesky(K)(root * self.problem.rows.scores(g)[active])
+        spread = np.zeros(self.problem.rows.n)
+        spread[active] = root * inner
+        return g - self.problem.rows.pull(spread)
+
+
+class ConjugateGradient:
+    """The same by conjugate gradients."""
+
+    def __init__(self, problem: MarginProblem) -> None:
+        self.problem = problem
+        self.diagonal = 1.0 + problem.rows.gram_diagonal(2.0 * problem.cost)
+
+    def __call__(self, g: Array, active: Array, precision: float) -> Array:
+        """Return ``d``."""
+        rows, h = self.problem.rows, 2.0 * self.problem.cost * active
+        most = min(len(g), MOST_CONJUGATE_STEPS)
+        return conjugate_gradient(
+            lambda d: d + rows.curve(h, d), g, self.diagonal, precision=precision, max_steps=most
+        )  # fmt: skip

@@ -1,0 +1,156 @@
+"""Products with sparse rows, and passes of coordinate descent. Arguments are parts of checked matrices, and float64."""
+
+# mypy: allow-untyped-defs
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def csr_scores_pass(data, indices, indptr, u, offset, scores):
+    """Write ``X u + offset``. O(entries)."""
+    for i in range(len(indptr) - 1):
+        score = offset
+        for a in range(indptr[i], indptr[i + 1]):
+            score += data[a] * u[indices[a]]
+        scores[i] = score
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def csr_pull_pass(data, indices, indptr, r, pulled):
+    """Add ``X' r`` to ``pulled``; rows with ``r`` of 0 are not read. O(entries)."""
+    for i in range(len(indptr) - 1):
+        if r[i] != 0.0:
+            for a in range(indptr[i], indptr[i + 1]):
+                pulled[indices[a]] += r[i] * data[a]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def csr_curve_pass(data, indices, indptr, constant, h, d, curved):
+    """Add ``A' diag(h) A d`` to ``curved``, reading each row once and rows of weight 0 not at all. O(entries)."""
+    p = len(d) - (constant > 0.0)
+    for i in range(len(indptr) - 1):
+        if h[i] == 0.0:
+            continue
+        score = constant * d[p] if constant > 0.0 else 0.0
+        for a in range(indptr[i], indptr[i + 1]):
+            score += data[a] * d[indices[a]]
+        score *= h[i]
+        for a in range(indptr[i], indptr[i + 1]):
+            curved[indices[a]] += score * data[a]
+        if constant > 0.0:
+            curved[p] += score * constant
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def csr_gram_pass(data, indices, indptr, start, stop, h, G, border):
+    """Add the lower triangle of ``X' diag(h) X`` to ``G`` and ``X' h`` to ``border``, for some of the rows.
+
+    The indices of each row rise. O(sum of squared row lengths).
+    """
+    for i in range(start, stop):
+        if h[i] == 0.0:
+            continue
+        for a in range(indptr[i], indptr[i + 1]):
+            weighted, j = h[i] * data[a], indices[a]
+            border[j] += weighted
+            for b in range(indptr[i], a + 1):
+                G[j, indices[b]] += weighted * data[b]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def dual_descent_pass(
+    data, indices, indptr, constant, signs, ridge, most, squares, alpha, u, order, n_active, highest, lowest
+):
+    """Set each active ``alpha[i]`` to its best value in [0, most[i]] and keep ``u = sum alpha_i t_i a_i``. O(entries).
+
+    What is least is ``|u|^2 / 2 + sum ridge_i alpha_i^2 / 2 - sum alpha_i``; ``squares`` are ``|a_i|^2 + ridge_i``.
+
+    Returns the number of rows still active (they come first in ``order``) and the largest and smallest projected
+    gradient; a variable at a bound whose gradient lies beyond those of the last pass is put to the end of ``order``.
+    """
+    steepest, least = -math.inf, math.inf
+    limit_high = highest if highest > 0.0 else math.inf
+    limit_low = lowest if lowest < 0.0 else -math.inf
+    last = len(u) - 1
+    k = 0
+    while k < n_active:
+        i = order[k]
+        score = constant * u[last] if constant > 0.0 else 0.0
+        for a in range(indptr[i], indptr[i + 1]):
+            score += data[a] * u[indices[a]]
+        slope = signs[i] * score - 1.0 + ridge[i] * alpha[i]
+        if (alpha[i] == 0.0 and slope > limit_high) or (alpha[i] == most[i] and slope < limit_low):
+            n_active -= 1
+            order[k], order[n_active] = order[n_active], i
+            continue
+        k += 1
+        projected = slope
+        if alpha[i] == 0.0:
+            projected = min(slope, 0.0)
+        elif alpha[i] == most[i]:
+            projected = max(slope, 0.0)
+        steepest, least = max(steepest, projected), min(least, projected)
+        if projected == 0.0:
+            continue
+        old = alpha[i]
+        if squares[i] > 0.0:
+            alpha[i] = min(max(old - slope / squares[i], 0.0), most[i])
+        else:
+            alpha[i] = most[i]
+        change = (alpha[i] - old) * signs[i]
+        for a in range(indptr[i], indptr[i + 1]):
+            u[indices[a]] += change * data[a]
+        if constant > 0.0:
+            u[last] += change * constant
+    return n_active, steepest, least
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def column_pass(data, indices, indptr, signs, cost, curvature, u, margins, order):
+    """Move each ``u[j]`` of the order once, in place, and keep the margins. O(entries).
+
+    ``curvature[j]`` is at least the second derivative of the loss by ``u[j]``, and above 0.
+    """
+    for j in order:
+        slope = 0.0
+        for a in range(indptr[j], indptr[j + 1]):
+            i = indices[a]
+            if margins[i] < 1.0:
+                slope -= 2.0 * cost[i] * (1.0 - margins[i]) * signs[i] * data[a]
+        target = curvature[j] * u[j] - slope
+        best = np.sign(target) * max(abs(target) - 1.0, 0.0) / curvature[j]
+        change = best - u[j]
+        if change != 0.0:
+            u[j] = best
+            for a in range(indptr[j], indptr[j + 1]):
+                margins[indices[a]] += change * signs[indices[a]] * data[a]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def lasso_model_descent(H, g, old, new, aim, max_passes):
+    """Minimize ``g'd + d'Hd/2 + |new|_1`` for ``d = new - old``, in place, until no coordinate's slope is off by more.
+
+    ``H`` has a positive diagonal. Returns the passes done. O(passes p^2).
+    """
+    p = len(g)
+    slope = g.copy()
+    for j in range(p):
+        d = new[j] - old[j]
+        if d != 0.0:
+            slope += d * H[j]
+    for n_passes in range(1, max_passes + 1):
+        worst = 0.0
+        for j in range(p):
+            h, w = H[j, j], new[j]
+            target = h * w - slope[j]
+            best = np.sign(target) * max(abs(target) - 1.0, 0.0) / h
+            if best != w:
+                worst = max(worst, h * abs(best - w))
+                slope += (best - w) * H[j]
+                new[j] = best
+        if worst <= aim:
+            return n_passes
+    return max_passes

@@ -265,7 +265,7 @@ def test_columns_of_very_different_scales_are_certified(n):
 
 
 @pytest.mark.parametrize("n", [100, 1000, 5000])
-@pytest.mark.parametrize("n_classes", [3, 5])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_long_rows_are_certified_whatever_the_rounding(n, n_classes):
     for seed in range(200 // n + 2):
         X, y = data(n, n_classes, seed=seed)
@@ -273,7 +273,9 @@ def test_long_rows_are_certified_whatever_the_rounding(n, n_classes):
         model = together().fit(X, y)
         assert model.certificate_.holds
         assert pellucid.verify(model, X, y).holds
-        np.testing.assert_allclose(model.coef_.mean(axis=0), 0.0, atol=1e-6 * np.abs(model.coef_).max())
+        assert model.n_iter_ <= 100
+        if n_classes > 2:
+            np.testing.assert_allclose(model.coef_.mean(axis=0), 0.0, atol=1e-6 * np.abs(model.coef_).max())
 
 
 def test_rows_of_zeros_without_an_intercept_cost_what_they_must():

@@ -54,7 +54,7 @@ def test_a_run_that_tests_nothing_has_failed(tmp_path):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_last_bits_move_by_one_unit_towards_0_and_always_the_same(dtype):
-    values = np.random.default_rng(0).standard_normal(1000).astype(dtype)
+    values = np.linspace(-3.0, 3.0, 1000).astype(dtype)
     changed = moved(values, 1)
     units = (np.abs(values) - np.abs(changed)) / np.spacing(np.abs(changed))
     assert changed.dtype == dtype

@@ -58,4 +58,8 @@ def _drawing(kind: Any, draws: tuple[str, ...], key: int) -> Any:
 
         return method
 
-    return type(kind.__name__, (kind,), {name: changed(name) for name in draws if hasattr(kind, name)})
+    class AnyKind(type):
+        def __instancecheck__(cls, one: Any) -> bool:
+            return isinstance(one, kind)  # also those made before
+
+    return AnyKind(kind.__name__, (kind,), {name: changed(name) for name in draws if hasattr(kind, name)})

@@ -1,7 +1,8 @@
 # Two commands do all the set-up on a fresh machine with Python 3.11 or later:
 #   make learn   install, run the main job on two bundled tables, a class and a number, print where the reports are
 #   make test    install with the test extras, then lint, types and all tests
-# make bench [FAMILY=linear_model] prints the speed table; make method NAME=cluster/kmedoids lays the files of a new method.
+# make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
+# make method NAME=cluster/kmedoids lays the files of a new method.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 FAMILY ?=
 
-.PHONY: learn test bench method clean
+.PHONY: learn test test-machines bench method clean
 
 learn: $(VENV)/.base
 	$(BIN)/pellucid fit src/pellucid/data/breast_cancer.csv --target diagnosis --time 30s --out learned/breast_cancer
@@ -20,6 +21,10 @@ test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto
+	$(BIN)/python -m tests.machines --quick
+
+test-machines: $(VENV)/.dev
+	$(BIN)/python -m tests.machines
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(FAMILY)

@@ -116,6 +116,16 @@ def test_units_do_not_matter(shift, scale):
     assert model.certificate_.holds
 
 
+@pytest.mark.parametrize("shift", [1e7, 1e8, -1e9])
+def test_columns_far_from_0_are_certified_whatever_the_rounding(shift):
+    for seed in range(40):
+        X, y = problem(seed)
+        wanted, model = RegressionDiscriminant().fit(X, y), RegressionDiscriminant().fit(X + shift, y)
+        assert model.certificate_.holds
+        assert pellucid.verify(model, X + shift, y).holds
+        np.testing.assert_allclose(model.coef_, wanted.coef_, rtol=1e-3, atol=1e-4)
+
+
 def test_float32_gives_the_same_line_in_float32():
     X, y = problem()
     model = RegressionDiscriminant().fit(X.astype(np.float32), y)

@@ -1,3 +1,4 @@
+import mpmath
 import numpy as np
 import pytest
 from scipy import sparse
@@ -5,6 +6,7 @@ from sklearn.linear_model import RidgeCV as PeerRidgeCV
 
 import pellucid
 from pellucid.linear_model import Ridge, RidgeCV
+from pellucid.linear_model.ridge_regression.ridge_cv_proof import _directions, _mean_squared_left_out
 
 ALPHAS = np.logspace(-6, 4, 11)
 
@@ -116,3 +118,59 @@ def test_a_fit_through_every_row_still_has_left_out_errors(shape):
     error = y[0] - Ridge(1e-3).fit(X[kept], y[kept]).predict(X[[0]])[0]
     assert model.cv_results_[0, 1] == pytest.approx(error**2, rel=1e-6)
     assert pellucid.verify(model, X, y).holds
+
+
+@pytest.mark.parametrize("shape", [(20, 20), (21, 20), (20, 30), (22, 20), (30, 3)])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_tiny_penalties_are_compared_whatever_the_rounding(shape, fit_intercept):
+    for seed in range(20):
+        X, y = problem(seed, *shape)
+        model = RidgeCV([1e-16, 1e-3], fit_intercept=fit_intercept).fit(X, y)
+        assert pellucid.verify(model, X, y)["penalty"].holds
+        mixed = np.random.default_rng(seed).permutation(len(y))  # every order of a sum rounds in its own way
+        assert pellucid.verify(model, X[mixed], y[mixed])["penalty"].holds
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("alpha", [1e-20, 1e-16, 1e-12, 1e-9])
+def test_a_row_with_a_column_to_itself_has_a_left_out_error(alpha, kind):
+    for seed in range(10):
+        X, Y = problem(seed, 30, 3, t=2)
+        X = np.column_stack([X, np.eye(30)[:, seed]])  # without the row, the column says nothing: its weight is 0
+        weight = np.random.default_rng(seed).random(30) + 0.5
+        model = RidgeCV([alpha, 1.0], store_cv_results=True).fit(kind(X), Y, sample_weight=weight)
+        kept = np.delete(np.arange(30), seed)
+        other = Ridge(alpha).fit(X[kept, :3], Y[kept], sample_weight=weight[kept])
+        error = Y[seed] - other.predict(X[[seed], :3])[0]
+        np.testing.assert_allclose(model.cv_results_[seed, :, 0], weight[seed] * error**2, rtol=1e-5)
+        assert pellucid.verify(model, kind(X), Y, sample_weight=weight).holds
+
+
+def exact_left_out_errors(X, y, alpha):
+    # of the rows' form: with K = A A' + alpha I at a right angle to the ones, error i is (K^-1 b)_i / (K^-1)_ii
+    n = len(y)
+    with mpmath.workdps(60):
+        centering = mpmath.eye(n) - mpmath.ones(n) / n
+        A, b = centering * mpmath.matrix(X.tolist()), centering * mpmath.matrix(y.tolist())
+        inverse = (A * A.T + mpmath.mpf(alpha) * centering + mpmath.ones(n) / n) ** -1 - mpmath.ones(n) / n
+        pulled = inverse * b
+        return np.array([float(pulled[i] / inverse[i, i]) for i in range(n)])
+
+
+@pytest.mark.parametrize("special", [None, "a column to itself", "equal rows"])
+@pytest.mark.parametrize("shape", [(12, 12), (12, 20), (14, 12), (16, 3)])
+@pytest.mark.parametrize("alpha", [1e-16, 1e-12, 1e-6, 1.0])
+def test_what_rounding_allows_includes_the_exact_left_out_error(shape, special, alpha):
+    X, y = problem(0, *shape)
+    if special == "a column to itself":
+        X = np.column_stack([X, np.eye(len(X))[:, 0]])
+    if special == "equal rows":
+        X[1] = X[0]
+    n = len(y)
+    parts = _directions(X - X.mean(axis=0), np.ones((n, 1)))
+    b, share = (y - y.mean())[:, None], np.full(n, 1.0 / n)
+    least, most = _mean_squared_left_out(*parts, b, share, alpha)
+    exact = np.mean(exact_left_out_errors(X, y, alpha) ** 2)
+    assert least[0] <= exact <= most[0]
+    if special is None or alpha >= 1.0:  # nothing cancels: hardly any doubt
+        assert most[0] - least[0] <= 1e-6 * exact

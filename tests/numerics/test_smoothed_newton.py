@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
 from pellucid.core.watching import ignore
 from pellucid.numerics import curvature_equations
-from pellucid.numerics.budget import Effort
+from pellucid.core.effort import Effort
 from pellucid.numerics.newton import smoothed_newton
 
 
@@ -69,6 +70,16 @@ def test_one_hinge_has_its_cost_as_weight_until_the_margin_is_reached(C, weight)
     found = solve([[1.0]], C)  # w^2/2 + C max(0, 1 - w): w = min(1, C)
     assert found.w == pytest.approx([weight], abs=1e-6)
     assert found.objective == pytest.approx(0.5 * weight**2 + C * (1.0 - weight), abs=1e-6)
+
+
+@pytest.mark.parametrize("length", [1e3, 1e6, 1e8])
+def test_lines_that_rise_beyond_their_minimum_are_gone_back(length):
+    for seed in range(6):
+        X, y = make_classification(60, 8, n_informative=6, n_redundant=0, flip_y=0.1, random_state=seed)
+        A = np.column_stack([length * X, np.ones(60)]) * (2 * y - 1)[:, None]
+        found = solve(A, 1.0, goal=1e-6, max_iter=100)
+        assert found.gap <= 1e-6 * found.objective
+        assert found.trace["objective"].max() <= 60.0 + 1e-9  # that of w = 0: each smoothing goes down
 
 
 def test_two_smoothings_point_at_the_minimum():

@@ -18,11 +18,12 @@ from sklearn.svm import LinearSVC as Peer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
-from pellucid.numerics.budget import Effort
+from pellucid.core.effort import Effort
 from pellucid.numerics.newton import Found, centered_newton
 from pellucid.svm import LinearSVC
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer import crammer_singer_solver, shared_rows
+from pellucid.svm.crammer_singer.contrasts import Contrasts
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
 from pellucid.svm.crammer_singer.crammer_singer_descent_kernels import (
@@ -114,6 +115,27 @@ def test_derivatives_are_those_of_the_smoothed_loss():
     S = problem.scores(d)
     np.testing.assert_allclose(loss.bend_along(S), d @ H @ d - d @ d)
     np.testing.assert_allclose(bend_pass.py_func(loss.shares, loss.curvature, S), d @ H @ d - d @ d)
+
+
+def test_contrasts_have_the_second_derivative_of_the_weights_between_classes():
+    problem = written_problem(n_classes=4)
+    loss = problem.loss(problem.scores(0.3 * np.random.default_rng(0).standard_normal(problem.size)), 0.5)
+    shared = SharedRows(problem.rows, loss.shares, loss.curvature)
+    contrasts, H = Contrasts(shared), shared.hessian(loss)
+    joined = np.column_stack([contrasts.join(np.zeros(6), v) for v in np.eye(18)])  # weights of each contrast
+    between = contrasts.hessian(loss)
+    np.testing.assert_allclose(between, joined.T @ H @ joined, atol=1e-12)
+    np.testing.assert_allclose(contrasts.hessian_diagonal(loss), np.diag(between))
+    v = np.random.default_rng(1).standard_normal(18)
+    np.testing.assert_allclose(contrasts.hessian_product(loss, v), between @ v, atol=1e-12)
+
+
+def test_weights_are_their_mean_and_their_contrasts():
+    contrasts = Contrasts(SharedRows(written_problem().rows, np.ones((20, 3)), np.ones(20)))
+    w = np.random.default_rng(0).standard_normal(18)
+    np.testing.assert_allclose(contrasts.join(*contrasts.split(w)), w)
+    common, _ = contrasts.split(np.repeat([1e9, -1e9, 1e-9], 6))  # the mean of such numbers is not known
+    np.testing.assert_array_equal(common, 0.0)
 
 
 @pytest.mark.parametrize("excess_pass", [largest_excess_pass, largest_excess_pass.py_func])
@@ -241,6 +263,20 @@ def test_columns_of_very_different_scales_are_certified(n):
     X, y = data(n)
     for scale in ([1e-6, 1.0, 1e4, 1e6, 1.0], 1e8, 1e-150):
         assert pellucid.verify(together().fit(X * scale, y), X * scale, y).holds
+
+
+@pytest.mark.parametrize("n", [100, 1000, 5000])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_long_rows_are_certified_whatever_the_rounding(n, n_classes):
+    for seed in range(200 // n + 2):
+        X, y = data(n, n_classes, seed=seed)
+        X = X[:, np.random.default_rng(seed).permutation(5)] * 1e8  # every order of a sum rounds in its own way
+        model = together().fit(X, y)
+        assert model.certificate_.holds
+        assert pellucid.verify(model, X, y).holds
+        assert model.n_iter_ <= 100
+        if n_classes > 2:
+            np.testing.assert_allclose(model.coef_.mean(axis=0), 0.0, atol=1e-6 * np.abs(model.coef_).max())
 
 
 def test_rows_of_zeros_without_an_intercept_cost_what_they_must():

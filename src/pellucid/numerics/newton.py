@@ -24,7 +24,7 @@ import numpy as np
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.numerics.budget import Effort
+from pellucid.core.effort import Effort
 
 EXACT = 1e-24
 """Part of the objective below which what a problem leaves unsolved is surely rounding."""
@@ -36,9 +36,9 @@ smoothed problem, so that the answer does not depend on the way there."""
 SOLVED, ROUGHLY = 0.1, 0.1
 """Part of the goal that a smoothed problem may leave unsolved, and of large data, part of what the smoothing leaves."""
 
-FLAT, SHORT_STEP, MOST_TRIALS = 0.25, 0.1, 200
-"""Part of its first slope at which a line is near enough to its minimum, part of a Newton step that is short, and most
-points that are tried on a line."""
+FLAT, HALFWAY, SHORT_STEP, MOST_TRIALS = 0.25, 0.5, 0.1, 200
+"""Part of its first slope at which a line is near enough to its minimum, part of a step that may be too much, part of a
+Newton step that is short, and most points that are tried on a line."""
 
 SHRINK, SHRINK_CENTERED, LEAST_SMOOTHING = 0.15, 0.3, 1e-8
 """Part of the smoothing that the next one is, the same where it is centered, and where to give up."""
@@ -216,10 +216,15 @@ def _line_minimum(
     for _ in range(MOST_TRIALS):
         loss = problem.loss(f + s * slopes, smoothing)
         slope = along + s * length - float(np.vdot(loss.pull, slopes))
-        if abs(slope) <= -flat * first:
+        is_flat = abs(slope) <= -flat * first
+        if not is_flat or slope > 0.0:
+            correction = slope / (length + loss.bend_along(slopes))
+            # A line flat beside its start may rise all the same, far above it: the minimum must not be far behind.
+            is_flat = is_flat and correction <= HALFWAY * s
+        if is_flat:
             return s, loss
         low, high = (s, high) if slope < 0.0 else (low, s)
-        newton = s - slope / (length + loss.bend_along(slopes))
+        newton = s - correction
         s = newton if low < newton < high else _between(low, high)
     return 0.0, start
 

@@ -14,7 +14,7 @@ from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
-from pellucid.numerics.budget import Effort
+from pellucid.core.effort import Effort
 from pellucid.numerics.newton import smoothed_newton
 from pellucid.ranking.listed_pairs import ListablePairs
 from pellucid.ranking.pair_sums import Pairs

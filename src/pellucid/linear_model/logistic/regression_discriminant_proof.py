@@ -9,7 +9,7 @@ every column bends alike: columns are centered by the intercept and divided by :
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,12 @@ class Columns:
             return np.asarray(by_weight / self.unit)
         return np.append((by_weight - self.mean * by_intercept) / self.unit, 4.0 * by_intercept)
 
+    def centered(self, X: Any) -> tuple[Any, Columns]:
+        """Return dense rows less their means, in float64, and their columns: a mean far from 0 then costs no digits."""
+        if sparse.issparse(X) or not self.fit_intercept:
+            return X, self
+        return np.subtract(X, self.mean, dtype=np.float64), replace(self, mean=np.zeros_like(self.mean))
+
 
 def measure_columns(X: Any, weight: Array, alpha: float, *, fit_intercept: bool) -> Columns:
     """Return the means and units of the columns of ``X``."""
@@ -75,17 +81,19 @@ def prove_outputs(
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     rounding = float(np.finfo(coef.dtype).eps)
     coef, intercept = coef.astype(np.float64), np.broadcast_to(intercept, len(coef)).astype(np.float64)
+    X, inner = columns.centered(X)
+    intercept = intercept + coef @ (columns.mean - inner.mean)
     gradients, bounds, bends = [], [], []
     for k, w in enumerate(coef):
         outputs = expit(np.asarray(X @ w) + intercept[k])
         errors, slopes = outputs - targets[:, k], outputs * (1.0 - outputs)
         pull = weight * errors * slopes / weight.sum()
-        gradient = columns.gradient(np.asarray(X.T @ pull) + alpha * w, float(pull.sum()))
+        gradient = inner.gradient(np.asarray(X.T @ pull) + alpha * w, float(pull.sum()))
         gradients.append(float(np.max(np.abs(gradient))))
         bounds.append(tol + 16.0 * rounding * (1.0 + float(np.max(np.abs(w * columns.unit)))))
         if columns.n_unknowns <= MOST_UNKNOWNS:
             bend = slopes**2 + errors * slopes * (1.0 - 2.0 * outputs)
-            bends.append(_steepest_fall(X, weight * bend / weight.sum(), alpha, columns))
+            bends.append(_steepest_fall(X, weight * bend / weight.sum(), alpha, inner))
     worst = int(np.argmax(np.array(gradients) / np.array(bounds)))
     remedy = "Raise max_iter or tol."
     claims = [

@@ -30,13 +30,14 @@ def fit_outputs(
     """Return weights and intercepts of all outputs, and how each was found: on all threads, in turn if watched."""
     n_outputs = targets.shape[1]
     coef, intercept = np.zeros((n_outputs, X.shape[1])), np.zeros(n_outputs)
+    rows, inner = columns.centered(X)
 
     def fit(k: int) -> Solution[Array]:
         def seen(u: Array) -> bool:
             coef[k], intercept[k] = columns.line(u)
             return watch(coef, intercept)
 
-        problem = _problem(X, targets[:, k], weight, alpha, columns)
+        problem = _problem(rows, targets[:, k], weight, alpha, inner)
         stopping = Stopping(gradient=tol, max_iter=max_iter)
         solution = descend(problem, np.zeros(columns.n_unknowns), LBFGS(), stopping=stopping, callback=seen)
         coef[k], intercept[k] = columns.line(solution.x)

@@ -113,7 +113,7 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         # With hardly more rows than columns the fit may pass through every row, which only the rows' form survives.
         gram = design.gram() if design.shape[0] > design.shape[1] + 1 else None
         if self.cv is None:
-            scores = self._choose_by_leaving_out(design, targets, y, weight, alphas, gram, params)
+            scores = self._choose_by_leaving_out(X, design, targets, y, weight, alphas, gram, params)
         else:
             scores = self._choose_by_grid(X, y, weight, alphas, params)
         penalty = np.broadcast_to(self.alpha_, targets.shape[1:])
@@ -127,6 +127,7 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
 
     def _choose_by_leaving_out(
         self,
+        X: Any,
         design: Design,
         targets: Array,
         y: Array,
@@ -138,7 +139,16 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         """Set ``alpha_`` and ``best_score_``; return the scores, a row per target (or one) and a column per alpha."""
         b, y_mean = design.center(targets)
         keep = self.store_cv_results or self.scoring is not None
-        loo = leave_one_out(design, b, alphas, gram=gram, keep_errors=keep)
+        own = np.ones(len(y)) if weight is None else weight
+
+        def refit(row: int, alpha: float) -> Array:
+            others = np.where(np.arange(len(y)) == row, 0.0, own)
+            without = make_design(X, fit_intercept=self.fit_intercept, sample_weight=others)
+            fit = fit_directly(without, targets, np.full(targets.shape[1], alpha), one_target=y.ndim == 1)
+            predicted = fit.intercept + (design.raw_rows(slice(row, row + 1)) @ fit.coef)[0]
+            return np.sqrt(own[row]) * (targets[row] - predicted)
+
+        loo = leave_one_out(design, b, alphas, gram=gram, refit=refit, keep_errors=keep)
         scores = -loo.mean_squares  # (t, a)
         kept = None if loo.errors is None else loo.errors**2
         if self.scoring is not None:

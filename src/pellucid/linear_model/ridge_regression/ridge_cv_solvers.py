@@ -6,12 +6,13 @@ With :math:`A'A = V\Lambda V'` and :math:`z_i = V'a_i`, the error of row i when 
           h_i = \frac{s_i}{\sum s} + z_i'(\Lambda + \alpha I)^{-1}z_i ,
 
 so one eigendecomposition and two matrix products serve every penalty. (:math:`s_i` is the weight of the row, which is
-left out with all its weight.)
+left out with all its weight.) Where a row has the fit to itself, :math:`1 - h_i` is rounding: few rows can, and those
+are left out indeed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,12 @@ SMALLEST_SAFE_PENALTY = 1e-9
 
 FEWEST_ROWS = 256
 
+LEAST_FREE = 1e-7
+"""Part :math:`1 - h_i` of its error that a row keeps, below which too many digits have cancelled."""
+
+Refit = Callable[[int, float], Array]
+"""The left-out error of a row at a penalty, per target in weighted units, by a fit without the row."""
+
 
 @dataclass(frozen=True)
 class LeaveOneOut:
@@ -36,12 +43,14 @@ class LeaveOneOut:
     errors: Array | None  # (n, t, a), in weighted units
 
 
-def leave_one_out(design: Design, b: Array, alphas: Array, *, gram: Array | None, keep_errors: bool) -> LeaveOneOut:
+def leave_one_out(
+    design: Design, b: Array, alphas: Array, *, gram: Array | None, refit: Refit, keep_errors: bool
+) -> LeaveOneOut:
     """Return the leave-one-out errors of ``b`` for every alpha; ``gram`` is None if rows are few."""
     n, t = b.shape
     errors = np.empty((n, t, len(alphas))) if keep_errors else None
     source: _ByFeatures | _ByRows
-    source = _ByRows(design, b, alphas) if gram is None else _ByFeatures(design, b, alphas, gram)
+    source = _ByRows(design, b, alphas) if gram is None else _ByFeatures(design, b, alphas, gram, refit)
 
     def work(part: slice) -> Array:
         total = np.zeros((t, len(alphas)))
@@ -58,8 +67,9 @@ def leave_one_out(design: Design, b: Array, alphas: Array, *, gram: Array | None
 class _ByFeatures:
     """Errors from the eigenvectors of ``A'A``; for at least as many rows as columns."""
 
-    def __init__(self, design: Design, b: Array, alphas: Array, gram: Array) -> None:
+    def __init__(self, design: Design, b: Array, alphas: Array, gram: Array, refit: Refit) -> None:
         self.design, self.b, self.share = design, b, _intercept_leverage(design)
+        self.alphas, self.refit = alphas, refit
         with shared_blas():
             values, self.vectors = eigh(gram, check_finite=False)
         if alphas.min() < SMALLEST_SAFE_PENALTY * values[-1]:
@@ -76,7 +86,11 @@ class _ByFeatures:
             z = block @ self.vectors
             residual = self.b[rows][:, :, None] - (z @ self.weights.reshape(p, t * a)).reshape(-1, t, a)
             z *= z
-            yield rows, residual / (1.0 - self.share[rows, None] - z @ self.inverses)[:, None, :]
+            free = 1.0 - self.share[rows, None] - z @ self.inverses
+            left_out = residual / np.maximum(free, LEAST_FREE)[:, None, :]
+            for i, a in np.argwhere(free < LEAST_FREE):
+                left_out[i, :, a] = self.refit(rows.start + i, self.alphas[a])
+            yield rows, left_out
 
 
 class _ByRows:

@@ -18,6 +18,7 @@ import numpy as np
 from pellucid.core.types import Array
 from pellucid.numerics.curvature_equations import solve_curvature
 from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.crammer_singer.contrasts import Contrasts
 from pellucid.svm.crammer_singer.crammer_singer_kernels import bend_pass, largest_excess_pass
 from pellucid.svm.crammer_singer.shared_rows import SharedRows
 
@@ -74,8 +75,9 @@ class CrammerSinger:
         return self.rows.scores_by_class(w.reshape(self.n_classes, -1))
 
     def pull(self, r: Array) -> Array:
-        """Return the rows summed with these weights, class by class."""
-        return self.rows.pull_by_class(r).ravel()
+        """Return the rows summed with these weights, which add up to 0 in each row, class by class."""
+        pulled = self.rows.pull_by_class(r)
+        return (pulled - pulled.mean(axis=0)).ravel()  # the mean is rounding, and would move all classes
 
     def loss(self, f: Array, smoothing: float) -> LargestExcess:
         """Return the loss smoothed by ``smoothing``."""
@@ -108,4 +110,6 @@ class CrammerSinger:
         shared = SharedRows(self.rows, loss.shares, loss.curvature)
         if shared.rank <= self.size and shared.is_dual_safe:
             return shared.solve_dual(gradient)
-        return solve_curvature(shared, loss, gradient)
+        contrasts = Contrasts(shared)
+        common, apart = contrasts.split(gradient)
+        return contrasts.join(common, solve_curvature(contrasts, loss, apart))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.numerics.budget import Effort
+from pellucid.core.effort import Effort
 from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.numerics.newton import SMALL, Found, centered_newton
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
-from pellucid.numerics.budget import Effort, LookSchedule
+from pellucid.core.effort import Effort
+from pellucid.numerics.look_schedule import LookSchedule
 from pellucid.svm.augmented_rows import unsigned_parts
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.svm_kernels import dual_descent_pass

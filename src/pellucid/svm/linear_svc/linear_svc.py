@@ -14,7 +14,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
-from pellucid.numerics.budget import Effort
+from pellucid.core.effort import Effort
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer.crammer_singer_proof import prove_together

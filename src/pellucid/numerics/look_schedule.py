@@ -1,23 +1,12 @@
-"""How much work a solver may do, and when it looks at its gap."""
+"""When a solver looks at its gap."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from pellucid.core.watching import Watch
-
 FEWEST, MOST = 5, 40
 """Passes between two looks."""
-
-
-@dataclass(frozen=True)
-class Effort:
-    """When to stop: at a gap of ``goal`` times the objective, after ``max_iter`` steps, or when told to."""
-
-    goal: float
-    max_iter: int
-    watch: Watch
 
 
 @dataclass

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
+from pellucid.core.effort import Effort
 from pellucid.core.watching import ignore
 from pellucid.numerics import curvature_equations
-from pellucid.core.effort import Effort
 from pellucid.numerics.newton import smoothed_newton
 
 

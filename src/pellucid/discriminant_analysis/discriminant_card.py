@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from pellucid.core.cards import MethodCard
 from pellucid.core.training_data import CLASSES, InputRules
 from pellucid.discriminant_analysis.given_covariance import check_covariance_parameters
@@ -16,11 +14,11 @@ from pellucid.discriminant_analysis.quadratic_discriminant_proof import prove_qu
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Whole
-from pellucid.kinds.usual import FLAG, LABELS, NONNEGATIVE, NUMBER
+from pellucid.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
 
 SETTINGS: dict[str, Kind] = {
     "shrinkage": Nothing() | OneOf(("auto",)) | Number(low=0, high=1),
-    "priors": Nothing() | Items(NUMBER) | Numbers((None,)) | Live("a list of numbers", np.iterable),
+    "priors": Nothing() | Items(NUMBER) | Numbers((None,)) | A_LIST,
     "store_covariance": FLAG,
     "tol": NONNEGATIVE,
     "covariance_estimator": Nothing() | Live("an estimator of covariances", lambda given: hasattr(given, "fit")),

@@ -29,6 +29,7 @@ class Numbers(Kind):
     out again as it was, since sums over rows and over columns round differently.
     """
 
+    holds_many = True
     dims: tuple[str | int | None, ...] | None
     """None: any shape. A name must have the same value throughout the estimator; None in the tuple: any size."""
     dtypes: tuple[str, ...] = FLOATS
@@ -86,6 +87,7 @@ class Numbers(Kind):
 class Texts(Kind):
     """A one-dimensional array of strings, of dtype object or str."""
 
+    holds_many = True
     dim: str | int | None = None
     says = "an array of texts"
 

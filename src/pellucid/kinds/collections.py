@@ -20,6 +20,7 @@ PLAIN = Either((Flag(), Whole(), Real(), Text()))
 class Items(Kind):
     """A list or a tuple whose items are of one kind."""
 
+    holds_many = True
     kind: Kind
     dim: str | None = None
     """The name of its length, which must have the same value throughout the estimator; None: any length."""
@@ -53,6 +54,7 @@ class Items(Kind):
 class Lookup(Kind):
     """A dict with plain keys, kept as a list of pairs because JSON's keys are texts only."""
 
+    holds_many = True
     value: Kind
     key: Kind = PLAIN
     says = "a dict"
@@ -84,6 +86,7 @@ class Lookup(Kind):
 class Row(Kind):
     """A tuple whose entries have a kind each, such as ``(name, transformer, columns)``."""
 
+    holds_many = True
     kinds: tuple[Kind, ...]
 
     @property

@@ -29,6 +29,9 @@ FLOAT_TYPES: dict[str, type] = {"float": float, "float32": np.float32, "float64"
 class Kind(ABC):
     """One kind of value."""
 
+    holds_many = False
+    """Whether its values hold others: arrays, lists, dicts."""
+
     @property
     @abstractmethod
     def says(self) -> str:
@@ -93,8 +96,10 @@ class Either(Kind):
         return f"{', '.join(first)} or {last}"
 
     def complaint(self, name: str, value: Any) -> Exception:
-        """Return the error of the one kind beside None, or a sentence that names all kinds."""
+        """Return the error of the one kind beside None that is about such values, or a sentence that names all."""
         about = [kind for kind in self.kinds if not isinstance(kind, Nothing)]
+        if not np.iterable(value):
+            about = [kind for kind in about if not kind.holds_many]
         return about[0].complaint(name, value) if len(about) == 1 else super().complaint(name, value)
 
     def fits(self, value: Any) -> bool:
@@ -297,6 +302,7 @@ class Live(Kind):
 
     words: str
     test: Callable[[Any], bool] = callable
+    holds_many: bool = False
 
     @property
     def says(self) -> str:

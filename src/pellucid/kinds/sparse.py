@@ -29,6 +29,7 @@ COLUMNS = Whole(low=1)
 class SparseRows(Kind):
     """A CSR matrix of finite numbers, no entry twice and the columns of each row in order, of named sizes."""
 
+    holds_many = True
     dims: tuple[str, str]
 
     @property

@@ -23,6 +23,11 @@ SEED = Nothing() | Whole(low=0)
 RANDOM_STATE = SEED | Live("a random generator", lambda value: isinstance(value, np.random.RandomState))
 CLASS_WEIGHT = Nothing() | OneOf(("balanced",)) | Lookup(NUMBER)
 
+A_LIST = Live("a list of numbers", lambda value: np.iterable(value) and not isinstance(value, str), holds_many=True)
+"""Whatever NumPy makes an array of; a file takes lists, tuples and arrays of numbers."""
+
+FOLDS = MAYBE_WHOLE | Live("folds", lambda value: hasattr(value, "split") or np.iterable(value))
+
 LABEL_DTYPES = ("bool", "int8", "int16", *WHOLES, "uint8", "uint16", "uint32", "uint64", *FLOATS)
 """What numbers the user may have for labels: codes of categories are bytes."""
 

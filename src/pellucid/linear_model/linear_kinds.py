@@ -14,3 +14,10 @@ LINE: dict[str, Kind | Optional] = {
     "coef_": Numbers(("n_features",)) | Numbers(("n_targets", "n_features")),
     "intercept_": PER_TARGET,
 }
+INFERENCE: dict[str, Optional] = {  # not finite where a fit leaves no degrees of freedom or has no direct solution
+    "noise_variance_": Optional(Real(finite=False) | Numbers(("n_targets",), finite=False)),
+    "degrees_of_freedom_": Optional(Real(finite=False)),
+    "unit_covariance_": Optional(Nothing() | Numbers(("n_features", "n_features"), finite=False)),
+    "feature_means_": Optional(Numbers(("n_features",), finite=False)),
+    "total_weight_": Optional(Real(finite=False)),
+}

@@ -22,9 +22,9 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from pellucid.core.effort import Effort
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.core.effort import Effort
 
 EXACT = 1e-24
 """Part of the objective below which what a problem leaves unsolved is surely rounding."""

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_one_of, check_positive, check_whole
+from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
-from pellucid.core.effort import Effort
 from pellucid.numerics.newton import smoothed_newton
 from pellucid.ranking.listed_pairs import ListablePairs
 from pellucid.ranking.pair_sums import Pairs

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.checks import check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.trace import Trace
+from pellucid.core.fit import Fit
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
+from pellucid.linear_model.least_squares.basis_expansion_proof import prove_basis_expansion
 
 Basis = Callable[[Array], Array]
 
@@ -70,20 +71,22 @@ class BasisExpansion(TransformerMixin, CertifiedEstimator):
     @fit_method
     def fit(self, X: Data, y: Data = None) -> Self:
         """Learn the number of features and try the functions once."""
-        check_whole(low=0, degree=self.degree)
-        X = validate_data(self, X, dtype=(np.float64, np.float32))
-        self.powers_ = self._powers(X.shape[1]) if self.functions is None else np.empty((0, X.shape[1]), dtype=int)
-        self.n_output_features_ = self._expand(X[:1]).shape[1]
-        if self.n_output_features_ == 0:
+        data = self._check(X)
+        n_features = data.X.shape[1]
+        powers = self._powers(n_features) if self.functions is None else np.empty((0, n_features), dtype=int)
+        expanded = self._expand(data.X[:1], powers)
+        if expanded.shape[1] == 0:
             raise ValueError("degree must be at least 1 when include_bias=False, got 0. Raise degree.")
-        self._conclude(self._claim(X[:1], self._expand(X[:1])), Trace(), X)
-        return self
+        attributes = {"powers_": powers, "n_output_features_": expanded.shape[1]}
+        first = SimpleNamespace(**attributes, expanded=expanded)  # one row is measured at once, verify measures all
+        certificate = prove_basis_expansion(first, self, TrainingData(data.X[:1]))
+        return self._adopt(Fit(attributes, certificate=certificate), data)
 
     def transform(self, X: Data) -> Array:
         """Return the functions of ``X``, of shape (n_samples, n_output_features)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        expanded = self._expand(X)
+        expanded = self._expand(X, self.powers_)
         if expanded.shape[1] != self.n_output_features_:
             raise ValueError(
                 f"functions must return {self.n_output_features_} columns as at fit, got {expanded.shape[1]}. "
@@ -124,40 +127,16 @@ class BasisExpansion(TransformerMixin, CertifiedEstimator):
             np.add.at(row, list(chosen), 1)
         return powers
 
-    def _expand(self, X: Array) -> Array:
+    def _expand(self, X: Array, powers: Array) -> Array:
         if self.functions is None:
-            out = np.ones((X.shape[0], len(self.powers_)), dtype=X.dtype)
-            for k, row in enumerate(self.powers_):
+            out = np.ones((X.shape[0], len(powers)), dtype=X.dtype)
+            for k, row in enumerate(powers):
                 for j in np.flatnonzero(row):
                     out[:, k] *= X[:, j] ** row[j]
             return out
         columns = [_as_columns(f, X) for f in self.functions]
         bias = [np.ones((X.shape[0], 1))] if self.include_bias else []
         return np.hstack(bias + columns).astype(X.dtype) if bias + columns else np.empty((X.shape[0], 0))
-
-    def _claim(self, X: Array, expanded: Array) -> Certificate:
-        if self.functions is not None:
-            return Certificate("none", reason="functions are the user's own: there is nothing to compare them with.")
-        error = 0.0
-        for k, row in enumerate(self.powers_):
-            product = np.ones(len(X))
-            for j in np.repeat(np.arange(X.shape[1]), row):
-                product = product * X[:, j]
-            scale = np.abs(product) + np.finfo(float).tiny
-            error = max(error, float(np.max(np.abs(expanded[:, k] - product) / scale, initial=0.0)))
-        bound = 8 * max(1, self.degree) * float(np.finfo(X.dtype).eps)
-        statement = "largest relative difference from the monomials multiplied out"
-        return Certificate("exact", (Claim("monomials", statement, error, bound, "Scale X: powers overflow."),))
-
-    def _prove(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> Certificate:
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        certificate = self._claim(X, self._expand(X))
-        if self.functions is not None:
-            return certificate
-        expected = self._powers(X.shape[1])
-        same = expected.shape == self.powers_.shape and np.array_equal(expected, self.powers_)
-        count = Claim("powers", "1 unless powers_ lists every monomial once", 0.0 if same else 1.0, 0.5, "Refit.")
-        return certificate.with_claims(count)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ With :math:`y = Xw + b + \varepsilon`, :math:`\varepsilon \sim N(0, \sigma^2)` a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,10 @@ class NoiseStatistics:
     unit_covariance_: Array | None
     feature_means_: Array
     total_weight_: float
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the statistics by the names under which an estimator keeps them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def unknown(cls, design: Design) -> NoiseStatistics:
@@ -79,10 +83,6 @@ class GaussianInference:
     unit_covariance_: Array | None
     feature_means_: Array
     total_weight_: float
-
-    def _store_noise(self, statistics: NoiseStatistics) -> None:
-        for name, value in vars(statistics).items():
-            setattr(self, name, value)
 
     def standard_errors(self) -> Array:
         """Return the standard errors of ``coef_``, in its shape."""

@@ -16,11 +16,11 @@ from scipy import sparse
 from scipy.linalg import qr, svd, svdvals
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 
-EPS = float(np.finfo(np.float64).eps)
-
-ROUNDING = 1000 * EPS
+ROUNDING = 1000 * EPSILON
 """Relative error that float64 sums of products may leave."""
 
 DIGITS_LOST = 1e-3
@@ -28,6 +28,12 @@ DIGITS_LOST = 1e-3
 
 LARGEST_FACTORED = 2000
 """Above this many features a sparse problem is proved by its gradient alone; a dense factor would not fit."""
+
+
+DIRECT = ("cholesky", "svd")
+ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")
+DEFAULT_TOL = 1e-6
+"""The tolerance of LinearRegression that cuts nothing off."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def gradient_evidence(gradient: Array, norms: Array, size: Array, alpha: Array, 
 def coefficient_error(condition: float, r_norm: Array, size: Array) -> float:
     """Return ``eps (k + k^2 |r| / size)``: to first order, how far ``w`` moves when the data change by ``eps``."""
     leverage = np.max(np.where(size > 0, r_norm / np.where(size > 0, size, 1.0), 0.0), initial=0.0)
-    return float(EPS * (condition + condition**2 * leverage))
+    return float(EPSILON * (condition + condition**2 * leverage))
 
 
 def intercept_evidence(intercept: Array, w: Array, mean: Array, y_mean: Array, spread: Array) -> float:
@@ -97,6 +103,60 @@ def intercept_evidence(intercept: Array, w: Array, mean: Array, y_mean: Array, s
     scale = np.abs(y_mean) + np.abs(mean) @ np.abs(w) + spread
     gap = np.abs(intercept - (y_mean - mean @ w))
     return float(np.max(np.where(gap > 0, gap / np.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
+
+
+def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of least squares.
+
+    What ``tol`` cut off on purpose stays in the gradient, and so does what conjugate gradients leave of a problem too
+    large to be factored.
+    """
+
+    def prove(tol: float) -> Certificate:
+        return prove_line(fitted, data, alpha=0.0, parameters=parameters, tol=tol)
+
+    if is_too_large(data.X) and not parameters.positive:
+        return prove(parameters.tol)
+    exact = prove(0.0)
+    return exact if exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive else prove(parameters.tol)
+
+
+def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of ridge regression, for numbers or for signs of classes."""
+    solver = chosen_solver(parameters.solver, data.X, positive=parameters.positive)
+    tol = parameters.tol if solver in ITERATIVE else 0.0
+    return prove_line(fitted, data, alpha=parameters.alpha, parameters=parameters, tol=tol)
+
+
+def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
+    """Return the certificate of the fitted line for these penalties."""
+    return prove_least_squares(
+        data.X,
+        data.y,
+        fitted.coef_,
+        fitted.intercept_,
+        alpha=alpha,
+        fit_intercept=parameters.fit_intercept,
+        sample_weight=data.weight,
+        positive=getattr(parameters, "positive", False),
+        tol=tol,
+    )
+
+
+def is_too_large(X: Data) -> bool:
+    """Return whether sparse data are too large for a dense factor."""
+    return sparse.issparse(X) and min(X.shape) > LARGEST_FACTORED
+
+
+def chosen_solver(name: str, X: Data, *, positive: bool) -> str:
+    """Return the solver of ridge that runs: direct where a factor fits, conjugate gradients for large sparse data."""
+    if positive:
+        return "lbfgs"
+    if name == "auto":
+        return "sparse_cg" if is_too_large(X) else "cholesky"
+    if sparse.issparse(X) and (name in ("sag", "saga") or (name in DIRECT and is_too_large(X))):
+        return "sparse_cg"
+    return name
 
 
 def prove_least_squares(
@@ -129,7 +189,7 @@ def prove_least_squares(
         gradient, norms = A.T @ residual, np.linalg.norm(A, axis=0)
     gradient = gradient - alpha * w
     # Rounding of the mean leaves this much in a constant column; no column is known better.
-    norms = np.sqrt(norms**2 + (10 * EPS * np.abs(mean)) ** 2 * weight.sum())
+    norms = np.sqrt(norms**2 + (10 * EPSILON * np.abs(mean)) ** 2 * weight.sum())
     size = size_of_fit(norms, w, np.linalg.norm(b, axis=0))
     fitted, coefficients, least_norm = None, None, None
     if positive:
@@ -143,7 +203,7 @@ def prove_least_squares(
         intercept=intercept_evidence(intercept, w, mean, y_mean, np.linalg.norm(b, axis=0) / np.sqrt(weight.sum())),
         least_norm=least_norm,
     )
-    return least_squares_certificate(evidence, dtype=np.asarray(coef).dtype, tol=tol)
+    return least_squares_certificate(evidence, dtype=X.dtype, tol=tol)
 
 
 def nonnegative_gradient(gradient: Array, w: Array) -> Array:
@@ -183,10 +243,12 @@ def _factored_evidence(
         column_space, right, condition = _spaces(A, float(value))
         whole = np.vstack([residual[:, t], -np.sqrt(value) * w[:, t]]) if value > 0 else residual[:, t]
         gap = np.linalg.norm(column_space.T @ whole, axis=0)
-        fitted = max(fitted, float(np.max(gap / np.where(size[t] > 0, size[t], 1.0), initial=0.0)))
+        fitted = float(np.maximum(fitted, np.max(gap / np.where(size[t] > 0, size[t], 1.0), initial=0.0)))
         error = max(error, coefficient_error(condition, np.linalg.norm(whole, axis=0), size[t]))
         if value == 0 and right is not None:
-            outside = np.linalg.norm(w[:, t] - right @ (right.T @ w[:, t])) / max(float(np.linalg.norm(w[:, t])), EPS)
+            outside = np.linalg.norm(w[:, t] - right @ (right.T @ w[:, t])) / max(
+                float(np.linalg.norm(w[:, t])), EPSILON
+            )
             idle = max(idle or 0.0, float(outside))
     return fitted, error, idle
 
@@ -199,11 +261,11 @@ def _spaces(A: Array, alpha: float) -> tuple[Array, Array | None, float]:
         s = svdvals(triangle, check_finite=False)
         return q, None, float(s[0] / s[-1])
     norms = np.linalg.norm(A, axis=0)
-    noise = 100 * EPS * np.sqrt(n) * norms.max(initial=0.0) if n < p else 0.0
+    noise = 100 * EPSILON * np.sqrt(n) * norms.max(initial=0.0) if n < p else 0.0
     scale = np.where(norms > noise, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
     q, triangle = qr(A * scale, mode="economic", check_finite=False)
     left, s, right = svd(triangle, full_matrices=False, check_finite=False)
-    rank = int(np.sum(s > max(100, 10 * p) * EPS * s.max(initial=0.0)))
+    rank = int(np.sum(s > max(100, 10 * p) * EPSILON * s.max(initial=0.0)))
     condition = float(s[0] / s[rank - 1]) if rank else 1.0
     rows = None
     if rank < p:

@@ -8,8 +8,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.checks import check_nonnegative
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.certified_line import CertifiedLine
@@ -19,11 +17,8 @@ from pellucid.linear_model.least_squares.least_squares_fits import (
     fit_directly,
     fit_nonnegative,
 )
-from pellucid.linear_model.least_squares.least_squares_proof import LARGEST_FACTORED
-from pellucid.linear_model.linear_input import check_linear_input
+from pellucid.linear_model.least_squares.least_squares_proof import DEFAULT_TOL, is_too_large
 from pellucid.numerics.design import Design, make_design
-
-DEFAULT_TOL = 1e-6
 
 
 class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):
@@ -88,28 +83,24 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets)."""
-        check_nonnegative(tol=self.tol)
-        X, y, weight = check_linear_input(self, X, y, sample_weight, accept_sparse=not self.positive)
-        design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=weight)
-        fit = self._solve(design, X, y)
-        if fit.rank is not None and fit.singular is not None and not sparse.issparse(X):
-            self.rank_, self.singular_ = fit.rank, fit.singular().astype(X.dtype)
-        self._store_fit(fit, design, X, y, weight)
-        return self
+        data = self._check(X, y, sample_weight)
+        design = make_design(data.X, fit_intercept=self.fit_intercept, sample_weight=data.weight)
+        line = self._solve(design, data.X, data.y)
+        more: dict[str, Any] = {}
+        if line.rank is not None and line.singular is not None and not sparse.issparse(data.X):
+            more = {"rank_": line.rank, "singular_": line.singular().astype(data.X.dtype)}
+        return self._adopt(self._fit_of(line, design, data, **more), data)
 
     def _solve(self, design: Design, X: Array, y: Array) -> LineFit:
         targets = y.reshape(len(y), -1).astype(np.float64, copy=False)
         no_penalty = np.zeros(targets.shape[1])
         if self.positive:
             return fit_nonnegative(design, targets, no_penalty)
-        if sparse.issparse(X) and min(X.shape) > LARGEST_FACTORED:
+        if is_too_large(X):
             watch = self._watch_line(design, X, y)
             return fit_by_conjugate_gradients(design, targets, no_penalty, tol=self.tol, max_iter=None, watch=watch)
         cutoff = None if self.tol == DEFAULT_TOL or sparse.issparse(X) else self.tol
         return fit_directly(design, targets, no_penalty, one_target=y.ndim == 1, cutoff=cutoff)
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        return self._prove_line(X, y, sample_weight, alpha=0.0, positive=self.positive)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

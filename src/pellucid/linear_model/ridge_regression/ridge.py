@@ -7,12 +7,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.certified_line import CertifiedLine
-from pellucid.linear_model.linear_input import check_linear_input
-from pellucid.linear_model.ridge_regression.ridge_fit import check_alpha, check_ridge_parameters, fit_ridge
+from pellucid.linear_model.ridge_regression.ridge_fit import fit_ridge, penalties
 from pellucid.numerics.design import make_design
 
 
@@ -92,16 +90,10 @@ class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator)
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets)."""
-        check_ridge_parameters(self)
-        X, y, weight = check_linear_input(self, X, y, sample_weight)
-        targets = y.reshape(len(y), -1).astype(np.float64, copy=False)
-        alpha = check_alpha(self.alpha, targets.shape[1])
-        design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=weight)
-        watch = self._watch_line(design, X, y, self.max_iter)
-        fit, self.solver_ = fit_ridge(self, design, X, targets, alpha, watch)
-        self.n_iter_ = fit.n_iter
-        self._store_fit(fit, design, X, y, weight)
-        return self
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        return self._prove_line(X, y, sample_weight, alpha=self.alpha, positive=self.positive)
+        data = self._check(X, y, sample_weight)
+        targets = data.y.reshape(len(data.y), -1).astype(np.float64, copy=False)
+        alpha = penalties(self.alpha, targets.shape[1])
+        design = make_design(data.X, fit_intercept=self.fit_intercept, sample_weight=data.weight)
+        watch = self._watch_line(design, data.X, data.y, self.max_iter)
+        line, solver = fit_ridge(self, design, data.X, targets, alpha, watch)
+        return self._adopt(self._fit_of(line, design, data, n_iter_=line.n_iter, solver_=solver), data)

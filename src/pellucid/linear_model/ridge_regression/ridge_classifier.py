@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.preprocessing import LabelBinarizer
-from sklearn.utils import column_or_1d
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import type_of_target
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.certified_line import CertifiedLine
-from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
-from pellucid.linear_model.ridge_regression.ridge_fit import check_alpha, check_ridge_parameters, fit_ridge
+from pellucid.linear_model.label_sets import is_multilabel
+from pellucid.linear_model.ridge_regression.ridge_fit import fit_ridge, penalties
 from pellucid.numerics.design import make_design
 
 
@@ -82,19 +77,19 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and the labels ``y``, or a 0/1 matrix of several labels."""
-        check_ridge_parameters(self)
-        X, y, weight = self._check_labeled(X, y, sample_weight, reset=True)
-        binarizer = LabelBinarizer(pos_label=1, neg_label=-1)
-        signs = binarizer.fit_transform(y).astype(np.float64)
-        self.classes_ = binarizer.classes_
-        self.multilabel_ = bool(binarizer.y_type_.startswith("multilabel"))
-        design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=weight)
-        alpha = check_alpha(self.alpha, signs.shape[1])
-        watch = self._watch_line(design, X, signs, self.max_iter)
-        fit, self.solver_ = fit_ridge(self, design, X, signs, alpha, watch)
-        self.n_iter_ = fit.n_iter
-        self._store_fit(fit, design, X, signs, weight)
-        return self
+        data = self._check(X, y, sample_weight)
+        signs = replace(data, y=2.0 * data.y - 1.0)
+        design = make_design(data.X, fit_intercept=self.fit_intercept, sample_weight=data.weight)
+        alpha = penalties(self.alpha, data.y.shape[1])
+        watch = self._watch_line(design, data.X, signs.y, self.max_iter)
+        line, solver = fit_ridge(self, design, data.X, signs.y, alpha, watch)
+        more: dict[str, Any] = {
+            "classes_": data.classes,
+            "multilabel_": is_multilabel(data),
+            "n_iter_": line.n_iter,
+            "solver_": solver,
+        }
+        return self._adopt(self._fit_of(line, design, signs, **more), data)
 
     def decision_function(self, X: Data) -> Array:
         """Return the scores, of shape (n_samples,) for two classes and (n_samples, n_classes) otherwise."""
@@ -108,26 +103,6 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
         if scores.ndim == 1:
             return self.classes_[(scores > 0).astype(int)]
         return self.classes_[np.argmax(scores, axis=1)]
-
-    def _check_labeled(
-        self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
-    ) -> tuple[Array, Array, Array | None]:
-        X, y, weight = check_labeled_input(
-            self, X, y, sample_weight, reset=reset, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, multi_output=True
-        )
-        if not type_of_target(y, input_name="y").startswith("multilabel"):
-            y = column_or_1d(y, warn=True)
-        if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, y)
-            weight = by_class if weight is None else weight * by_class
-        return X, y, weight
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        X, y, weight = self._check_labeled(X, y, sample_weight, reset=False)
-        labels = y.astype(np.float64) if self.multilabel_ else (y[:, None] == self.classes_).astype(np.float64)
-        if not self.multilabel_ and len(self.classes_) == 2:
-            labels = labels[:, 1:]
-        return self._prove_checked(X, 2 * labels - 1, weight, alpha=self.alpha, positive=self.positive)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -18,16 +17,16 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.checks import check_nonnegative, check_one_of, check_positive
+from pellucid.core.certificate import Claim
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.least_squares.least_squares_fits import fit_directly
-from pellucid.linear_model.linear_input import check_linear_input
 from pellucid.linear_model.ridge_regression.ridge import Ridge
-from pellucid.linear_model.ridge_regression.ridge_cv_proof import penalty_claim, prove_penalty_choice
+from pellucid.linear_model.ridge_regression.ridge_cv_proof import penalty_claim
 from pellucid.linear_model.ridge_regression.ridge_cv_solvers import leave_one_out
 from pellucid.numerics.design import Design, make_design
 
@@ -99,31 +98,29 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None, **params: Any) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets)."""
         _raise_for_params(params, self, "fit")
-        check_one_of((None, "auto", "svd", "eigen"), gcv_mode=self.gcv_mode)
-        alphas = self._checked_alphas()
-        X, y, weight = check_linear_input(self, X, y, sample_weight)
+        data = self._check(X, y, sample_weight)
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)).ravel()
+        X, y, weight = data.X, data.y, data.weight
         if self.gcv_mode == "svd" and sparse.issparse(X):
-            warnings.warn(
+            warn_user(
                 "The 'svd' mode is not supported for sparse X and will be refused by scikit-learn 1.11. Leave it out.",
                 FutureWarning,
-                stacklevel=2,
             )
         design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=weight)
         targets = y.reshape(len(y), -1).astype(np.float64, copy=False)
         # With hardly more rows than columns the fit may pass through every row, which only the rows' form survives.
         gram = design.gram() if design.shape[0] > design.shape[1] + 1 else None
         if self.cv is None:
-            scores = self._choose_by_leaving_out(X, design, targets, y, weight, alphas, gram, params)
+            scores, chosen = self._choose_by_leaving_out(X, design, targets, y, weight, alphas, gram, params)
         else:
-            scores = self._choose_by_grid(X, y, weight, alphas, params)
-        penalty = np.broadcast_to(self.alpha_, targets.shape[1:])
-        fit = fit_directly(design, targets, penalty, one_target=y.ndim == 1, gram=gram)
-        claims = (penalty_claim(-np.atleast_1d(self.best_score_), -scores.max(axis=1)),) if self._is_provable() else ()
-        self._store_fit(fit, design, X, y, weight, trace=_penalty_trace(alphas, scores), claims=claims)
-        return self
-
-    def _is_provable(self) -> bool:
-        return self.cv is None and self.scoring is None
+            scores, chosen = self._choose_by_grid(data, alphas, params)
+        penalty = np.broadcast_to(chosen["alpha_"], targets.shape[1:])
+        line = fit_directly(design, targets, penalty, one_target=y.ndim == 1, gram=gram)
+        claims: tuple[Claim, ...] = ()
+        if self.cv is None and self.scoring is None:
+            claims = (penalty_claim(-np.atleast_1d(chosen["best_score_"]), -scores.max(axis=1)),)
+        trace = _penalty_trace(alphas, scores)
+        return self._adopt(self._fit_of(line, design, data, trace=trace, claims=claims, **chosen), data)
 
     def _choose_by_leaving_out(
         self,
@@ -135,8 +132,8 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         alphas: Array,
         gram: Array | None,
         params: dict[str, Any],
-    ) -> Array:
-        """Set ``alpha_`` and ``best_score_``; return the scores, a row per target (or one) and a column per alpha."""
+    ) -> tuple[Array, dict[str, Any]]:
+        """Return the scores, a row per target (or one) and a column per alpha, and what was chosen by them."""
         b, y_mean = design.center(targets)
         keep = self.store_cv_results or self.scoring is not None
         own = np.ones(len(y)) if weight is None else weight
@@ -160,12 +157,14 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         best = np.argmax(scores, axis=1)
         score = scores[np.arange(len(scores)), best]
         several = self.alpha_per_target and targets.shape[1] > 1
-        self.alpha_ = alphas[best] if several else float(alphas[best[0]])
-        self.best_score_ = score if several else float(score[0])
+        chosen: dict[str, Any] = {
+            "alpha_": alphas[best] if several else float(alphas[best[0]]),
+            "best_score_": score if several else float(score[0]),
+        }
         if self.store_cv_results:
             assert kept is not None
-            self.cv_results_ = kept[:, 0, :] if y.ndim == 1 else kept
-        return scores
+            chosen["cv_results_"] = kept[:, 0, :] if y.ndim == 1 else kept
+        return scores, chosen
 
     def _scores(self, predictions: Array, targets: Array, weight: Array | None, params: dict[str, Any]) -> Array:
         """Return the score of each penalty, of shape (t, a) per target or (1, a) for all together."""
@@ -186,17 +185,10 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
             targets, predictions = targets[:, 0], predictions[:, 0, :]
         return np.array([[scorer(identity, predictions[..., a], targets, **options) for a in range(n_alphas)]])
 
-    def _choose_by_grid(self, X: Array, y: Array, weight: Array | None, alphas: Array, params: dict[str, Any]) -> Array:
-        if self.store_cv_results:
-            raise ValueError(
-                "store_cv_results must be False when cv is given, got True. Leave cv out to keep results: "
-                "cv!=None and store_cv_results=True are incompatible."
-            )
-        if self.alpha_per_target:
-            raise ValueError(
-                "alpha_per_target must be False when cv is given, got True. Leave cv out: "
-                "cv!=None and alpha_per_target=True are incompatible."
-            )
+    def _choose_by_grid(
+        self, data: TrainingData, alphas: Array, params: dict[str, Any]
+    ) -> tuple[Array, dict[str, Any]]:
+        X, y, weight = data.given
         ridge = Ridge(fit_intercept=self.fit_intercept)
         if weight is not None:
             params = {**params, "sample_weight": weight}
@@ -204,18 +196,8 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
             ridge.set_fit_request(sample_weight=True)
         search = GridSearchCV(ridge, {"alpha": alphas}, cv=self.cv, scoring=self._scorer(), refit=False)
         search.fit(X, y, **params)
-        self.alpha_ = float(search.best_params_["alpha"])
-        self.best_score_ = float(search.best_score_)
-        return np.asarray(search.cv_results_["mean_test_score"])[None, :]
-
-    def _checked_alphas(self) -> Array:
-        values = np.atleast_1d(np.asarray(self.alphas)).ravel()
-        if len(values) == 0:
-            raise ValueError("alphas must hold at least one value, got none. Give for example np.logspace(-3, 3, 13).")
-        check = check_positive if self.cv is None else check_nonnegative
-        for index, value in enumerate(values.tolist()):
-            check(**{f"alphas[{index}]": value})
-        return values.astype(np.float64)
+        chosen = {"alpha_": float(search.best_params_["alpha"]), "best_score_": float(search.best_score_)}
+        return np.asarray(search.cv_results_["mean_test_score"])[None, :], chosen
 
     def _scorer(self) -> Any:
         if _routing_enabled() and self.scoring is None:
@@ -230,16 +212,6 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
             .add(scorer=self._scorer(), method_mapping=MethodMapping().add(caller="fit", callee="score"))
             .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         )
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        X, y, weight = check_linear_input(self, X, y, sample_weight, reset=False)
-        certificate = self._prove_checked(X, y, weight, alpha=self.alpha_)
-        if not self._is_provable():
-            return certificate
-        choice = prove_penalty_choice(
-            X, y, np.atleast_1d(self.alpha_), self._checked_alphas(), fit_intercept=self.fit_intercept, weight=weight
-        )
-        return certificate.with_claims(choice)
 
 
 class _Given(RegressorMixin, BaseEstimator):

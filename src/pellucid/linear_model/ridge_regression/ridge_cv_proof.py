@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from scipy.linalg import svd
 
-from pellucid.core.certificate import Claim
+from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
+from pellucid.linear_model.least_squares.least_squares_proof import prove_line
 
 TIE = 1e-6
 """Relative difference of two mean squared errors below which they count as equal."""
@@ -20,10 +24,27 @@ def penalty_claim(own: Array, best: Array) -> Claim:
     return Claim(
         "penalty",
         "left-out error of alpha_ above the least of all alphas, relative",
-        float(max(excess, 0.0)),
+        float(np.maximum(excess, 0.0)),
         TIE,
         "Refit: alpha_ is not the best of alphas on these data.",
     )
+
+
+def prove_ridge_cv(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the final fit and, where rows are left out one by one, of the choice of its penalty."""
+    certificate = prove_line(fitted, data, alpha=fitted.alpha_, parameters=parameters, tol=0.0)
+    if parameters.cv is not None or parameters.scoring is not None:
+        return certificate
+    alphas = np.atleast_1d(np.asarray(parameters.alphas, dtype=np.float64)).ravel()
+    choice = prove_penalty_choice(
+        data.X,
+        data.y,
+        np.atleast_1d(fitted.alpha_),
+        alphas,
+        fit_intercept=parameters.fit_intercept,
+        weight=data.weight,
+    )
+    return certificate.with_claims(choice)
 
 
 def prove_penalty_choice(

@@ -11,10 +11,12 @@ from pellucid.core.training_data import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.core.user_warnings import warn_user
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Kind, Live, Number, OneOf, Optional, Real, Whole
+from pellucid.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.usual import (
+    A_LIST,
     COUNT,
     FLAG,
+    FOLDS,
     MAYBE_WHOLE,
     NONNEGATIVE,
     NUMBER,
@@ -29,7 +31,7 @@ from pellucid.linear_model.sparse_regression.elastic_net_proof import prove_elas
 from pellucid.linear_model.sparse_regression.lasso import Lasso
 from pellucid.linear_model.sparse_regression.lasso_cv import LassoCV
 
-GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | Live("a list of numbers", np.iterable)
+GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 MIX = Number(low=0, high=1)
 DESCENT: dict[str, Kind] = {
     "tol": NONNEGATIVE,
@@ -45,7 +47,7 @@ SEARCH: dict[str, Kind] = {
     "eps": POSITIVE,
     "alphas": COUNT | GRID,
     **DESCENT,
-    "cv": MAYBE_WHOLE | Live("folds", lambda value: hasattr(value, "split") or np.iterable(value)),
+    "cv": FOLDS,
     "verbose": VERBOSE,
     "n_jobs": MAYBE_WHOLE,
 }

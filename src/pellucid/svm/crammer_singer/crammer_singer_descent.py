@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.types import Array
 from pellucid.core.effort import Effort
+from pellucid.core.types import Array
 from pellucid.numerics.look_schedule import LookSchedule
 from pellucid.numerics.newton import Found
 from pellucid.svm.augmented_rows import unsigned_parts

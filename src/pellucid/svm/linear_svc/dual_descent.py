@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.types import Array
 from pellucid.core.effort import Effort
+from pellucid.core.types import Array
 from pellucid.numerics.look_schedule import LookSchedule
 from pellucid.svm.augmented_rows import unsigned_parts
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem

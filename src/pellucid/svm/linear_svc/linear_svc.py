@@ -10,11 +10,11 @@ from sklearn.utils import check_random_state, compute_class_weight
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_one_of, check_positive, check_whole, is_number
+from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
-from pellucid.core.effort import Effort
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer.crammer_singer_proof import prove_together

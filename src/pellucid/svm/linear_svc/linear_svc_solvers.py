@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from pellucid.core.effort import Effort
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.core.effort import Effort
 from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start

@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
+from pellucid.core.effort import Effort
 from pellucid.core.types import Array
 from pellucid.losses.classification_losses import SquaredHingeLoss
-from pellucid.core.effort import Effort
 from pellucid.numerics.conjugate_gradient import conjugate_gradient
 from pellucid.numerics.curvature_equations import DIRECT, scaled_cholesky
 from pellucid.numerics.newton import Found, newton_descent

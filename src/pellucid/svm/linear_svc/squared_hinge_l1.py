@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pellucid.core.effort import Effort
 from pellucid.core.types import Array
 from pellucid.losses.classification_losses import SquaredHingeLoss
-from pellucid.core.effort import Effort
 from pellucid.numerics.look_schedule import LookSchedule
 from pellucid.svm.augmented_rows import unsigned_parts
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem

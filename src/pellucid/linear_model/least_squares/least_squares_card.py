@@ -1,0 +1,59 @@
+"""Method cards of linear regression and basis expansion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.plain import Live, Nothing, Optional, Whole
+from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE
+from pellucid.linear_model.least_squares.basis_expansion import BasisExpansion
+from pellucid.linear_model.least_squares.basis_expansion_proof import prove_basis_expansion
+from pellucid.linear_model.least_squares.least_squares_proof import prove_linear_regression
+from pellucid.linear_model.least_squares.linear_regression import LinearRegression
+from pellucid.linear_model.linear_kinds import INFERENCE, LINE
+
+
+def _rules(estimator: Any) -> InputRules:
+    return InputRules(NUMBERS, several_targets=True, sparse=() if estimator.positive else ANY_SPARSE)
+
+
+CARDS = (
+    MethodCard(
+        LinearRegression,
+        topics=("LIN-1",),
+        prove=prove_linear_regression,
+        workings="pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
+        parameters={
+            "tol": NONNEGATIVE,
+            "fit_intercept": FLAG,
+            "copy_X": FLAG,
+            "n_jobs": MAYBE_WHOLE,
+            "positive": FLAG,
+        },
+        attributes={**LINE, **INFERENCE, "rank_": Optional(COUNT), "singular_": Optional(Numbers((None,)))},
+        input=_rules,
+        variants=({"fit_intercept": False}, {"positive": True}),
+        unproved=frozenset({*INFERENCE, "rank_", "singular_"}),
+    ),
+    MethodCard(
+        BasisExpansion,
+        topics=("LIN-5",),
+        prove=prove_basis_expansion,
+        asks=lambda model, data: {"expanded": model._expand(data.X, model.powers_)},
+        parameters={
+            "degree": COUNT,
+            "functions": Nothing() | Live("a list of functions", lambda value: hasattr(value, "__len__")),
+            "include_bias": FLAG,
+            "interaction_only": FLAG,
+        },
+        attributes={
+            "powers_": Numbers(("n_outputs", "n_features"), WHOLES, low=0),
+            "n_output_features_": Whole(low=1, size="n_outputs"),
+        },
+        input=InputRules(),
+        variants=({"degree": 3, "interaction_only": True, "include_bias": True},),
+    ),
+)

@@ -1,0 +1,106 @@
+"""Method cards of ridge regression, its classifier and its choice of penalty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.checks import check_nonnegative, check_positive
+from pellucid.core.training_data import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Text, Whole
+from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, FLAG, FOLDS, LABELS, NONNEGATIVE, NUMBER, RANDOM_STATE
+from pellucid.linear_model.label_sets import LabelSetRules
+from pellucid.linear_model.least_squares.least_squares_proof import prove_ridge
+from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, INFERENCE, LINE, PER_TARGET
+from pellucid.linear_model.ridge_regression.ridge import Ridge
+from pellucid.linear_model.ridge_regression.ridge_classifier import RidgeClassifier
+from pellucid.linear_model.ridge_regression.ridge_classifier_proof import prove_ridge_classifier
+from pellucid.linear_model.ridge_regression.ridge_cv import RidgeCV
+from pellucid.linear_model.ridge_regression.ridge_cv_proof import prove_ridge_cv
+from pellucid.linear_model.ridge_regression.ridge_fit import SOLVERS, check_ridge_combination
+
+GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
+RIDGE: dict[str, Kind] = {
+    "tol": NONNEGATIVE,
+    "max_iter": Nothing() | Whole(low=1),
+    "solver": OneOf(("auto", *SOLVERS)),
+    "fit_intercept": FLAG,
+    "copy_X": FLAG,
+    "positive": FLAG,
+    "random_state": RANDOM_STATE,
+}
+FITTED: dict[str, Kind | Optional] = {**LINE, **INFERENCE, "n_iter_": COUNT_PER_TARGET, "solver_": Text()}
+UNPROVED = frozenset({*INFERENCE, "n_iter_"})
+NUMERIC = InputRules(NUMBERS, several_targets=True, sparse=ANY_SPARSE)
+
+
+def _check_search(estimator: Any) -> None:
+    alphas = np.atleast_1d(np.asarray(estimator.alphas)).ravel()
+    if len(alphas) == 0:
+        raise ValueError("alphas must hold at least one value, got none. Give for example np.logspace(-3, 3, 13).")
+    check = check_positive if estimator.cv is None else check_nonnegative
+    for index, value in enumerate(alphas.tolist()):
+        check(**{f"alphas[{index}]": value})
+    for name in ("store_cv_results", "alpha_per_target"):
+        if estimator.cv is not None and getattr(estimator, name):
+            raise ValueError(
+                f"{name} must be False when cv is given, got True. Leave cv out: cv!=None and {name}=True are "
+                "incompatible."
+            )
+
+
+CARDS = (
+    MethodCard(
+        Ridge,
+        topics=("LIN-2",),
+        prove=prove_ridge,
+        workings="pellucid.linear_model.ridge_regression.ridge_workings:ridge_workings",
+        parameters={**RIDGE, "alpha": NONNEGATIVE | Numbers(("n_targets",)) | A_LIST},
+        check=check_ridge_combination,
+        attributes=FITTED,
+        input=NUMERIC,
+        variants=({"solver": "lsqr", "tol": 1e-10}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}),
+        unproved=UNPROVED,
+    ),
+    MethodCard(
+        RidgeClassifier,
+        topics=("LIN-6",),
+        prove=prove_ridge_classifier,
+        workings="pellucid.linear_model.ridge_regression.ridge_classifier_workings:ridge_classifier_workings",
+        parameters={**RIDGE, "alpha": NONNEGATIVE, "class_weight": CLASS_WEIGHT},
+        check=check_ridge_combination,
+        attributes={**FITTED, "classes_": LABELS, "multilabel_": FLAG},
+        input=lambda estimator: LabelSetRules(sparse=ANY_SPARSE, class_weight=estimator.class_weight),
+        variants=({"class_weight": "balanced"},),
+        unproved=UNPROVED,
+    ),
+    MethodCard(
+        RidgeCV,
+        topics=("LIN-2",),
+        prove=prove_ridge_cv,
+        parameters={
+            "alphas": NUMBER | GRID,
+            "fit_intercept": FLAG,
+            "scoring": Nothing() | Text() | Live("a scorer"),
+            "cv": FOLDS,
+            "gcv_mode": Nothing() | OneOf(("auto", "svd", "eigen")),
+            "store_cv_results": FLAG,
+            "alpha_per_target": FLAG,
+        },
+        check=_check_search,
+        attributes={
+            **LINE,
+            **INFERENCE,
+            "alpha_": NUMBER | Numbers(("n_targets",)),
+            "best_score_": PER_TARGET,
+            "cv_results_": Optional(Numbers((None, None)) | Numbers((None, None, None))),
+        },
+        input=NUMERIC,
+        variants=({"alphas": (1e-3, 10.0), "store_cv_results": True}, {"cv": 3}),
+        unproved=frozenset({*INFERENCE, "best_score_", "cv_results_"}),
+    ),
+)

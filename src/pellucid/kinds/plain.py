@@ -98,7 +98,7 @@ class Either(Kind):
     def complaint(self, name: str, value: Any) -> Exception:
         """Return the error of the one kind beside None that is about such values, or a sentence that names all."""
         about = [kind for kind in self.kinds if not isinstance(kind, Nothing)]
-        if not np.iterable(value):
+        if not np.iterable(value) or isinstance(value, str):
             about = [kind for kind in about if not kind.holds_many]
         return about[0].complaint(name, value) if len(about) == 1 else super().complaint(name, value)
 

@@ -6,9 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 
 
@@ -59,6 +61,14 @@ def known_codes(y: Array, classes: Array) -> Array:
     if np.any(classes[codes] != y):
         raise ValueError(f"y must hold only the labels {classes.tolist()} of the fit, got others.")
     return np.asarray(codes)
+
+
+def class_weights(class_weight: Any, data: TrainingData) -> Array:
+    """Return the weight of each class as scikit-learn reads it; 0 for a class without rows."""
+    if not (isinstance(class_weight, str) and class_weight == "balanced"):
+        return np.asarray(compute_class_weight(class_weight, classes=data.classes, y=data.classes))
+    totals = np.bincount(data.y, weights=data.weight, minlength=len(data.classes))
+    return np.where(totals > 0.0, totals.sum() / (len(totals) * np.where(totals > 0.0, totals, 1.0)), 0.0)
 
 
 def machine_signs(codes: Array, n_classes: int) -> Array:

@@ -17,7 +17,6 @@ ADAPTERS = (
     "naive_bayes",
     "ranking",
     "row_by_row",
-    "svm",
     "tables",
     "text",
     "transformers",

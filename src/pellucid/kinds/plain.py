@@ -100,6 +100,8 @@ class Either(Kind):
         about = [kind for kind in self.kinds if not isinstance(kind, Nothing)]
         if not np.iterable(value) or isinstance(value, str):
             about = [kind for kind in about if not kind.holds_many]
+        if is_number(value):
+            about = [kind for kind in about if not isinstance(kind, Flag)]
         return about[0].complaint(name, value) if len(about) == 1 else super().complaint(name, value)
 
     def fits(self, value: Any) -> bool:

@@ -11,25 +11,24 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.types import Array
-from pellucid.svm.linear_svc.linear_svc_proof import FittedMachines, certificate_of
 
 
-def prove_together(X: Any, labels: Array, cost: Array, model: FittedMachines) -> Certificate:
-    """Return the certificate; ``model`` has one row of weights and of dual variables per class."""
+def prove_together(
+    X: Any, labels: Array, cost: Array, u: Array, dual: Array | None, constant: float
+) -> tuple[float, float]:
+    """Return the relative gap of weights and dual variables, a row of each per class, and by how much the dual strays."""
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    if model.dual is None or model.dual.shape != (len(model.u), len(labels)):
-        return certificate_of(np.nan, np.nan, model.tol)
-    A = _augmented(X, model.constant)
-    alpha, each = model.dual.T, np.arange(len(labels))
-    scores = np.asarray(A @ model.u.T)
+    if dual is None or dual.shape != (len(u), len(labels)):
+        return np.inf, np.inf
+    A, alpha, each = _augmented(X, constant), dual.T, np.arange(len(labels))
+    scores = np.asarray(A @ u.T)
     lacks = scores - scores[each, labels][:, None] + 1.0
     lacks[each, labels] = 0.0
-    objective = 0.5 * float(np.sum(model.u**2)) + float(cost @ lacks.max(axis=1))
+    objective = 0.5 * float(np.sum(u**2)) + float(cost @ lacks.max(axis=1))
     bound = float(alpha[each, labels].sum()) - 0.5 * float(np.sum(np.asarray(A.T @ alpha) ** 2))
-    relative_gap = max(0.0, objective - bound) / max(objective, np.finfo(float).tiny)
-    return certificate_of(relative_gap, _violation(alpha, labels, cost), model.tol)
+    relative_gap = float(np.maximum(objective - bound, 0.0)) / max(objective, np.finfo(float).tiny)
+    return relative_gap, dual_violation(alpha, labels, cost)
 
 
 def _augmented(X: Any, constant: float) -> Any:
@@ -39,7 +38,7 @@ def _augmented(X: Any, constant: float) -> Any:
     return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
 
 
-def _violation(alpha: Array, labels: Array, cost: Array) -> float:
+def dual_violation(alpha: Array, labels: Array, cost: Array) -> float:
     """Return how far, as a part of its cost, a row is from what is allowed."""
     most = np.zeros_like(alpha)
     most[np.arange(len(labels)), labels] = cost

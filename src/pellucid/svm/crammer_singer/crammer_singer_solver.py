@@ -2,19 +2,63 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.numerics.newton import SMALL, Found, centered_newton
+from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
+from pellucid.svm.crammer_singer.crammer_singer_proof import dual_violation
+from pellucid.svm.linear_svc.linear_svc_proof import (
+    class_costs_of,
+    constant_of,
+    gap_certificate,
+    goal_of,
+    stored_weights,
+)
 
 FIRST_SMOOTHING = 1.0
 """In units of the wanted lead of the own class."""
 
 FEW_PASSES, MANY_PASSES = 40, 500
 """Passes before the Newton steps, if these have few unknowns and are cheap, and otherwise."""
+
+
+def fit_together(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fit:
+    """Return the fit of one machine for all classes."""
+    n_classes, cost = len(data.classes), class_costs_of(data, parameters)
+    rows = AugmentedRows(data.X, constant_of(parameters))
+    problem = CrammerSinger(rows, data.y, cost, np.zeros((len(data.y), n_classes)))
+
+    def shown(w: Array) -> bool:
+        return watch(_differences(w, n_classes))
+
+    effort = Effort(goal_of(parameters.tol), parameters.max_iter, watch if watch is ignore else shown)
+    found = solve_together(problem, effort, seed)
+    alpha = found.loss.pull  # (n, n_classes)
+    attributes = {
+        "classes_": data.classes,
+        **stored_weights(_differences(found.w, n_classes), parameters),
+        "dual_coef_": data.spread(np.ascontiguousarray(alpha.T[1:] if n_classes == 2 else alpha.T)),
+        "n_iter_": found.n_iter,
+    }
+    gap = found.gap / max(found.objective, np.finfo(float).tiny)
+    certificate = gap_certificate(gap, dual_violation(alpha, data.y, cost), parameters)
+    return Fit(attributes, found.trace, certificate=certificate)
+
+
+def _differences(w: Array, n_classes: int) -> Array:
+    """Return the weights of each class; two classes need the difference of theirs only."""
+    U = w.reshape(n_classes, -1)
+    return U[1:] - U[:1] if len(U) == 2 else U
 
 
 def solve_together(problem: CrammerSinger, effort: Effort, seed: int) -> Found:

@@ -16,19 +16,19 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.linear_classifier import class_weights, dense, machine_costs, machine_signs
+from pellucid.core.rounding import ROUNDING
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.losses.classification_losses import HingeLoss, SquaredHingeLoss
+from pellucid.svm.crammer_singer.crammer_singer_proof import prove_together
 
 LARGEST_GAP = 1e-6
 """Part of the objective that the gap may be at most, whatever ``tol``."""
 
-ROUNDING = 1e-12
-"""Relative error that sums over the rows may have."""
-
 
 @dataclass(frozen=True)
-class FittedMachines:
-    """What the proof may see of a model: one row of weights, and for the hinge of dual variables, per machine.
+class Machines:
+    """One row of weights, and for the hinge of dual variables, per machine.
 
     ``u`` has the intercept over ``constant`` as last column, unless ``constant`` is 0.
     """
@@ -38,16 +38,62 @@ class FittedMachines:
     loss: str
     penalty: str
     constant: float
-    tol: float
 
 
-def certificate_of(relative_gap: float, violation: float | None, tol: float) -> Certificate:
+def prove_linear_svc(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the worst machine, or of the one for all classes."""
+    u, dual = dense(fitted.coef_).astype(np.float64), getattr(fitted, "dual_coef_", None)
+    if dual is not None and data.kept is not None and dual.shape[1] == data.n_given:
+        dual = dual[:, data.kept]
+    constant = constant_of(parameters)
+    if constant:
+        u = np.hstack([u, np.reshape(fitted.intercept_, (-1, 1)) / constant])
+    elif np.any(fitted.intercept_):
+        return gap_certificate(np.inf, None, parameters)
+    if parameters.multi_class != "crammer_singer":
+        return _prove_machines(data, Machines(u, dual, parameters.loss, parameters.penalty, constant), parameters)
+    if len(u) == 1:  # the weights of two classes add up to 0
+        u, dual = np.vstack([-0.5 * u, 0.5 * u]), None if dual is None else np.vstack([-dual, dual])
+    gap, violation = prove_together(data.X, data.y, class_costs_of(data, parameters), u, dual, constant)
+    return gap_certificate(gap, violation, parameters)
+
+
+def constant_of(parameters: Any) -> float:
+    """Return the constant feature whose weight the intercept is; 0 without an intercept."""
+    return float(parameters.intercept_scaling) if parameters.fit_intercept else 0.0
+
+
+def goal_of(tol: float) -> float:
+    """Return the relative gap to reach."""
+    return min(tol, LARGEST_GAP)
+
+
+def machine_costs_of(data: TrainingData, parameters: Any) -> tuple[Array, Array]:
+    """Return the sign and the cost of each row in each machine, of shape (n_machines, n_samples)."""
+    signs = machine_signs(data.y, len(data.classes))
+    by_class = class_weights(parameters.class_weight, data)
+    return signs, np.atleast_2d(machine_costs(signs, parameters.C * data.weights, by_class))
+
+
+def class_costs_of(data: TrainingData, parameters: Any) -> Array:
+    """Return the cost of each row in the machine for all classes."""
+    return class_weights(parameters.class_weight, data)[data.y] * parameters.C * data.weights
+
+
+def stored_weights(U: Array, parameters: Any) -> dict[str, Any]:
+    """Return ``coef_`` and ``intercept_`` of weights whose last column is that of the constant feature, if any."""
+    if not parameters.fit_intercept:
+        return {"coef_": U.copy(), "intercept_": 0.0}
+    return {"coef_": np.ascontiguousarray(U[:, :-1]), "intercept_": constant_of(parameters) * U[:, -1]}
+
+
+def gap_certificate(relative_gap: float, violation: float | None, parameters: Any) -> Certificate:
     """Return the certificate for the gap of the worst machine and, for the hinge, how far the dual leaves its box."""
     gap = Claim(
         "duality gap",
         "part of its objective by which the worst machine is above its minimum, at most",
         relative_gap,
-        min(tol, LARGEST_GAP) + ROUNDING,
+        goal_of(parameters.tol) + ROUNDING,
         "Raise max_iter, or standardize X.",
     )
     if violation is None:
@@ -56,26 +102,27 @@ def certificate_of(relative_gap: float, violation: float | None, tol: float) -> 
     return Certificate("optimal", (gap, box))
 
 
-def prove_machines(X: Any, signs: Array, cost: Array, model: FittedMachines) -> Certificate:
-    """Return the certificate; ``signs`` and ``cost`` have one row per machine and one column per row of ``X``."""
-    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    kind = HingeLoss() if model.loss == "hinge" else SquaredHingeLoss()
+def _prove_machines(data: TrainingData, model: Machines, parameters: Any) -> Certificate:
+    X = sparse.csr_array(data.X, dtype=np.float64) if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
+    signs, cost = machine_costs_of(data, parameters)
+    if model.u.shape != (len(signs), X.shape[1] + bool(model.constant)):
+        return gap_certificate(np.inf, None, parameters)
     gaps, violations = [], []
-    for k, u in enumerate(model.u.astype(np.float64)):
-        margins = signs[k] * _scores(X, u, model.constant)
-        loss = float(cost[k] @ kind.value(margins))
+    for k, u in enumerate(model.u):
+        short = np.maximum(1.0 - signs[k] * _scores(X, u, model.constant), 0.0)
+        loss = float(cost[k] @ (short if model.loss == "hinge" else short**2))
         norm = float(np.abs(u).sum()) if model.penalty == "l1" else 0.5 * float(u @ u)
-        alpha = -cost[k] * kind.gradient(margins)
+        alpha = 2.0 * cost[k] * short
         if model.loss == "hinge":
             alpha = _signed_to_dual(model.dual, k, signs[k])
-            violations.append(_violation(alpha, cost[k]))
+            violations.append(box_violation(alpha, cost[k]))
             alpha = np.clip(alpha, 0.0, cost[k])
-        bound = _dual_value(alpha, _pull(X, signs[k] * alpha, model.constant), cost[k], model)
-        gaps.append(max(0.0, norm + loss - bound) / max(norm + loss, np.finfo(float).tiny))
-    return certificate_of(max(gaps), max(violations) if violations else None, model.tol)
+        bound = _dual_value(alpha, _combined(X, signs[k] * alpha, model.constant), cost[k], model)
+        gaps.append(np.maximum(norm + loss - bound, 0.0) / max(norm + loss, np.finfo(float).tiny))
+    return gap_certificate(float(np.max(gaps)), float(np.max(violations)) if violations else None, parameters)
 
 
-def _dual_value(alpha: Array, v: Array, cost: Array, model: FittedMachines) -> float:
+def _dual_value(alpha: Array, v: Array, cost: Array, model: Machines) -> float:
     total = float(alpha.sum())
     if model.loss == "hinge":
         return total - 0.5 * float(v @ v)
@@ -95,7 +142,8 @@ def _signed_to_dual(dual: Array | None, k: int, signs: Array) -> Array:
     return np.asarray(dual[k] * signs, dtype=np.float64)
 
 
-def _violation(alpha: Array, cost: Array) -> float:
+def box_violation(alpha: Array, cost: Array) -> float:
+    """Return how far, as a part of its cost, a dual variable is outside of its box."""
     outside = np.maximum(-alpha, alpha - cost)
     return float(np.max(np.maximum(outside, 0.0) / np.where(cost > 0.0, cost, 1.0)))
 
@@ -104,5 +152,5 @@ def _scores(X: Any, u: Array, constant: float) -> Array:
     return np.asarray(X @ u[: X.shape[1]]) + (constant * u[-1] if constant else 0.0)
 
 
-def _pull(X: Any, r: Array, constant: float) -> Array:
+def _combined(X: Any, r: Array, constant: float) -> Array:
     return np.append(np.asarray(X.T @ r), constant * r.sum() if constant else 0.0)

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
 from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
+from pellucid.svm.linear_svc.linear_svc_proof import (
+    box_violation,
+    constant_of,
+    gap_certificate,
+    goal_of,
+    machine_costs_of,
+    stored_weights,
+)
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
@@ -31,29 +43,40 @@ FEW_COLUMNS = 400
 Solve = Callable[[MarginProblem, Effort], MarginFit]
 
 
-def solve_machines(
-    rows: AugmentedRows,
-    signs: Array,
-    cost: Array,
-    solve: Solve,
-    *,
-    goal: float,
-    max_iter: int,
-    watch: Watch,
-) -> list[MarginFit]:
+def fit_machines(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fit:
+    """Return the fit of one machine per class, or one for two classes."""
+    signs, cost = machine_costs_of(data, parameters)
+    rows = AugmentedRows(data.X, constant_of(parameters))
+    solve = choose_solver(parameters.loss, parameters.penalty, rows, seed)
+    machines = _solve_each(rows, signs, cost, solve, Effort(goal_of(parameters.tol), parameters.max_iter, watch))
+    attributes = {
+        "classes_": data.classes,
+        **stored_weights(np.stack([machine.u for machine in machines]), parameters),
+        "n_iter_": max(machine.n_iter for machine in machines),
+    }
+    violation = None
+    if parameters.loss == "hinge":
+        alphas = np.stack([np.zeros(rows.n) if machine.alpha is None else machine.alpha for machine in machines])
+        attributes["dual_coef_"] = data.spread(alphas * signs)
+        violation = float(np.max([box_violation(alpha, c) for alpha, c in zip(alphas, cost, strict=True)]))
+    relative_gap = max(machine.gap / abs(machine.objective) for machine in machines)
+    return Fit(attributes, _joined_trace(machines), certificate=gap_certificate(relative_gap, violation, parameters))
+
+
+def _solve_each(rows: AugmentedRows, signs: Array, cost: Array, solve: Solve, effort: Effort) -> list[MarginFit]:
     """Return one machine per row of ``signs`` and ``cost``, on all threads; in turn if somebody watches."""
     so_far = np.zeros((len(signs), rows.width))
 
     def fit(k: int) -> MarginFit:
         def seen(u: Array) -> bool:
             so_far[k] = u
-            return watch(so_far)
+            return effort.watch(so_far)
 
         used = cost[k] > 0.0
         problem = MarginProblem(rows, signs[k], cost[k])
         if not used.all():
             problem = problem.part(np.flatnonzero(used))
-        machine = solve(problem, Effort(goal, max_iter, _never if watch is ignore else seen))
+        machine = solve(problem, effort if effort.watch is ignore else replace(effort, watch=seen))
         if machine.alpha is not None:
             full = np.zeros(len(used))
             full[used] = machine.alpha
@@ -61,7 +84,7 @@ def solve_machines(
         return machine
 
     each = list(range(len(signs)))
-    return run_blocks(fit, each) if watch is ignore else [fit(k) for k in each]
+    return run_blocks(fit, each) if effort.watch is ignore else [fit(k) for k in each]
 
 
 def choose_solver(loss: str, penalty: str, rows: AugmentedRows, seed: int) -> Solve:
@@ -91,14 +114,10 @@ def _newton_from_descent(seed: int) -> Solve:
     return solve
 
 
-def joined_trace(machines: list[MarginFit]) -> Trace:
+def _joined_trace(machines: list[MarginFit]) -> Trace:
     """Return the rows of all machines, one after the other, with the number of the machine."""
     joined = Trace()
     for k, machine in enumerate(machines):
         for row in machine.trace:
             joined.add(**{**row, "machine": float(k)})
     return joined
-
-
-def _never(_u: Array) -> bool:
-    return False

@@ -1,0 +1,74 @@
+"""Method card of the linear support vector machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import CLASSES, InputRules
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.plain import Number, OneOf, Optional, Real
+from pellucid.kinds.sparse import SparseRows
+from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.svm.linear_svc.linear_svc import LinearSVC
+from pellucid.svm.linear_svc.linear_svc_proof import prove_linear_svc
+
+DUALS = {("l2", "hinge"): (True,), ("l2", "squared_hinge"): (True, False), ("l1", "squared_hinge"): (False,)}
+"""Penalty and loss -> the values of ``dual`` that LIBLINEAR has a solver for; 'auto' always finds one."""
+
+
+def _check_combination(estimator: Any) -> None:
+    if estimator.multi_class == "crammer_singer":  # which has a penalty and a loss of its own
+        return
+    solved = DUALS.get((estimator.penalty, estimator.loss))
+    if solved is None:
+        raise ValueError(
+            f"penalty must be 'l2' for loss='hinge', got {estimator.penalty!r}. Use loss='squared_hinge' for an l1 "
+            "penalty."
+        )
+    if estimator.dual != "auto" and estimator.dual not in solved:
+        raise ValueError(
+            f"dual must be {solved[0]} or 'auto' for penalty={estimator.penalty!r} and loss={estimator.loss!r}, "
+            f"got {estimator.dual!r}. Use 'auto'."
+        )
+
+
+CARDS = (
+    MethodCard(
+        LinearSVC,
+        topics=("CLS-5",),
+        prove=prove_linear_svc,
+        workings="pellucid.svm.linear_svc.linear_svc_workings:linear_svc_workings",
+        parameters={
+            "penalty": OneOf(("l1", "l2")),
+            "loss": OneOf(("hinge", "squared_hinge")),
+            "dual": OneOf(("auto",)) | FLAG,
+            "tol": POSITIVE,
+            "C": POSITIVE,
+            "multi_class": OneOf(("ovr", "crammer_singer")),
+            "fit_intercept": FLAG,
+            "intercept_scaling": Number(above=0, hint="For no intercept use fit_intercept=False."),
+            "max_iter": COUNT,
+            "class_weight": CLASS_WEIGHT,
+            "verbose": VERBOSE,
+            "random_state": RANDOM_STATE,
+        },
+        check=_check_combination,
+        attributes={
+            "classes_": LABELS,
+            "coef_": Numbers(("n_machines", "n_features"), ("float64",)) | SparseRows(("n_machines", "n_features")),
+            "intercept_": Real() | Numbers(("n_machines",), ("float64",)),
+            "dual_coef_": Optional(Numbers(("n_machines", None), ("float64",))),
+            "n_iter_": COUNT,
+        },
+        input=InputRules(CLASSES, sparse=("csr",), dtypes=np.float64, order="C"),
+        variants=(
+            {"loss": "hinge", "class_weight": "balanced"},
+            {"penalty": "l1", "fit_intercept": False},
+            {"multi_class": "crammer_singer"},
+        ),
+        unproved=frozenset({"n_iter_"}),
+    ),
+)

@@ -259,7 +259,7 @@ def test_verify_objects_to_a_broken_projection():
         (
             {"solver": "eigen", "shrinkage": 2.0},
             ValueError,
-            "shrinkage must be None, 'auto' or a number between 0 and 1, got 2.0",
+            "shrinkage must be between 0 and 1, got 2.0",
         ),
         ({"covariance_estimator": LedoitWolf()}, ValueError, "covariance_estimator must be None with solver='svd'"),
         ({"priors": [0.5, 0.5]}, ValueError, r"priors must have one entry per class \(3\), got shape \(2,\)"),

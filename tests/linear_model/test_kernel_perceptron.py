@@ -185,7 +185,7 @@ def test_the_work_agrees_with_the_program():
 @pytest.mark.parametrize(
     ("how", "error", "words"),
     [
-        ({"kernel": "cosine"}, ValueError, "kernel must be one of .* Or pass a function of two rows"),
+        ({"kernel": "cosine"}, ValueError, "kernel must be one of .* or a function of two rows"),
         ({"gamma": 0.0}, ValueError, "gamma must be above 0, got 0.0"),
         ({"gamma": "large"}, ValueError, "gamma must be one of"),
         ({"degree": -1}, ValueError, "degree must be above 0, got -1"),

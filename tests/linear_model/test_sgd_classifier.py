@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
 import pellucid
 from pellucid.linear_model import SGDClassifier
-from pellucid.linear_model.row_by_row.sgd_classifier_proof import Descended, objective_and_gap
+from pellucid.linear_model.row_by_row.sgd_classifier_proof import Descended, machine_gaps
 from pellucid.losses.named_losses import LOSS_NUMBERS, named_loss
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
@@ -57,7 +57,7 @@ def test_the_gap_of_a_minimum_is_0():
     X, signs, alpha = np.array([[-1.0], [1.0]]), np.array([[-1.0, 1.0]]), 0.2
     dual = sparse.csr_array(np.array([[-0.5, 0.5]]))
     model = Descended(np.ones((1, 1)), np.zeros(1), dual, named_loss("hinge"), alpha, 0.0, fit_intercept=True)
-    objective, gap = objective_and_gap(X, signs, np.ones((1, 2)), 2.0, model)
+    objective, gap = machine_gaps(X, signs, np.ones((1, 2)), 2.0, model)
     assert objective[0] == pytest.approx(alpha / 2)
     assert gap[0] == pytest.approx(0.0, abs=1e-15)
 
@@ -66,7 +66,7 @@ def test_the_gap_of_a_free_intercept_by_hand():
     # features of 0, three rows of +1 and one of -1: P(b = 0) = 1, and the least is P(b = 1) = 2 / 4
     X, signs = np.zeros((4, 1)), np.array([[1.0, 1.0, 1.0, -1.0]])
     model = Descended(np.zeros((1, 1)), np.zeros(1), None, named_loss("hinge"), 0.1, 0.0, fit_intercept=True)
-    objective, gap = objective_and_gap(X, signs, np.ones((1, 4)), 4.0, model)
+    objective, gap = machine_gaps(X, signs, np.ones((1, 4)), 4.0, model)
     assert (objective[0], gap[0]) == (1.0, pytest.approx(0.5))
 
 

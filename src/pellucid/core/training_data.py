@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
@@ -109,6 +110,9 @@ class InputRules:
             name = type(estimator).__name__
             raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
         X, y = self._validated(estimator, X, y, reset=reset)
+        if sparse.issparse(X) and X.format != "coo" and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()  # and puts the entries in order
         if not self.missing and (self.looks_for_nan or not reset):
             check_finite(X, estimator)
         weight = check_sample_weight(sample_weight, X)

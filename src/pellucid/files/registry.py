@@ -16,7 +16,6 @@ ADAPTERS = (
     "linear_model",
     "naive_bayes",
     "ranking",
-    "row_by_row",
     "tables",
     "text",
     "transformers",

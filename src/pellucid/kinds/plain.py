@@ -101,7 +101,7 @@ class Either(Kind):
         if not np.iterable(value) or isinstance(value, str):
             about = [kind for kind in about if not kind.holds_many]
         if is_number(value):
-            about = [kind for kind in about if not isinstance(kind, Flag)]
+            about = [kind for kind in about if not isinstance(kind, (Flag, OneOf, Text))] or about
         return about[0].complaint(name, value) if len(about) == 1 else super().complaint(name, value)
 
     def fits(self, value: Any) -> bool:
@@ -262,27 +262,28 @@ class Number(Real):
     """A real number in a range, whole or not: most parameters are one."""
 
     above: float = -math.inf
-    """It is larger than this."""
+    below: float = math.inf
+    """It is larger than the one, smaller than the other."""
     low: float = -math.inf
     high: float = math.inf
     hint: str = ""
 
     @property
     def says(self) -> str:
-        return f"a number {self._range}".rstrip()
+        return "a number" if self._range == "finite" else f"a number {self._range}".rstrip()
 
     @property
     def _range(self) -> str:
         if math.isfinite(self.high):
             return f"between {self.low:g} and {self.high:g}"
         if self.above > -math.inf:
-            return f"above {self.above:g}"
-        return f"at least {self.low:g}" if self.low > -math.inf else "that is finite" if self.finite else ""
+            return f"above {self.above:g}" + (f" and below {self.below:g}" if self.below < math.inf else "")
+        return f"at least {self.low:g}" if self.low > -math.inf else "finite" if self.finite else ""
 
     def fits(self, value: Any) -> bool:
         if not is_number(value) or (self.finite and not math.isfinite(value)):
             return False
-        return self.above < value and self.low <= value <= self.high
+        return self.above < value < self.below and self.low <= value <= self.high
 
     def complaint(self, name: str, value: Any) -> Exception:
         if not is_number(value):

@@ -20,10 +20,8 @@ from pellucid.workings.notation import Number
 WORKINGS = {
     "BayesClassifier": "pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
     "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
-    "KernelPerceptron": "pellucid.linear_model.row_by_row.kernel_perceptron_workings:kernel_perceptron_workings",
     "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
     "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
-    "Perceptron": "pellucid.linear_model.row_by_row.perceptron_workings:perceptron_workings",
 }
 """Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
 

@@ -15,11 +15,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.linear_classifier import machine_signs
 from pellucid.core.rounding import sum_error
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.kernels.kernel import Kernel
+from pellucid.kernels.kernel import Kernel, ShiftedKernel, kernel_from, scale_gamma
+from pellucid.linear_model.row_by_row.perceptron_proof import repeated_weight
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,61 @@ class KernelMistakes:
     intercept: Array
     n_mistakes: int
     fit_intercept: bool
+
+
+def prove_kernel_perceptron(
+    fitted: Any, parameters: Any, data: TrainingData, together: Array | None = None
+) -> Certificate:
+    """Return the certificate; ``together`` is the weight of each row with all rows equal to it, if it is known."""
+    if together is None:
+        by_content = parameters.shuffle and not is_given(parameters)
+        together = repeated_weight(data.X, data.y, data.weights) if by_content else data.weights
+    place = data.places(fitted.support_) if fitted.support_.max(initial=-1) < data.n_given else fitted.support_
+    model = KernelMistakes(
+        dual=fitted.dual_coef_,
+        support=place,
+        rows=place if is_given(parameters) else fitted.support_vectors_,
+        intercept=fitted.intercept_,
+        n_mistakes=fitted.n_mistakes_,
+        fit_intercept=parameters.fit_intercept,
+    )
+    kernel = products(parameters, fitted.gamma_, with_constant=parameters.fit_intercept)
+    gamma = kernel_factor(parameters, data)
+    claims = [
+        Claim(
+            "gamma", "relative distance of gamma_ from what the parameters mean", abs(fitted.gamma_ / gamma - 1.0), 1e-9
+        )
+    ]
+    signs = machine_signs(data.y, len(data.classes))
+    certificate = prove_kernel_mistakes(kernel, data.X, signs, data.weights, together, model)
+    if not is_given(parameters) and certificate.holds:
+        stored = np.asarray(_dense(fitted.support_vectors_) != _dense(data.X[place])).any(axis=1)
+        claims.append(Claim("support vectors", "rows that differ from the training rows", float(stored.sum()), 0.0))
+    return certificate.with_claims(*claims)
+
+
+def is_given(parameters: Any) -> bool:
+    """Return whether ``X`` holds products instead of rows."""
+    return isinstance(parameters.kernel, str) and parameters.kernel == "precomputed"
+
+
+def products(parameters: Any, gamma: float, *, with_constant: bool = False) -> Kernel:
+    """Return the kernel of the parameters, with the constant of an intercept if asked."""
+    kernel = kernel_from(parameters.kernel, gamma=gamma, degree=parameters.degree, coef0=float(parameters.coef0))
+    return ShiftedKernel(kernel) if with_constant else kernel
+
+
+def kernel_factor(parameters: Any, data: TrainingData) -> float:
+    """Return the number that ``gamma`` means for these data."""
+    if not isinstance(parameters.gamma, str):
+        return 1.0 / data.X.shape[1] if is_given(parameters) else float(parameters.gamma)
+    if parameters.gamma == "auto" or is_given(parameters):
+        return 1.0 / data.X.shape[1]
+    return scale_gamma(data.X, data.weights)
+
+
+def _dense(X: Any) -> Array:
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
 def prove_kernel_mistakes(
@@ -67,7 +126,7 @@ def prove_kernel_mistakes(
 def _whole(counts: Array, model: KernelMistakes, n: int) -> Claim:
     off = np.abs(counts - np.rint(counts)) / np.maximum(1.0, np.abs(counts))
     missing = abs(float(np.rint(counts).sum()) - model.n_mistakes) / max(1, model.n_mistakes)
-    error = np.inf if np.any(np.rint(counts) < 0) else max(float(np.max(off, initial=0.0)), missing)
+    error = np.inf if np.any(np.rint(counts) < 0) else float(np.maximum(np.max(off, initial=0.0), missing))
     return Claim(
         "whole mistakes",
         "part by which dual_coef_ differs from n_mistakes_ times the weights of the rows",

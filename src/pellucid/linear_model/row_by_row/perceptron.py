@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from pellucid.core.certificate import Certificate
-from pellucid.core.linear_classifier import dense
-from pellucid.core.types import Array
-from pellucid.linear_model.row_by_row.perceptron_proof import Mistakes, prove_mistakes, repeated_weight
+from pellucid.core.training_data import TrainingData
+from pellucid.linear_model.row_by_row.perceptron_proof import prove_perceptron
 from pellucid.linear_model.row_by_row.presented_rows import Presentation
 from pellucid.linear_model.row_by_row.row_by_row_classifier import RowByRowClassifier
 
@@ -61,6 +59,7 @@ class Perceptron(RowByRowClassifier):
     (10, array([[2.]]), array([-4.]))
     """
 
+    _counts_mistakes = True
     loss = "perceptron"
     epsilon = 0.0
     learning_rate = "constant"
@@ -106,26 +105,10 @@ class Perceptron(RowByRowClassifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
-    def _count_updates(self, n_updates: int, *, anew: bool) -> None:
-        self.n_mistakes_ = n_updates + (0 if anew else getattr(self, "n_mistakes_", 0))
-
-    def _evidence(self, X: Any, codes: Array, weight: Array | None, shown: Presentation | None = None) -> Certificate:
-        if self.penalty is not None or not hasattr(self, "dual_coef_"):
-            return super()._evidence(X, codes, weight, shown)
-        own = np.ones(X.shape[0]) if weight is None else weight
-        if not self.shuffle:
-            together = own
-        else:
-            together = repeated_weight(X, codes, own) if shown is None else shown.weight[shown.shown_as]
-        rows, signs, cost, _ = self._problem(X, codes, weight)
-        factor = np.divide(cost, own, out=np.zeros_like(cost), where=own > 0.0)
-        model = Mistakes(
-            coef=dense(self.coef_).astype(np.float64),
-            intercept=self.intercept_.astype(np.float64),
-            dual=self.dual_coef_,
-            n_mistakes=self.n_mistakes_,
-            eta0=self.eta0,
-            intercept_rate=self._rule(X).intercept_rate,
-            dtype=self.coef_.dtype,
-        )
-        return prove_mistakes(rows, signs, cost, factor * together, model)
+    def _evidence(
+        self, attributes: dict[str, Any], data: TrainingData, shown: Presentation
+    ) -> tuple[Certificate, dict[str, Any]]:
+        if self.penalty is not None or "dual_coef_" not in attributes:
+            return super()._evidence(attributes, data, shown)
+        together = shown.weight[shown.shown_as] if self.shuffle else data.weights
+        return prove_perceptron(SimpleNamespace(**attributes), self, data, together), {}

@@ -23,9 +23,18 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.linear_classifier import dense
 from pellucid.core.rounding import EPSILON, sum_error
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.linear_model.row_by_row.sgd_classifier_proof import size_of_sums
+from pellucid.linear_model.row_by_row.sgd_classifier_proof import (
+    descent_rule,
+    kept_dual,
+    plain_rows,
+    prove_sgd,
+    signs_and_costs,
+    size_of_sums,
+)
 
 WITNESS_WORK, MOST_STEPS = 1 << 21, 300
 """Entries of the rows that the search for a better witness may read, if 10 steps need no more, and its most steps."""
@@ -45,6 +54,28 @@ class Mistakes:
     eta0: float
     intercept_rate: float
     dtype: Any
+
+
+def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData, together: Array | None = None) -> Certificate:
+    """Return the certificate; ``together`` is the weight of each row with all rows equal to it, if it is known.
+
+    With a penalty, or a start elsewhere than at 0, the perceptron is a descent like any other.
+    """
+    if parameters.penalty is not None or not hasattr(fitted, "dual_coef_"):
+        return prove_sgd(fitted, parameters, data)
+    signs, cost = signs_and_costs(parameters, data)
+    if together is None:
+        together = repeated_weight(data.X, data.y, data.weights) if parameters.shuffle else data.weights
+    model = Mistakes(
+        coef=dense(fitted.coef_).astype(np.float64),
+        intercept=np.asarray(fitted.intercept_, dtype=np.float64),
+        dual=kept_dual(fitted, data),
+        n_mistakes=fitted.n_mistakes_,
+        eta0=parameters.eta0,
+        intercept_rate=descent_rule(parameters, data.X).intercept_rate,
+        dtype=data.X.dtype,
+    )
+    return prove_mistakes(plain_rows(data.X), signs, cost, cost / data.weights * together, model)
 
 
 def prove_mistakes(X: Any, signs: Array, cost: Array, shown_cost: Array, model: Mistakes) -> Certificate:
@@ -101,7 +132,7 @@ def _sum_error(X: Any, dual: Array, model: Mistakes) -> float:
     w = np.abs(dual @ X - model.coef) / size_of_sums(X, dual)
     b = np.abs(model.intercept_rate * dual.sum(axis=1) - model.intercept)
     size = model.intercept_rate * np.abs(dual).sum(axis=1) + np.finfo(float).tiny
-    return float(max(np.max(w), np.max(b / size)))
+    return float(np.maximum(np.max(w), np.max(b / size)))
 
 
 def _fraction(counts: Array, cost: Array, shown_cost: Array, n_mistakes: int) -> float:
@@ -111,7 +142,7 @@ def _fraction(counts: Array, cost: Array, shown_cost: Array, n_mistakes: int) ->
     total = float(np.sum(np.rint(counts) * share))
     if np.any(np.rint(counts) < 0):
         return np.inf
-    return float(max(np.max(off), abs(total - n_mistakes) / max(1, n_mistakes)))
+    return float(np.maximum(np.max(off), abs(total - n_mistakes) / max(1, n_mistakes)))
 
 
 def _wrong_rows(X: Any, signs: Array, used: Array, model: Mistakes) -> Array:

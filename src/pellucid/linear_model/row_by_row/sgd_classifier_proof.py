@@ -21,9 +21,13 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.linear_classifier import class_weights, dense, machine_costs, machine_signs
 from pellucid.core.rounding import EPSILON, sum_error
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.linear_model.row_by_row.row_by_row_rule import SPARSE_INTERCEPT_RATE, Rule, make_rule
 from pellucid.losses.loss import MarginLoss, ResidualLoss
+from pellucid.losses.named_losses import named_loss
 
 FACTORS = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1, 0.03, 0.01, 0.0)
 """Slopes far from the best are better when drawn towards 0; at 0 the bound says that losses are not negative."""
@@ -45,14 +49,73 @@ class Descended:
     fit_intercept: bool
 
 
-def objective_and_gap(X: Any, signs: Array, cost: Array, total: float, model: Descended) -> tuple[Array, Array]:
+def prove_sgd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate; nothing is claimed of a model that has seen its data in parts."""
+    if not (hasattr(fitted, "objective_") or hasattr(fitted, "dual_coef_")):
+        return no_proof_of_parts()
+    objective, gap = objective_and_gap(fitted, parameters, data)
+    return sgd_certificate(objective, gap, fitted.objective_, fitted.dual_gap_, sum_claims(fitted, parameters, data))
+
+
+def descent_rule(parameters: Any, X: Any) -> Rule:
+    """Return the rule of the steps; a perceptron has fewer parameters."""
+    rate = SPARSE_INTERCEPT_RATE if sparse.issparse(X) else 1.0
+    return make_rule(
+        loss=getattr(parameters, "loss", "perceptron"),
+        epsilon=getattr(parameters, "epsilon", 0.0),
+        learning_rate=getattr(parameters, "learning_rate", "constant"),
+        eta0=parameters.eta0,
+        power_t=getattr(parameters, "power_t", 0.5),
+        penalty=parameters.penalty,
+        alpha=parameters.alpha,
+        l1_ratio=parameters.l1_ratio,
+        intercept_rate=rate if parameters.fit_intercept else 0.0,
+        average=int(getattr(parameters, "average", 0)),
+    )
+
+
+def signs_and_costs(parameters: Any, data: TrainingData) -> tuple[Array, Array]:
+    """Return the sign and the cost of each row in each machine."""
+    signs = machine_signs(data.y, len(data.classes))
+    costs = machine_costs(signs, data.weights, class_weights(parameters.class_weight, data))
+    return signs, np.atleast_2d(costs)
+
+
+def kept_dual(fitted: Any, data: TrainingData) -> Any:
+    """Return ``dual_coef_`` of the rows that have weight, None if there is none."""
+    dual = getattr(fitted, "dual_coef_", None)
+    return dual if dual is None or data.kept is None or dual.shape[1] != data.n_given else dual[:, data.kept]
+
+
+def _descended(fitted: Any, parameters: Any, data: TrainingData) -> Descended:
+    rule = descent_rule(parameters, data.X)
+    return Descended(
+        coef=dense(fitted.coef_).astype(np.float64),
+        intercept=np.asarray(fitted.intercept_, dtype=np.float64),
+        dual=kept_dual(fitted, data),
+        loss=named_loss(getattr(parameters, "loss", "perceptron"), getattr(parameters, "epsilon", 0.0)),
+        l2=rule.shrink,
+        l1=rule.truncate,
+        fit_intercept=parameters.fit_intercept,
+    )
+
+
+def objective_and_gap(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Array, Array]:
     """Return the objective of each machine and how far above its minimum it is, at most."""
+    X, (signs, cost), total = plain_rows(data.X), signs_and_costs(parameters, data), float(data.weights.sum())
+    return machine_gaps(X, signs, cost, total, _descended(fitted, parameters, data))
+
+
+def machine_gaps(X: Any, signs: Array, cost: Array, total: float, model: Descended) -> tuple[Array, Array]:
+    """Return objective and gap of each machine, given the sign and cost of every row and the sum of their weights."""
     found = [_machine(X, signs[k], cost[k], total, model, k) for k in range(len(signs))]
     objective, bound = np.array(found).T
     return objective, np.maximum(objective - bound, 0.0)
 
 
-def sgd_certificate(objective: Array, gap: Array, stored_objective: Array, stored_gap: Array) -> Certificate:
+def sgd_certificate(
+    objective: Array, gap: Array, stored_objective: Array, stored_gap: Array, claims: tuple[Claim, ...]
+) -> Certificate:
     """Return the certificate for what was measured and what the model says."""
     size = np.maximum(np.maximum(np.abs(objective), np.abs(stored_objective)), np.finfo(float).tiny)
     value = Claim(
@@ -69,21 +132,29 @@ def sgd_certificate(objective: Array, gap: Array, stored_objective: Array, store
         float(stored_gap[worst] / size[worst]) + PART,
         "Fit again, with a smaller tol for a smaller gap.",
     )
+    reported = Claim(
+        "reported gap",
+        "part by which dual_gap_ differs from the gap of coef_ and intercept_",
+        float(np.max(np.abs(gap - stored_gap) / size)),
+        PART,
+    )
     if stored_gap[worst] < stored_objective[worst] or stored_gap[worst] == 0.0:
-        return Certificate("bounded", (value, bound))
+        return Certificate("bounded", (value, bound, reported, *claims))
     reason = "The descent stopped by its rule, and its slopes bound the minimum by nothing better than 0."
-    return Certificate("none", (value, bound), reason)
+    return Certificate("none", (value, bound, reported, *claims), reason)
 
 
-def sum_claim(X: Any, model: Descended, dtype: Any) -> Claim:
-    """Return the claim that the weights are the sum of the rows that the updates have added up."""
-    dual = np.zeros((len(model.coef), X.shape[0])) if model.dual is None else model.dual.toarray()
-    rounding = max(float(np.finfo(dtype).eps), sum_error(X.shape[0])) * 16.0
-    if dual.shape[1] != X.shape[0]:
-        error = np.inf
-    else:
+def sum_claims(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Claim, ...]:
+    """Return the claim that the weights are the sum of the rows that the updates have added up, where they are."""
+    model, X = _descended(fitted, parameters, data), plain_rows(data.X)
+    if model.dual is None:
+        return ()
+    rounding = max(float(np.finfo(data.X.dtype).eps), sum_error(X.shape[0])) * 16.0
+    error = np.inf
+    if model.dual.shape == (len(model.coef), X.shape[0]):
+        dual = model.dual.toarray()
         error = float(np.max(np.abs(dual @ X - model.coef) / size_of_sums(X, dual)))
-    return Claim("sum of updates", "part by which coef_ differs from the rows times dual_coef_", error, rounding)
+    return (Claim("sum of updates", "part by which coef_ differs from the rows times dual_coef_", error, rounding),)
 
 
 def size_of_sums(X: Any, dual: Array) -> Array:
@@ -109,7 +180,7 @@ def _machine(X: Any, y: Array, cost: Array, total: float, model: Descended, k: i
     penalty = 0.5 * model.l2 * float(w @ w) + model.l1 * float(np.abs(w).sum())
     candidates = [loss.score_slope(y, scores)]
     if model.dual is not None and model.l2 > 0.0:
-        a = model.dual[[k]].toarray()[0]
+        a = model.dual[[k]].toarray()[0] if model.dual.shape[1] == len(y) else np.zeros(len(y))
         candidates.append(loss.score_slopes_within(y, -model.l2 * total * a / np.where(cost > 0.0, cost, 1.0)))
     bound = max(_lower_bound(X, y, cost, total, model, slopes) for slopes in candidates)
     return float(cost @ loss.of(y, scores)) / total + penalty, bound

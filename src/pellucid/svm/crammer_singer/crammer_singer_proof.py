@@ -17,7 +17,7 @@ from pellucid.core.types import Array
 def prove_together(
     X: Any, labels: Array, cost: Array, u: Array, dual: Array | None, constant: float
 ) -> tuple[float, float]:
-    """Return the relative gap of weights and dual variables, a row of each per class, and by how much the dual strays."""
+    """Return the relative gap of weights and dual variables, a row of each per class, and how far the dual strays."""
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if dual is None or dual.shape != (len(u), len(labels)):
         return np.inf, np.inf

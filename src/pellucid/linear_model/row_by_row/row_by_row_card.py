@@ -1,0 +1,159 @@
+"""Method cards of the classifiers that learn row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import CLASSES, InputRules, TrainingData
+from pellucid.core.types import Data
+from pellucid.kernels.kernel import KERNELS
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Whole
+from pellucid.kinds.sparse import SparseRows
+from pellucid.kinds.usual import (
+    CLASS_WEIGHT,
+    COUNT,
+    FLAG,
+    LABELS,
+    MAYBE_WHOLE,
+    NONNEGATIVE,
+    POSITIVE,
+    RANDOM_STATE,
+    VERBOSE,
+)
+from pellucid.linear_model.row_by_row.kernel_perceptron import KernelPerceptron
+from pellucid.linear_model.row_by_row.kernel_perceptron_proof import is_given, prove_kernel_perceptron
+from pellucid.linear_model.row_by_row.perceptron import Perceptron
+from pellucid.linear_model.row_by_row.perceptron_proof import prove_perceptron
+from pellucid.linear_model.row_by_row.row_by_row_rule import SCHEDULES
+from pellucid.linear_model.row_by_row.sgd_classifier import SGDClassifier
+from pellucid.linear_model.row_by_row.sgd_classifier_parameters import check_combination
+from pellucid.linear_model.row_by_row.sgd_classifier_proof import prove_sgd
+from pellucid.losses.named_losses import LOSS_NUMBERS
+
+WIDE = ("float64",)
+HERE = "pellucid.linear_model.row_by_row"
+EPOCHS: dict[str, Kind] = {
+    "penalty": Nothing() | OneOf(("l2", "l1", "elasticnet")),
+    "alpha": NONNEGATIVE,
+    "eta0": POSITIVE,
+    "max_iter": Whole(low=1),
+    "n_iter_no_change": Whole(low=1),
+    "tol": Nothing() | Number(low=0, hint="To stop at max_iter only, use None."),
+    "fit_intercept": FLAG,
+    "shuffle": FLAG,
+    "early_stopping": FLAG,
+    "warm_start": FLAG,
+    "n_jobs": MAYBE_WHOLE,
+    "class_weight": CLASS_WEIGHT,
+    "verbose": VERBOSE,
+    "validation_fraction": Number(above=0, below=1),
+    "l1_ratio": Nothing() | Number(low=0, high=1),
+    "random_state": RANDOM_STATE,
+}
+LEARNED: dict[str, Kind | Optional] = {
+    "classes_": LABELS,
+    "coef_": Numbers(("n_machines", "n_features")) | SparseRows(("n_machines", "n_features")),
+    "intercept_": Numbers(("n_machines",)),
+    "n_iter_": COUNT,
+    "t_": Real(),
+    "dual_coef_": Optional(SparseRows(("n_machines", "n_rows"))),
+    "objective_": Optional(Numbers(("n_machines",), WIDE)),
+    "dual_gap_": Optional(Numbers(("n_machines",), WIDE)),
+}
+ROWS = InputRules(CLASSES, sparse=("csr",), order="C")
+GOING_ON = frozenset({"n_iter_", "t_"})
+"""What only a later part goes on from."""
+
+
+@dataclass(frozen=True)
+class ProductRules(InputRules):
+    """Rules for rows, or for the products of all rows with each other."""
+
+    products: bool = False
+
+    def check(self, estimator: Any, X: Data, *args: Any, **options: Any) -> TrainingData:
+        """Return the training data; a table of products is square."""
+        data = super().check(estimator, X, *args, **options)
+        rows, columns = data.given[0].shape
+        if self.products and rows != columns:
+            raise ValueError(f"X must be square if it holds the products of the rows, got shape {(rows, columns)}.")
+        return data
+
+
+CARDS = (
+    MethodCard(
+        Perceptron,
+        topics=("CLS-4",),
+        prove=prove_perceptron,
+        workings=f"{HERE}.perceptron_workings:perceptron_workings",
+        parameters=EPOCHS,
+        check=check_combination,
+        attributes={**LEARNED, "n_mistakes_": COUNT},
+        input=ROWS,
+        variants=({"shuffle": False, "fit_intercept": False},),
+        unproved=GOING_ON,
+    ),
+    MethodCard(
+        SGDClassifier,
+        topics=("CLS-5",),
+        prove=prove_sgd,
+        parameters={
+            "loss": OneOf(tuple(LOSS_NUMBERS)),
+            "learning_rate": OneOf(tuple(SCHEDULES)),
+            **EPOCHS,
+            "epsilon": NONNEGATIVE,
+            "power_t": Number(),
+            "average": FLAG | Whole(low=1, hint="For no averaging use False."),
+        },
+        check=check_combination,
+        attributes={
+            **LEARNED,
+            "_standard_coef": Optional(Numbers(("n_machines", "n_features"), WIDE)),
+            "_standard_intercept": Optional(Numbers(("n_machines",), WIDE)),
+            "_average_coef": Optional(Numbers(("n_machines", "n_features"), WIDE)),
+            "_average_intercept": Optional(Numbers(("n_machines",), WIDE)),
+        },
+        input=ROWS,
+        variants=({"loss": "log_loss", "penalty": "elasticnet"}, {"average": True}),
+        unproved=GOING_ON
+        | {"_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept", "dual_gap_"},
+    ),
+    MethodCard(
+        KernelPerceptron,
+        topics=("CLS-4",),
+        prove=prove_kernel_perceptron,
+        workings=f"{HERE}.kernel_perceptron_workings:kernel_perceptron_workings",
+        parameters={
+            "kernel": OneOf(tuple(KERNELS)) | Live("a function of two rows"),
+            "gamma": OneOf(("scale", "auto")) | POSITIVE,
+            "degree": POSITIVE,
+            "coef0": Number(),
+            "fit_intercept": FLAG,
+            "shuffle": FLAG,
+            "max_iter": Whole(low=1),
+            "random_state": RANDOM_STATE,
+        },
+        attributes={
+            "classes_": LABELS,
+            "support_": Numbers(("n_support",), WHOLES, low=0),
+            "support_vectors_": Optional(
+                Numbers(("n_support", "n_features"), WIDE) | SparseRows(("n_support", "n_features"))
+            ),
+            "dual_coef_": Numbers(("n_machines", "n_support"), WIDE),
+            "intercept_": Numbers(("n_machines",), WIDE),
+            "gamma_": Real(),
+            "n_mistakes_": COUNT,
+            "n_iter_": COUNT,
+        },
+        input=lambda estimator: ProductRules(
+            CLASSES, sparse=("csr",), dtypes=np.float64, order="C", products=is_given(estimator)
+        ),
+        variants=({"kernel": "poly", "degree": 2}, {"kernel": "linear", "fit_intercept": False}),
+        unproved=frozenset({"n_iter_"}),
+    ),
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from html import escape
 
@@ -53,6 +54,18 @@ class Claim:
     def __str__(self) -> str:
         sign = "<=" if self.holds else "> "
         return f"{self.name}: {self.value:.3g} {sign} {self.bound:.3g} ({self.statement})"
+
+
+def worst_claim(claims: Iterable[Claim]) -> Claim:
+    """Return of several claims about the same thing the one that is farthest from holding, or nearest to failing."""
+    return max(claims, key=_excess)
+
+
+def _excess(claim: Claim) -> float:
+    """Return the value in units of the bound; infinite for NaN."""
+    if math.isnan(claim.value):
+        return math.inf
+    return claim.value / claim.bound if claim.bound > 0 else math.inf if claim.value > 0 else 0.0
 
 
 @dataclass(frozen=True)

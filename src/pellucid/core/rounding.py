@@ -8,6 +8,12 @@ import numpy as np
 
 EPSILON = float(np.finfo(np.float64).eps)
 
+ROUNDING = 1e-12
+"""Relative error that sums over the rows may have."""
+
+TINY = float(np.finfo(np.float64).tiny)
+"""The smallest number with all its digits: stands for 0 where something is divided by it."""
+
 
 def sum_error(n: int) -> float:
     """Return the relative error that sums of ``n`` rounded numbers may have: errors of random sign add up like this."""

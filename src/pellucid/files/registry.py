@@ -14,7 +14,6 @@ from pellucid.kinds.usual import EVIDENCE, INPUTS
 
 ADAPTERS = (
     "linear_model",
-    "naive_bayes",
     "ranking",
     "row_by_row",
     "svm",

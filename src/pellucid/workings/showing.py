@@ -18,9 +18,7 @@ from pellucid.workings.document import Block, Document, Step, remark, sentence, 
 from pellucid.workings.notation import Number
 
 WORKINGS = {
-    "BayesClassifier": "pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
     "ElasticNet": "pellucid.linear_model.sparse_regression.lasso_workings:elastic_net_workings",
-    "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
     "KernelPerceptron": "pellucid.linear_model.row_by_row.kernel_perceptron_workings:kernel_perceptron_workings",
     "Lars": "pellucid.linear_model.least_angle.lars_workings:lars_workings",
     "Lasso": "pellucid.linear_model.sparse_regression.lasso_workings:lasso_workings",
@@ -28,7 +26,6 @@ WORKINGS = {
     "LinearRegression": "pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
     "LinearSVC": "pellucid.svm.linear_svc_workings:linear_svc_workings",
     "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
-    "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
     "Perceptron": "pellucid.linear_model.row_by_row.perceptron_workings:perceptron_workings",
     "Ridge": "pellucid.linear_model.ridge_regression.ridge_workings:ridge_workings",
     "RidgeClassifier": "pellucid.linear_model.ridge_regression.ridge_classifier_workings:ridge_classifier_workings",

@@ -58,8 +58,10 @@ class TrainingData:
 
     def without_absent_classes(self) -> TrainingData:
         """Return the same rows with only those labels that a row has: one of weight 0 does not count."""
-        present, codes = np.unique(self.y, return_inverse=True)
-        return replace(self, classes=self.classes[present], y=codes)
+        is_present = np.bincount(self.y, minlength=len(self.classes)) > 0
+        if is_present.all():
+            return self
+        return replace(self, classes=self.classes[is_present], y=(np.cumsum(is_present) - 1)[self.y])
 
     def spread(self, values: Array, fill: float = 0.0) -> Array:
         """Return values of the kept rows (last axis) as values of all given rows."""

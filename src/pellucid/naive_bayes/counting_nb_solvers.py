@@ -61,12 +61,12 @@ def log_smoothed(counts: Array, alpha: Array, total: Array, usual: Array | None 
     total = np.where(total > 0, total, 1.0)  # a class without counts has no shares: all are 0
     with np.errstate(divide="ignore"):
         if 2 * len(special) > counts.size:
-            return np.asarray(np.log(counts + alpha) - np.log(total))
+            return np.asarray(np.log((counts + alpha) / total))
         logs = np.empty(counts.shape)
-        logs[...] = np.log(usual + alpha) - np.log(total)
+        logs[...] = np.log((usual + alpha) / total)
         row, column = np.divmod(special, counts.shape[1])
         share = counts.ravel()[special] + np.broadcast_to(alpha, counts.shape[1])[column]
-        logs.ravel()[special] = np.log(share) - np.log(np.broadcast_to(total, counts.shape)[row, column])
+        logs.ravel()[special] = np.log(share / np.broadcast_to(total, counts.shape)[row, column])
     return logs
 
 

@@ -14,7 +14,6 @@ from pellucid.kinds.usual import EVIDENCE, INPUTS
 
 ADAPTERS = (
     "linear_model",
-    "ranking",
     "row_by_row",
     "svm",
     "tables",

@@ -93,10 +93,13 @@ class Either(Kind):
         return f"{', '.join(first)} or {last}"
 
     def complaint(self, name: str, value: Any) -> Exception:
-        """Return the error of the one kind beside None, of the one for numbers, or a sentence that names all kinds."""
+        """Return the error of the one kind beside None, or a sentence that names all kinds.
+
+        A number is not told about arrays and lists: it is refused as the one kind of numbers does.
+        """
         about = [kind for kind in self.kinds if not isinstance(kind, Nothing)]
-        if is_number(value) and len(about) > 1:
-            about = [kind for kind in about if isinstance(kind, (Number, Whole))]
+        if is_number(value):
+            about = [kind for kind in about if isinstance(kind, (Plain, Real))] or about
         return about[0].complaint(name, value) if len(about) == 1 else super().complaint(name, value)
 
     def fits(self, value: Any) -> bool:

@@ -132,6 +132,38 @@ def test_verify_objects_to_a_broken_density(change):
         assert not pellucid.verify(model, X, y).holds
 
 
+def test_verify_objects_to_densities_that_were_not_asked_for():
+    X, y = points(0, p=1)
+    fitted = BayesClassifier("gaussian").fit(X, y)
+    fitted.densities_[1] = Logistic(0.0, 1.0)
+    given = BayesClassifier([Gaussian(k, 1) for k in range(3)]).fit(X, y)
+    given.densities_ = given.densities_[::-1]
+    for model in (fitted, given):
+        with pytest.warns(pellucid.UncertifiedWarning):
+            assert not pellucid.verify(model, X, y)["densities"].holds
+
+
+def test_nothing_is_verified_only_where_nothing_was_learned():
+    X, y = [[0.0], [1.0], [2.0]], ["well", "well", "ill"]
+    with pytest.raises(ValueError, match="X and y must be given"):
+        pellucid.verify(BayesClassifier(TWO).fit(X, y), None)
+    model = BayesClassifier(TWO, priors=[0.5, 0.5]).fit(X, y)
+    with pytest.warns(pellucid.UncertifiedWarning, match="class counts"):
+        assert not pellucid.verify(model, None).holds
+    model = BayesClassifier(TWO, priors=[0.5, 0.5]).fit()
+    model.classes_ = model.classes_[::-1]
+    with pytest.warns(pellucid.UncertifiedWarning, match="densities"):
+        assert not pellucid.verify(model, None).holds
+
+
+def test_a_label_that_only_a_row_of_weight_0_has_is_none():
+    X, y = points(0)
+    weight, labels = np.arange(len(y)) > 0, np.where(np.arange(len(y)) == 0, 9, y)
+    model = BayesClassifier().fit(X, labels, weight)
+    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
+    assert pellucid.verify(model, X, labels, sample_weight=weight).holds
+
+
 def test_given_things_are_taken_as_they_are():
     X, y = [[0.0], [1.0], [2.0]], ["well", "well", "ill"]
     model = BayesClassifier(TWO).fit(X, y)
@@ -167,7 +199,7 @@ def test_gaussian_classes_are_quadratic_discriminant_analysis(seed):  # peer
         ({"priors": [0.5, 0.5, 0.5]}, ValueError, "priors must add up to 1"),
         ({"densities": [Gaussian(0, 1)]}, ValueError, "densities must have 3 entries"),
         ({"densities": [1, 2, 3]}, TypeError, "densities must be densities, got 1"),
-        ({"densities": TWO}, ValueError, "y must hold only the classes"),
+        ({"densities": TWO}, ValueError, r"y must hold labels like \['ill', 'well'\], got labels like \[0, 1, 2\]"),
         ({"densities": "gaussian"}, ValueError, "X must have one column for the density 'gaussian'"),
         ({"var_smoothing": -1}, ValueError, "var_smoothing must be at least 0"),
     ],

@@ -145,7 +145,7 @@ def test_a_refused_part_leaves_the_model_as_it_was():
     before = copy.deepcopy(vars(model))
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(np.full_like(X, np.nan), y)
-    with pytest.raises(ValueError, match="do not exist in the initial classes"):
+    with pytest.raises(ValueError, match=r"y must hold only the labels \[0, 1, 2\] of the fit, got \[3\]"):
         model.partial_fit(X, y + 1)
     for name in FITTED:
         np.testing.assert_array_equal(getattr(model, name), before[name])
@@ -195,6 +195,39 @@ def test_verify_objects_to_every_broken_attribute_of_a_fit_in_parts(attribute):
     setattr(model, attribute, getattr(model, attribute) * (1 + 1e-6))
     with pytest.warns(pellucid.UncertifiedWarning, match="above its bound"):
         assert not pellucid.verify(model, X, y).holds
+
+
+def test_a_constant_column_leaves_nothing_unproved():
+    # where a variance is 0 no rounding of means can be seen in it
+    X, y = points(0, mean=3.0)
+    X[:, 1] = 1e8 / 3
+    model = GaussianNB(var_smoothing=0).fit(X, y)
+    assert model.certificate_.holds
+    assert pellucid.verify(model, X, y).holds
+    for attribute in ("var_", "scatter_"):
+        for column, error in ((1, 1e-9), (2, 1e-9)):
+            broken = copy.deepcopy(model)
+            getattr(broken, attribute)[0, column] += error
+            with pytest.warns(pellucid.UncertifiedWarning, match="variances"):
+                assert not pellucid.verify(broken, X, y).holds
+
+
+def test_the_proof_does_not_look_at_the_trace_or_at_the_size_of_the_model():
+    X, y = points(0, mean=1e6)
+    model = GaussianNB().partial_fit(X[:40], y[:40], classes=[0, 1, 2]).partial_fit(X[40:], y[40:])
+    proof = pellucid.verify(model, X, y)
+    model.trace_ = model.certificate_ = None
+    assert pellucid.verify(model, X, y) == proof
+    model.theta_ = model.theta_ * 1e30
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert [claim.bound for claim in pellucid.verify(model, X, y).claims] == [c.bound for c in proof.claims]
+
+
+def test_nan_in_a_row_of_weight_0_is_refused():
+    X, y = points(0)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        GaussianNB().fit(X, y, sample_weight=np.arange(len(y)) > 0)
 
 
 def test_verify_objects_to_one_part_of_the_data():

@@ -140,6 +140,19 @@ def test_verify_objects_to_a_broken_density(column, change):
         assert not pellucid.verify(model, frame, y).holds
 
 
+def test_verify_objects_to_a_density_of_another_kind_and_to_other_categories():
+    frame, y = table()
+    for column, other in (
+        (1, [Logistic(10.0, 3.0), Logistic(15.0, 3.0)]),
+        (1, [Exponential(0.1), Exponential(0.1)]),
+        (0, [Categorical([0.25] * 4, ["fog", "rain", "snow", "sun"])] * 2),
+    ):
+        model = MixedNB({"degrees": "gaussian"}).fit(frame, y)
+        model.densities_[column] = other
+        with pytest.warns(pellucid.UncertifiedWarning, match="densities|conditionals"):
+            assert not pellucid.verify(model, frame, y).holds
+
+
 def test_a_table_comes_back_whole_from_a_file(tmp_path):
     frame, y = table()
     model = MixedNB({"degrees": "logistic"}, prior_alpha=1).fit(frame, y)

@@ -220,6 +220,33 @@ def test_the_proof_objects_to_other_rows_and_to_a_lost_smoothing():
         assert not pellucid.verify(model, X, y).holds
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("smoothed_coef_", np.full(4, np.nan)),
+        ("smoothed_coef_", np.full(4, np.inf)),
+        ("smoothed_coef_", np.zeros(3)),
+        ("smoothed_coef_", 1e200 * np.ones(4)),
+        ("smoothing_", np.nan),
+        ("smoothing_", np.inf),
+        ("smoothing_", -1.0),
+        *(("smoothing_", 10.0**-k) for k in range(14, 24)),  # rounding, divided by this, would be a large bound
+        ("coef_", np.full(4, np.nan)),
+        ("qid_", np.full(60, -1)),
+        ("qid_", np.full(60, 10**12)),
+    ],
+)
+def test_a_witness_that_is_no_number_proves_nothing(name, wrong):
+    X, y, _ = queries(2)
+    model = RankingSVM().fit(X, y)
+    setattr(model, name, wrong)
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, X, y).holds
+    del model.smoothed_coef_
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, X, y).holds
+
+
 def test_callbacks_score_every_iterate():
     X, y, _ = queries(0)
     monitor = ScoringMonitor(scoring="neg_mean_squared_error")

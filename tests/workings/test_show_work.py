@@ -13,6 +13,7 @@ from sklearn.cluster import DBSCAN
 from sympy import Rational
 
 import pellucid
+from pellucid.core.cards import all_cards
 from pellucid.workings import WORKINGS, show_work
 from pellucid.workings.text_layout import width
 
@@ -63,11 +64,13 @@ def test_cut_fractions_are_explained():
 
 def class_named(name, library):
     """Return the class of that name: in our family that shows its work, or in scikit-learn's of the same name."""
-    return getattr(import_module(f"{library}.{WORKINGS[name].split('.')[1]}"), name)
+    return getattr(import_module(f"{library}.{SHOWN[name].split('.')[1]}"), name)
 
 
-# BayesClassifier needs densities to be given, the perceptrons an order of the rows: their own tests show them.
-NAMED = [name for name in WORKINGS if name not in ("BayesClassifier", "KernelPerceptron", "Perceptron")]
+SHOWN = WORKINGS | {card.name: card.workings for card in all_cards() if card.workings}
+# BayesClassifier needs densities to be given, KMeans a start, the perceptrons an order of the rows: their own tests
+# show them.
+NAMED = sorted(set(SHOWN) - {"BayesClassifier", "KMeans", "KernelPerceptron", "Perceptron"})
 IN_BOTH = [(name, library) for name in NAMED for library in ("pellucid", "sklearn")]
 
 

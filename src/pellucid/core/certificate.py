@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 
@@ -54,6 +54,18 @@ class Claim:
     def __str__(self) -> str:
         sign = "<=" if self.holds else "> "
         return f"{self.name}: {self.value:.3g} {sign} {self.bound:.3g} ({self.statement})"
+
+
+def worst_claim(claims: Iterable[Claim]) -> Claim:
+    """Return of several claims about the same thing the one that is farthest from holding, or nearest to failing."""
+    return max(claims, key=_excess)
+
+
+def _excess(claim: Claim) -> float:
+    """Return the value in units of the bound; infinite for NaN."""
+    if math.isnan(claim.value):
+        return math.inf
+    return claim.value / claim.bound if claim.bound > 0 else math.inf if claim.value > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -130,12 +142,4 @@ class Certificate:
 def worst_of(certificates: Sequence[Certificate]) -> Certificate:
     """Return, claim by claim, the one closest to failing or furthest past its bound, of models that stand for one."""
     claims = zip(*(certificate.claims for certificate in certificates), strict=True)
-    return Certificate(certificates[0].grade, tuple(max(same, key=_closeness) for same in claims))
-
-
-def _closeness(claim: Claim) -> float:
-    if math.isnan(claim.value):
-        return math.inf
-    if claim.bound > 0.0:
-        return claim.value / claim.bound
-    return math.inf if claim.value > claim.bound else 0.0
+    return Certificate(certificates[0].grade, tuple(map(worst_claim, claims)))

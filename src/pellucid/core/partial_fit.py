@@ -1,4 +1,4 @@
-"""Fits in parts: a part that is refused leaves the model as it was."""
+"""Fits in parts: a part that is refused leaves the model as it was, and the classes stay the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
+from pellucid.core.labels import refuse_no_labels
 from pellucid.core.threads import own_threads
+from pellucid.core.types import Array, Data
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,3 +33,23 @@ def partial_fit_method(partial_fit: F) -> F:
             raise
 
     return wrapped  # type: ignore[return-value]  # same signature, by wraps
+
+
+def check_classes(estimator: Any, classes: Data | None) -> Array:
+    """Return the classes of a partial fit: named in its first call, and the same ever after."""
+    known: Array | None = getattr(estimator, "classes_", None)
+    if classes is None:
+        if known is None:
+            raise ValueError(
+                "classes must be given in the first call of partial_fit, got None. "
+                "(classes must be passed on the first call to partial_fit.)"
+            )
+        return known
+    named = np.unique(np.asarray(classes))
+    refuse_no_labels(named)
+    if known is not None and not np.array_equal(named, known):
+        raise ValueError(
+            f"classes must stay {known.tolist()}, got {named.tolist()}, which "
+            "is not the same as on last call to partial_fit. Fit a new estimator."
+        )
+    return named

@@ -8,9 +8,11 @@ import numpy as np
 
 EPSILON = float(np.finfo(np.float64).eps)
 
-
 ROUNDING = 1e-12
-"""Relative error that sums over the rows may have, where nothing finer is known."""
+"""Relative error that sums over the rows may have."""
+
+TINY = float(np.finfo(np.float64).tiny)
+"""The smallest number with all its digits: stands for 0 where something is divided by it."""
 
 
 def sum_error(n: int) -> float:

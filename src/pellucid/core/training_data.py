@@ -57,6 +57,13 @@ class TrainingData:
         """Rows that were given, those of weight 0 included."""
         return int(self.given[0].shape[0])
 
+    def without_absent_classes(self) -> TrainingData:
+        """Return the same rows with only those labels that a row has: one of weight 0 does not count."""
+        is_present = np.bincount(self.y, minlength=len(self.classes)) > 0
+        if is_present.all():
+            return self
+        return replace(self, classes=self.classes[is_present], y=(np.cumsum(is_present) - 1)[self.y])
+
     def spread(self, values: Array, fill: float = 0.0) -> Array:
         """Return values of the kept rows (last axis) as values of all given rows."""
         if self.kept is None:
@@ -116,14 +123,17 @@ class InputRules:
         if not self.missing and (self.looks_for_nan or not reset):
             check_finite(X, estimator)
         weight = check_sample_weight(sample_weight, X)
-        data = TrainingData(X, y, weight, given=(X, y, weight))
         if self.target == NUMBERS:
             check_finite(y, estimator, "y")
-        if self.target == CLASSES:
-            y = column_or_1d(y, warn=True)
-            found = encode_labels(y) if classes is None else (classes, known_codes(y, classes))
-            data = replace(data, classes=found[0], y=found[1], given=(X, y, weight))
-        return data if weight is None or weight.all() else _without_weightless_rows(data, weight)
+        if self.target != CLASSES:
+            return _counted(TrainingData(X, y, weight, given=(X, y, weight)))
+        y = column_or_1d(y, warn=True)
+        data = TrainingData(X, y, weight, given=(X, y, weight))
+        if classes is None:
+            classes, codes = encode_labels(y)
+            return _counted(replace(data, classes=classes, y=codes))
+        data = _counted(data)  # a row of weight 0 may have any label
+        return replace(data, classes=classes, y=known_codes(data.y, classes))
 
     def _validated(self, estimator: Any, X: Data, y: Data, *, reset: bool) -> tuple[Any, Any]:
         options = {
@@ -140,7 +150,10 @@ class InputRules:
         return validate_data(estimator, X, y, multi_output=several, y_numeric=self.target == NUMBERS, **options)
 
 
-def _without_weightless_rows(data: TrainingData, weight: Array) -> TrainingData:
-    kept = np.flatnonzero(weight)
+def _counted(data: TrainingData) -> TrainingData:
+    """Return the data without the rows of weight 0."""
+    if data.weight is None or data.weight.all():
+        return data
+    kept = np.flatnonzero(data.weight)
     y = None if data.y is None else data.y[kept]
-    return replace(data, X=data.X[kept], y=y, weight=weight[kept], kept=kept)
+    return replace(data, X=data.X[kept], y=y, weight=data.weight[kept], kept=kept)

@@ -14,8 +14,6 @@ from pellucid.kinds.usual import EVIDENCE, INPUTS
 
 ADAPTERS = (
     "linear_model",
-    "naive_bayes",
-    "ranking",
     "tables",
     "text",
     "transformers",

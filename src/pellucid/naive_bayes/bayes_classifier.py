@@ -2,29 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
+from pellucid.core.checks import check_one_of, check_whole
 from pellucid.core.confidence_level import check_level
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
+from pellucid.core.training_data import CLASSES, InputRules, TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
-from pellucid.naive_bayes.bayes_classifier_proof import prior_claim, prove_bayes_classifier
 from pellucid.naive_bayes.bayes_risk import BayesRisk, monte_carlo_risk, quadrature_risk
-from pellucid.naive_bayes.class_counts import class_totals
-from pellucid.naive_bayes.class_densities import fit_class_densities, given_densities
-from pellucid.naive_bayes.class_labels import encode_known_labels, encode_labels, numeric_labels
+from pellucid.naive_bayes.class_density_solvers import fit_class_densities, given_densities
 from pellucid.naive_bayes.class_scores import ClassScores
+from pellucid.naive_bayes.counting_nb_solvers import class_totals
 from pellucid.probability import Density
 from pellucid.probability.probability_vector import probability_vector
+
+
+@dataclass(frozen=True)
+class BayesRules(InputRules):
+    """Rules for rows of numbers; there may be none where nothing is left to learn."""
+
+    labels: tuple[Any, ...] | None = None
+    """Those of given densities."""
+    needs_rows: bool = True
+
+    def check(
+        self,
+        estimator: Any,
+        X: Data,
+        y: Data = None,
+        sample_weight: Data | None = None,
+        *,
+        reset: bool = True,
+        classes: Array | None = None,
+    ) -> TrainingData:
+        """Return the training data, which may be nothing but labels."""
+        if self.labels is not None:
+            classes = np.unique(self.labels)
+        if X is None and y is None and classes is not None and not self.needs_rows:
+            return TrainingData(None, classes=classes, given=(None, None, None))
+        if X is None:
+            raise ValueError(
+                "X and y must be given, got None. Without them densities must be a dict, and priors must be given."
+            )
+        return super().check(estimator, X, y, sample_weight, reset=reset, classes=classes)
+
+
+def rules_for_bayes(estimator: Any) -> BayesRules:
+    """Return the rules for an estimator whose densities, and with them its labels, may be given."""
+    if not isinstance(estimator.densities, Mapping):
+        return BayesRules(CLASSES, dtypes=np.float64)
+    labels = tuple(estimator.densities)
+    return BayesRules(CLASSES, dtypes=np.float64, labels=labels, needs_rows=estimator.priors is None)
 
 
 class BayesClassifier(ClassScores, ClassifierMixin, CertifiedEstimator):
@@ -88,34 +124,23 @@ class BayesClassifier(ClassScores, ClassifierMixin, CertifiedEstimator):
     @fit_method
     def fit(self, X: Data = None, y: Data = None, sample_weight: Data | None = None) -> Self:
         """Learn what is not given from ``X`` and ``y``; both may be left out if a dict of densities and priors are."""
-        check_nonnegative(var_smoothing=self.var_smoothing)
-        if X is None and y is None and isinstance(self.densities, Mapping) and self.priors is not None:
-            return self._fit_nothing()
-        if X is None:
-            raise ValueError(
-                "X and y must be given, got None. Without them densities must be a dict, and priors must be given."
-            )
-        X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
-        if weight is not None:  # a row of weight 0 is not there, and neither is a label that only it has
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        if isinstance(self.densities, Mapping):
-            self.classes_ = np.unique(list(self.densities))
-            codes = encode_known_labels(y, self.classes_)
-        else:
-            self.classes_, codes = encode_labels(y)
-        self.class_count_ = class_totals(codes, weight, len(self.classes_))
-        self._set_rule(self.class_count_ / self.class_count_.sum())
-        self.densities_ = (
-            given_densities(self.densities, len(self.classes_))
-            if self._is_given()
-            else fit_class_densities(self.densities, X, codes, weight, self.classes_, self.var_smoothing)
+        data = self._check(X, y, sample_weight)
+        if not isinstance(self.densities, Mapping):
+            data = data.without_absent_classes()
+        n_classes = len(data.classes)
+        totals = np.zeros(n_classes) if data.X is None else class_totals(data.y, data.weight, n_classes)
+        prior, costs = self._prior(totals), self._costs(n_classes)
+        densities = (
+            fit_class_densities(self.densities, data, self.var_smoothing)
+            if isinstance(self.densities, str | type)
+            else given_densities(self.densities, n_classes)
         )
-        scores = self._joint(X)[np.arange(len(codes)), codes]
         trace = Trace()
-        trace.add(iteration=1, objective=-float(np.average(scores, weights=weight)))
-        certificate = prove_bayes_classifier(self, X, y, weight, densities_given=self._is_given())
-        self._conclude(certificate, trace, X, numeric_labels(y, codes), weight)
-        return self
+        if data.X is not None:
+            scores = _joint(data.X, densities, prior)[np.arange(len(data.y)), data.y]
+            trace.add(iteration=1, objective=-float(np.average(scores, weights=data.weight)))
+        learned = {"classes_": data.classes, "class_count_": totals, "class_prior_": prior}
+        return self._adopt(Fit({**learned, "densities_": densities, "costs_": costs}, trace), data)
 
     def predict(self, X: Data) -> Array:
         """Return the class of least expected cost for each row; of tied ones, the first in ``classes_``."""
@@ -173,58 +198,39 @@ class BayesClassifier(ClassScores, ClassifierMixin, CertifiedEstimator):
         )
 
     def _least_costs(self, draws: Array) -> Array:
-        scores = self._joint(draws)
+        scores = _joint(draws, self.densities_, self.class_prior_)
         posterior = np.exp(scores - scores.max(axis=1, keepdims=True))
         posterior /= posterior.sum(axis=1, keepdims=True)
         return np.asarray((posterior @ self.costs_).min(axis=1))
 
-    def _fit_nothing(self) -> Self:
-        """Take everything as it was given."""
-        self.classes_ = np.unique(list(self.densities))
-        self.class_count_ = np.zeros(len(self.classes_))
-        self._set_rule(np.ones(len(self.classes_)))
-        self.densities_ = given_densities(self.densities, len(self.classes_))
-        self._conclude(self._claim_about_nothing(), Trace(), None, None)
-        return self
+    def _prior(self, totals: Array) -> Array:
+        prior = totals / totals.sum() if self.priors is None else probability_vector("priors", self.priors)
+        if len(prior) != len(totals):
+            raise ValueError(f"priors must have {len(totals)} entries, one for each class, got {len(prior)}.")
+        return np.asarray(prior)
 
-    def _claim_about_nothing(self) -> Certificate:
-        claim = prior_claim(self, self.class_count_, 1)
-        return Certificate("exact", (claim,), "Prior and densities were given: nothing else is claimed.")
-
-    def _set_rule(self, shares: Array) -> None:
-        n = len(self.classes_)
-        self.class_prior_ = shares if self.priors is None else probability_vector("priors", self.priors)
-        if len(self.class_prior_) != n:
-            raise ValueError(f"priors must have {n} entries, one for each class, got {len(self.class_prior_)}.")
+    def _costs(self, n: int) -> Array:
         costs = 1.0 - np.eye(n) if self.costs is None else np.array(self.costs, dtype=np.float64)
         if costs.shape != (n, n) or not np.isfinite(costs).all():
             raise ValueError(
                 f"costs must be finite numbers of shape ({n}, {n}), got shape {costs.shape}. "
                 "Rows are the true classes, columns the decisions."
             )
-        self.costs_ = costs
-
-    def _is_given(self) -> bool:
-        return not isinstance(self.densities, str | type)
+        return costs
 
     def _joint_log_scores(self, X: Data) -> Array:
-        return self._joint(validate_data(self, X, reset=False, dtype=np.float64))
-
-    def _joint(self, X: Array) -> Array:
-        return np.column_stack([density.log_prob(X) for density in self.densities_]) + self._log_prior()
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return _joint(X, self.densities_, self.class_prior_)
 
     def _log_prior(self) -> Array:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.class_prior_))
+        return _log(self.class_prior_)
 
-    def _check_rows(
-        self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
-    ) -> tuple[Array, Array, Array | None]:
-        X, y = validate_data(self, X, y, reset=reset, dtype=np.float64)
-        return X, column_or_1d(y, warn=True), check_sample_weight(sample_weight, X)
 
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        if X is None and len(self.trace_) == 0:
-            return self._claim_about_nothing()
-        X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
-        return prove_bayes_classifier(self, X, y, weight, densities_given=self._is_given())
+def _joint(X: Array, densities: Sequence[Density], prior: Array) -> Array:
+    """Return the joint log density of every row and class."""
+    return np.column_stack([density.log_prob(X) for density in densities]) + _log(prior)
+
+
+def _log(prior: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(prior))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_non_negative, validate_data
 
-from pellucid.core.certificate import Certificate
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
-from pellucid.naive_bayes.counting_nb import CountingNB, product_loss
-from pellucid.naive_bayes.counting_nb_proof import Pairs, class_rows, prove_counting_nb
-from pellucid.naive_bayes.smoothing import check_alpha, log_smoothed
+from pellucid.naive_bayes.counting_nb import CountingNB
+from pellucid.naive_bayes.counting_nb_parameters import category_sizes
+from pellucid.naive_bayes.counting_nb_proof import spot_check_categorical_nb
+from pellucid.naive_bayes.counting_nb_solvers import category_counts, log_smoothed, product_loss
 
 
 class CategoricalNB(CountingNB):
@@ -52,6 +49,7 @@ class CategoricalNB(CountingNB):
     category_count_: list[Array]
     feature_log_prob_: list[Array]
     n_categories_: Array
+    _spot_check = staticmethod(spot_check_categorical_nb)
 
     def __init__(
         self,
@@ -68,65 +66,26 @@ class CategoricalNB(CountingNB):
         self.class_prior = class_prior
         self.min_categories = min_categories
 
-    def _add_counts(self, X: Array, codes: Array, weight: Array | None, *, is_new: bool) -> list[Array]:
-        sizes = self._sizes(X)
-        n_classes = len(self.classes_)
-        if not is_new:
-            sizes = np.maximum(sizes, self.n_categories_)
-        added = []
-        for j, size in enumerate(sizes.tolist()):
-            place = codes * size + X[:, j]
-            table = np.bincount(place, weights=weight, minlength=n_classes * size).reshape(n_classes, size)
-            added.append(table.astype(np.float64))
-        if is_new:
-            self.category_count_ = added
-        else:
-            known = zip(self.category_count_, added, strict=True)
-            self.category_count_ = [_widened(table, here.shape[1]) + here for table, here in known]
-        self.n_categories_ = sizes
-        return added
+    def _count(self, data: TrainingData) -> list[Array]:
+        sizes = category_sizes(data.X, self.min_categories)
+        return category_counts(data.X, data.y, data.weight, len(data.classes), sizes)
 
-    def _recount(self, added: list[Array], X: Data, columns: Array, codes: Array, weight: Array | None) -> Pairs:
-        pairs = []
-        for j in columns:
-            table = np.zeros_like(added[j])
-            np.add.at(table, (codes, X[:, j]), 1.0 if weight is None else weight)
-            pairs.append((added[j], table))
-        return pairs
+    def _earlier_plus(self, counts: Any) -> list[Array]:
+        """Return the counts of all parts so far; a category that is new in one of them widens its table."""
+        pairs = zip(self.category_count_, counts, strict=True)
+        return [_widened(old, new.shape[1]) + _widened(new, old.shape[1]) for old, new in pairs]
 
-    def _recompute(self, columns: Array, alpha: Array) -> Pairs:
-        return [(self.feature_log_prob_[j], _log_shares(self.category_count_[j], alpha[j])) for j in columns]
-
-    def _sizes(self, X: Array) -> Array:
-        sizes = X.max(axis=0).astype(np.int64) + 1
-        if self.min_categories is None:
-            return sizes
-        least = np.asarray(self.min_categories)
-        if least.dtype.kind != "i":
-            raise ValueError(
-                f"min_categories must hold whole numbers, got {least.dtype}. "
-                f"'min_categories' should have integral type. Got {least.dtype} instead."
-            )
-        if least.ndim and least.shape != sizes.shape:
-            raise ValueError(
-                f"min_categories must be a number or have {len(sizes)} entries, got shape {least.shape}. "
-                f"'min_categories' should have shape ({len(sizes)},) when an array-like is provided. "
-                f"Got {least.shape} instead."
-            )
-        return np.maximum(sizes, least)
-
-    def _estimate(self, alpha: Array) -> None:
-        self.feature_log_prob_ = [
+    def _estimate(self, totals: Array, counts: Any, alpha: Array) -> tuple[dict[str, Any], float]:
+        logs = [
             log_smoothed(table, a, table.sum(axis=1, keepdims=True) + a * table.shape[1])
-            for table, a in zip(self.category_count_, alpha[:, None], strict=True)
+            for table, a in zip(counts, alpha[:, None], strict=True)
         ]
-
-    def _loss(self) -> float:
-        pairs = zip(self.category_count_, self.feature_log_prob_, strict=True)
-        return sum(product_loss(table, logs) for table, logs in pairs)
+        sizes = np.array([table.shape[1] for table in counts])
+        found = {"category_count_": counts, "feature_log_prob_": logs, "n_categories_": sizes}
+        return found, sum(product_loss(table, log) for table, log in zip(counts, logs, strict=True))
 
     def _joint_log_scores(self, X: Data) -> Array:
-        X = self._check_values(validate_data(self, X, reset=False, dtype=np.int64))
+        X = self._check_new(X)
         unseen = np.argwhere(self.n_categories_ <= X)
         if len(unseen):
             row, j = unseen[0].tolist()
@@ -139,28 +98,6 @@ class CategoricalNB(CountingNB):
             scores += np.take(np.ascontiguousarray(table.T), X[:, j], axis=0)
         return scores
 
-    def _check_rows(
-        self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
-    ) -> tuple[Array, Array, Array | None]:
-        X, y = validate_data(self, X, y, reset=reset, dtype=np.int64)
-        return self._check_values(X), column_or_1d(y, warn=True), check_sample_weight(sample_weight, X)
-
-    def _check_values(self, X: Array) -> Array:
-        check_non_negative(X, f"{type(self).__name__} (input X)")
-        return X
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
-        weight = np.ones(len(y)) if weight is None else weight
-        alpha = check_alpha(self.alpha, self.force_alpha, X.shape[1])
-        rows = class_rows(y, self.classes_)
-        tables, logs = [], []
-        for j, stored in enumerate(self.category_count_):
-            table = _recounted(X[:, j], rows, weight, stored.shape[1])
-            logs.append((self.feature_log_prob_[j], _log_shares(table, alpha[j])))
-            tables.append((stored, table))
-        return prove_counting_nb(self, rows, weight, tables, logs, X.size)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
@@ -171,16 +108,4 @@ class CategoricalNB(CountingNB):
 
 def _widened(table: Array, size: int) -> Array:
     """Return the counts with a column of zeros for every category that is new."""
-    return np.pad(table, ((0, 0), (0, size - table.shape[1])))
-
-
-def _log_shares(table: Array, alpha: float) -> Array:
-    """Return the logarithms of the smoothed shares of each class's counts."""
-    shares = table + alpha
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)))
-
-
-def _recounted(column: Array, rows: Sequence[Array], weight: Array, size: int) -> Array:
-    """Return the weight of every class and category, one category after the other."""
-    return np.array([[weight[some][column[some] == t].sum() for t in range(size)] for some in rows])
+    return np.pad(table, ((0, 0), (0, max(0, size - table.shape[1]))))

@@ -1,4 +1,9 @@
-"""Proof of a Gaussian naive Bayes model: its parameters are the weighted moments of the classes, up to rounding."""
+r"""Proof of a Gaussian naive Bayes model: its parameters are the weighted moments of the classes, up to rounding.
+
+Means are stored rounded, by :math:`\epsilon|\mu|`. The variance of all rows and the variances of a fit in parts are
+made from differences of means, which are at most some deviations, so they may be wrong by some
+:math:`\epsilon|\mu|\sigma`: that much is allowed on top of the rounding of sums. Both sizes are those of the data.
+"""
 
 from __future__ import annotations
 
@@ -8,110 +13,93 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import EPSILON, sum_error
+from pellucid.core.labels import rows_by_class
+from pellucid.core.rounding import EPSILON, TINY, sum_error
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.naive_bayes.partial_fits import parts_remark
-from pellucid.naive_bayes.spot_check import few_columns, spot_moments, spot_remark
+from pellucid.naive_bayes.spot_check import few_columns, parts_remark, spot_moments, spot_remark
 
 ROWS_AT_ONCE = 4096
-TINY = float(np.finfo(np.float64).tiny)
 
 
-def gaussian_certificate(
-    model: Any,
-    remark: str,
-    *,
-    counts: float,
-    prior: float,
-    means: float,
-    variances: float,
-    smoothing: float,
+def prove_gaussian_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the fitted attributes, recomputed class by class in two passes."""
+    X, weight, n = data.X, data.weights, data.X.shape[0]
+    total, bound = float(weight.sum()), sum_error(n)
+    rows_of = rows_by_class(data.y, len(data.classes))
+    counts = np.array([weight[rows].sum() for rows in rows_of])
+    center, overall = weighted_moments(X, np.arange(n), weight)
+    epsilon = parameters.var_smoothing * overall.max()
+    lost = parameters.var_smoothing * rounded_means(np.abs(center) + np.sqrt(overall), overall).max()
+    mean, variance = (np.array(part) for part in zip(*(weighted_moments(X, r, weight) for r in rows_of), strict=True))
+    size = variance + epsilon + (rounded_means(mean, variance) + lost) / bound
+    kept = fitted.scatter_ / np.maximum(counts, TINY)[:, None]  # what a later part would go on from
+    return _certificate(
+        bound,
+        "",
+        counts=float(np.abs(fitted.class_count_ - counts).max()) / total,
+        prior=_prior_distance(fitted, parameters, counts / total),
+        means=relative_distance(fitted.theta_, mean, np.abs(mean) + np.sqrt(variance)),
+        variances=max(
+            relative_distance(fitted.var_, variance + epsilon, size), relative_distance(kept, variance, size)
+        ),
+        smoothing=relative_distance(fitted.epsilon_, epsilon, epsilon + lost / bound),
+    )
+
+
+def spot_check_gaussian_nb(fitted: Any, parameters: Any, part: Any, data: TrainingData, n_parts: int) -> Certificate:
+    """Return the certificate of a fit: the moments of its last part measured on a few columns, the rest from these."""
+    n, p = data.X.shape
+    bound, columns = sum_error(n), few_columns(p)
+    counts, mean, variance = spot_moments(data.X, columns, data.y, data.weight, len(data.classes))
+    total = np.where(fitted.class_count_ > 0, fitted.class_count_, 1.0)[:, None]
+    share = fitted.class_count_ / fitted.class_count_.sum()
+    gap = fitted.theta_ - fitted.theta_[0]
+    overall = fitted.scatter_.sum(axis=0) / fitted.class_count_.sum() + share @ (gap - share @ gap) ** 2
+    epsilon = parameters.var_smoothing * overall.max()
+    lost = parameters.var_smoothing * rounded_means(np.abs(fitted.theta_).max(axis=0), overall).max()
+    kept = part.scatter[:, columns] / np.where(counts > 0, counts, 1.0)[:, None]
+    right = fitted.scatter_ / total + fitted.epsilon_
+    return _certificate(
+        bound,
+        " ".join(filter(None, (parts_remark(n_parts), spot_remark(p)))),
+        counts=float(np.abs(part.total - counts).max()) / float(counts.sum()),
+        prior=_prior_distance(fitted, parameters, share),
+        means=relative_distance(part.mean[:, columns], mean, np.abs(mean) + np.sqrt(variance)),
+        variances=max(
+            relative_distance(kept, variance, variance + fitted.epsilon_ + rounded_means(mean, variance) / bound),
+            relative_distance(fitted.var_, right, right),
+        ),
+        smoothing=relative_distance(fitted.epsilon_, epsilon, epsilon + lost / bound),
+    )
+
+
+def _certificate(
+    bound: float, remark: str, *, counts: float, prior: float, means: float, variances: float, smoothing: float
 ) -> Certificate:
-    """Return the certificate of a fitted model from measured relative errors.
-
-    Means are stored rounded. Differences between them, from which the overall variance and the variances of a fit in
-    parts are made, feel that: the bounds there grow with the size of the means in deviations.
-    """
-    n_parts = len(model.trace_)
-    bound = sum_error(int(model.class_count_.sum()))
-    rounded = 4 * EPSILON * float(np.max(np.abs(model.theta_) / np.sqrt(np.maximum(model.var_, TINY))))
+    """Return the certificate of measured relative errors."""
     claims = (
         Claim("class counts", "relative distance from the weights of the classes", counts, bound),
         Claim("class prior", "distance from the stated prior", prior, bound),
         Claim("means", "distance from the class means, relative to their size and deviation", means, bound),
-        Claim(
-            "variances",
-            "relative distance from class variance plus smoothing",
-            variances,
-            bound + (rounded if n_parts > 1 else 0.0),
-        ),
-        Claim(
-            "smoothing",
-            "relative distance from var_smoothing times the largest variance",
-            smoothing,
-            bound + rounded,
-        ),
+        Claim("variances", "relative distance from class variance plus smoothing", variances, bound),
+        Claim("smoothing", "relative distance from var_smoothing times the largest variance", smoothing, bound),
     )
-    return Certificate("exact", claims, " ".join(filter(None, (parts_remark(n_parts), remark))))
+    return Certificate("exact", claims, remark)
 
 
-def spot_check_gaussian_nb(model: Any, part: Any, X: Array, codes: Array, weight: Array | None) -> Certificate:
-    """Return the certificate of a fit: the moments of its last part measured on a few columns, the rest from these."""
-    columns = few_columns(X.shape[1])
-    counts, mean, variance = spot_moments(X, columns, codes, weight, len(model.classes_))
-    total = np.where(model.class_count_ > 0, model.class_count_, 1.0)[:, None]
-    share = model.class_count_ / model.class_count_.sum()
-    center = share @ model.theta_
-    overall = model.scatter_.sum(axis=0) / model.class_count_.sum() + share @ (model.theta_ - center) ** 2
-    epsilon = model.var_smoothing * overall.max()
-    spread = variance + model.epsilon_
-    kept = part.scatter[:, columns] / np.where(counts > 0, counts, 1.0)[:, None]
-    right = model.scatter_ / total + model.epsilon_
-    return gaussian_certificate(
-        model,
-        spot_remark(X.shape[1]),
-        counts=float(np.abs(part.total - counts).max()) / float(counts.sum()),
-        prior=float(np.abs(model.class_prior_ - (share if model.priors is None else np.asarray(model.priors))).max()),
-        means=relative_distance(part.mean[:, columns], mean, np.abs(mean) + np.sqrt(variance)),
-        variances=max(relative_distance(kept, variance, spread), relative_distance(model.var_, right, right)),
-        smoothing=relative_distance(np.array(model.epsilon_), np.array(epsilon), np.array(epsilon)),
-    )
+def _prior_distance(fitted: Any, parameters: Any, shares: Array) -> float:
+    stated = shares if parameters.priors is None else np.asarray(parameters.priors, dtype=np.float64)
+    return float(np.abs(fitted.class_prior_ - stated).max())
 
 
-def prove_gaussian_nb(model: Any, X: Array, y: Array, weight: Array | None) -> Certificate:
-    """Return the certificate of the fitted attributes, recomputed class by class in two passes."""
-    weight = np.ones(len(X)) if weight is None else weight
-    total = float(weight.sum())
-    of_class = [np.flatnonzero(y == label) for label in model.classes_]
-    counts = np.array([weight[rows].sum() for rows in of_class])
-    strangers = total - counts.sum()
-    prior = counts / total if model.priors is None else np.asarray(model.priors, dtype=np.float64)
-    _, overall = weighted_moments(X, np.arange(len(X)), weight)
-    epsilon = model.var_smoothing * overall.max()
-    means = variances = 0.0
-    for k, rows in enumerate(of_class):
-        mean, variance = weighted_moments(X, rows, weight)
-        size = np.abs(mean) + np.sqrt(variance)
-        means = max(means, relative_distance(model.theta_[k], mean, size))
-        kept = model.scatter_[k] / max(counts[k], TINY)  # what a later part would go on from
-        variances = max(
-            variances,
-            relative_distance(model.var_[k], variance + epsilon, variance + epsilon),
-            relative_distance(kept, variance, variance + epsilon),
-        )
-    return gaussian_certificate(
-        model,
-        "",
-        counts=float(np.abs(model.class_count_ - counts).max() + abs(strangers)) / total,
-        prior=float(np.abs(model.class_prior_ - prior).max()),
-        means=means,
-        variances=variances,
-        smoothing=relative_distance(np.array(model.epsilon_), np.array(epsilon), np.array(epsilon)),
-    )
+def rounded_means(mean: Array, variance: Array) -> Array:
+    """Return how far variances that are made from differences of rounded means may be off."""
+    return np.asarray(4 * EPSILON * np.abs(mean) * np.sqrt(variance))
 
 
 def weighted_moments(X: Array, rows: Array, weight: Array) -> tuple[Array, Array]:
-    """Return the weighted moments of some rows; 0 if they weigh nothing."""
+    """Return the weighted mean and variance of some rows; 0 if they weigh nothing."""
     total = float(weight[rows].sum())
     if total == 0:
         return np.zeros(X.shape[1]), np.zeros(X.shape[1])
@@ -131,8 +119,8 @@ def _blocks(X: Array, rows: Array, weight: Array) -> Iterator[tuple[Array, Array
         yield X[some].astype(np.float64), weight[some]
 
 
-def relative_distance(found: Array, right: Array, size: Array) -> float:
-    """Return the largest distance relative to the sizes; where a size is 0, any distance is infinitely far."""
-    gap = np.abs(found - right)
+def relative_distance(found: Any, right: Any, size: Any) -> float:
+    """Return the largest distance relative to the sizes; where a size is 0, or for NaN, it is infinite."""
+    gap, size = np.broadcast_arrays(np.abs(np.subtract(found, right)), size)
     relative = np.divide(gap, size, out=np.where(gap > 0, np.inf, 0.0), where=size > 0)
-    return float(np.where(np.isnan(gap), np.inf, relative).max(initial=0.0))
+    return float(np.where(np.isnan(gap) | np.isnan(relative), np.inf, relative).max(initial=0.0))

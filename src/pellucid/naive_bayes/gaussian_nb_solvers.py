@@ -1,23 +1,33 @@
-"""Means and scatters of the classes in one pass, merging them with earlier ones, and log densities in blocks."""
+"""Means and scatters of the classes in one pass, merged with earlier ones; the model they make; its log densities."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
+from pellucid.core.fit import Fit
+from pellucid.core.rounding import TINY
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
-from pellucid.core.types import Array
+from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.gaussian_nb_kernels import class_moments_pass, gaussian_scores_pass
+from pellucid.naive_bayes.gaussian_nb_proof import spot_check_gaussian_nb
 
 BLOCK_ROWS = 4096
 
 FAR = 100.0
 """A pivot whose squared distance from the mean is more than so many variances costs digits: the pass is repeated."""
 
-SMALLEST_VARIANCE = float(np.finfo(np.float64).tiny)
+SMALLEST_VARIANCE = TINY
 """Stands for a variance of 0: a value off the mean then has the log density of almost -inf, as in the limit."""
+
+PRIOR_SUM_ERROR = 1e-5
+"""How far from 1 given priors may add up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +65,55 @@ def class_moments(X: Array, codes: Array, weight: Array | None, n_classes: int) 
             found = _about_the_mean(total, shift, square)
         mean = np.where(total[:, None] > 0, pivot + _divided(shift, total), 0.0)
         return ClassMoments(total, mean, np.maximum(found, 0.0))
+
+
+def normal_classes(
+    part: ClassMoments, earlier: ClassMoments | None, data: TrainingData, parameters: Any, trace: Trace
+) -> Fit:
+    """Return the fit to a part of the data, with these moments, and to all that came earlier."""
+    seen = part if earlier is None else earlier.merged(part)
+    epsilon = float(parameters.var_smoothing * seen.overall_variance().max())
+    count = np.where(seen.total > 0, seen.total, 1.0)
+    fitted = SimpleNamespace(
+        classes_=data.classes,
+        class_count_=seen.total,
+        class_prior_=given_or_shares(parameters.priors, seen.total),
+        theta_=seen.mean,
+        var_=seen.scatter / count[:, None] + epsilon,
+        scatter_=seen.scatter,
+        epsilon_=epsilon,
+    )
+    trace.add(iteration=len(trace) + 1, objective=_mean_loss(fitted))
+    return Fit(vars(fitted), trace, certificate=spot_check_gaussian_nb(fitted, parameters, part, data, len(trace)))
+
+
+def given_or_shares(priors: Data | None, total: Array) -> Array:
+    """Return the prior: a copy of the given one, or the shares of the classes."""
+    if priors is None:
+        return np.asarray(total / total.sum())
+    given = np.array(priors, dtype=np.float64)  # a copy: the user may write into theirs
+    if given.shape != total.shape:
+        raise ValueError(
+            f"priors must have {len(total)} entries, got shape {given.shape}. "
+            "Number of priors must match number of classes."
+        )
+    if not (given >= 0).all():
+        raise ValueError(f"priors must be at least 0, got {given.min()!r}. Priors must be non-negative.")
+    if abs(given.sum() - 1) > PRIOR_SUM_ERROR:
+        raise ValueError(
+            f"priors must add up to 1, got {float(given.sum())!r}. The sum of the priors should be 1: "
+            "divide them by it."
+        )
+    return given
+
+
+def _mean_loss(fitted: Any) -> float:
+    """Return the mean of ``-log P(c, x)`` over the rows seen, from their moments."""
+    with np.errstate(all="ignore"):
+        spread = np.where(fitted.var_ > 0, fitted.scatter_ / fitted.var_, 0.0).sum(axis=1)
+        width = np.log(2 * np.pi * np.where(fitted.var_ > 0, fitted.var_, 1.0)).sum(axis=1)
+        per_class = fitted.class_count_ * (0.5 * width - np.log(fitted.class_prior_)) + 0.5 * spread
+    return float(per_class[fitted.class_count_ > 0].sum() / fitted.class_count_.sum())
 
 
 def gaussian_log_scores(X: Array, mean: Array, variance: Array, log_prior: Array) -> Array:

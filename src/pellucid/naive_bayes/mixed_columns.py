@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.types import Array, Data
-from pellucid.probability import Density, find_density
+from pellucid.probability.density import Density, find_density
 
 AUTO = "auto"
 
@@ -35,12 +35,12 @@ def choose_densities(wanted: Any, X: Array, names: list[str] | None, declared: l
     Texts and what a data frame calls categorical are categorical, zeros and ones are bernoulli, other numbers gaussian.
     """
     return [
-        find_density(_guess(column_values(X, j), bool(declared) and declared[j]) if entry is None else entry)
-        for j, entry in enumerate(_entries(wanted, X.shape[1], names))
+        find_density(guess_density(column_values(X, j), bool(declared) and declared[j]) if entry is None else entry)
+        for j, entry in enumerate(wanted_densities(wanted, X.shape[1], names))
     ]
 
 
-def _entries(wanted: Any, n_columns: int, names: list[str] | None) -> list[Any]:
+def wanted_densities(wanted: Any, n_columns: int, names: list[str] | None) -> list[Any]:
     """Return what is asked for each column; None means that it is to be guessed."""
     if isinstance(wanted, Mapping):
         known = {name: j for j, name in enumerate(names or [])} | {j: j for j in range(n_columns)}
@@ -62,7 +62,8 @@ def _entries(wanted: Any, n_columns: int, names: list[str] | None) -> list[Any]:
     return [None if isinstance(entry, str) and entry == AUTO else entry for entry in entries]
 
 
-def _guess(values: Array, is_declared: bool) -> str:
+def guess_density(values: Array, is_declared: bool = False) -> str:
+    """Return the name of the density that suits a column; a declared one holds categories."""
     if values.dtype.kind == "U" or is_declared:
         return "categorical"
-    return "bernoulli" if np.isin(values, (0.0, 1.0)).all() else "gaussian"
+    return "bernoulli" if ((values == 0.0) | (values == 1.0)).all() else "gaussian"

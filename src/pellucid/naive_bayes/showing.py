@@ -10,13 +10,6 @@ from pellucid.core.types import Data
 if TYPE_CHECKING:
     from pellucid.workings.document import Document
 
-MAKERS = {
-    "BayesClassifier": "pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
-    "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
-    "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
-}
-"""Class name -> the function ``(estimator, X, y, new) -> Document``, imported on first use: it brings SymPy."""
-
 
 def show_decision(estimator: Any, X: Data, y: Data, new: Data) -> Document:
     """Return the workings of an estimator on small training data, and of its decision about a few new rows.
@@ -39,9 +32,12 @@ def show_decision(estimator: Any, X: Data, y: Data, new: Data) -> Document:
     >>> work.answer["predicted"], work.answer["shares"]  # 2/3 (1/3)^2 = 2/27 against 1/3 (2/3)^2 = 4/27
     (['b'], [[2/3, 1/3], [1/3, 2/3]])
     """
+    from pellucid.naive_bayes.naive_bayes_card import CARDS
+
+    makers = {card.name: card.workings for card in CARDS if card.workings}
     for kind in type(estimator).__mro__:
-        if kind.__name__ in MAKERS:
-            module, function = MAKERS[kind.__name__].split(":")
+        if kind.__name__ in makers:
+            module, function = makers[kind.__name__].split(":")
             document: Document = getattr(import_module(module), function)(estimator, X, y, new)
             return document
-    raise TypeError(f"estimator must be an instance of one of {', '.join(MAKERS)}, got {type(estimator).__name__}.")
+    raise TypeError(f"estimator must be an instance of one of {', '.join(makers)}, got {type(estimator).__name__}.")

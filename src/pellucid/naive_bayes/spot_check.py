@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import sparse
 
@@ -22,10 +24,25 @@ def spot_remark(p: int) -> str:
     return "" if checked == p else f"Measured on {checked} of {p} columns; verify measures all."
 
 
+def parts_remark(n_parts: int) -> str:
+    """Return what the certificate of a fit must say about a model that saw its data in several parts."""
+    return "" if n_parts == 1 else f"Fitted in {n_parts} parts: verify needs all the data seen, in one piece."
+
+
 def spot_sums(X: Data, columns: Array, codes: Array, weight: Array | None, n_classes: int) -> Array:
     """Return the weighted sums of the rows of each class, of shape (n_classes, len(columns))."""
     taken = _taken(X, columns) if weight is None else _taken(X, columns) * weight[:, None]
     return np.stack([np.bincount(codes, weights=column, minlength=n_classes) for column in taken.T], axis=1)
+
+
+def spot_tables(
+    X: Array, columns: Array, codes: Array, weight: Array | None, shapes: Sequence[tuple[int, int]]
+) -> list[Array]:
+    """Return the weight of every class and category of some columns, in tables of these shapes."""
+    tables = [np.zeros(shape) for shape in shapes]
+    for j, table in zip(columns, tables, strict=True):
+        np.add.at(table, (codes, X[:, j]), 1.0 if weight is None else weight)
+    return tables
 
 
 def spot_moments(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,19 +10,19 @@ from scipy import sparse
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Fit
+from pellucid.core.rounding import TINY
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 from pellucid.numerics.newton import smoothed_newton
 from pellucid.ranking.listed_pairs import ListablePairs
 from pellucid.ranking.pair_sums import Pairs
 from pellucid.ranking.query_ids import query_numbers
 from pellucid.ranking.ranking_error import ranking_error
 from pellucid.ranking.ranking_problem import RankingProblem
-from pellucid.ranking.ranking_svm_proof import TINY, FittedRanking, certificate_of, prove_ranking
+from pellucid.ranking.ranking_svm_proof import certificate_of
 
 
 class RankingSVM(CertifiedEstimator):
@@ -85,25 +86,18 @@ class RankingSVM(CertifiedEstimator):
 
         Without ``qid`` all rows are compared with each other. A row of weight k counts as k rows.
         """
-        check_positive(C=self.C, tol=self.tol)
-        check_one_of(("hinge", "squared_hinge"), loss=self.loss)
-        check_whole(max_iter=self.max_iter)
-        X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
-        query = query_numbers(qid, len(y))
+        data = self._check(X, y, sample_weight)
+        query = query_numbers(qid, data.n_given)
+        data = replace(data, given=(*data.given, query))
         watch = self._watch(X, y, attributes=lambda w: {"coef_": w.copy()})
-        found = smoothed_newton(
-            self._problem(X, y, query, weight),
-            Effort(self.tol, self.max_iter, watch),
-            smoothing=1.0 if self.loss == "hinge" else 0.0,
-        )
-        for name in {"smoothed_coef_", "smoothing_"} & vars(self).keys():
-            delattr(self, name)  # of an earlier fit, maybe with another loss
-        self.coef_, self.qid_, self.n_iter_ = found.w, query, found.n_iter
+        problem = _problem(data, query if data.kept is None else query[data.kept], self.C)
+        effort = Effort(self.tol, self.max_iter, watch)
+        found = smoothed_newton(problem, effort, smoothing=1.0 if self.loss == "hinge" else 0.0)
+        attributes = {"coef_": found.w, "qid_": query, "n_iter_": found.n_iter}
         if self.loss == "hinge":
-            self.smoothed_coef_, self.smoothing_ = found.smoothed, found.smoothing
+            attributes |= {"smoothed_coef_": found.smoothed, "smoothing_": found.smoothing}
         certificate = certificate_of(found.gap / max(found.objective, TINY), self.tol)
-        self._conclude(certificate, found.trace, X, y, weight, query)
-        return self
+        return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
 
     def predict(self, X: Data) -> Array:
         """Return the scores :math:`w'x`, of shape (n_samples,): in the order of preference within a query."""
@@ -115,34 +109,20 @@ class RankingSVM(CertifiedEstimator):
         """Return the share of pairs in the right order, tied scores counted half: one less the ranking error."""
         return 1.0 - ranking_error(y, self.predict(X), qid=qid, sample_weight=sample_weight)
 
-    def _check_rows(
-        self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
-    ) -> tuple[Any, Array, Array | None]:
-        X, y = validate_data(
-            self, X, y, reset=reset, accept_sparse="csr", dtype=np.float64, order="C", y_numeric=True
-        )  # fmt: skip
-        return X, np.asarray(y, dtype=np.float64), check_sample_weight(sample_weight, X)
-
-    def _problem(self, X: Any, y: Array, query: Array, weight: Array | None) -> RankingProblem:
-        """Return the problem of the rows that count."""
-        weight = np.ones(len(y)) if weight is None else weight
-        used = np.argsort(query, kind="stable")  # rows of a query side by side: they are read together
-        used = used[weight[used] > 0.0]
-        numbers = query_numbers(query[used], len(used))
-        X = X[used] if sparse.issparse(X) else _centered(X[used], numbers)
-        return RankingProblem(X, ListablePairs(Pairs(y[used], numbers, weight[used])), self.C)
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
-        smoothed = getattr(self, "smoothed_coef_", self.coef_)
-        model = FittedRanking(self.coef_, smoothed, getattr(self, "smoothing_", 0.0), self.loss, self.C, self.tol)
-        return prove_ranking(X, y, self.qid_, np.ones(len(y)) if weight is None else weight, model)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _problem(data: TrainingData, query: Array, C: float) -> RankingProblem:
+    """Return the problem with the rows of a query side by side: they are read together."""
+    order = np.argsort(query, kind="stable")
+    numbers = query_numbers(query[order], len(order))
+    X = data.X[order] if sparse.issparse(data.X) else _centered(data.X[order], numbers)
+    y = np.asarray(data.y, dtype=np.float64)[order]
+    return RankingProblem(X, ListablePairs(Pairs(y, numbers, data.weights[order])), C)
 
 
 def _centered(X: Array, query: Array) -> Array:

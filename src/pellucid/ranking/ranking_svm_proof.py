@@ -5,7 +5,7 @@ Any :math:`\alpha_{ij} \ge 0` bounds the least objective from below by
 :math:`v = \sum\alpha_{ij}(x_i - x_j)`. The middle term is that of the squared hinge; the plain hinge has
 :math:`\alpha_{ij} \le c_{ij}` instead. The point follows from the weights: :math:`2c_{ij}\max(0, 1 - m_{ij})`, and for
 the hinge :math:`c_{ij}\min(1, \max(0, 1 - m_{ij})/\delta)` with the margins of ``smoothed_coef_`` and the
-``smoothing_`` :math:`\delta`.
+``smoothing_`` :math:`\delta`. Any such weights will do, as long as they are finite numbers.
 
 Only sums over pairs are needed. They are taken in halves: every row of the upper half of the ranks with every row of
 the lower half, by sorting; then the pairs within each half in the same way, until so few are left that their pairs
@@ -21,27 +21,15 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import TINY
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
-ROUNDING = 1e-10
-"""Relative error that sums over pairs may have."""
+PAIR_SUM_ERROR = 1e-10
+"""Relative error that sums over pairs may have: they are differences of sums over rows."""
 
 FEW = 100
 """Rows whose pairs are listed."""
-
-TINY = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True)
-class FittedRanking:
-    """What the proof may see of a model."""
-
-    coef: Array
-    smoothed: Array
-    smoothing: float
-    loss: str
-    C: float
-    tol: float
 
 
 def certificate_of(relative_gap: float, tol: float) -> Certificate:
@@ -50,40 +38,57 @@ def certificate_of(relative_gap: float, tol: float) -> Certificate:
         "duality gap",
         "part of the objective by which it is above its minimum, at most",
         relative_gap,
-        tol + ROUNDING,
+        tol + PAIR_SUM_ERROR,
         "Raise max_iter, or standardize X.",
     )
     return Certificate("optimal", (gap,))
 
 
-def prove_ranking(X: Any, y: Array, query: Array, weight: Array, model: FittedRanking) -> Certificate:
-    """Return the certificate; ``query`` numbers the queries from 0."""
-    if len(query) != len(y):
-        return certificate_of(np.nan, model.tol)
-    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else _centered(np.asarray(X, np.float64), query)
-    C = model.C
-    short = _Short.of(y, np.asarray(X @ model.coef), query, weight, 1.0)
-    if model.loss == "squared_hinge":
-        pull, loss = 2.0 * short.pull, short.squares
+def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the weights; the queries are those that the model was fitted with."""
+    query, weight = _queries(fitted.qid_, data), data.weights
+    hinge = parameters.loss == "hinge"
+    if query is None or not _are_weights(fitted.coef_, data) or (hinge and not _is_witness(fitted, data)):
+        return certificate_of(np.nan, parameters.tol)
+    X = sparse.csr_array(data.X) if sparse.issparse(data.X) else _centered(data.X, query)
+    y = np.asarray(data.y, dtype=np.float64)
+    short = _Short.of(y, np.asarray(X @ fitted.coef_), query, weight, 1.0)
+    if hinge:  # max(0, 1 - m) - max(0, 1 - d - m) is d min(1, max(0, 1 - m) / d)
+        f, loss, width = np.asarray(X @ fitted.smoothed_coef_), short.total, fitted.smoothing_
+        near, far = (_Short.of(y, f, query, weight, target) for target in (1.0, 1.0 - width))
+        slopes, bound = (near.slopes - far.slopes) / width, (near.total - far.total) / width
+    else:
+        slopes, loss = 2.0 * short.slopes, short.squares
         bound = 2.0 * short.total - loss
-    elif not model.smoothing > 0.0:
-        return certificate_of(np.nan, model.tol)
-    else:  # max(0, 1 - m) - max(0, 1 - d - m) is d min(1, max(0, 1 - m) / d)
-        f, loss = np.asarray(X @ model.smoothed), short.total
-        near, far = (_Short.of(y, f, query, weight, target) for target in (1.0, 1.0 - model.smoothing))
-        pull = (near.pull - far.pull) / model.smoothing
-        bound = (near.total - far.total) / model.smoothing
-    v = C * np.asarray(X.T @ pull)
-    objective = 0.5 * float(model.coef @ model.coef) + C * loss
-    gap = objective - C * bound + 0.5 * float(v @ v)
-    return certificate_of(max(0.0, gap) / max(objective, TINY), model.tol)
+    v = parameters.C * np.asarray(X.T @ slopes)
+    objective = 0.5 * float(fitted.coef_ @ fitted.coef_) + parameters.C * loss
+    gap = objective - parameters.C * bound + 0.5 * float(v @ v)
+    # no gap is below 0: one that is, by more than rounding, comes of a width that drowns in it, and proves nothing
+    return certificate_of(float(np.abs(gap) / np.maximum(objective, TINY)), parameters.tol)
+
+
+def _queries(qid: Array, data: TrainingData) -> Array | None:
+    """Return the queries of the rows that count, numbered from 0; None if these are no such numbers."""
+    if qid.shape != (data.n_given,) or qid.dtype.kind not in "iu" or qid.min() < 0 or qid.max() >= len(qid):
+        return None
+    return qid if data.kept is None else qid[data.kept]
+
+
+def _are_weights(w: Array, data: TrainingData) -> bool:
+    return w.shape == (data.X.shape[1],) and bool(np.isfinite(w).all())
+
+
+def _is_witness(fitted: Any, data: TrainingData) -> bool:
+    """Return whether the model tells a dual point: weights, and a width above 0."""
+    smoothed, width = getattr(fitted, "smoothed_coef_", None), getattr(fitted, "smoothing_", np.nan)
+    return smoothed is not None and _are_weights(smoothed, data) and bool(np.isfinite(width)) and width > 0.0
 
 
 def _centered(X: Array, query: Array) -> Array:
     """Return the rows less the mean of their query: differences stay, and large offsets cannot drown them."""
     total = np.zeros((query.max(initial=0) + 1, X.shape[1]))
     np.add.at(total, query, X)
-    return X - (total / np.bincount(query)[:, None])[query]
+    return np.asarray(X - (total / np.maximum(np.bincount(query), 1)[:, None])[query])
 
 
 @dataclass
@@ -103,7 +108,8 @@ class _Short:
         return sums
 
     @property
-    def pull(self) -> Array:
+    def slopes(self) -> Array:
+        """Minus the derivatives of the loss by the scores."""
         return self.lacks - self.excess
 
     @property

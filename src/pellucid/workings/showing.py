@@ -18,10 +18,7 @@ from pellucid.workings.document import Block, Document, Step, remark, sentence, 
 from pellucid.workings.notation import Number
 
 WORKINGS = {
-    "BayesClassifier": "pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
-    "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
     "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
-    "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
 }
 """Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
 

@@ -10,13 +10,12 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from pellucid.core.certificate import Certificate, UncertifiedWarning
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.linear_classifier import LinearClassifier, class_weights, dense, machine_costs, machine_signs
-from pellucid.core.partial_fit import partial_fit_method
+from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
@@ -102,9 +101,8 @@ class RowByRowClassifier(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     def partial_fit(self, X: Data, y: Data, classes: Data | None = None, sample_weight: Data | None = None) -> Self:
         """Show more rows once, going on from what was learned; the first call must name all ``classes``."""
         check_parts(self)
-        is_first = not hasattr(self, "classes_")
-        _check_partial_fit_first_call(self, classes)
-        data = self._check(X, y, sample_weight, reset=is_first, classes=self.classes_)
+        known = check_classes(self, classes)
+        data = self._check(X, y, sample_weight, reset=not hasattr(self, "classes_"), classes=known)
         _check_several(data.classes)
         start, first_step = self._going_on(_machine_count(data), data.X.shape[1])
         shown = self._present(data)

@@ -14,6 +14,7 @@ from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.kinds.plain import Either, Kind, Real, Whole, read_as, tagged
 from pellucid.kinds.strict_json import Json, describe
+from pellucid.probability.density import DENSITIES, find_density
 
 PARAMETER = Either((Whole(), Real(), Numbers(None, ("bool", *WHOLES, "float64")), Texts()))
 
@@ -36,8 +37,6 @@ class DensityRecord(Kind):
         return isinstance(content, list) and len(content) == 2 and isinstance(content[1], dict)
 
     def read(self, node: Json, page: ReadPage, path: str) -> Any:
-        from pellucid.probability.density import DENSITIES, find_density
-
         name, parameters = node["density"]
         if not isinstance(name, str) or name not in DENSITIES:
             raise SchemaError(f"{path} must name one of the densities {sorted(DENSITIES)}, got {describe(name)}.")
@@ -60,7 +59,5 @@ def _parameters(density: Any) -> dict[str, Any]:
 
 def _name_of(value: Any) -> str | None:
     """Return the name under which a density is known, None for anything else; a subclass is something else."""
-    from pellucid.probability.density import DENSITIES
-
     path = f"{type(value).__module__}:{type(value).__qualname__}"
     return next((name for name, known in DENSITIES.items() if known == path), None)

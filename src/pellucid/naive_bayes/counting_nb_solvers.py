@@ -1,4 +1,9 @@
-"""Sums of the rows of each class, and scores by log probabilities, for dense and for sparse counts."""
+r"""Counts of the rows of each class, their smoothed shares, and scores by log probabilities; dense and sparse.
+
+The shares :math:`(n_j + \alpha_j) / \sum_i (n_i + \alpha_i)` are the posterior mode of a Categorical or Bernoulli
+density under a Dirichlet, or Beta, prior with parameters :math:`\alpha_j + 1`
+(:class:`pellucid.probability.Dirichlet`), taken for all classes and columns at once.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +38,51 @@ def class_sums(X: Data, codes: Array, weight: Array | None, n_classes: int) -> A
         return total
 
     return np.asarray(np.sum(run_blocks(work, split_evenly(len(codes), thread_count())), axis=0))
+
+
+def category_counts(X: Array, codes: Array, weight: Array | None, n_classes: int, sizes: Array) -> list[Array]:
+    """Return the weight of every class and category, a table of shape (n_classes, size) for each column."""
+    tables = []
+    for j, size in enumerate(sizes.tolist()):
+        place = codes * size + X[:, j]
+        table = np.bincount(place, weights=weight, minlength=n_classes * size).reshape(n_classes, size)
+        tables.append(table.astype(np.float64))
+    return tables
+
+
+def log_smoothed(counts: Array, alpha: Array, total: Array, usual: Array | None = None) -> Array:
+    """Return ``log((counts + alpha) / total)`` for counts of shape (K, p), alpha (p,) and total (K, 1) or (K, p).
+
+    Counts of words are mostly 0, counts of missing words mostly the number of rows: ``usual``, of shape (K, 1), says
+    what most are, 0 by default. Where counts are as usual the logarithm is taken once, not for each of them.
+    """
+    usual = np.zeros((len(counts), 1)) if usual is None else usual
+    special = np.flatnonzero(counts != usual)
+    total = np.where(total > 0, total, 1.0)  # a class without counts has no shares: all are 0
+    with np.errstate(divide="ignore"):
+        if 2 * len(special) > counts.size:
+            return np.asarray(np.log((counts + alpha) / total))
+        logs = np.empty(counts.shape)
+        logs[...] = np.log((usual + alpha) / total)
+        row, column = np.divmod(special, counts.shape[1])
+        share = counts.ravel()[special] + np.broadcast_to(alpha, counts.shape[1])[column]
+        logs.ravel()[special] = np.log(share / np.broadcast_to(total, counts.shape)[row, column])
+    return logs
+
+
+def one_if_equal(alpha: Array) -> Array:
+    """Return pseudo-counts that are all the same as one, of shape (1,), so that it is worked with once."""
+    return alpha[:1] if (alpha == alpha[0]).all() else alpha
+
+
+def product_loss(counts: Array, logs: Array) -> float:
+    """Return ``-sum(counts * logs)``; what never occurs may be impossible."""
+    with np.errstate(invalid="ignore"):
+        loss = -float(counts.ravel() @ logs.ravel())
+    if np.isnan(loss):  # 0 times -inf
+        seen = counts > 0
+        return -float(counts[seen] @ logs[seen])
+    return loss
 
 
 def row_scores(X: Data, table: Array) -> Array:

@@ -1,0 +1,156 @@
+"""Method cards of the naive Bayes family."""
+
+from __future__ import annotations
+
+from inspect import isclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import CLASSES, InputRules
+from pellucid.kinds.arrays import WHOLES, Numbers, Texts
+from pellucid.kinds.collections import Items, Lookup
+from pellucid.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
+from pellucid.kinds.usual import FLAG, LABELS, NONNEGATIVE, NUMBER
+from pellucid.naive_bayes.bayes_classifier import BayesClassifier, rules_for_bayes
+from pellucid.naive_bayes.bernoulli_nb import BernoulliNB, YesNoRules
+from pellucid.naive_bayes.categorical_nb import CategoricalNB
+from pellucid.naive_bayes.class_density_proof import prove_bayes_classifier, prove_mixed_nb
+from pellucid.naive_bayes.counting_nb import CountRules
+from pellucid.naive_bayes.counting_nb_parameters import warn_of_raised_alpha
+from pellucid.naive_bayes.counting_nb_proof import prove_bernoulli_nb, prove_categorical_nb, prove_multinomial_nb
+from pellucid.naive_bayes.gaussian_nb import GaussianNB
+from pellucid.naive_bayes.gaussian_nb_proof import prove_gaussian_nb
+from pellucid.naive_bayes.mixed_nb import MixedNB
+from pellucid.naive_bayes.multinomial_nb import MultinomialNB
+from pellucid.probability import MultivariateGaussian
+from pellucid.probability.density_record import DensityRecord
+
+GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | Live("a list of numbers", np.iterable)
+WHOLE_NUMBERS = Items(Whole()) | Numbers((None,), WHOLES) | Live("a list of whole numbers", np.iterable)
+COSTS = Items(Items(NUMBER)) | Numbers((None, None), (*WHOLES, "float64")) | Live("a table of numbers", np.iterable)
+PER_CLASS = Numbers(("n_classes",), ("float64",), low=0.0)
+TABLE = Numbers(("n_classes", "n_features"), ("float64",))
+LOG_TABLE = Numbers(("n_classes", "n_features"), ("float64",), finite=False)
+"""A logarithm of a probability of 0 is not finite."""
+
+COUNTING: dict[str, Kind] = {
+    "alpha": NONNEGATIVE | GIVEN,
+    "force_alpha": FLAG,
+    "fit_prior": FLAG,
+    "class_prior": Nothing() | GIVEN,
+}
+COUNTED: dict[str, Kind | Optional] = {
+    "classes_": LABELS,
+    "class_count_": PER_CLASS,
+    "class_log_prior_": Numbers(("n_classes",), ("float64",), finite=False),
+}
+LEARNED: dict[str, Kind | Optional] = {"classes_": LABELS, "class_count_": PER_CLASS, "class_prior_": PER_CLASS}
+SHARED: dict[str, Any] = {"check": warn_of_raised_alpha, "tests": ("test_counting_nb",)}
+
+
+def _is_class_or_several(value: Any) -> bool:
+    return isclass(value) or np.iterable(value)
+
+
+CARDS = (
+    MethodCard(
+        GaussianNB,
+        topics=("BAY-2",),
+        prove=prove_gaussian_nb,
+        workings="pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
+        parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE},
+        attributes={**LEARNED, "theta_": TABLE, "var_": TABLE, "scatter_": TABLE, "epsilon_": Real()},
+        input=InputRules(CLASSES, looks_for_nan=False),
+        variants=({"priors": [0.2, 0.3, 0.5], "var_smoothing": 0.1}, {"var_smoothing": 0.0}),
+    ),
+    MethodCard(
+        MultinomialNB,
+        topics=("BAY-2", "BAY-3"),
+        prove=prove_multinomial_nb,
+        workings="pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
+        parameters=COUNTING,
+        attributes={**COUNTED, "feature_count_": TABLE, "feature_log_prob_": LOG_TABLE},
+        input=CountRules(CLASSES, sparse=("csr",)),
+        variants=({"alpha": [0.5, 1.0, 2.0, 0.0], "fit_prior": False}, {"class_prior": [0.2, 0.3, 0.5]}),
+        **SHARED,
+    ),
+    MethodCard(
+        BernoulliNB,
+        topics=("BAY-2",),
+        prove=prove_bernoulli_nb,
+        parameters=COUNTING | {"binarize": Nothing() | Number(finite=False)},
+        attributes={
+            **COUNTED,
+            "feature_count_": TABLE,
+            "feature_log_prob_": LOG_TABLE,
+            "absence_log_prob_": LOG_TABLE,
+        },
+        input=lambda model: YesNoRules(CLASSES, sparse=("csr",), threshold=model.binarize),
+        variants=({"alpha": 0.1, "binarize": -1.0}, {"alpha": 0.0, "binarize": 1.5}),
+        **SHARED,
+    ),
+    MethodCard(
+        CategoricalNB,
+        topics=("BAY-2",),
+        prove=prove_categorical_nb,
+        parameters=COUNTING | {"min_categories": Nothing() | Whole() | WHOLE_NUMBERS},
+        attributes={
+            **COUNTED,
+            "category_count_": Items(Numbers(("n_classes", None), ("float64",)), "n_features"),
+            "feature_log_prob_": Items(Numbers(("n_classes", None), ("float64",), finite=False), "n_features"),
+            "n_categories_": Numbers(("n_features",), WHOLES, low=1),
+        },
+        input=CountRules(CLASSES, dtypes=np.int64),
+        variants=({"alpha": 0.5, "min_categories": 9}, {"fit_prior": False}),
+        **SHARED,
+    ),
+    MethodCard(
+        MixedNB,
+        topics=("BAY-2",),
+        prove=prove_mixed_nb,
+        parameters={
+            "densities": Text()
+            | Items(Text())
+            | Lookup(Text())
+            | Live("a density class, or names or classes for columns", _is_class_or_several),
+            "alpha": NONNEGATIVE,
+            "prior_alpha": NONNEGATIVE,
+            "var_smoothing": NONNEGATIVE,
+        },
+        attributes={
+            **LEARNED,
+            "feature_names_in_": Optional(Texts("n_features")),  # densities may be asked for by name
+            "densities_": Items(Items(DensityRecord(), "n_classes"), "n_features"),
+        },
+        input=InputRules(CLASSES, dtypes=None),
+        variants=({"densities": {1: "logistic"}, "prior_alpha": 1.0}, {"densities": "categorical", "alpha": 0.5}),
+    ),
+    MethodCard(
+        BayesClassifier,
+        topics=("BAY-1",),
+        prove=prove_bayes_classifier,
+        workings="pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
+        parameters={
+            "densities": Text()
+            | Items(DensityRecord())
+            | Lookup(DensityRecord())
+            | Live("a density class, or densities for all classes", _is_class_or_several),
+            "priors": Nothing() | GIVEN,
+            "costs": Nothing() | COSTS,
+            "var_smoothing": NONNEGATIVE,
+        },
+        attributes={
+            **LEARNED,
+            "n_features_in_": Optional(Whole(low=1, size="n_features")),  # where all was given, there were no rows
+            "densities_": Items(DensityRecord(), "n_classes"),
+            "costs_": Numbers(("n_classes", "n_classes"), ("float64",)),
+        },
+        input=rules_for_bayes,
+        variants=(
+            {"priors": [0.2, 0.3, 0.5], "costs": [[0, 1, 4], [1, 0, 1], [2, 1, 0]]},
+            {"densities": [MultivariateGaussian(np.full(4, float(k)), np.eye(4)) for k in range(3)]},
+        ),
+    ),
+)

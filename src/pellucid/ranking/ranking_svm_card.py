@@ -1,0 +1,40 @@
+"""Method card of the ranking support vector machine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import NUMBERS, InputRules
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.plain import OneOf, Optional, Real, Whole
+from pellucid.kinds.usual import COUNT, POSITIVE
+from pellucid.ranking.ranking_svm import RankingSVM
+from pellucid.ranking.ranking_svm_proof import prove_ranking
+
+WEIGHTS = Numbers(("n_features",), ("float64",))
+
+CARDS = (
+    MethodCard(
+        RankingSVM,
+        topics=("CLS-7",),
+        prove=prove_ranking,
+        parameters={
+            "C": POSITIVE,
+            "loss": OneOf(("hinge", "squared_hinge")),
+            "tol": POSITIVE,
+            "max_iter": Whole(low=1),
+        },
+        attributes={
+            "coef_": WEIGHTS,
+            "smoothed_coef_": Optional(WEIGHTS),
+            "smoothing_": Optional(Real()),
+            "qid_": Numbers((None,), ("int64",), low=0),
+            "n_iter_": COUNT,
+        },
+        input=InputRules(NUMBERS, sparse=("csr",), dtypes=np.float64, order="C"),
+        variants=({"loss": "squared_hinge"}, {"C": 1e-3}),
+        # the first two tell a dual point, and any that closes the gap will do
+        unproved=frozenset({"smoothed_coef_", "smoothing_", "n_iter_"}),
+    ),
+)

@@ -415,7 +415,7 @@ def test_refuses_one_class():
         ({"tol": -1.0}, "tol must be at least 0"),
         ({"solver": "adam"}, "solver must be one of"),
         ({"max_iter": -1}, "max_iter must be at least 0"),
-        ({"class_weight": "even"}, "class_weight must be one of"),
+        ({"class_weight": "even"}, "class_weight must be None, 'balanced' or a dict, got 'even'"),
     ],
 )
 def test_refuses_what_makes_no_sense(params, message):

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 import pellucid
 from pellucid.linear_model import RegressionDiscriminant
-from pellucid.linear_model.logistic.regression_discriminant_proof import measure_columns, prove_outputs
+from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import measure_columns, prove_outputs
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 FEW = settings(max_examples=10, deadline=None)

@@ -8,6 +8,9 @@ import numpy as np
 
 EPSILON = float(np.finfo(np.float64).eps)
 
+ROUNDING = 1e-12
+"""Relative error that sums over the rows may have."""
+
 
 def sum_error(n: int) -> float:
     """Return the relative error that sums of ``n`` rounded numbers may have: errors of random sign add up like this."""

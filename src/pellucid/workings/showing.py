@@ -22,7 +22,6 @@ WORKINGS = {
     "GaussianNB": "pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
     "KernelPerceptron": "pellucid.linear_model.row_by_row.kernel_perceptron_workings:kernel_perceptron_workings",
     "LinearSVC": "pellucid.svm.linear_svc.linear_svc_workings:linear_svc_workings",
-    "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
     "MultinomialNB": "pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
     "Perceptron": "pellucid.linear_model.row_by_row.perceptron_workings:perceptron_workings",
 }

@@ -7,8 +7,13 @@ import pytest
 from scipy import sparse
 from scipy.special import expit, log_softmax, softmax
 
-from pellucid.linear_model.logistic.logistic_kernels import sigmoid_pass, sigmoid_rows_pass, softmax_pass
-from pellucid.linear_model.logistic.logistic_proximal_kernels import model_descent, weighted_moments
+from pellucid.linear_model.logistic.logistic_kernels import (
+    model_descent,
+    sigmoid_pass,
+    sigmoid_rows_pass,
+    softmax_pass,
+    weighted_moments,
+)
 
 forms = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
 
@@ -41,14 +46,14 @@ def test_two_classes_give_loss_probabilities_and_derivatives(compiled, scale):
 def test_a_pass_over_rows_does_what_products_and_a_pass_over_logits_do(compiled, scale):
     rng = np.random.default_rng(0)
     X, w, labels, weight = rng.standard_normal((7, 3)), scale * rng.standard_normal(3), np.arange(7) % 2, rng.random(7)
-    Z, P, pull, slope = np.empty((7, 1)), np.empty((7, 1)), np.full(3, 5.0), np.empty(1)
-    loss, first = chosen(sigmoid_rows_pass, compiled)(X, w, 0.7, 0.3, labels, weight, Z, P, pull)
+    Z, P, gradient, slope = np.empty((7, 1)), np.empty((7, 1)), np.full(3, 5.0), np.empty(1)
+    loss, first = chosen(sigmoid_rows_pass, compiled)(X, w, 0.7, 0.3, labels, weight, Z, P, gradient)
     np.testing.assert_allclose(Z[:, 0], X @ w - 0.7)
     expected = np.empty((7, 1))
     assert loss == pytest.approx(sigmoid_pass(Z, np.array([0.3]), labels, weight, expected, slope, np.empty((1, 1))))
     np.testing.assert_allclose(P, expected, rtol=1e-12, atol=1e-300)
     assert first == pytest.approx(slope[0])
-    np.testing.assert_allclose(pull, 5.0 + X.T @ (weight * (P[:, 0] - labels)))
+    np.testing.assert_allclose(gradient, 5.0 + X.T @ (weight * (P[:, 0] - labels)))
 
 
 @forms
@@ -69,16 +74,16 @@ def test_several_classes_give_loss_probabilities_and_derivatives(compiled, scale
 def test_the_model_of_a_sparse_step_is_minimized(compiled, centers):
     rng = np.random.default_rng(0)
     X = sparse.random_array((9, 5), density=0.5, rng=rng, format="csc")
-    h, pull, w = rng.random(9), rng.standard_normal(5), np.zeros(5)
+    h, gradient, w = rng.random(9), rng.standard_normal(5), np.zeros(5)
     first, second = np.empty(5), np.empty(5)
     chosen(weighted_moments, compiled)(X.data, X.indices, X.indptr, h, first, second)
     np.testing.assert_allclose(first, X.T @ h)
     np.testing.assert_allclose(second, X.multiply(X).T @ h)
     total, l1, l2 = h.sum() if centers else np.inf, 0.1, 0.3
-    arguments = (X.data, X.indices, X.indptr, h, first, second, total, pull, w, np.zeros(9), l1, l2)
+    arguments = (X.data, X.indices, X.indptr, h, first, second, total, gradient, w, np.zeros(9), l1, l2)
     chosen(model_descent, compiled)(*arguments, 1e-16, 500)
     A = X.toarray() - (first / total if centers else 0.0)
-    slope = pull + A.T @ (h * (A @ w)) + l2 * w
+    slope = gradient + A.T @ (h * (A @ w)) + l2 * w
     np.testing.assert_allclose(slope[w != 0.0], -l1 * np.sign(w[w != 0.0]), atol=1e-6)
     assert np.all(np.abs(slope[w == 0.0]) <= l1)
     assert np.any(w != 0.0)

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 import pellucid
 from pellucid.linear_model import RegressionDiscriminant
-from pellucid.linear_model.logistic.regression_discriminant_proof import measure_columns, prove_outputs
+from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import measure_columns, prove_outputs
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 FEW = settings(max_examples=10, deadline=None)
@@ -141,6 +141,18 @@ def test_verify_objects_to_a_broken_model(attribute):
     getattr(broken, attribute).flat[0] *= 1.001
     with pytest.warns(pellucid.UncertifiedWarning, match="gradient is .* above its bound"):
         pellucid.verify(broken, X, y)
+
+
+def test_verify_objects_to_labels_that_mean_something_else():
+    X, y = problem()
+    Y = np.column_stack([y, 1 - y])
+    for attribute, wrong in [("multilabel_", False), ("classes_", np.array([1, 0]))]:
+        model = RegressionDiscriminant().fit(X, Y)
+        setattr(model, attribute, wrong)
+        with pytest.warns(pellucid.UncertifiedWarning, match="labels is 1, above its bound"):
+            assert not pellucid.verify(model, X, Y).holds
+    with pytest.raises(ValueError, match="a row for each of 2 outputs, got 1"):
+        pellucid.verify(RegressionDiscriminant().fit(X, y), X, Y)
 
 
 def test_warns_if_it_has_to_stop_early():

@@ -13,7 +13,6 @@ from pellucid.kinds.plain import storable
 from pellucid.kinds.usual import EVIDENCE, INPUTS
 
 ADAPTERS = (
-    "linear_model",
     "tables",
     "text",
     "transformers",

@@ -9,7 +9,7 @@ from pellucid.linear_model.least_squares.least_squares_descent import least_squa
 from pellucid.linear_model.least_squares.linear_regression import LinearRegression
 from pellucid.linear_model.logistic.logistic_descent import logistic_descent
 from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
-from pellucid.linear_model.logistic.regression_discriminant import RegressionDiscriminant
+from pellucid.linear_model.regression_discriminant.regression_discriminant import RegressionDiscriminant
 from pellucid.linear_model.ridge_regression.ridge import Ridge
 from pellucid.linear_model.ridge_regression.ridge_classifier import RidgeClassifier
 from pellucid.linear_model.ridge_regression.ridge_cv import RidgeCV

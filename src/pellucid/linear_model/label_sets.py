@@ -30,7 +30,7 @@ class LabelSetRules(InputRules):
         y = data.y.toarray() if sparse.issparse(data.y) else data.y
         check_classification_targets(y)
         if type_of_target(y, input_name="y").startswith("multilabel"):
-            found, columns = np.arange(y.shape[1]), y.astype(np.float64)
+            found, columns = np.arange(y.shape[1]), (y != 0).astype(np.float64)
         else:
             y = column_or_1d(y, warn=True)
             known = getattr(estimator, "classes_", None) if options.get("reset") is False else classes

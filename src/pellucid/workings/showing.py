@@ -18,7 +18,6 @@ from pellucid.workings.document import Block, Document, Step, remark, sentence, 
 from pellucid.workings.notation import Number
 
 WORKINGS = {
-    "LogisticRegression": "pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
 }
 """Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
 

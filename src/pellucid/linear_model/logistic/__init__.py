@@ -1,1 +1,1 @@
-"""Logistic regression, and discrimination by regression."""
+"""Logistic regression."""

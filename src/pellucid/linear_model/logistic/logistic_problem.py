@@ -1,15 +1,12 @@
-r"""The problem of logistic regression, as its solvers see it.
+r"""The problem of logistic regression, as its solvers see it: points, the best intercept, the duality gap.
 
-.. math:: \min_{W,\,b}\ \sum_i s_i\,\ell(y_i, a_i'W + b) + l_1\|W\|_1 + \tfrac{l_2}{2}\|W\|_2^2
-
-with the rows :math:`a_i` centered where there is an intercept, which changes :math:`b` alone. Two classes have one
-column of logits, for the second class; more have one each. The intercept is always at its best for ``W``, so the
-probabilities of a point have the right sum for every class and give a point of the dual problem as they are.
+The rows are centered where there is an intercept, which changes :math:`b` alone. The intercept of a point is the best
+for its ``W``, so its probabilities have the right sum for every class and give a point of the dual problem as they are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,30 +14,36 @@ import numpy as np
 from scipy import sparse
 from scipy.special import entr
 
+from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_kernels import sigmoid_pass, softmax_pass
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+from pellucid.linear_model.logistic.logistic_objective import LogisticObjective
 from pellucid.numerics.design import Design, make_design
 
-ROUNDING = 1e-13
-"""Relative error that sums may have."""
-
 BALANCED = 1e-14
-"""Excess of a class's probabilities over its weight, as a part of the loss, at which the intercept is settled."""
+"""Excess of a class's probabilities over its weight, as a part of the loss, at which the intercept is the best."""
 
-MOST_SETTLING = 60
-LONGEST_SETTLING = 4.0
-"""Steps of the intercept, and its longest step: far from the minimum Newton's would leave the range of exp."""
+MOST_MOVES, LONGEST_MOVE, SHORTEST_MOVE = 60, 4.0, 1e-13
+"""Steps of the intercept; its longest step, as far from the minimum Newton's would leave the range of exp; and the
+shortest, as a part of the intercept."""
 
 LONGEST_POSSIBLE = 1e100
+
+ARMIJO, SHORTEST = 1e-4, 1e-10
+"""Part of the predicted descent a step must achieve, and the shortest part of a step tried."""
+
+RECEDING = 1e-6
+"""How far below 0 a margin may be, as a part of the largest, for a direction to count as separating the classes."""
 
 WORTH_SHARING = 1 << 14
 """Logits from which a pass over them is split between threads."""
 
+TINY = float(np.finfo(np.float64).tiny)
 
-class Passed(NamedTuple):
-    """What a pass over the logits finds for an intercept."""
+
+class Probabilities(NamedTuple):
+    """What an intercept makes of some logits: probabilities, the loss and its first two derivatives by ``b``."""
 
     b: Array  # (K,), of the centered rows
     P: Array  # (n, K)
@@ -55,39 +58,26 @@ class Point:
 
     W: Array  # (p, K)
     b: Array  # (K,), of the centered rows
+    intercept: Array  # (K,), of the rows as they were given
     Z: Array  # (n, K): A W, without b
     P: Array  # (n, K)
-    pull: Array  # (p, K): the gradient of the loss by W
+    gradient: Array  # (p, K): of the loss, by W
+    slope: Array  # (K,): of the loss, by b; 0 where b is the best
+    loss: float
     objective: float
     gap: float
+    distance: float
+    """The gap as a part of the objective or, without a penalty, the gradient as a part of its largest size."""
 
 
 @dataclass(frozen=True)
-class LogisticProblem:
-    """Data, weights (times ``C``) and penalty."""
+class LogisticProblem(LogisticObjective):
+    """The objective, with all that its solvers ask about it."""
 
-    X: Array
-    labels: Array  # (n,), from 0
-    n_classes: int
-    weight: Array  # (n,)
-    penalty: ElasticNetPenalty
-    fit_intercept: bool
-    design: Design = field(init=False)
-    total_weight: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "design", make_design(self.X, fit_intercept=self.fit_intercept))
-        object.__setattr__(self, "total_weight", float(self.weight.sum()))
-
-    @property
-    def n_columns(self) -> int:
-        """Columns of logits."""
-        return 1 if self.n_classes == 2 else self.n_classes
-
-    @property
-    def is_penalized(self) -> bool:
-        """Whether there is a penalty, and so a finite minimum and a duality gap."""
-        return self.penalty.l1 + self.penalty.l2 > 0.0
+    @cached_property
+    def design(self) -> Design:
+        """The rows, centered if there is an intercept."""
+        return make_design(self.X, fit_intercept=self.fit_intercept)
 
     @cached_property
     def columns(self) -> Any:
@@ -102,10 +92,106 @@ class LogisticProblem:
     def every(self, stride: int) -> LogisticProblem | None:
         """Return the problem on every ``stride``-th row, each counted ``stride`` times; None if a class is lost."""
         labels, weight = self.labels[::stride], stride * self.weight[::stride]
-        if np.any(np.bincount(labels, weights=weight, minlength=self.n_classes) == 0.0):
+        if np.any(np.bincount(labels, weights=weight, minlength=len(self.classes)) == 0.0):
             return None
         X = self.X[::stride] if sparse.issparse(self.X) else np.ascontiguousarray(self.X[::stride])  # read many times
-        return LogisticProblem(X, labels, self.n_classes, weight, self.penalty, self.fit_intercept)
+        return replace(self, X=X, labels=labels, weight=weight)
+
+    def start(self, last: tuple[Array, Array] | None) -> tuple[Array, Array]:
+        """Return weights and intercept to start from: those of the attributes of the last fit if they suit, or 0."""
+        W, b = (None if last is None else self.coefficients(*last)) or (
+            np.zeros((self.X.shape[1], self.n_columns)),
+            np.zeros(self.n_columns),
+        )
+        return W, b if self.fit_intercept else np.zeros_like(b)
+
+    def point(self, W: Array, b: Array) -> Point:
+        """Return the point at ``W``, the intercept moved from ``b``, of the centered rows, to its best."""
+        Z = self.design.times(W)
+        return self.point_at(W, Z, self.best_intercept(Z, b))
+
+    def point_at(self, W: Array, Z: Array, best: Probabilities) -> Point:
+        """Return the point with logits ``Z``, once its best intercept is known."""
+        residual = self.residual(best.P)
+        gradient = self.design.transposed_times(residual)
+        objective = best.loss + self.penalty.at(W.ravel())
+        gap = self._gap(W, best.P, gradient, objective)
+        distance = gap / max(objective, TINY) if self.is_penalized else self._steepness(gradient, residual)
+        slope, intercept = np.zeros(len(best.b)), self.given_intercept(W, best.b)
+        return Point(W, best.b, intercept, Z, best.P, gradient, slope, best.loss, objective, gap, distance)
+
+    def given_intercept(self, W: Array, b: Array) -> Array:
+        """Return the intercept of the rows as they were given; of several classes, the one that sums to 0."""
+        intercept = b - self.design.mean @ W
+        return intercept if self.n_columns == 1 else intercept - intercept.mean()
+
+    def best_intercept(self, Z: Array, b: Array) -> Probabilities:
+        """Return the best intercept for logits ``Z``, at which each class has as much probability as weight.
+
+        Newton's method from ``b``; without an intercept ``b`` is 0 and stays.
+        """
+        now = self._probabilities(Z, b)
+        for _ in range(MOST_MOVES if self.fit_intercept else 0):
+            size = np.abs(now.slope).max()
+            if size <= BALANCED * now.loss:
+                break
+            step = _intercept_step(now.slope, now.curvature)
+            moved = self._probabilities(Z, now.b + step)
+            while np.abs(moved.slope).max() > size and np.abs(step).max() > SHORTEST_MOVE * (1 + np.abs(now.b).max()):
+                step *= 0.25
+                moved = self._probabilities(Z, now.b + step)
+            if np.abs(moved.slope).max() >= size:  # all that is left is rounding
+                break
+            now = moved
+        return now
+
+    def search(self, point: Point, D: Array, db: Array | float, along: float) -> Point | None:
+        """Return the point a step of ``W`` and ``b`` leads to, halved until it descends enough; None if no step does.
+
+        ``along`` is the change that the whole step promises: below 0, or no step is tried.
+        """
+        if not along < 0.0:
+            return None
+        whole, t = self.design.times(point.W + D), 1.0  # from the weights, so that rounding does not pile up
+        rounding = 10 * EPSILON * abs(point.objective)
+        while t > SHORTEST:
+            W, Z = point.W + t * D, whole if t == 1.0 else (1.0 - t) * point.Z + t * whole
+            best = self.best_intercept(Z, point.b + t * db)
+            if best.loss + self.penalty.at(W.ravel()) <= point.objective + ARMIJO * t * along + rounding:
+                return self.point_at(W, Z, best)
+            t *= 0.5
+        return None
+
+    def recedes(self, before: Point, after: Point) -> bool:
+        """Return whether a step only raised margins: without a penalty it could then be repeated for ever.
+
+        The steps of Newton's method tend to such a direction where one exists, and to 0 where none does.
+        """
+        margins = self._margins((after.Z + after.b) - (before.Z + before.b))[self.weight > 0.0]
+        return bool(margins.min() >= -RECEDING * margins.max() and margins.max() > 0.0)
+
+    def stored(self, point: Point) -> Point:
+        """Return the point that the attributes of a model stand for, rounded as they are, with the gap they leave."""
+        W, b = (value.astype(self.X.dtype).astype(np.float64) for value in (point.W, point.intercept))
+        best = point if self.X.dtype == np.float64 else self.point(W, point.b)
+        given = self._probabilities(best.Z, b + self.design.mean @ W)
+        excess = max(0.0, given.loss - best.loss)
+        objective, gap, distance = best.objective + excess, best.gap + excess, best.distance
+        if not self.is_penalized and self.fit_intercept:
+            unit = np.sqrt(self.weight.sum()) * max(self._residual_length(self.residual(given.P)), TINY)
+            distance = max(distance, float(np.abs(given.slope).max() / unit))
+        return replace(best, objective=objective, gap=gap, distance=distance)
+
+    def attributes(self, W: Array, intercept: Array) -> dict[str, Array]:
+        """Return the fitted attributes for weights and the intercept of the rows as they were given."""
+        if self.constant is not None:
+            W, intercept = W[:-1], self.constant * W[-1]
+        dtype = self.X.dtype
+        return {
+            "classes_": self.classes,
+            "coef_": np.ascontiguousarray(W.T, dtype=dtype),
+            "intercept_": intercept.astype(dtype),
+        }
 
     def residual(self, P: Array) -> Array:
         """Return the weighted differences of probabilities and labels, of shape (n, K)."""
@@ -116,82 +202,7 @@ class LogisticProblem:
             residual[np.arange(len(P)), self.labels] -= self.weight
         return residual
 
-    def residual_length(self, P: Array) -> float:
-        """Return the weighted norm of the differences of probabilities and labels."""
-        residual = self.residual(P)
-        return float(np.sqrt(np.sum(residual**2 / np.where(self.weight > 0.0, self.weight, 1.0)[:, None])))
-
-    def margins(self, logits: Array) -> Array:
-        """Return by how much the logit of each row's own class exceeds the largest other."""
-        if self.n_columns == 1:
-            return np.where(self.labels == 1, logits[:, 0], -logits[:, 0])
-        rows, others = np.arange(len(logits)), logits.copy()
-        others[rows, self.labels] = -np.inf
-        return logits[rows, self.labels] - others.max(axis=1)
-
-    def settle(self, Z: Array, b: Array) -> Passed:
-        """Return the best intercept for logits ``Z``, at which each class has as much probability as weight.
-
-        Newton's method from ``b``; without an intercept ``b`` is 0 and stays.
-        """
-        now = self._pass(Z, b)
-        for _ in range(MOST_SETTLING if self.fit_intercept else 0):
-            size = np.abs(now.slope).max()
-            if size <= BALANCED * now.loss:
-                break
-            step = _intercept_step(now.slope, now.curvature)
-            moved = self._pass(Z, now.b + step)
-            while np.abs(moved.slope).max() > size and np.abs(step).max() > ROUNDING * (1.0 + np.abs(now.b).max()):
-                step *= 0.25
-                moved = self._pass(Z, now.b + step)
-            if np.abs(moved.slope).max() >= size:  # all that is left is rounding
-                break
-            now = moved
-        return now
-
-    def point(self, W: Array, b: Array) -> Point:
-        """Return the point at ``W``, the intercept moved to its best."""
-        Z = self.design.times(W)
-        return self.point_at(W, Z, self.settle(Z, b))
-
-    def point_at(self, W: Array, Z: Array, settled: Passed) -> Point:
-        """Return the point with logits ``Z``, once its intercept is settled."""
-        pull = self.design.transposed_times(self.residual(settled.P))
-        objective = settled.loss + self.penalty.at(W.ravel())
-        return Point(W, settled.b, Z, settled.P, pull, objective, self._gap(W, settled, pull, objective))
-
-    def _gap(self, W: Array, settled: Passed, pull: Array, objective: float) -> float:
-        r"""Return how far, at most, the objective is above its minimum: the duality gap, infinite without a penalty.
-
-        Probabilities :math:`P` with the right sums, moved towards the labels by :math:`1 - t`, give the dual value
-        :math:`\sum_i s_i H(p_i) - \Omega^*(tA'S(P - Y))` with the entropy :math:`H`. For :math:`t = 1` the loss
-        less the entropy is :math:`\langle W, A'S(P - Y)\rangle`, and a sum of terms that are at least 0 is left.
-        """
-        l1, l2 = self.penalty.l1, self.penalty.l2
-        gaps = [np.inf]
-        if l2 > 0.0:
-            excess = np.maximum(np.abs(pull) - l1, 0.0)
-            terms = l1 * np.abs(W) + 0.5 * l2 * W**2 + W * pull + excess**2 / (2.0 * l2)
-            gaps.append(float(terms.sum()) if l1 > 0.0 else float(np.sum((pull + l2 * W) ** 2)) / (2.0 * l2))
-        if l1 > 0.0:
-            steepest = float(np.abs(pull).max(initial=0.0))
-            moved = self._towards_labels(settled.P, 1.0 if steepest <= l1 else l1 / steepest)
-            gaps.append(objective - self._entropy(moved))
-        return max(0.0, min(gaps))
-
-    def rounded(self, at: Point, dtype: Any) -> Point:
-        """Return the point whose coefficients and intercept a model of this dtype stores, with the gap they leave."""
-        W, b = at.W.astype(dtype).astype(np.float64), self.intercept(at).astype(dtype).astype(np.float64)
-        settled = self.point(W, at.b)
-        excess = self._pass(settled.Z, b + self.design.mean @ W).loss - self._pass(settled.Z, settled.b).loss
-        return replace(settled, objective=settled.objective + excess, gap=settled.gap + excess)
-
-    def intercept(self, at: Point) -> Array:
-        """Return the intercept of the rows as they were given; of several classes, the one that sums to 0."""
-        b = at.b - self.design.mean @ at.W
-        return b if self.n_columns == 1 else b - b.mean()
-
-    def _pass(self, Z: Array, b: Array) -> Passed:
+    def _probabilities(self, Z: Array, b: Array) -> Probabilities:
         P, k = np.empty_like(Z), Z.shape[1]
         kernel = sigmoid_pass if k == 1 else softmax_pass
 
@@ -202,26 +213,57 @@ class LogisticProblem:
 
         parts = split_evenly(len(Z), thread_count() if Z.size >= WORTH_SHARING else 1)
         losses, slopes, curvatures = zip(*run_blocks(work, parts), strict=True)
-        return Passed(b, P, float(sum(losses)), np.sum(slopes, axis=0), np.sum(curvatures, axis=0))
+        return Probabilities(b, P, float(sum(losses)), np.sum(slopes, axis=0), np.sum(curvatures, axis=0))
 
-    def _towards_labels(self, P: Array, t: float) -> Array:
+    def _gap(self, W: Array, P: Array, gradient: Array, objective: float) -> float:
+        r"""Return how far, at most, the objective is above its minimum: the duality gap, infinite without a penalty.
+
+        Probabilities :math:`P` with the right sums, moved towards the labels by :math:`1 - t`, give the dual value
+        :math:`\sum_i s_i H(p_i) - \Omega^*(tA'S(P - Y))` with the entropy :math:`H`. For :math:`t = 1` the loss
+        less the entropy is :math:`\langle W, A'S(P - Y)\rangle`, and a sum of terms that are at least 0 is left.
+        """
+        l1, l2 = self.penalty.l1, self.penalty.l2
+        gaps = [np.inf]
+        if l2 > 0.0:
+            excess = np.maximum(np.abs(gradient) - l1, 0.0)
+            terms = l1 * np.abs(W) + 0.5 * l2 * W**2 + W * gradient + excess**2 / (2.0 * l2)
+            gaps.append(float(terms.sum()) if l1 > 0.0 else float(np.sum((gradient + l2 * W) ** 2)) / (2.0 * l2))
+        if l1 > 0.0:
+            steepest = float(np.abs(gradient).max(initial=0.0))
+            gaps.append(objective - self._entropy_towards_labels(P, 1.0 if steepest <= l1 else l1 / steepest))
+        return max(0.0, min(gaps))
+
+    def _entropy_towards_labels(self, P: Array, t: float) -> float:
+        """Return the weighted entropy of probabilities moved towards the labels, to the part ``t`` of their way."""
         moved = t * P
         if self.n_columns == 1:
             moved[:, 0] += (1.0 - t) * self.labels
+            entropy = entr(moved[:, 0]) + entr(1.0 - moved[:, 0])
         else:
             moved[np.arange(len(P)), self.labels] += 1.0 - t
-        return moved
-
-    def _entropy(self, P: Array) -> float:
-        entropy = entr(P).sum(axis=1)
-        if self.n_columns == 1:
-            entropy += entr(1.0 - P[:, 0])
+            entropy = entr(moved).sum(axis=1)
         return float(self.weight @ entropy)
+
+    def _steepness(self, gradient: Array, residual: Array) -> float:
+        """Return the largest correlation of a column with the residual."""
+        slopes = np.abs(gradient) / np.where(self.column_lengths > 0.0, self.column_lengths, np.inf)[:, None]
+        return float(slopes.max(initial=0.0) / max(self._residual_length(residual), TINY))
+
+    def _residual_length(self, residual: Array) -> float:
+        return float(np.sqrt(np.sum(residual**2 / np.where(self.weight > 0.0, self.weight, 1.0)[:, None])))
+
+    def _margins(self, logits: Array) -> Array:
+        """Return by how much the logit of each row's own class exceeds the largest other."""
+        if self.n_columns == 1:
+            return np.where(self.labels == 1, logits[:, 0], -logits[:, 0])
+        rows, others = np.arange(len(logits)), logits.copy()
+        others[rows, self.labels] = -np.inf
+        return logits[rows, self.labels] - others.max(axis=1)
 
 
 def _intercept_step(slope: Array, curvature: Array) -> Array:
     """Return Newton's step, its length limited; adding a constant to all classes changes nothing and is left out."""
     k, size = len(slope), float(np.trace(curvature))
-    fixed = curvature + size / k**2 * (k > 1) + (1e-14 * size + np.finfo(float).tiny) * np.eye(k)
+    fixed = curvature + size / k**2 * (k > 1) + (1e-14 * size + TINY) * np.eye(k)
     step = np.clip(np.linalg.solve(fixed, -slope), -LONGEST_POSSIBLE, LONGEST_POSSIBLE)  # infinite on a plateau
-    return step * min(1.0, LONGEST_SETTLING / max(float(np.abs(step).max()), 1e-300))
+    return step * min(1.0, LONGEST_MOVE / max(float(np.abs(step).max()), 1e-300))

@@ -9,7 +9,6 @@ wrong. Without a penalty there is no such bound; the gradient is measured, and w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,46 +17,24 @@ from scipy.optimize import linprog
 from scipy.special import entr, expit, log_expit, log_softmax, softmax
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.linear_classifier import dense
+from pellucid.core.rounding import EPSILON, ROUNDING
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.linear_model.logistic.logistic_objective import LogisticObjective
 
 LARGEST_GAP = 1e-6
 """Part of the objective that the gap may be at most, whatever ``tol``."""
 
-ROUNDING = 1e-12
-"""Relative error that sums over the rows may have."""
-
 REPRODUCED = 1e-9
 """How closely the reported gap must be found again, as a part of the objective."""
-
-EPS = float(np.finfo(np.float64).eps)
-"""What rounding leaves of the probability of a class next to a sure one; a large ``C`` multiplies it."""
 
 LARGEST_PROGRAM = 1 << 21
 """Entries of the linear program that decides whether classes can be separated; beyond, only the model's own margins."""
 
 
-@dataclass(frozen=True)
-class FittedLogistic:
-    """What the proof may see of a model: one row of ``coef`` per column of logits."""
-
-    coef: Array
-    intercept: Array
-    dual_gap: float
-    l1: float
-    l2: float
-    fit_intercept: bool
-    tol: float
-
-
-def gap_bound(tol: float, objective: float) -> float:
-    """Return the gap to reach: ``tol`` of the objective, and never more than a millionth of it."""
-    return (min(tol, LARGEST_GAP) + ROUNDING) * abs(objective)
-
-
-def penalized_certificate(
-    gap: float, objective: float, tol: float, discrepancy: float, total_weight: float, rounding: float = 0.0
-) -> Certificate:
-    """Return the certificate of a model with a penalty; ``rounding`` is what columns of large numbers add to a gap."""
+def gap_certificate(gap: float, objective: float, goal: float) -> Certificate:
+    """Return the certificate of a model with a penalty; the gap to reach is a part of the objective, the goal."""
     return Certificate(
         "optimal",
         (
@@ -65,20 +42,14 @@ def penalized_certificate(
                 "duality gap",
                 "the objective is at most this far above its minimum",
                 gap,
-                gap_bound(tol, objective),
+                (goal + ROUNDING) * abs(objective),
                 "Raise max_iter, standardize X, or lower C; for no penalty use C=np.inf.",
-            ),
-            Claim(
-                "reported gap",
-                "dual_gap_ differs by this from the gap of coef_ and intercept_",
-                discrepancy,
-                REPRODUCED * abs(objective) + 0.01 * gap + 8 * EPS * total_weight + rounding,
             ),
         ),
     )
 
 
-def free_certificate(gradient: float, separable: bool, tol: float) -> Certificate:
+def gradient_certificate(gradient: float, separable: bool, goal: float) -> Certificate:
     """Return the certificate of a model without a penalty."""
     return Certificate(
         "stationary",
@@ -87,7 +58,7 @@ def free_certificate(gradient: float, separable: bool, tol: float) -> Certificat
                 "gradient",
                 "largest correlation of a column with the residual",
                 gradient,
-                np.inf if separable else min(tol, LARGEST_GAP) + ROUNDING,
+                np.inf if separable else goal + ROUNDING,
                 "Raise max_iter, or standardize X.",
             ),
             Claim(
@@ -101,45 +72,64 @@ def free_certificate(gradient: float, separable: bool, tol: float) -> Certificat
     )
 
 
-def prove_logistic(X: Any, labels: Array, weight: Array, model: FittedLogistic) -> Certificate:
-    """Return the certificate; ``weight`` is that of the loss of each row, ``labels`` count from 0."""
-    W, n = model.coef.astype(np.float64).T, len(labels)
-    X = X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    Y = np.zeros((n, W.shape[1]))
-    Y[labels > 0, 0] = 1.0
-    if W.shape[1] > 1:
-        Y = np.eye(W.shape[1])[labels]
-    mean = np.asarray(weight @ X).ravel() / weight.sum() if model.fit_intercept else np.zeros(len(W))
-    Z, b = _times(X, mean, W), model.intercept.astype(np.float64) + mean @ W
-    if model.l1 == model.l2 == 0.0:
-        return _prove_free(X, mean, Z + b, Y, labels, weight, model)
-    penalty = model.l1 * float(np.abs(W).sum()) + 0.5 * model.l2 * float(np.sum(W**2))
-    objective = _loss(Z + b, Y, weight) + penalty
-    P = _balanced(Z, b, Y, weight) if model.fit_intercept else _probabilities(Z)
-    G = _pulled(X, mean, (P - Y) * weight[:, None])
-    dual = _dual_value(P, Y, G, weight, model)
-    gap = max(0.0, objective - dual)
+def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate: the gap, or without a penalty the gradient, of the attributes as they are stored."""
+    task = LogisticObjective.of(parameters, data)
+    found = task.coefficients(dense(fitted.coef_), fitted.intercept_)
+    if found is None:
+        raise ValueError(f"coef_ and intercept_ must suit {len(task.classes)} classes, got {fitted.coef_.shape}.")
+    W, b = found
+    X = task.X.astype(np.float64) if sparse.issparse(task.X) else np.asarray(task.X, dtype=np.float64)
+    Y = np.eye(len(task.classes))[task.labels][:, -task.n_columns :]  # of two classes, the second alone
+    mean = np.asarray(task.weight @ X).ravel() / task.weight.sum() if task.fit_intercept else np.zeros(len(W))
+    goal = min(parameters.tol, LARGEST_GAP)
+    if task.is_penalized:
+        certificate = _prove_gap(task, X, mean, Y, W, b + mean @ W, fitted.dual_gap_, goal)
+    else:
+        certificate = _prove_gradient(task, X, mean, Y, _times(X, mean, W) + b + mean @ W, goal)
+    if parameters.fit_intercept:
+        return certificate
+    size = float(np.abs(b).max())
+    return certificate.with_claims(Claim("intercept", "size of intercept_: there is none", size, 0.0))
+
+
+def _prove_gap(
+    task: LogisticObjective, X: Any, mean: Array, Y: Array, W: Array, b: Array, reported: float, goal: float
+) -> Certificate:
+    """Return the gap of the weights and the intercept of the centered rows, and whether ``reported`` is that gap."""
+    Z, weight = _times(X, mean, W), task.weight
+    objective = _loss(Z + b, Y, weight) + task.penalty.at(W.ravel())
+    P = _balanced(Z, b, Y, weight) if task.fit_intercept else _probabilities(Z)
+    G = _transposed_times(X, mean, (P - Y) * weight[:, None])
+    dual = _dual_value(task, P, Y, G)
+    gap = float(np.maximum(objective - dual, 0.0))
     worse = G + np.sign(G) * _rounding_of_sums(X, mean, P - Y, weight)
-    rounding = abs(dual - _dual_value(P, Y, worse, weight, model))
-    return penalized_certificate(gap, objective, model.tol, abs(gap - model.dual_gap), float(weight.sum()), rounding)
+    rounding = abs(dual - _dual_value(task, P, Y, worse))  # what columns of large numbers add to a gap
+    reproduced = Claim(
+        "reported gap",
+        "dual_gap_ differs by this from the gap of coef_ and intercept_",
+        abs(gap - reported),
+        REPRODUCED * abs(objective) + 0.01 * gap + 8 * EPSILON * float(weight.sum()) + rounding,
+    )
+    return gap_certificate(gap, objective, goal).with_claims(reproduced)
 
 
 def _rounding_of_sums(X: Any, mean: Array, residual: Array, weight: Array) -> Array:
     """Return by how much rounding changes the sums ``A' diag(weight) residual``: columns of large numbers feel it."""
     size = np.sqrt(np.sum(weight[:, None] * residual**2, axis=0))
-    return 8 * EPS * np.outer(np.sqrt(_sq_lengths(X, mean, weight)), size)
+    return 8 * EPSILON * np.outer(np.sqrt(_sq_lengths(X, mean, weight)), size)
 
 
-def _dual_value(P: Array, Y: Array, G: Array, weight: Array, model: FittedLogistic) -> float:
-    values = []
-    if model.l2 > 0.0:
-        excess = np.maximum(np.abs(G) - model.l1, 0.0)
-        values.append(_entropy(P, weight) - float(np.sum(excess**2)) / (2.0 * model.l2))
-    if model.l1 > 0.0:
+def _dual_value(task: LogisticObjective, P: Array, Y: Array, G: Array) -> float:
+    l1, l2, values = task.penalty.l1, task.penalty.l2, []
+    if l2 > 0.0:
+        excess = np.maximum(np.abs(G) - l1, 0.0)
+        values.append(_entropy(P, task.weight) - float(np.sum(excess**2)) / (2.0 * l2))
+    if l1 > 0.0:
         steepest = float(np.abs(G).max(initial=0.0))
-        t = 1.0 if steepest <= model.l1 else model.l1 / steepest
-        values.append(_entropy(Y + t * (P - Y), weight))
-    return max(values)
+        t = 1.0 if steepest <= l1 else l1 / steepest
+        values.append(_entropy(Y + t * (P - Y), task.weight))
+    return float(np.max(values))
 
 
 def _balanced(Z: Array, b: Array, Y: Array, weight: Array) -> Array:
@@ -167,19 +157,17 @@ def _balanced(Z: Array, b: Array, Y: Array, weight: Array) -> Array:
     return mixed[:, 1:] if P.shape[1] == 1 else mixed
 
 
-def _prove_free(
-    X: Any, mean: Array, logits: Array, Y: Array, labels: Array, weight: Array, model: FittedLogistic
-) -> Certificate:
-    residual = _probabilities(logits) - Y
+def _prove_gradient(task: LogisticObjective, X: Any, mean: Array, Y: Array, logits: Array, goal: float) -> Certificate:
+    residual, weight = _probabilities(logits) - Y, task.weight
     size = float(np.sqrt(np.sum(weight[:, None] * residual**2)))
     weighted = weight[:, None] * residual
-    slopes = np.abs(_pulled(X, mean, weighted))
+    slopes = np.abs(_transposed_times(X, mean, weighted))
     lengths = np.sqrt(_sq_lengths(X, mean, weight))
-    largest = float(np.max(slopes / np.where(lengths > 0.0, lengths, np.inf)[:, None], initial=0.0))
-    if model.fit_intercept:
-        largest = max(largest, float(np.abs(weighted.sum(axis=0)).max()) / np.sqrt(weight.sum()))
-    gradient = largest / max(size, np.finfo(float).tiny)
-    return free_certificate(gradient, separable(X, labels, weight, logits, model.fit_intercept), model.tol)
+    largest = np.max(slopes / np.where(lengths > 0.0, lengths, np.inf)[:, None], initial=0.0)
+    if task.fit_intercept:
+        largest = np.maximum(largest, np.abs(weighted.sum(axis=0)).max() / np.sqrt(weight.sum()))
+    gradient = float(largest) / max(size, np.finfo(float).tiny)
+    return gradient_certificate(gradient, separable(X, task.labels, weight, logits, task.fit_intercept), goal)
 
 
 def separable(X: Any, labels: Array, weight: Array, logits: Array, fit_intercept: bool) -> bool:
@@ -247,7 +235,7 @@ def _times(X: Any, mean: Array, W: Array) -> Array:
     return X @ W - mean @ W if sparse.issparse(X) else (X - mean) @ W
 
 
-def _pulled(X: Any, mean: Array, R: Array) -> Array:
+def _transposed_times(X: Any, mean: Array, R: Array) -> Array:
     """Return ``(X - 1 mean')' R``."""
     return X.T @ R - np.outer(mean, R.sum(axis=0)) if sparse.issparse(X) else (X - mean).T @ R
 

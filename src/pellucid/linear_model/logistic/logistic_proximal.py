@@ -10,19 +10,20 @@ of one class after the other, and after each round one step of Newton's method i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
-from pellucid.linear_model.logistic.logistic_conjugate_gradient import (
+from pellucid.linear_model.logistic.logistic_hessian import (
     MOST_PRODUCTS,
     hessian_diagonal,
     hessian_product,
+    softmax_hessian,
 )
-from pellucid.linear_model.logistic.logistic_hessian import softmax_hessian
-from pellucid.linear_model.logistic.logistic_newton import ARMIJO, SHORTEST, STALLED, Descent, distance
-from pellucid.linear_model.logistic.logistic_problem import LogisticProblem, Point
-from pellucid.linear_model.logistic.logistic_proximal_kernels import model_descent, weighted_moments
+from pellucid.linear_model.logistic.logistic_kernels import model_descent, weighted_moments
+from pellucid.linear_model.logistic.logistic_problem import TINY, LogisticProblem, Point
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import Iterate, PassBudget, elastic_net_working_set
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
 from pellucid.numerics.conjugate_gradient import conjugate_gradient
@@ -55,50 +56,45 @@ SIGN_PRECISION = 0.01
 """Most passes of coordinate descent in a step, and how precisely the step on the support is computed."""
 
 
-def proximal_newton(problem: LogisticProblem, at: Point, how: Descent) -> Point:
-    """Return the minimum, found from ``at``."""
-    left, stop = distance(problem, at), how.note(problem, at)
-    while not stop and (left > how.goal or how.n_iter == 0) and how.n_iter < how.max_iter:
-        before, aim = at, min(INNER_PART, left) * min(left, 1.0) * at.objective
-        at = _step(problem, at, aim)
-        how.n_iter += 1
-        last, left = left, distance(problem, at)
-        stalled = before.objective - at.objective <= STALLED * abs(at.objective) and left >= last
-        stop = how.note(problem, at) or stalled
-    return at
+def proximal_points(problem: LogisticProblem, point: Point) -> Iterator[Point]:
+    """Yield the points that the method reaches, the start first; where no step descends, the same again."""
+    while True:
+        yield point
+        aim = min(INNER_PART, point.distance) * min(point.distance, 1.0) * point.objective
+        point = _step(problem, point, aim)
 
 
-def _step(problem: LogisticProblem, at: Point, aim: float) -> Point:
+def _step(problem: LogisticProblem, point: Point, aim: float) -> Point:
     if problem.n_columns == 1:
-        return _class_step(problem, at, 0, aim)
-    movable = np.flatnonzero((at.W != 0.0).any(axis=1) | (np.abs(at.pull) > problem.penalty.l1).any(axis=1))
+        return _class_step(problem, point, 0, aim)
+    movable = np.flatnonzero((point.W != 0.0).any(axis=1) | (np.abs(point.gradient) > problem.penalty.l1).any(axis=1))
     if len(movable) == 0:
-        return at
+        return point
     if problem.n_columns * len(movable) <= LARGEST_JOINT:
-        return _joint_step(problem, at, movable, aim)
+        return _joint_step(problem, point, movable, aim)
     for k in range(problem.n_columns):
-        at = _class_step(problem, at, k, aim)
-    return _support_step(problem, at)
+        point = _class_step(problem, point, k, aim)
+    return _support_step(problem, point)
 
 
-def _joint_step(problem: LogisticProblem, at: Point, movable: Array, aim: float) -> Point:
+def _joint_step(problem: LogisticProblem, point: Point, movable: Array, aim: float) -> Point:
     """Move the coefficients of some features, in all classes, to the minimum of their joint quadratic model."""
     p, k = len(movable), problem.n_columns
     design = make_design(problem.X[:, movable], fit_intercept=problem.fit_intercept)
-    H = softmax_hessian(design, problem.weight, at.P)
+    H = softmax_hessian(design, problem.weight, point.P)
     if problem.fit_intercept:
         H = _without_intercepts(H, p, k)
     model = Subproblem(
         np.ascontiguousarray(H),
-        -at.pull[movable].T.ravel(),
-        at.W[movable].T.ravel(),
-        2.0 * at.objective,  # in place of a residual, which the model does not have: only its size matters
+        -point.gradient[movable].T.ravel(),
+        point.W[movable].T.ravel(),
+        2.0 * point.objective,  # in place of a residual, which the model does not have: only its size matters
         problem.penalty,
     )
     solve_subproblem(model, aim, EXACT * aim, INNER_PASSES, None)
-    D = np.zeros_like(at.W)
-    D[movable] = model.w.reshape(k, p).T - at.W[movable]
-    return _search(problem, at, D)
+    D = np.zeros_like(point.W)
+    D[movable] = model.w.reshape(k, p).T - point.W[movable]
+    return _search(problem, point, D)
 
 
 def _without_intercepts(H: Array, p: int, k: int) -> Array:
@@ -109,25 +105,25 @@ def _without_intercepts(H: Array, p: int, k: int) -> Array:
     return H[np.ix_(others, others)] - cross @ np.linalg.pinv(H[np.ix_(last, last)], hermitian=True) @ cross.T
 
 
-def _class_step(problem: LogisticProblem, at: Point, k: int, aim: float) -> Point:
+def _class_step(problem: LogisticProblem, point: Point, k: int, aim: float) -> Point:
     """Move the coefficients of one class to the minimum of their quadratic model, or towards it."""
-    h = np.maximum(problem.weight * at.P[:, k] * (1.0 - at.P[:, k]), FLATTEST * problem.weight)
-    D = np.zeros_like(at.W)
-    by_columns = sparse.issparse(problem.X) and not _is_near(problem, at, k)
-    D[:, k] = _column_step(problem, at, k, h) if by_columns else _working_set_step(problem, at, k, h, aim)
-    return _search(problem, at, D)
+    h = np.maximum(problem.weight * point.P[:, k] * (1.0 - point.P[:, k]), FLATTEST * problem.weight)
+    D = np.zeros_like(point.W)
+    by_columns = sparse.issparse(problem.X) and not _is_near(point, k)
+    D[:, k] = _column_step(problem, point, k, h) if by_columns else _working_set_step(problem, point, k, h, aim)
+    return _search(problem, point, D)
 
 
-def _is_near(problem: LogisticProblem, at: Point, k: int) -> bool:
+def _is_near(point: Point, k: int) -> bool:
     """Return whether few columns are left and their model is worth solving exactly, from its Gram matrix."""
-    if len(at.W) <= LARGEST_JOINT:
+    if len(point.W) <= LARGEST_JOINT:
         return True
-    return bool(distance(problem, at) < NEAR and np.count_nonzero(at.W[:, k]) <= LARGEST_JOINT)
+    return bool(point.distance < NEAR and np.count_nonzero(point.W[:, k]) <= LARGEST_JOINT)
 
 
-def _column_step(problem: LogisticProblem, at: Point, k: int, h: Array) -> Array:
+def _column_step(problem: LogisticProblem, point: Point, k: int, h: Array) -> Array:
     """Return the step towards the minimum of the model, by coordinate descent on the sparse columns themselves."""
-    X, w = problem.columns, at.W[:, k].copy()
+    X, w = problem.columns, point.W[:, k].copy()
     first, second = np.empty(len(w)), np.empty(len(w))
     weighted_moments(X.data, X.indices, X.indptr, h, first, second)
     total = float(h.sum()) if problem.fit_intercept else np.inf
@@ -139,63 +135,53 @@ def _column_step(problem: LogisticProblem, at: Point, k: int, h: Array) -> Array
         first,
         second,
         total,
-        np.ascontiguousarray(at.pull[:, k]),
+        np.ascontiguousarray(point.gradient[:, k]),
         w,
         np.zeros(len(h)),
         problem.penalty.l1,
         problem.penalty.l2,
-        min(LOOSEST, max(TIGHTEST, LOOSEST * distance(problem, at))),
+        min(LOOSEST, max(TIGHTEST, LOOSEST * point.distance)),
         INNER_PASSES,
     )
-    return w - at.W[:, k]
+    return w - point.W[:, k]
 
 
-def _working_set_step(problem: LogisticProblem, at: Point, k: int, h: Array, aim: float) -> Array:
+def _working_set_step(problem: LogisticProblem, point: Point, k: int, h: Array, aim: float) -> Array:
     """Return the step to the minimum of the model, as an elastic net on a working set of columns."""
-    residual = problem.residual(at.P)[:, k]
+    residual = problem.residual(point.P)[:, k]
     design = make_design(problem.columns, fit_intercept=problem.fit_intercept, sample_weight=h)
     gram = WorkingGram(design)
-    logits = at.Z[:, k] + at.b[k]
+    logits = point.Z[:, k] + point.b[k]
     target, _ = design.center(logits - residual / np.where(h > 0.0, h, 1.0))
-    inner = Iterate.start(gram, target, at.W[:, k])
+    inner = Iterate.start(gram, target, point.W[:, k])
     elastic_net_working_set(gram, target, problem.penalty, inner, PassBudget(goal=aim, max_iter=INNER_PASSES))
-    return inner.w - at.W[:, k]
+    return inner.w - point.W[:, k]
 
 
-def _support_step(problem: LogisticProblem, at: Point) -> Point:
+def _support_step(problem: LogisticProblem, point: Point) -> Point:
     """Take Newton's step in the coefficients that are not 0, up to where the first changes its sign."""
-    free = at.W != 0.0
+    free = point.W != 0.0
     if not free.any():
-        return at
-    mask = np.vstack([free, np.full((1, at.W.shape[1]), problem.fit_intercept)])
-    slope = at.pull + problem.penalty.l2 * at.W + problem.penalty.l1 * np.sign(at.W)
-    right = np.where(mask, -np.vstack([slope, np.zeros((1, at.W.shape[1]))]), 0.0)
-    diagonal = hessian_diagonal(problem, at)
+        return point
+    mask = np.vstack([free, np.full((1, point.W.shape[1]), problem.fit_intercept)])
+    slope = point.gradient + problem.penalty.l2 * point.W + problem.penalty.l1 * np.sign(point.W)
+    right = np.where(mask, -np.vstack([slope, np.zeros((1, point.W.shape[1]))]), 0.0)
+    diagonal = hessian_diagonal(problem, point)
     D = conjugate_gradient(
-        lambda d: np.where(mask, hessian_product(problem, at, d) + DAMPING * diagonal * d, 0.0),
+        lambda d: np.where(mask, hessian_product(problem, point, d) + DAMPING * diagonal * d, 0.0),
         right,
         diagonal,
         precision=SIGN_PRECISION,
         max_steps=MOST_PRODUCTS,
     )[:-1]
-    moved = at.W + D
-    kept = np.where(moved * at.W > 0.0, moved, 0.0)  # a coefficient that would change its sign stops at 0
-    return _search(problem, at, kept - at.W)
+    moved = point.W + D
+    kept = np.where(moved * point.W > 0.0, moved, 0.0)  # a coefficient that would change its sign stops at 0
+    return _search(problem, point, kept - point.W)
 
 
-def _search(problem: LogisticProblem, at: Point, D: Array) -> Point:
-    """Return the point a step leads to, halved until the objective descends enough; ``at`` itself if no step does."""
+def _search(problem: LogisticProblem, point: Point, D: Array) -> Point:
+    """Return the point that a step leads to, or a part of it; where no part descends, the same point."""
     if not D.any():
-        return at
-    penalty = problem.penalty
-    now = penalty.at(at.W.ravel())
-    along = float(np.sum(at.pull * D)) + penalty.at((at.W + D).ravel()) - now
-    whole, t = problem.design.times(at.W + D), 1.0  # from the weights, so that rounding does not pile up
-    rounding = 10 * np.finfo(float).eps * abs(at.objective)
-    while t > SHORTEST:
-        W, Z = at.W + t * D, whole if t == 1.0 else (1.0 - t) * at.Z + t * whole
-        settled = problem.settle(Z, at.b)
-        if settled.loss + penalty.at(W.ravel()) <= at.objective + ARMIJO * t * min(along, 0.0) + rounding:
-            return problem.point_at(W, Z, settled)
-        t *= 0.5
-    return at
+        return point
+    change = problem.penalty.at((point.W + D).ravel()) - problem.penalty.at(point.W.ravel())
+    return problem.search(point, D, 0.0, min(float(np.sum(point.gradient * D)) + change, -TINY)) or point

@@ -5,33 +5,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
 
-from pellucid.core.certificate import Certificate
+from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.labeled_input import check_labeled_input
 from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
-from pellucid.linear_model.logistic.logistic_newton import Descent, distance
-from pellucid.linear_model.logistic.logistic_parameters import (
-    check_logistic_parameters,
-    has_penalized_intercept,
-    regularization,
-)
-from pellucid.linear_model.logistic.logistic_problem import LogisticProblem, Point
-from pellucid.linear_model.logistic.logistic_proof import (
-    LARGEST_GAP,
-    FittedLogistic,
-    free_certificate,
-    penalized_certificate,
-    prove_logistic,
-)
+from pellucid.linear_model.logistic.logistic_problem import LogisticProblem
+from pellucid.linear_model.logistic.logistic_proof import LARGEST_GAP
 from pellucid.linear_model.logistic.logistic_solvers import solve_logistic
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 
 
 class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
@@ -144,24 +127,12 @@ class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and the labels ``y``; a row of weight k counts as k rows."""
-        check_logistic_parameters(self)
-        X, y, weight = self._check_labeled(X, y, sample_weight, reset=True)
-        W, b = self._start(X.shape[1])
-        self.classes_, labels = np.unique(y, return_inverse=True)
-        loss_weight = self._loss_weight(labels, weight, len(y))
-        self._check_classes(labels, loss_weight)
-        problem = self._problem(X, labels, loss_weight)
-        if W is None or W.shape != (problem.design.shape[1], problem.n_columns):
-            W, b = np.zeros((problem.design.shape[1], problem.n_columns)), None
-        watch = self._watch(X, y, attributes=lambda W, b: self._attributes(W, b, X.dtype), max_iter=self.max_iter + 1)
-        how = Descent(goal=min(self.tol, LARGEST_GAP), max_iter=self.max_iter, watch=watch)
-        at, self.solver_ = solve_logistic(problem, W, b, how)
-        for name, value in self._attributes(at.W, problem.intercept(at), X.dtype).items():
-            setattr(self, name, value)
-        self.n_iter_ = np.array([how.n_iter], dtype=np.int32)
-        certificate = self._claim(problem, at, how, X.dtype)
-        self._conclude(certificate, how.trace, X, y, weight)
-        return self
+        data = self._check(X, y, sample_weight)
+        problem = LogisticProblem.of(self, data)
+        watch = self._watch(*data.given[:2], attributes=problem.attributes, max_iter=self.max_iter + 1)
+        effort = Effort(min(self.tol, LARGEST_GAP), self.max_iter, watch)
+        last = (dense(self.coef_), self.intercept_) if self.warm_start and hasattr(self, "coef_") else None
+        return self._adopt(solve_logistic(problem, effort, last), data)
 
     def predict_proba(self, X: Data) -> Array:
         """Return the probability of each class, of shape (n_samples, n_classes)."""
@@ -177,97 +148,7 @@ class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
             return np.column_stack([log_expit(-logits), log_expit(logits)])
         return np.asarray(log_softmax(logits, axis=1))
 
-    def _check_labeled(
-        self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
-    ) -> tuple[Array, Array, Array | None]:
-        return check_labeled_input(self, X, y, sample_weight, reset=reset, accept_sparse=SPARSE_FORMATS, dtype=FLOATS)
-
-    def _check_classes(self, labels: Array, weight: Array) -> None:
-        present = np.bincount(labels, weights=weight, minlength=len(self.classes_)) > 0.0
-        if present.sum() < 2:
-            only = (self.classes_[present] if present.any() else self.classes_).tolist()
-            raise ValueError(f"y must hold at least 2 classes of positive weight, got one class: {only[0]!r}.")
-        if self.solver == "liblinear" and len(self.classes_) > 2:
-            raise ValueError(
-                f"solver must not be 'liblinear' for more than 2 classes, got {len(self.classes_)} classes. Use "
-                "another, or OneVsRestClassifier(LogisticRegression(solver='liblinear'))."
-            )
-
-    def _loss_weight(self, labels: Array, weight: Array | None, n: int) -> Array:
-        """Return what the loss of each row is multiplied with: its weight, its class's weight and ``C``."""
-        total = np.ones(n) if weight is None else weight
-        if self.class_weight is not None:
-            y = self.classes_[labels]
-            total = (
-                total
-                * compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weight)[labels]
-            )
-        return total * regularization(self).loss_weight
-
-    def _problem(self, X: Array, labels: Array, loss_weight: Array) -> LogisticProblem:
-        meant, constant = regularization(self), has_penalized_intercept(self)
-        return LogisticProblem(
-            _with_constant(X, self.intercept_scaling) if constant else X,
-            labels,
-            len(self.classes_),
-            loss_weight,
-            ElasticNetPenalty(meant.l1, meant.l2),
-            fit_intercept=self.fit_intercept and not constant,
-        )
-
-    def _start(self, n_features: int) -> tuple[Array | None, Array | None]:
-        """Return coefficients and intercept of the last fit, if asked for."""
-        if not (self.warm_start and hasattr(self, "coef_")) or self.coef_.shape[1] != n_features:
-            return None, None
-        W, b = dense(self.coef_).T.astype(np.float64), self.intercept_.astype(np.float64)
-        if has_penalized_intercept(self):
-            return np.vstack([W, b / self.intercept_scaling]), np.zeros_like(b)
-        return W, b if self.fit_intercept else np.zeros_like(b)
-
-    def _attributes(self, W: Array, b: Array, dtype: Any) -> dict[str, Array]:
-        if has_penalized_intercept(self):
-            W, b = W[:-1], self.intercept_scaling * W[-1]
-        return {"coef_": np.ascontiguousarray(W.T, dtype=dtype), "intercept_": b.astype(dtype)}
-
-    def _claim(self, problem: LogisticProblem, at: Point, how: Descent, dtype: Any) -> Certificate:
-        """Return the certificate of the fitted attributes, which may have been rounded, and set ``dual_gap_``."""
-        if dtype == np.float32:
-            at = problem.rounded(at, dtype)
-        self.dual_gap_ = at.gap
-        if not problem.is_penalized:
-            return free_certificate(distance(problem, at), how.separable, self.tol)
-        return penalized_certificate(at.gap, at.objective, self.tol, 0.0, problem.total_weight)
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        X, y, weight = self._check_labeled(X, y, sample_weight, reset=False)
-        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        if np.any(self.classes_[labels] != y):
-            raise ValueError(f"y must hold only the labels {self.classes_.tolist()} of the fit. Verify on its data.")
-        coef, intercept, meant = dense(self.coef_), self.intercept_, regularization(self)
-        constant = has_penalized_intercept(self)
-        if constant:
-            X, coef = (
-                _with_constant(X, self.intercept_scaling),
-                np.hstack([coef, intercept[:, None] / self.intercept_scaling]),
-            )
-        model = FittedLogistic(
-            coef=coef,
-            intercept=np.zeros_like(intercept) if constant else intercept,
-            dual_gap=self.dual_gap_,
-            l1=meant.l1,
-            l2=meant.l2,
-            fit_intercept=self.fit_intercept and not constant,
-            tol=self.tol,
-        )
-        return prove_logistic(X, labels, self._loss_weight(labels, weight, len(y)), model)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
-
-
-def _with_constant(X: Any, value: float) -> Any:
-    """Return ``X`` with one more column of this value."""
-    column = np.full((X.shape[0], 1), value, dtype=X.dtype)
-    return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])

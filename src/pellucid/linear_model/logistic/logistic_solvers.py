@@ -1,19 +1,40 @@
-"""Which method fits a logistic regression, and on which rows it starts."""
+r"""Logistic regression by Newton's method: few rows first, then all.
+
+A step solves :math:`H d = -g`, with the Hessian's Cholesky factor where it is small and by conjugate gradients
+otherwise. A factor is kept while a few more of its steps will do: near the minimum the Hessian changes little, and a
+pass over the data for a gradient costs less than one for a Hessian. So does the factor of a part of the rows, for the
+first steps on all of them. An l1 penalty makes each step an elastic net; see ``logistic_proximal``.
+
+A method yields the points that it reaches, the start first; ``follow`` writes them down and says when to stop.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
+from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
+from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.linear_model.logistic.logistic_approach import approach, can_approach
-from pellucid.linear_model.logistic.logistic_conjugate_gradient import conjugate_gradient_maker
-from pellucid.linear_model.logistic.logistic_hessian import COSTLY, HessianFactor, factor_hessian
-from pellucid.linear_model.logistic.logistic_newton import Descent, Equations, newton
-from pellucid.linear_model.logistic.logistic_problem import LogisticProblem, Point
-from pellucid.linear_model.logistic.logistic_proximal import proximal_newton
+from pellucid.linear_model.logistic.logistic_hessian import (
+    COSTLY,
+    NewtonEquations,
+    conjugate_equations,
+    factored_equations,
+    full_gradient,
+)
+from pellucid.linear_model.logistic.logistic_kernels import sigmoid_rows_pass
+from pellucid.linear_model.logistic.logistic_problem import ARMIJO, LogisticProblem, Point
+from pellucid.linear_model.logistic.logistic_proof import gap_certificate, gradient_certificate
+from pellucid.linear_model.logistic.logistic_proximal import proximal_points
+from pellucid.numerics.dense_design import DenseDesign
 
 LARGEST_HESSIAN = 400
 """Coefficients of all classes up to which the Hessian is formed and factored."""
@@ -24,8 +45,7 @@ SMALL = 1 << 18
 STRIDES = (32, 8)
 """The first iterates need few rows: every thirty-second, then four times as many, then all."""
 
-ROWS_PER_COEFFICIENT = 10
-FEWEST_ROWS = 500
+ROWS_PER_COEFFICIENT, FEWEST_ROWS = 10, 500
 """A part of the rows is worth solving for if it has at least so many."""
 
 POLISHED, MARGIN = 1e-4, 0.5
@@ -34,62 +54,206 @@ POLISHED, MARGIN = 1e-4, 0.5
 ROUGH = 0.1
 """Relative gap to reach on a part of the rows: their minimum is not the one looked for."""
 
+WORTH_KEEPING = 2.0
+"""Equations are used again if that many more steps like the last reach the goal: new ones cost about as much."""
 
-def solve_logistic(problem: LogisticProblem, W: Array, b: Array | None, how: Descent) -> tuple[Point, str]:
-    """Return the minimum and the method's name; the start is ``W`` and ``b``, of the rows as given (None: the best)."""
-    method = choose_method(problem)
-    known: HessianFactor | None = None
-    for stride in () if W.any() else _strides(problem):
-        part = problem.every(stride)
-        if part is None:
-            continue
-        rough = replace(how, goal=ROUGH, max_iter=how.max_iter // 2)
-        at = _run(method, part, part.point(W, _centered(part, W, b)), rough, known)
-        how.n_iter, W, b = rough.n_iter, at.W, part.intercept(at)
-        known = factor_hessian(part, at, ROUGH) if method == "newton-cholesky" else None
-    final = replace(how, goal=_aim(problem, method) * how.goal)
-    b = _centered(problem, W, b)
-    if known is not None and can_approach(problem):
-        at = approach(problem, W, b, final, known)
+STALLED = 1e-14
+"""Relative descent below which only rounding is left."""
+
+SLOW = 0.5
+"""A step of the approach that leaves more than this part of the gradient asks for better equations."""
+
+RUN = 8192
+"""Rows summed in one go: rounding grows with the run, not with n."""
+
+
+def solve_logistic(problem: LogisticProblem, effort: Effort, last: tuple[Array, Array] | None = None) -> Fit:
+    """Return the fit, found from ``coef_`` and ``intercept_`` of the last one if they are given and suit."""
+    method, equations, trace, n_iter = choose_method(problem), None, Trace(), 0
+    rough = replace(effort, goal=ROUGH, max_iter=effort.max_iter // 2)
+    final = replace(effort, goal=_aim(problem, method) * effort.goal)
+    strides = _strides(problem)
+    W, intercept = problem.start(last)
+    for part in filter(None, map(problem.every, () if W.any() else strides)):
+        start = part.point(W, intercept + part.design.mean @ W)
+        point, n_iter, _ = follow(part, _points(method, part, start, ROUGH, equations), rough, trace, n_iter)
+        W, intercept = point.W, point.intercept
+        equations = factored_equations(part, point) if method == "newton-cholesky" else None
+    b = intercept + problem.design.mean @ W
+    if equations is not None and can_approach(problem):
+        near, n_iter, _ = follow(problem, approach_points(problem, W, b, equations), final, trace, n_iter)
+        start = problem.point_at(near.W, near.Z, problem.best_intercept(near.Z, near.b))
     else:
-        at = problem.point(W, b)
-    at = _run(method, problem, at, final, known)
-    how.n_iter, how.separable = final.n_iter, final.separable
-    return at, method
-
-
-def _aim(problem: LogisticProblem, method: str) -> float:
-    """Return the part of the goal to aim for: where another step costs little, the answer may as well be exact."""
-    n, p = problem.design.shape
-    work = n * p * problem.n_columns
-    cheap = work * p * problem.n_columns <= COSTLY if method == "newton-cholesky" else work <= SMALL
-    return POLISHED if cheap else MARGIN
+        start = problem.point(W, b)
+    points = _points(method, problem, start, final.goal, equations)
+    point, n_iter, separable = follow(problem, points, final, trace, n_iter)
+    stored = problem.stored(point)
+    attributes = {
+        **problem.attributes(point.W, point.intercept),
+        "n_iter_": np.array([n_iter], dtype=np.int32),
+        "solver_": method,
+        "dual_gap_": stored.gap,
+    }
+    if problem.is_penalized:
+        certificate = gap_certificate(stored.gap, stored.objective, effort.goal)
+    else:
+        certificate = gradient_certificate(stored.distance, separable, effort.goal)
+    return Fit(attributes, trace, certificate=certificate)
 
 
 def choose_method(problem: LogisticProblem) -> str:
     """Return the name of the method that suits the penalty and the shape of the data."""
     if problem.penalty.l1 > 0.0:
         return "proximal-newton"
-    n, p = problem.design.shape
+    n, p = problem.X.shape
     width = problem.n_columns * (p + problem.fit_intercept)
     small = width <= LARGEST_HESSIAN and width <= 4 * n + 64
     dense = not sparse.issparse(problem.X) or n * p <= SMALL
     return "newton-cholesky" if small and dense else "newton-cg"
 
 
-def _run(method: str, problem: LogisticProblem, at: Point, how: Descent, known: Equations | None) -> Point:
-    if method == "proximal-newton":
-        return proximal_newton(problem, at, how)
-    if method == "newton-cholesky":
-        return newton(problem, at, how, factor_hessian, known)
-    return newton(problem, at, how, conjugate_gradient_maker(how.goal))
+def follow(
+    problem: LogisticProblem, points: Iterator[Point], effort: Effort, trace: Trace, n_iter: int = 0
+) -> tuple[Point, int, bool]:
+    """Return the last point, the steps done, and whether a direction was found in which the loss falls for ever.
+
+    Stop at the goal, after the most steps (``n_iter`` were done before), where nothing moves, or when asked to.
+    """
+    before, separable = None, False
+    for point in points:
+        trace.add(iteration=len(trace), objective=point.objective, gap=point.gap, rows=len(point.P))
+        trace.keep(coef=point.W, intercept=point.intercept)
+        stalled = False
+        if before is not None:
+            n_iter += 1
+            separable = not problem.is_penalized and problem.recedes(before, point)
+            fell = before.objective - point.objective
+            stalled = fell <= STALLED * abs(before.objective) and point.distance >= before.distance
+        asked = n_iter > 0 and effort.watch(point.W, point.intercept)
+        arrived = n_iter > 0 and point.distance <= effort.goal
+        if asked or arrived or stalled or separable or n_iter >= effort.max_iter:
+            break
+        before = point
+    return point, n_iter, separable
 
 
 def _strides(problem: LogisticProblem) -> list[int]:
-    n, p = problem.design.shape
+    """Return the strides of the parts of the rows that are worth solving for."""
+    n, p = problem.X.shape
     enough = max(FEWEST_ROWS, ROWS_PER_COEFFICIENT * (p + 1) * problem.n_columns)
     return [stride for stride in STRIDES if n // stride >= enough]
 
 
-def _centered(problem: LogisticProblem, W: Array, b: Array | None) -> Array:
-    return np.zeros(W.shape[1]) if b is None else b + problem.design.mean @ W
+def _aim(problem: LogisticProblem, method: str) -> float:
+    """Return the part of the goal to aim for: where another step costs little, the answer may as well be exact."""
+    n, p = problem.X.shape
+    work = n * p * problem.n_columns
+    cheap = work * p * problem.n_columns <= COSTLY if method == "newton-cholesky" else work <= SMALL
+    return POLISHED if cheap else MARGIN
+
+
+def _points(
+    method: str, problem: LogisticProblem, point: Point, goal: float, equations: NewtonEquations | None
+) -> Iterator[Point]:
+    if method == "proximal-newton":
+        return proximal_points(problem, point)
+    make = factored_equations if method == "newton-cholesky" else partial(conjugate_equations, goal=goal)
+    return newton_points(problem, point, goal, make, equations)
+
+
+def newton_points(
+    problem: LogisticProblem,
+    point: Point,
+    goal: float,
+    make: Callable[[LogisticProblem, Point], NewtonEquations] = factored_equations,
+    kept: NewtonEquations | None = None,
+) -> Iterator[Point]:
+    """Yield the points of Newton's method, where no step descends the same again; ``kept`` serve for the first steps.
+
+    Equations are kept while ``goal`` is not far.
+    """
+    while True:
+        yield point
+        equations = make(problem, point) if kept is None else kept
+        moved = problem.search(point, *equations.step(problem, point))
+        if moved is None and kept is not None:
+            equations = make(problem, point)
+            moved = problem.search(point, *equations.step(problem, point))
+        moved = moved or point
+        last = equations.lasting and _steps_to_goal(point.distance, moved.distance, goal) <= WORTH_KEEPING
+        kept = equations if last else None
+        point = moved
+
+
+def _steps_to_goal(before: float, left: float, goal: float) -> float:
+    """Return how many steps that shrink the distance like the last one are needed."""
+    if left <= goal:
+        return 0.0
+    return math.log(left / goal) / math.log(before / left) if left < before and goal > 0.0 else math.inf
+
+
+def can_approach(problem: LogisticProblem) -> bool:
+    """Return whether one pass over the rows gives value and gradient, and a gap tells when to stop."""
+    plain = isinstance(problem.design, DenseDesign) and problem.design.takes_row_passes
+    return plain and problem.n_columns == 1 and problem.penalty.l1 == 0.0 and problem.penalty.l2 > 0.0
+
+
+def approach_points(problem: LogisticProblem, W: Array, b: Array, equations: NewtonEquations) -> Iterator[Point]:
+    """Yield points of two classes on the way to the minimum, each for a single pass over the rows.
+
+    The equations are those of a part of the rows. They are nearly right for all rows, so each step shrinks the gradient
+    by a constant factor, and the pairs of steps and gradient differences make up for what the part does not know
+    (L-BFGS). Where a step does not descend, or hardly, the equations serve no more. The intercept moves with the
+    weights and is not at its best: only that would give a duality gap, so that the distance is estimated.
+    """
+    point, pairs = one_pass(problem, W, b), list[tuple[Array, Array]]()
+    gradient = full_gradient(problem, point)
+    while True:
+        yield point
+        step = _corrected(equations, gradient, pairs)
+        moved = one_pass(problem, point.W + step[:-1], point.b + step[-1])
+        if not moved.objective <= point.objective + ARMIJO * float(np.sum(gradient * step)):
+            return
+        before, gradient = gradient, full_gradient(problem, moved)
+        pairs.append((step, gradient - before))
+        point = moved
+        if np.linalg.norm(gradient) > SLOW * np.linalg.norm(before):
+            yield point
+            return
+
+
+def one_pass(problem: LogisticProblem, W: Array, b: Array) -> Point:
+    """Return the point at ``W`` and ``b`` as they are, reading the rows once; its distance is an estimate."""
+    X, mean, l2 = problem.X, problem.design.mean, problem.penalty.l2
+    Z, P, w = np.empty((len(X), 1)), np.empty((len(X), 1)), W[:, 0].copy()
+    offset = float(mean @ w)
+
+    def work(part: slice) -> tuple[float, float, Array]:
+        loss, slope, gradient = 0.0, 0.0, np.zeros(X.shape[1])
+        for start in range(part.start, part.stop, RUN):
+            rows, run = slice(start, min(start + RUN, part.stop)), np.zeros(X.shape[1])
+            labels, weight = problem.labels[rows], problem.weight[rows]
+            found = sigmoid_rows_pass(X[rows], w, offset, float(b[0]), labels, weight, Z[rows], P[rows], run)
+            loss, slope, gradient = loss + found[0], slope + found[1], gradient + run
+        return loss, slope, gradient - slope * mean
+
+    losses, slopes, gradients = zip(*run_blocks(work, split_evenly(len(X), thread_count())), strict=True)
+    loss, gradient = float(sum(losses)), np.sum(gradients, axis=0)[:, None]
+    slope = np.array([sum(slopes) if problem.fit_intercept else 0.0])
+    objective = loss + problem.penalty.at(w)
+    gap = float(np.sum((gradient + l2 * W) ** 2)) / (2.0 * l2)  # if the intercept were the best
+    intercept = problem.given_intercept(W, b)
+    return Point(W, b, intercept, Z, P, gradient, slope, loss, objective, gap=math.nan, distance=gap / objective)
+
+
+def _corrected(equations: NewtonEquations, gradient: Array, pairs: list[tuple[Array, Array]]) -> Array:
+    """Return the step of the equations, made to agree with the steps already seen: the two loops of L-BFGS."""
+    gradient, shares = gradient.copy(), []
+    for step, change in reversed(pairs):
+        share = float(np.sum(step * gradient)) / float(np.sum(step * change))
+        gradient -= share * change
+        shares.append(share)
+    direction = -equations.solve(gradient)
+    for (step, change), share in zip(pairs, reversed(shares), strict=True):
+        direction += (share - float(np.sum(change * direction)) / float(np.sum(step * change))) * step
+    return -direction

@@ -7,18 +7,13 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.checks import check_nonnegative, check_one_of, check_positive, check_whole
+from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.labeled_input import check_labeled_input
-from pellucid.core.linear_classifier import LinearClassifier, dense, known_codes, winners
+from pellucid.core.linear_classifier import LinearClassifier, winners
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.linear_input import FLOATS
-from pellucid.linear_model.logistic.regression_discriminant_proof import measure_columns, prove_outputs
-from pellucid.linear_model.logistic.regression_discriminant_solvers import fit_outputs, joined_trace
+from pellucid.linear_model.label_sets import is_multilabel
+from pellucid.linear_model.regression_discriminant.regression_discriminant_solvers import fit_outputs
 
 
 class RegressionDiscriminant(LinearClassifier, ClassifierMixin, CertifiedEstimator):
@@ -76,31 +71,11 @@ class RegressionDiscriminant(LinearClassifier, ClassifierMixin, CertifiedEstimat
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and labels ``y``, or a 0/1 matrix (n_samples, n_labels)."""
-        check_nonnegative(alpha=self.alpha)
-        check_positive(tol=self.tol)
-        check_one_of((True, False), fit_intercept=self.fit_intercept)
-        check_whole(max_iter=self.max_iter)
-        X, y, weight = self._check_labeled(X, y, sample_weight, reset=True)
-        self.multilabel_ = y.ndim == 2
-        self.classes_ = np.arange(y.shape[1]) if self.multilabel_ else np.unique(y)
-        if len(self.classes_) < 2 and not self.multilabel_:
-            raise ValueError(f"y must hold at least 2 classes, got one class: {self.classes_.tolist()[0]!r}.")
-        own = np.ones(X.shape[0]) if weight is None else weight
-        columns = measure_columns(X, own, self.alpha, fit_intercept=self.fit_intercept)
-        coef, intercept, solutions = fit_outputs(
-            X,
-            self._targets(y),
-            own,
-            self.alpha,
-            columns,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            watch=self._watch(X, y, attributes=lambda w, b: {"coef_": w.copy(), "intercept_": b.copy()}),
-        )
-        self.coef_, self.intercept_ = coef.astype(X.dtype), intercept.astype(X.dtype)
-        self.n_iter_ = max(solution.n_iter for solution in solutions)
-        self._conclude(self._certificate(X, y, own), joined_trace(solutions), X, y, weight)
-        return self
+        data = self._check(X, y, sample_weight)
+        known = {"classes_": data.classes, "multilabel_": is_multilabel(data)}
+        watch = self._watch(*data.given[:2], attributes=lambda w, b: {**known, "coef_": w, "intercept_": b})
+        effort = Effort(self.tol, self.max_iter, watch)
+        return self._adopt(fit_outputs(data, effort, alpha=self.alpha, fit_intercept=self.fit_intercept), data)
 
     def outputs(self, X: Data) -> Array:
         r"""Return :math:`\sigma(w'x + b)` of every output, of shape (n_samples, n_outputs)."""
@@ -128,36 +103,6 @@ class RegressionDiscriminant(LinearClassifier, ClassifierMixin, CertifiedEstimat
             return np.column_stack([1.0 - outputs, outputs])
         total = outputs.sum(axis=1, keepdims=True)
         return np.where(total > 0.0, outputs / np.where(total > 0.0, total, 1.0), 1.0 / len(self.classes_))
-
-    def _check_labeled(
-        self, X: Data, y: Data, sample_weight: Data | None, *, reset: bool
-    ) -> tuple[Any, Array, Array | None]:
-        X, y, weight = check_labeled_input(
-            self, X, y, sample_weight, reset=reset, accept_sparse="csr", dtype=FLOATS, multi_output=True
-        )
-        if type_of_target(y, input_name="y") == "multilabel-indicator":
-            y = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-        else:
-            y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        return X, y, weight
-
-    def _targets(self, y: Array) -> Array:
-        """Return 0 or 1 for each row and output."""
-        if self.multilabel_:
-            return (y != 0).astype(np.float64)
-        codes = known_codes(y, self.classes_)
-        own = np.array([1]) if len(self.classes_) == 2 else np.arange(len(self.classes_))
-        return (codes[:, None] == own).astype(np.float64)
-
-    def _certificate(self, X: Any, y: Array, weight: Array) -> Certificate:
-        columns = measure_columns(X, weight, self.alpha, fit_intercept=self.fit_intercept)
-        coef, targets = dense(self.coef_), self._targets(y)
-        return prove_outputs(X, targets, weight, coef, self.intercept_, self.alpha, self.tol, columns)
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        X, y, weight = self._check_labeled(X, y, sample_weight, reset=False)
-        return self._certificate(X, y, np.ones(X.shape[0]) if weight is None else weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

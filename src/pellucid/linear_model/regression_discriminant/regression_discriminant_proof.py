@@ -17,8 +17,11 @@ from scipy import sparse
 from scipy.special import expit
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.linear_classifier import dense
 from pellucid.core.rounding import EPSILON
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.linear_model.label_sets import is_multilabel
 
 BLOCK = 1 << 18
 """Entries copied in one go."""
@@ -74,6 +77,23 @@ def measure_columns(X: Any, weight: Array, alpha: float, *, fit_intercept: bool)
     return Columns(mean * fit_intercept, np.where(unit > 0.0, unit, 1.0), fit_intercept)
 
 
+def prove_regression_discriminant(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the worst output, and whether the labels are those of the data."""
+    columns = measure_columns(data.X, data.weights, parameters.alpha, fit_intercept=parameters.fit_intercept)
+    coef = dense(fitted.coef_)
+    if len(coef) != data.y.shape[1] or fitted.intercept_.shape != (len(coef),):
+        raise ValueError(f"coef_ must have a row for each of {data.y.shape[1]} outputs, got {len(coef)}.")
+    certificate = prove_outputs(
+        data.X, data.y, data.weights, coef, fitted.intercept_, parameters.alpha, parameters.tol, columns
+    )
+    same = fitted.multilabel_ == is_multilabel(data) and np.array_equal(fitted.classes_, data.classes)
+    labels = Claim("labels", "1 if classes_ or multilabel_ are not those of the data", float(not same), 0.0)
+    if parameters.fit_intercept:
+        return certificate.with_claims(labels)
+    size = float(np.abs(fitted.intercept_).max())
+    return certificate.with_claims(labels, Claim("intercept", "size of intercept_: there is none", size, 0.0))
+
+
 def prove_outputs(
     X: Any, targets: Array, weight: Array, coef: Array, intercept: Array, alpha: float, tol: float, columns: Columns
 ) -> Certificate:
@@ -87,8 +107,8 @@ def prove_outputs(
     for k, w in enumerate(coef):
         outputs = expit(np.asarray(X @ w) + intercept[k])
         errors, slopes = outputs - targets[:, k], outputs * (1.0 - outputs)
-        pull = weight * errors * slopes / weight.sum()
-        gradient = inner.gradient(np.asarray(X.T @ pull) + alpha * w, float(pull.sum()))
+        residual = weight * errors * slopes / weight.sum()
+        gradient = inner.gradient(np.asarray(X.T @ residual) + alpha * w, float(residual.sum()))
         gradients.append(float(np.max(np.abs(gradient))))
         bounds.append(tol + 16.0 * rounding * (1.0 + float(np.max(np.abs(w * columns.unit)))))
         if columns.n_unknowns <= MOST_UNKNOWNS:

@@ -7,48 +7,54 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
 from pellucid.core.solution import Solution
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.logistic.regression_discriminant_proof import Columns
+from pellucid.core.watching import ignore
+from pellucid.linear_model.label_sets import is_multilabel
+from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import Columns, measure_columns
 from pellucid.optimize import LBFGS, Problem, Stopping, descend
 
 
-def fit_outputs(
-    X: Any,
-    targets: Array,
-    weight: Array,
-    alpha: float,
-    columns: Columns,
-    *,
-    tol: float,
-    max_iter: int,
-    watch: Watch = ignore,
-) -> tuple[Array, Array, list[Solution[Array]]]:
-    """Return weights and intercepts of all outputs, and how each was found: on all threads, in turn if watched."""
-    n_outputs = targets.shape[1]
-    coef, intercept = np.zeros((n_outputs, X.shape[1])), np.zeros(n_outputs)
-    rows, inner = columns.centered(X)
+def fit_outputs(data: TrainingData, effort: Effort, *, alpha: float, fit_intercept: bool) -> Fit:
+    """Return the fit of all outputs, one per column of ``data.y``: on all threads, in turn if watched."""
+    if len(data.classes) < 2 and not is_multilabel(data):
+        raise ValueError(f"y must hold at least 2 classes, got one class: {data.classes.tolist()[0]!r}.")
+    n_outputs, weight = data.y.shape[1], data.weights
+    columns = measure_columns(data.X, weight, alpha, fit_intercept=fit_intercept)
+    rows, inner = columns.centered(data.X)
+    coef, intercept = np.zeros((n_outputs, data.X.shape[1])), np.zeros(n_outputs)
 
     def fit(k: int) -> Solution[Array]:
         def seen(u: Array) -> bool:
             coef[k], intercept[k] = columns.line(u)
-            return watch(coef, intercept)
+            return effort.watch(coef.copy(), intercept.copy())
 
-        problem = _problem(rows, targets[:, k], weight, alpha, inner)
-        stopping = Stopping(gradient=tol, max_iter=max_iter)
+        problem = _problem(rows, data.y[:, k], weight, alpha, inner)
+        stopping = Stopping(gradient=effort.goal, max_iter=effort.max_iter)
         solution = descend(problem, np.zeros(columns.n_unknowns), LBFGS(), stopping=stopping, callback=seen)
         coef[k], intercept[k] = columns.line(solution.x)
         return solution
 
     outputs = list(range(n_outputs))
-    found = run_blocks(fit, outputs) if watch is ignore else [fit(k) for k in outputs]
-    return coef, intercept, found
+    solutions = run_blocks(fit, outputs) if effort.watch is ignore else [fit(k) for k in outputs]
+    return Fit(
+        {
+            "classes_": data.classes,
+            "multilabel_": is_multilabel(data),
+            "coef_": coef.astype(data.X.dtype),
+            "intercept_": intercept.astype(data.X.dtype),
+            "n_iter_": max(solution.n_iter for solution in solutions),
+        },
+        _joined_trace(solutions),
+    )
 
 
-def joined_trace(solutions: list[Solution[Array]]) -> Trace:
+def _joined_trace(solutions: list[Solution[Array]]) -> Trace:
     """Return the rows of all outputs, one after the other, with the number of the output."""
     joined = Trace()
     for k, solution in enumerate(solutions):

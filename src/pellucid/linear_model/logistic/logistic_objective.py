@@ -1,0 +1,105 @@
+r"""What the parameters of logistic regression and its data ask to minimize; solver and proof both start here.
+
+.. math:: \min_{W,\,b}\ \sum_i s_i\,\ell(y_i, x_i'W + b) + l_1\|W\|_1 + \tfrac{l_2}{2}\|W\|_2^2
+
+The :math:`s_i` are ``C`` times the weights of the rows and of their classes. Two classes have one column of logits,
+for the second class; more have one each.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import compute_class_weight
+
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+
+L1_RATIO_OF = {"l2": 0.0, "l1": 1.0}
+"""What the deprecated parameter ``penalty`` says about ``l1_ratio``."""
+
+
+def penalty_of(parameters: Any) -> ElasticNetPenalty:
+    """Return the penalty: none if ``C`` is infinite."""
+    if parameters.penalty is None or math.isinf(parameters.C):
+        return ElasticNetPenalty(0.0, 0.0)
+    l1 = float(L1_RATIO_OF.get(parameters.penalty, parameters.l1_ratio or 0.0))
+    return ElasticNetPenalty(l1, 1.0 - l1)
+
+
+@dataclass(frozen=True)
+class LogisticObjective:
+    """Rows, labels, weights and penalty."""
+
+    X: Any
+    labels: Array  # (n,), from 0
+    classes: Array
+    weight: Array  # (n,)
+    penalty: ElasticNetPenalty
+    fit_intercept: bool
+    constant: float | None = None
+    """As in LIBLINEAR: the value of a last column of ``X`` that stands for the intercept, penalized as the others."""
+    n_columns: int = field(init=False)
+    """Columns of logits."""
+    is_penalized: bool = field(init=False)
+    """Whether there is a penalty, and so a finite minimum and a duality gap."""
+
+    @classmethod
+    def of(cls, parameters: Any, data: TrainingData) -> Self:
+        """Return what is to be minimized; refuse labels that ask for nothing, or for too much."""
+        penalty, weight = penalty_of(parameters), data.weights
+        if parameters.class_weight is not None:
+            weight = weight * _class_weights(parameters.class_weight, data)[data.y]
+        if penalty.l1 + penalty.l2 > 0.0:
+            weight = weight * parameters.C
+        _check_classes(parameters, data, weight)
+        is_penalized = bool(parameters.solver == "liblinear" and parameters.fit_intercept)
+        constant = float(parameters.intercept_scaling) if is_penalized else None
+        X = data.X if constant is None else _with_constant(data.X, constant)
+        fit_intercept = bool(parameters.fit_intercept) and constant is None
+        return cls(X, data.y, data.classes, weight, penalty, fit_intercept, constant)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_columns", 1 if len(self.classes) == 2 else len(self.classes))
+        object.__setattr__(self, "is_penalized", self.penalty.l1 + self.penalty.l2 > 0.0)
+
+    def coefficients(self, coef: Array, intercept: Array) -> tuple[Array, Array] | None:
+        """Return weights of shape (p, K) and intercept for fitted attributes, in float64; None if they do not suit."""
+        W, b = coef.T.astype(np.float64), intercept.astype(np.float64)
+        if self.constant is not None:
+            W, b = np.vstack([W, b / self.constant]), np.zeros_like(b)
+        suit = W.shape == (self.X.shape[1], self.n_columns) and b.shape == (self.n_columns,)
+        return (W, b) if suit else None
+
+
+def _class_weights(class_weight: Any, data: TrainingData) -> Array:
+    """Return the weight of each class; of labels that only rows of weight 0 have, balance means nothing."""
+    present = np.unique(data.y) if class_weight == "balanced" else np.arange(len(data.classes))
+    weights = np.ones(len(data.classes))
+    weights[present] = compute_class_weight(
+        class_weight, classes=data.classes[present], y=data.classes[data.y], sample_weight=data.weight
+    )
+    return weights
+
+
+def _check_classes(parameters: Any, data: TrainingData, weight: Array) -> None:
+    present = np.bincount(data.y, weights=weight, minlength=len(data.classes)) > 0.0
+    if present.sum() < 2:
+        only = (data.classes[present] if present.any() else data.classes).tolist()
+        raise ValueError(f"y must hold at least 2 classes of positive weight, got one class: {only[0]!r}.")
+    if parameters.solver == "liblinear" and len(data.classes) > 2:
+        raise ValueError(
+            f"solver must not be 'liblinear' for more than 2 classes, got {len(data.classes)} classes. Use "
+            "another, or OneVsRestClassifier(LogisticRegression(solver='liblinear'))."
+        )
+
+
+def _with_constant(X: Any, value: float) -> Any:
+    """Return ``X`` with one more column of this value."""
+    column = np.full((X.shape[0], 1), value, dtype=X.dtype)
+    return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])

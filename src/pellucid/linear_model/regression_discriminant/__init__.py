@@ -1,0 +1,1 @@
+"""Discrimination by regression of sigmoid outputs."""

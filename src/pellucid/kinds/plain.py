@@ -283,7 +283,7 @@ class Number(Real):
     def fits(self, value: Any) -> bool:
         if not is_number(value) or (self.finite and not math.isfinite(value)):
             return False
-        return self.above < value < self.below and self.low <= value <= self.high
+        return self.above < value and self.low <= value <= self.high and (value < self.below or self.below == math.inf)
 
     def complaint(self, name: str, value: Any) -> Exception:
         if not is_number(value):

@@ -74,6 +74,8 @@ class MethodCard:
     """What a proof about answers, not only about attributes, needs to see: what the model says when asked."""
     unproved: frozenset[str] = frozenset()
     """Attributes that no prediction depends on, so that ``verify`` may let a changed one pass."""
+    squares: frozenset[str] = frozenset()
+    """Attributes in squares of the units of the data, which are as large as these allow."""
     rebuilt: frozenset[str] = frozenset()
     """Attributes that no file stores, because ``rebuild`` makes them again from the others."""
     rebuild: Callable[[Any], None] = _accept
@@ -122,6 +124,8 @@ class MethodCard:
         """Return whether an attribute holds NaN or infinity where its kind has none, or what overflows when squared."""
         size = size_of(value)
         kind = self.attributes[name]
+        if name in self.squares and np.isfinite(size):
+            return False
         return size > LARGEST and not (np.isinf(size) and _present(kind).fits(value))
 
 

@@ -12,7 +12,7 @@ from pellucid.core.training_data import CLASSES, InputRules
 from pellucid.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
-from pellucid.kinds.usual import FLAG, LABELS, NONNEGATIVE, NUMBER
+from pellucid.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
 from pellucid.naive_bayes.bayes_classifier import BayesClassifier, rules_for_bayes
 from pellucid.naive_bayes.bernoulli_nb import BernoulliNB, YesNoRules
 from pellucid.naive_bayes.categorical_nb import CategoricalNB
@@ -27,9 +27,9 @@ from pellucid.naive_bayes.multinomial_nb import MultinomialNB
 from pellucid.probability import MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
 
-GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | Live("a list of numbers", np.iterable)
-WHOLE_NUMBERS = Items(Whole()) | Numbers((None,), WHOLES) | Live("a list of whole numbers", np.iterable)
-COSTS = Items(Items(NUMBER)) | Numbers((None, None), (*WHOLES, "float64")) | Live("a table of numbers", np.iterable)
+GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
+WHOLE_NUMBERS = Items(Whole()) | Numbers((None,), WHOLES) | A_LIST
+COSTS = Items(Items(NUMBER)) | Numbers((None, None), (*WHOLES, "float64")) | A_LIST
 PER_CLASS = Numbers(("n_classes",), ("float64",), low=0.0)
 TABLE = Numbers(("n_classes", "n_features"), ("float64",))
 LOG_TABLE = Numbers(("n_classes", "n_features"), ("float64",), finite=False)
@@ -62,6 +62,7 @@ CARDS = (
         workings="pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
         parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE},
         attributes={**LEARNED, "theta_": TABLE, "var_": TABLE, "scatter_": TABLE, "epsilon_": Real()},
+        squares=frozenset({"var_", "scatter_", "epsilon_"}),
         input=InputRules(CLASSES, looks_for_nan=False),
         variants=({"priors": [0.2, 0.3, 0.5], "var_smoothing": 0.1}, {"var_smoothing": 0.0}),
     ),

@@ -14,7 +14,7 @@ from sympy import Rational
 
 import pellucid
 from pellucid.core.cards import all_cards
-from pellucid.workings import WORKINGS, show_work
+from pellucid.workings import show_work
 from pellucid.workings.text_layout import width
 
 X, Y = [[0], [1], [2]], [0, 1, 4]
@@ -67,7 +67,7 @@ def class_named(name, library):
     return getattr(import_module(f"{library}.{SHOWN[name].split('.')[1]}"), name)
 
 
-SHOWN = WORKINGS | {card.name: card.workings for card in all_cards() if card.workings}
+SHOWN = {card.name: card.workings for card in all_cards() if card.workings}
 # BayesClassifier needs densities to be given, KMeans a start, the perceptrons an order of the rows: their own tests
 # show them.
 NAMED = sorted(set(SHOWN) - {"BayesClassifier", "KMeans", "KernelPerceptron", "Perceptron"})

@@ -11,11 +11,10 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 from pellucid.core.cards import card_of
 from pellucid.core.certificate import Certificate
-from pellucid.core.fingerprint import fingerprint
 from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import CLASSES, TrainingData
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Data
 from pellucid.core.watching import Watch, finish_watch, make_watch
 
@@ -74,20 +73,6 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         finish_watch(self, *data.given[:2])
         self.certificate_.warn_unless_holds(type(self).__name__)
         return self
-
-    def _prove(self, X: Data, y: Data, sample_weight: Data | None = None) -> Certificate:
-        card = card_of(type(self))
-        classes = getattr(self, "classes_", None) if card.rules_for(self).target == CLASSES else None
-        data = card.rules_for(self).check(self, X, y, sample_weight, reset=False, classes=classes)
-        return card.proof_of(self, data)
-
-    def _conclude(self, certificate: Certificate, trace: Trace, *data: Any) -> None:
-        """Store what the fit proved about itself; warn if a claim does not hold."""
-        self.trace_ = trace
-        self.data_fingerprint_ = fingerprint(*data)
-        self.certificate_ = certificate
-        finish_watch(self, *data[:2])
-        certificate.warn_unless_holds(type(self).__name__)
 
     def _watch(
         self,

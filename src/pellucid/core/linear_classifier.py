@@ -55,14 +55,6 @@ def winners(scores: Array, classes: Array) -> Array:
     return classes[(scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
 
 
-def known_codes(y: Array, classes: Array) -> Array:
-    """Return the position of each label among the classes; refuse a label that is not there."""
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    if np.any(classes[codes] != y):
-        raise ValueError(f"y must hold only the labels {classes.tolist()} of the fit, got others.")
-    return np.asarray(codes)
-
-
 def class_weights(class_weight: Any, data: TrainingData) -> Array:
     """Return the weight of each class as scikit-learn reads it; 0 for a class without rows."""
     if not (isinstance(class_weight, str) and class_weight == "balanced"):

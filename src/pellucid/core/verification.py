@@ -8,8 +8,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.cards import card_of
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator
+from pellucid.core.training_data import CLASSES
 from pellucid.core.types import Data
 
 
@@ -36,9 +38,17 @@ def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = 
         )
     check_is_fitted(model)
     with np.errstate(all="ignore"):  # a broken model may overflow; its claims then read inf or nan and fail
-        certificate = model._prove(X, y, sample_weight=sample_weight)
+        certificate = _proof_of(model, X, y, sample_weight)
     certificate.warn_unless_holds(f"verify({type(model).__name__})")
     return certificate
+
+
+def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data | None) -> Certificate:
+    """Return what the proof on the model's card finds in the user's data, checked by the rules of the fit."""
+    card = card_of(type(model))
+    rules = card.rules_for(model)
+    classes = getattr(model, "classes_", None) if rules.target == CLASSES else None
+    return card.proof_of(model, rules.check(model, X, y, sample_weight, reset=False, classes=classes))
 
 
 def last_step(model: Any, X: Data) -> tuple[Any, Data]:

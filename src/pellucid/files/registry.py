@@ -12,11 +12,7 @@ from pellucid.kinds.errors import NotSaveableError, SchemaError
 from pellucid.kinds.plain import storable
 from pellucid.kinds.usual import EVIDENCE, INPUTS
 
-ADAPTERS = (
-    "tables",
-    "text",
-    "transformers",
-)
+ADAPTERS = ("tables", "text", "transformers")
 """The modules of ``pellucid.files.schemas``: transformers that our own pipelines use, most of them scikit-learn's."""
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid.core.training_data import ANY_SPARSE, FLOATS
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
 from pellucid.numerics.design import Design
 
 
@@ -27,7 +27,7 @@ class LinearPredictor:
 
     def _linear_scores(self, X: Data) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, reset=False)
+        X = validate_data(self, X, accept_sparse=ANY_SPARSE, dtype=FLOATS, reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
     def _shaped(self, coef: Array, intercept: Array, X: Array, y: Array) -> tuple[Array, Any]:

@@ -17,10 +17,6 @@ from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, remark, sentence, step, table
 from pellucid.workings.notation import Number
 
-WORKINGS = {
-}
-"""Class name -> the function ``(estimator, X, y) -> Document`` that shows its work, imported on first use."""
-
 ROOMS = {
     "pellucid.losses.": "pellucid.losses.loss_workings:loss_workings",
     "pellucid.optimize.methods.": "pellucid.optimize.workings:show_steps",
@@ -113,7 +109,7 @@ def _find(estimator: Any) -> Maker:
             module, function = path.split(":")
             maker: Maker = getattr(import_module(module), function)
             return maker
-    known = sorted({*WORKINGS, *(card.name for card in all_cards() if card.workings)})
+    known = sorted(card.name for card in all_cards() if card.workings)
     got = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
     raise TypeError(
         f"estimator must be an instance of one of {', '.join(known)}, a method of pellucid.optimize, or a density, "
@@ -126,7 +122,7 @@ def _workings_of(kind: type) -> str | None:
     if kind.__module__.partition(".")[0] not in ("pellucid", "sklearn"):
         return None
     card = find_card(kind.__name__)
-    return WORKINGS.get(kind.__name__) if card is None else card.workings
+    return None if card is None else card.workings
 
 
 def _fitted(estimator: Any, X: Data, y: Data) -> Any:

@@ -10,8 +10,8 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 
 from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole
 from pellucid.core.threads import own_threads
+from pellucid.core.training_data import ANY_SPARSE, FLOATS
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.linear_input import FLOATS, SPARSE_FORMATS
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import elastic_net_path
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_proof import SMALLEST_ALPHA, gap_bound
@@ -179,7 +179,7 @@ def alpha_grid(
 
 
 def _check_data(X: Data, y: Data) -> tuple[Array, Array]:
-    X = check_array(X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS)
+    X = check_array(X, accept_sparse=ANY_SPARSE, dtype=FLOATS)
     y = check_array(y, dtype=X.dtype, ensure_2d=False)
     check_consistent_length(X, y)
     if y.ndim != 1:

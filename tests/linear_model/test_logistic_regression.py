@@ -278,6 +278,47 @@ def test_verify_objects_to_a_nudged_model(attribute, penalty):
         assert not pellucid.verify(model, X, y).holds
 
 
+@pytest.mark.parametrize("C", [1.0, np.inf])
+@pytest.mark.parametrize("solver", ["lbfgs", "liblinear"])
+@pytest.mark.parametrize("attribute", ["coef_", "intercept_"])
+@pytest.mark.parametrize("change", [-1e154, 1e200, -1e100, 0.0, np.nan, np.inf])
+def test_verify_objects_to_a_wild_model(attribute, change, solver, C):
+    X, y = problem(9, n=400)
+    model = LogisticRegression(C=1.0 if solver == "liblinear" else C, solver=solver).fit(X, y)
+    setattr(model, attribute, getattr(model, attribute) * change)
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, X, y).holds
+
+
+def test_verify_objects_to_an_intercept_where_there_is_none():
+    X, y = problem(9)
+    model = LogisticRegression(fit_intercept=False).fit(X, y)
+    before = objective(model, X, y)
+    model.intercept_ = 1e-3 * np.sign(np.sum(y - model.predict_proba(X)[:, 1], keepdims=True))
+    assert objective(model, X, y) < before  # so that no gap shows it
+    with pytest.warns(pellucid.UncertifiedWarning, match="intercept is .* above its bound 0"):
+        assert not pellucid.verify(model, X, y).holds
+
+
+def test_what_a_fit_claims_is_measured_on_what_it_stores():
+    X, y = problem(4)
+    for data in (X + 1e8, X.astype(np.float32) + np.float32(1e4)):
+        model = LogisticRegression().fit(data, y)
+        assert [claim.name for claim in model.certificate_.claims] == ["duality gap"]
+        proof = pellucid.verify(model, data, y)
+        assert proof["reported gap"].holds
+        scale = proof["duality gap"].bound
+        assert model.certificate_["duality gap"].value == pytest.approx(proof["duality gap"].value, abs=scale, rel=0.1)
+
+
+def test_balance_is_that_of_the_classes_that_have_rows_of_positive_weight():
+    X, y = problem(15, k=3)
+    weight = np.where(y == 2, 0.0, 1.0)
+    model = LogisticRegression(class_weight="balanced").fit(X, y, sample_weight=weight)
+    assert model.certificate_.holds
+    assert pellucid.verify(model, X, y, sample_weight=weight).holds
+
+
 def test_verify_objects_to_a_nudged_model_without_a_penalty():
     X, y = problem(9)
     model = LogisticRegression(C=np.inf).fit(X, y)

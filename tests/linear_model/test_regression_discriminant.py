@@ -143,6 +143,18 @@ def test_verify_objects_to_a_broken_model(attribute):
         pellucid.verify(broken, X, y)
 
 
+def test_verify_objects_to_labels_that_mean_something_else():
+    X, y = problem()
+    Y = np.column_stack([y, 1 - y])
+    for attribute, wrong in [("multilabel_", False), ("classes_", np.array([1, 0]))]:
+        model = RegressionDiscriminant().fit(X, Y)
+        setattr(model, attribute, wrong)
+        with pytest.warns(pellucid.UncertifiedWarning, match="labels is 1, above its bound"):
+            assert not pellucid.verify(model, X, Y).holds
+    with pytest.raises(ValueError, match="a row for each of 2 outputs, got 1"):
+        pellucid.verify(RegressionDiscriminant().fit(X, y), X, Y)
+
+
 def test_warns_if_it_has_to_stop_early():
     with pytest.warns(pellucid.UncertifiedWarning, match="gradient is .* Raise max_iter or tol"):
         RegressionDiscriminant(max_iter=1).fit(*problem())

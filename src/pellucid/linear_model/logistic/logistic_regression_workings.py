@@ -1,27 +1,28 @@
-"""Logistic regression by Newton's method, by hand: two steps in full, the rest as a table, and what the weights say."""
+"""Logistic regression by Newton's method, by hand: two steps in full, the rest as a table, and what the weights say.
+
+All numbers have many digits; no code is shared with the solvers.
+"""
 
 from __future__ import annotations
 
 import math as floats
+from dataclasses import dataclass
 from typing import Any
 
 from mpmath import mp, mpf  # type: ignore[import-untyped]  # it comes with sympy
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.logistic.logistic_exact_workings import (
-    DIGITS,
-    Iterate,
-    Task,
-    make_task,
-    newton_direction,
-    newton_path,
-)
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels, sorted_classes
 from pellucid.workings.notation import Math, Script, column, fenced, math, matrix, over, typed
 from pellucid.workings.parameters import exact_parameter, require
+
+DIGITS = 30
+"""Digits of the arithmetic."""
+
+MOST_STEPS = 60
 
 SHOWN = 4
 """Decimals that are written down."""
@@ -38,8 +39,8 @@ def logistic_regression_workings(estimator: Any, X: Data, y: Data) -> Document:
     data = ExactData(features, Matrix([classes.index(label) for label in labels]), names, rounded)
     C, fit_intercept = exact_parameter(estimator, "C"), bool(estimator.fit_intercept)
     with mp.workdps(DIGITS):
-        task = make_task(data, len(classes), C, fit_intercept=fit_intercept)
-        path = newton_path(task)
+        task = _make_task(data, len(classes), C, fit_intercept=fit_intercept)
+        path = _newton_path(task)
         steps = (
             _model_step(classes, C, fit_intercept),
             *(_newton_step(task, path, k) for k in range(min(SHOWN_STEPS, len(path) - 1))),
@@ -104,24 +105,24 @@ def _model_step(classes: list[Any], C: Rational, fit_intercept: bool) -> Step:
 
 
 def _newton_step(task: Task, path: list[Iterate], k: int) -> Step:
-    at, moved = path[k], path[k + 1]
-    solving = _two_class_blocks(task, at) if task.n_columns == 1 else _several_class_blocks(task, at)
+    point, moved = path[k], path[k + 1]
+    solving = _two_class_blocks(task, point) if task.n_columns == 1 else _several_class_blocks(task, point)
     return step(
         f"Newton's step {k + 1}",
         *solving,
         sentence("The new weights", " and the intercept" if task.width > task.n_features else "", " are"),
         *_weights(task, moved),
-        sentence("The objective falls from ", _shown(at.objective), " to ", _shown(moved.objective), "."),
+        sentence("The objective falls from ", _shown(point.objective), " to ", _shown(moved.objective), "."),
     )
 
 
-def _two_class_blocks(task: Task, at: Iterate) -> list[Block]:
+def _two_class_blocks(task: Task, point: Iterate) -> list[Block]:
     rows = [
         [math(i + 1), _shown(z[0]), _shown(p[0]), math(t[0]), _shown(p[0] - t[0]), _shown(p[0] * (1 - p[0]))]
-        for i, (z, p, t) in enumerate(zip(at.Z, at.P, task.targets, strict=True))
+        for i, (z, p, t) in enumerate(zip(point.Z, point.P, task.targets, strict=True))
     ]
     head = [math("i"), math("z"), math("p"), math("y"), math("p − y"), math("p", fenced("1 − p"))]
-    d = newton_direction(at)
+    d = _newton_direction(point)
     return [
         table(head, rows),
         sentence(
@@ -129,17 +130,17 @@ def _two_class_blocks(task: Task, at: Iterate) -> list[Block]:
             " times their products" + (", both times C" if task.C != 1 else ""),
             "; the penalty adds the weights and, on the diagonal, ones:",
         ),
-        formula("g =", column(map(_shown, at.gradient))),
-        formula("H =", matrix([[_shown(v) for v in row] for row in at.hessian.tolist()])),
+        formula("g =", column(map(_shown, point.gradient))),
+        formula("H =", matrix([[_shown(v) for v in row] for row in point.hessian.tolist()])),
         sentence("Newton's step solves ", math("H d = − g"), ":"),
         formula("d =", column(map(_shown, d))),
     ]  # fmt: skip
 
 
-def _several_class_blocks(task: Task, at: Iterate) -> list[Block]:
+def _several_class_blocks(task: Task, point: Iterate) -> list[Block]:
     k, width = task.n_columns, task.width
-    rows = [[math(i + 1), *map(_shown, p)] for i, p in enumerate(at.P)]
-    gradient = [[_shown(v) for v in at.gradient[m * width : (m + 1) * width]] for m in range(k)]
+    rows = [[math(i + 1), *map(_shown, p)] for i, p in enumerate(point.P)]
+    gradient = [[_shown(v) for v in point.gradient[m * width : (m + 1) * width]] for m in range(k)]
     return [
         table([math("i"), *(math(f"p_{m + 1}") for m in range(k))], rows),
         sentence("The gradient has a row for each class:"),
@@ -151,15 +152,18 @@ def _several_class_blocks(task: Task, at: Iterate) -> list[Block]:
     ]  # fmt: skip
 
 
-def _weights(task: Task, at: Iterate) -> list[Block]:
-    blocks = [at.theta[m * task.width : (m + 1) * task.width] for m in range(task.n_columns)]
+def _weights(task: Task, point: Iterate) -> list[Block]:
+    blocks = [point.theta[m * task.width : (m + 1) * task.width] for m in range(task.n_columns)]
     if task.n_columns == 1:
         return [formula("θ =", column(map(_shown, blocks[0])))]
     return [formula("Θ =", matrix([[_shown(v) for v in block] for block in blocks]))]
 
 
 def _rest_step(path: list[Iterate]) -> Step:
-    rows = [[math(k), _shown(at.objective), f"{float(max(map(abs, at.gradient))):.1e}"] for k, at in enumerate(path)]
+    rows = [
+        [math(k), _shown(point.objective), f"{float(max(map(abs, point.gradient))):.1e}"]
+        for k, point in enumerate(path)
+    ]
     return step(
         "Go on until nothing changes",
         sentence("Close to the minimum every step about doubles the number of right digits:"),
@@ -167,18 +171,18 @@ def _rest_step(path: list[Iterate]) -> Step:
     )
 
 
-def _reading_step(data: ExactData, task: Task, classes: list[Any], at: Iterate) -> Step:
+def _reading_step(data: ExactData, task: Task, classes: list[Any], point: Iterate) -> Step:
     if task.n_columns > 1:
         return step(
             "Read the weights",
-            *_weights(task, at),
+            *_weights(task, point),
             sentence(
                 "A row per class", ", the intercept last" if task.width > task.n_features else "",
                 ": where a class has a larger weight than another, more of that feature moves the odds towards it.",
             ),
         )  # fmt: skip
     rows = [
-        [data.name(j) if data.names else data.symbol("x", j), _shown(at.theta[j]), _shown(mp.exp(at.theta[j]))]
+        [data.name(j) if data.names else data.symbol("x", j), _shown(point.theta[j]), _shown(mp.exp(point.theta[j]))]
         for j in range(task.n_features)
     ]
     blocks: list[Block] = [
@@ -190,9 +194,107 @@ def _reading_step(data: ExactData, task: Task, classes: list[Any], at: Iterate) 
         table(["feature", math("w"), math(Script(math("e"), above=math("w")))], rows),
     ]
     if task.width > task.n_features:
-        b = at.theta[-1]
+        b = point.theta[-1]
         blocks += [
             result("b =", _shown(b)),
             sentence("Where all features are 0, the odds are ", _shown(mp.exp(b)), " to 1."),
         ]
     return step("Read the weights", *blocks)
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Weights, by class and then by feature with the intercept last, and what one step of Newton's method computes."""
+
+    theta: list[Any]
+    Z: list[list[Any]]
+    P: list[list[Any]]
+    objective: Any
+    gradient: list[Any]
+    hessian: Any
+
+
+@dataclass(frozen=True)
+class Task:
+    """The problem: rows with a 1 appended if there is an intercept, 0/1 targets per column of logits, ``C``."""
+
+    rows: list[list[Any]]
+    targets: list[list[int]]
+    C: Any
+    n_features: int
+
+    @property
+    def width(self) -> int:
+        """Weights per column of logits."""
+        return len(self.rows[0])
+
+    @property
+    def n_columns(self) -> int:
+        """One for two classes, else one per class."""
+        return len(self.targets[0])
+
+
+def _make_task(data: ExactData, n_classes: int, C: Rational, *, fit_intercept: bool) -> Task:
+    """Return the problem in floating numbers of many digits."""
+    ones = [mpf(1)] if fit_intercept else []
+    rows = [[mpf(int(v.p)) / int(v.q) for v in data.X.row(i)] + ones for i in range(data.n_samples)]
+    shown = [1] if n_classes == 2 else range(n_classes)
+    targets = [[int(label == k) for k in shown] for label in data.y]
+    return Task(rows, targets, mpf(int(C.p)) / int(C.q), data.n_features)
+
+
+def _newton_path(task: Task) -> list[Iterate]:
+    """Return the iterates from 0 until the gradient vanishes; a step that would climb is halved."""
+    path = [_iterate(task, [mpf(0)] * (task.width * task.n_columns))]
+    while len(path) <= MOST_STEPS and max(map(abs, path[-1].gradient)) > mpf(10) ** (8 - DIGITS):
+        now, share = path[-1], mpf(1)
+        d = _newton_direction(now)
+        moved = _iterate(task, [t + v for t, v in zip(now.theta, d, strict=True)])
+        while moved.objective > now.objective * (1 + mpf(10) ** (4 - DIGITS)):
+            share /= 2
+            moved = _iterate(task, [t + share * v for t, v in zip(now.theta, d, strict=True)])
+        path.append(moved)
+    return path
+
+
+def _newton_direction(point: Iterate) -> list[Any]:
+    """Return the solution of ``H d = -g``."""
+    return list(mp.lu_solve(point.hessian, -mp.matrix(point.gradient)))
+
+
+def _iterate(task: Task, theta: list[Any]) -> Iterate:
+    width, k = task.width, task.n_columns
+    Z = [[mp.fdot(row, theta[m * width : (m + 1) * width]) for m in range(k)] for row in task.rows]
+    P, loss = [], mpf(0)
+    for z, t in zip(Z, task.targets, strict=True):
+        total = sum(map(mp.exp, z)) + (1 if k == 1 else 0)
+        P.append([mp.exp(v) / total for v in z])
+        loss += mp.log(total) - mp.fdot(z, t)
+    penalized = [j % width < task.n_features for j in range(width * k)]
+    squares = sum(v * v for v, counts in zip(theta, penalized, strict=True) if counts)
+    gradient = [
+        task.C * sum((p[m] - t[m]) * row[j] for p, t, row in zip(P, task.targets, task.rows, strict=True))
+        + (theta[m * width + j] if j < task.n_features else 0)
+        for m in range(k)
+        for j in range(width)
+    ]
+    return Iterate(theta, Z, P, task.C * loss + squares / 2, gradient, _hessian(task, P, penalized))
+
+
+def _hessian(task: Task, P: list[list[Any]], penalized: list[bool]) -> Any:
+    width, k = task.width, task.n_columns
+    H = mp.zeros(width * k)
+    for p, row in zip(P, task.rows, strict=True):
+        for m in range(k):
+            for o in range(k):
+                weight = task.C * p[m] * ((m == o) - p[o])
+                for i in range(width):
+                    for j in range(width):
+                        H[m * width + i, o * width + j] += weight * row[i] * row[j]
+    for j, counts in enumerate(penalized):
+        H[j, j] += int(counts)
+    if k > 1 and not all(penalized):  # equal intercepts for all classes change nothing: any curvature keeps them apart
+        for m in range(k):
+            for o in range(k):
+                H[m * width + width - 1, o * width + width - 1] += 1
+    return H

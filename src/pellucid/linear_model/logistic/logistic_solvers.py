@@ -70,10 +70,11 @@ RUN = 8192
 def solve_logistic(problem: LogisticProblem, effort: Effort, last: tuple[Array, Array] | None = None) -> Fit:
     """Return the fit, found from ``coef_`` and ``intercept_`` of the last one if they are given and suit."""
     method, equations, trace, n_iter = choose_method(problem), None, Trace(), 0
-    W, intercept = problem.start(last)
     rough = replace(effort, goal=ROUGH, max_iter=effort.max_iter // 2)
     final = replace(effort, goal=_aim(problem, method) * effort.goal)
-    for part in () if W.any() else _parts(problem):
+    strides = _strides(problem)
+    W, intercept = problem.start(last)
+    for part in filter(None, map(problem.every, () if W.any() else strides)):
         start = part.point(W, intercept + part.design.mean @ W)
         point, n_iter, _ = follow(part, _points(method, part, start, ROUGH, equations), rough, trace, n_iter)
         W, intercept = point.W, point.intercept
@@ -87,12 +88,17 @@ def solve_logistic(problem: LogisticProblem, effort: Effort, last: tuple[Array, 
     points = _points(method, problem, start, final.goal, equations)
     point, n_iter, separable = follow(problem, points, final, trace, n_iter)
     stored = problem.stored(point)
+    attributes = {
+        **problem.attributes(point.W, point.intercept),
+        "n_iter_": np.array([n_iter], dtype=np.int32),
+        "solver_": method,
+        "dual_gap_": stored.gap,
+    }
     if problem.is_penalized:
         certificate = gap_certificate(stored.gap, stored.objective, effort.goal)
     else:
         certificate = gradient_certificate(stored.distance, separable, effort.goal)
-    attributes = {"n_iter_": np.array([n_iter], dtype=np.int32), "solver_": method, "dual_gap_": stored.gap}
-    return Fit(problem.attributes(point.W, point.intercept) | attributes, trace, certificate=certificate)
+    return Fit(attributes, trace, certificate=certificate)
 
 
 def choose_method(problem: LogisticProblem) -> str:
@@ -131,14 +137,11 @@ def follow(
     return point, n_iter, separable
 
 
-def _parts(problem: LogisticProblem) -> Iterator[LogisticProblem]:
-    """Yield the problem on parts of the rows that are worth solving for, and have rows of every class."""
+def _strides(problem: LogisticProblem) -> list[int]:
+    """Return the strides of the parts of the rows that are worth solving for."""
     n, p = problem.X.shape
     enough = max(FEWEST_ROWS, ROWS_PER_COEFFICIENT * (p + 1) * problem.n_columns)
-    for stride in STRIDES:
-        part = problem.every(stride) if n // stride >= enough else None
-        if part is not None:
-            yield part
+    return [stride for stride in STRIDES if n // stride >= enough]
 
 
 def _aim(problem: LogisticProblem, method: str) -> float:

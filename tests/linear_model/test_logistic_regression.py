@@ -215,6 +215,14 @@ def test_a_large_mean_costs_no_digits(penalty):
     assert pellucid.verify(far, X + 1e8, y).holds
 
 
+@penalties
+def test_a_large_mean_of_several_classes_is_certified_and_verified(penalty):
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(**PENALTIES[penalty]).fit(X + 1e8, y)
+    assert model.certificate_.holds
+    assert pellucid.verify(model, X + 1e8, y).holds
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 @penalties
 def test_scaling_the_features_scales_the_unpenalized_fit_and_keeps_the_certificate(scale, penalty):

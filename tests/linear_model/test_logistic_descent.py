@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from pellucid.linear_model import LogisticRegression, logistic_descent
-from pellucid.linear_model.logistic.logistic_descent import _LogisticProblem
+from pellucid.linear_model.logistic.logistic_descent import _MeanLogisticLoss
 from pellucid.optimize import Adam, GradientDescent, Newton, StochasticGradient
 
 METHODS = ["gradient descent", "accelerated gradient", "newton", "dfp", "bfgs", "l-bfgs", "conjugate gradient"]
@@ -43,7 +43,7 @@ def test_one_newton_step_by_hand():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_derivatives_are_those_of_the_objective(n_classes):
     X, y = problem(n_classes)
-    posed = _LogisticProblem(X, y, 0.5, fit_intercept=True)
+    posed = _MeanLogisticLoss(X, y, 0.5, fit_intercept=True)
     theta = np.random.default_rng(1).standard_normal(posed.size)
     np.testing.assert_allclose(posed.gradient(theta), approx_fprime(theta, posed.value), atol=1e-6)
     np.testing.assert_allclose(posed.hessian(theta), approx_fprime(theta, posed.gradient), atol=1e-6)

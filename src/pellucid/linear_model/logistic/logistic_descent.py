@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.utils import check_X_y
-from sklearn.utils.multiclass import check_classification_targets
 
 from pellucid.core.checks import check_one_of, check_positive, check_whole, is_number
+from pellucid.core.labels import encode_labels
 from pellucid.core.solution import Solution
 from pellucid.core.types import Array, Data
 from pellucid.optimize import FiniteSum, Method, Problem, StochasticGradient, Stopping, descend
@@ -83,7 +83,7 @@ def logistic_descent(
         check_positive(C=C, hint="For no penalty use numpy.inf.")
     check_one_of((True, False), fit_intercept=fit_intercept)
     check_whole(max_iter=max_iter)
-    posed = _LogisticProblem(X, y, C, fit_intercept=fit_intercept)
+    posed = _MeanLogisticLoss(X, y, C, fit_intercept=fit_intercept)
     if method == "stochastic gradient" and batch_size is None:
         batch_size = 1
     if batch_size is not None:
@@ -104,13 +104,12 @@ def logistic_descent(
     return Solution(posed.line(solution.x), solution.n_iter, solution.certificate, solution.trace)
 
 
-class _LogisticProblem:
+class _MeanLogisticLoss:
     """The objective with its derivatives; the weights of all classes stand in one vector, class by class."""
 
     def __init__(self, X: Data, y: Data, C: float, *, fit_intercept: bool) -> None:
         X, y = check_X_y(X, y, dtype=np.float64)
-        check_classification_targets(y)
-        classes, self.labels = np.unique(y, return_inverse=True)
+        classes, self.labels = encode_labels(y)
         if len(classes) < 2:
             raise ValueError(f"y must hold at least 2 classes, got one class: {classes.tolist()[0]!r}.")
         self.n, self.p = X.shape

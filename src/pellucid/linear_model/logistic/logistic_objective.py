@@ -58,11 +58,11 @@ class LogisticObjective:
         if penalty.l1 + penalty.l2 > 0.0:
             weight = weight * parameters.C
         _check_classes(parameters, data, weight)
-        is_penalized = bool(parameters.solver == "liblinear" and parameters.fit_intercept)
-        constant = float(parameters.intercept_scaling) if is_penalized else None
-        X = data.X if constant is None else _with_constant(data.X, constant)
-        fit_intercept = bool(parameters.fit_intercept) and constant is None
-        return cls(X, data.y, data.classes, weight, penalty, fit_intercept, constant)
+        if parameters.solver != "liblinear" or not parameters.fit_intercept:
+            return cls(data.X, data.y, data.classes, weight, penalty, bool(parameters.fit_intercept))
+        constant = float(parameters.intercept_scaling)
+        X = _with_constant(data.X, constant)
+        return cls(X, data.y, data.classes, weight, penalty, fit_intercept=False, constant=constant)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_columns", 1 if len(self.classes) == 2 else len(self.classes))

@@ -174,7 +174,8 @@ class LogisticProblem(LogisticObjective):
         """Return the point that the attributes of a model stand for, rounded as they are, with the gap they leave."""
         W, b = (value.astype(self.X.dtype).astype(np.float64) for value in (point.W, point.intercept))
         best = point if self.X.dtype == np.float64 else self.point(W, point.b)
-        given = self._probabilities(best.Z, b + self.design.mean @ W)
+        error = b + self.design.mean @ W - best.b
+        given = self._probabilities(best.Z, best.b + error - (0.0 if self.n_columns == 1 else error.mean()))
         excess = max(0.0, given.loss - best.loss)
         objective, gap, distance = best.objective + excess, best.gap + excess, best.distance
         if not self.is_penalized and self.fit_intercept:

@@ -82,14 +82,15 @@ def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certific
     X = task.X.astype(np.float64) if sparse.issparse(task.X) else np.asarray(task.X, dtype=np.float64)
     Y = np.eye(len(task.classes))[task.labels][:, -task.n_columns :]  # of two classes, the second alone
     mean = np.asarray(task.weight @ X).ravel() / task.weight.sum() if task.fit_intercept else np.zeros(len(W))
-    goal = min(parameters.tol, LARGEST_GAP)
+    size, b, goal = float(np.abs(b).max()), b + mean @ W, min(parameters.tol, LARGEST_GAP)
+    if task.n_columns > 1:
+        b = b - b.mean()  # the same for all classes changes nothing, but where means are large it costs digits
     if task.is_penalized:
-        certificate = _prove_gap(task, X, mean, Y, W, b + mean @ W, fitted.dual_gap_, goal)
+        certificate = _prove_gap(task, X, mean, Y, W, b, fitted.dual_gap_, goal)
     else:
-        certificate = _prove_gradient(task, X, mean, Y, _times(X, mean, W) + b + mean @ W, goal)
+        certificate = _prove_gradient(task, X, mean, Y, _times(X, mean, W) + b, goal)
     if parameters.fit_intercept:
         return certificate
-    size = float(np.abs(b).max())
     return certificate.with_claims(Claim("intercept", "size of intercept_: there is none", size, 0.0))
 
 

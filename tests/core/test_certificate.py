@@ -54,3 +54,9 @@ def test_refuses_unknown_grades_and_silence():
         Certificate("none")
     with pytest.raises(KeyError, match="claim must be one of"):
         Certificate("exact")["gap"]
+
+
+def test_infinity_proves_nothing():
+    assert not Claim("gap", "", math.inf, math.inf).holds
+    assert not Claim("gap", "", math.nan, 1.0).holds
+    assert Claim("gap", "", 1.0, math.inf).holds

@@ -1,7 +1,5 @@
 """ElasticNet: one feature by hand, agreement with lasso and ridge at the ends, certificates, scikit-learn."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +9,7 @@ from sklearn.linear_model import ElasticNet as PeerElasticNet
 import pellucid
 from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
 from pellucid.linear_model.sparse_regression.lasso import Lasso
+from tests.proving import quiet_proof
 
 seeds = settings(max_examples=20, deadline=None)
 seed = st.integers(0, 10_000)
@@ -73,10 +72,7 @@ def test_gap_is_never_below_the_true_suboptimality(seed, l1_ratio):
     lowest = objective(best, X, y)
     rng = np.random.default_rng(seed)
     best.coef_ = best.coef_ + rng.standard_normal(20) * 10.0 ** rng.integers(-6, 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pellucid.UncertifiedWarning)  # it is broken on purpose
-        gap = pellucid.verify(best, X, y)["duality gap"].value
-    assert gap >= (objective(best, X, y) - lowest) * (1 - 1e-9) - 1e-14
+    assert quiet_proof(best, X, y)["duality gap"].value >= (objective(best, X, y) - lowest) * (1 - 1e-9) - 1e-14
 
 
 @seeds
@@ -93,9 +89,7 @@ def test_verify_objects_to_a_coefficient_below_zero():
     X, y = problem(3)
     model = ElasticNet(alpha=0.05, positive=True).fit(X, y)
     model.coef_[np.argmin(model.coef_)] = -1e-9
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pellucid.UncertifiedWarning)  # it is broken on purpose
-        assert pellucid.verify(model, X, y)["duality gap"].value == np.inf
+    assert quiet_proof(model, X, y)["duality gap"].value == np.inf
 
 
 def test_sparse_coef_has_one_row_per_target():

@@ -39,5 +39,6 @@ CARDS = (
         input=InputRules(sparse=("csr",), order="C"),
         variants=({"n_clusters": 3, "init": "random", "tol": 0.0}, {"n_clusters": 1}),
         unproved=frozenset({"n_iter_"}),
+        squares=frozenset({"inertia_"}),
     ),
 )

@@ -114,7 +114,8 @@ class MethodCard:
         """Return the certificate of a fitted model, recomputed from its numbers and the data."""
         names = (*self.attributes, *self.rebuilt)
         attributes = {name: getattr(model, name) for name in names if hasattr(model, name)}
-        wrong = [name for name in self.attributes if self._is_no_number(name, attributes.get(name))]
+        proved = set(self.attributes) - self.unproved
+        wrong = sorted(name for name in proved if self._is_no_number(name, attributes.get(name)))
         if wrong:
             return Certificate("exact", (Claim("attributes", f"{', '.join(wrong)}: not a number, or huge", 1.0, 0.0),))
         seen = SimpleNamespace(**attributes, **self.asks(model, data))

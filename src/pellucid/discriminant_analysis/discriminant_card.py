@@ -78,6 +78,7 @@ CARDS = (
         input=InputRules(CLASSES, weights=False),
         variants=({"solver": "eigen", "shrinkage": 0.1}, {"reg_param": 0.5}),
         unproved=frozenset({"covariance_"}),
+        squares=frozenset({"scalings_"}),
         tests=("test_discriminant_analysis",),
     ),
 )

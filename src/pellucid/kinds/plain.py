@@ -98,7 +98,8 @@ class Either(Kind):
     def complaint(self, name: str, value: Any) -> Exception:
         """Return the error of the one kind beside None that is about such values, or a sentence that names all."""
         about = [kind for kind in self.kinds if not isinstance(kind, Nothing)]
-        if not np.iterable(value) or isinstance(value, str):
+        may_be_text = any(isinstance(kind, (OneOf, Text)) for kind in about)
+        if not np.iterable(value) or (isinstance(value, str) and not may_be_text):
             about = [kind for kind in about if not kind.holds_many]
         if is_number(value):
             about = [kind for kind in about if not isinstance(kind, (Flag, OneOf, Text))] or about

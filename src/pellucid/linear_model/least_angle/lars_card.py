@@ -39,6 +39,7 @@ SHARED: dict[str, Any] = {
     "attributes": WALKED,
     "input": InputRules(NUMBERS, several_targets=True, weights=False),
     "unproved": frozenset({"n_iter_", "active_"}),
+    "squares": frozenset({"alphas_"}),  # products of the units of X and y
     "tests": ("test_lars",),
 }
 CARDS = (

@@ -83,6 +83,7 @@ SEVERAL: dict[str, Any] = {
     "check": _check_mixes,
     "input": ONE["input"],
     "unproved": frozenset({"n_iter_", "dual_gap_", "mse_path_"}),  # held-out errors are not computed again
+    "squares": frozenset({"alpha_", "alphas_"}),  # products of the units of X and y
     "tests": ("test_enet_cv",),
 }
 MANY = {"alpha": 0.01, "positive": True}

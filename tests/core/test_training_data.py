@@ -1,0 +1,78 @@
+"""Training data: checked in one place, rows of weight 0 gone, labels as codes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from pellucid.core.labels import encode_labels, known_codes, rows_by_class
+from pellucid.core.training_data import CLASSES, NUMBERS, InputRules
+
+X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
+WORDS = np.array(["b", "a", "b", "c"])
+
+
+def test_rows_of_weight_0_are_gone_and_values_find_their_way_back():
+    data = InputRules(CLASSES).check(BaseEstimator(), X, WORDS, [2.0, 0.0, 1.0, 3.0])
+    assert data.X.tolist() == X[[0, 2, 3]].tolist()
+    assert data.classes.tolist() == ["a", "b", "c"]
+    assert data.y.tolist() == [1, 1, 2]
+    assert data.weight.tolist() == [2.0, 1.0, 3.0]
+    assert data.spread(np.array([10.0, 20.0, 30.0]), fill=-1.0).tolist() == [10.0, -1.0, 20.0, 30.0]
+    assert data.places(np.array([0, 1, 3])).tolist() == [0, 2]
+    assert data.n_given == 4
+
+
+def test_without_weights_every_row_counts_once():
+    data = InputRules(NUMBERS).check(BaseEstimator(), X, [1, 2, 3, 4])
+    assert data.weight is None
+    assert data.weights.tolist() == [1.0] * 4
+    assert data.spread(np.arange(4)).tolist() == [0, 1, 2, 3]
+
+
+def test_the_fingerprint_is_of_the_data_as_they_were_given():
+    rules = InputRules(CLASSES)
+    once, again = (rules.check(BaseEstimator(), X, WORDS, [1.0, 0.0, 1.0, 1.0]) for _ in range(2))
+    other = rules.check(BaseEstimator(), X, WORDS, [1.0, 1.0, 1.0, 1.0])
+    assert once.fingerprint == again.fingerprint != other.fingerprint
+
+
+def test_repeated_entries_of_sparse_rows_are_added_up():
+    twice = sparse.csr_array((np.ones(3), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    data = InputRules(NUMBERS, sparse=("csr",)).check(BaseEstimator(), twice, [1.0, 2.0])
+    assert data.X.has_canonical_format
+    assert data.X.toarray().tolist() == [[0.0, 2.0], [1.0, 0.0]]
+
+
+def test_labels_that_the_model_does_not_know_are_refused():
+    assert known_codes(np.array(["c", "a"]), np.array(["a", "c"])).tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"y must hold only the labels \['a', 'c'\] of the fit, got \['b'\]"):
+        known_codes(np.array(["a", "b"]), np.array(["a", "c"]))
+    with pytest.raises(ValueError, match="y must hold labels like"):
+        known_codes(np.array([1, 2]), np.array(["a", "c"]))
+
+
+def test_codes_by_table_are_those_by_sorting():
+    for y in (np.array([250, 3, 250], np.uint8), np.array([-128, 127, 0], np.int8), np.array([7, 3, 7])):
+        classes, codes = encode_labels(y)
+        np.testing.assert_array_equal(classes[codes], y)
+        np.testing.assert_array_equal(classes, np.unique(y))
+    assert [rows.tolist() for rows in rows_by_class(np.array([1, 0, 1]), 3)] == [[1], [0, 2], []]
+
+
+@pytest.mark.parametrize(
+    ("rules", "arguments", "message"),
+    [
+        (InputRules(CLASSES), (X, [0.5, 0.1, 0.2, 0.3]), "continuous"),
+        (InputRules(NUMBERS), (X, [1.0, np.nan, 2.0, 3.0]), "y contains NaN"),
+        (InputRules(NUMBERS), (np.where(X == 3.0, np.inf, X), [1, 2, 3, 4]), "X contains infinity"),
+        (InputRules(NUMBERS), (1e154 * X, [1, 2, 3, 4]), "X must have values whose squares are finite"),
+        (InputRules(NUMBERS), (X, [1, 2, 3, 4], [1.0, -1.0, 1.0, 1.0]), "sample_weight must be at least 0"),
+        (InputRules(NUMBERS, weights=False), (X, [1, 2, 3, 4], np.ones(4)), "sample_weight must be None"),
+    ],
+)
+def test_bad_data_get_one_sentence(rules, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        rules.check(BaseEstimator(), *arguments)

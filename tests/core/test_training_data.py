@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from pellucid.core.labels import encode_labels, known_codes, rows_by_class
-from pellucid.core.training_data import CLASSES, NUMBERS, InputRules
+from pellucid.core.training_data import ANY_SPARSE, CLASSES, NUMBERS, InputRules
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
 WORDS = np.array(["b", "a", "b", "c"])
@@ -44,6 +44,12 @@ def test_repeated_entries_of_sparse_rows_are_added_up():
     data = InputRules(NUMBERS, sparse=("csr",)).check(BaseEstimator(), twice, [1.0, 2.0])
     assert data.X.has_canonical_format
     assert data.X.toarray().tolist() == [[0.0, 2.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csr_array, sparse.csc_matrix])
+def test_sparse_rows_of_weight_0_are_gone_too(kind):
+    data = InputRules(NUMBERS, sparse=ANY_SPARSE).check(BaseEstimator(), kind(X), [1, 2, 3, 4], [1.0, 0.0, 1.0, 1.0])
+    assert data.X.toarray().tolist() == X[[0, 2, 3]].tolist()
 
 
 def test_labels_that_the_model_does_not_know_are_refused():

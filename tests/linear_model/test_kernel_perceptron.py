@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 import pellucid
 from pellucid.kernels import RBFKernel, ShiftedKernel
 from pellucid.linear_model import KernelPerceptron, Perceptron
-from pellucid.linear_model.row_by_row import kernel_perceptron_solvers
+from pellucid.linear_model.sgd import kernel_perceptron_solvers
 from pellucid.workings import show_work
 
 SQUARE = ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])

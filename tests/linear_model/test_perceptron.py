@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 from pellucid.linear_model import Perceptron
-from pellucid.linear_model.row_by_row.perceptron_proof import witnessed_margin
+from pellucid.linear_model.sgd.perceptron_proof import witnessed_margin
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 FEW = settings(max_examples=15, deadline=None)

@@ -156,4 +156,5 @@ def _counted(data: TrainingData) -> TrainingData:
         return data
     kept = np.flatnonzero(data.weight)
     y = None if data.y is None else data.y[kept]
-    return replace(data, X=data.X[kept], y=y, weight=data.weight[kept], kept=kept)
+    X = data.X.tocsr() if getattr(data.X, "format", "") == "coo" else data.X
+    return replace(data, X=X[kept], y=y, weight=data.weight[kept], kept=kept)

@@ -14,9 +14,9 @@ from pellucid.linear_model.ridge_regression.ridge import Ridge
 from pellucid.linear_model.ridge_regression.ridge_classifier import RidgeClassifier
 from pellucid.linear_model.ridge_regression.ridge_cv import RidgeCV
 from pellucid.linear_model.ridge_regression.ridge_error import ridge_error_split, shrinkage_factors
-from pellucid.linear_model.row_by_row.kernel_perceptron import KernelPerceptron
-from pellucid.linear_model.row_by_row.perceptron import Perceptron
-from pellucid.linear_model.row_by_row.sgd_classifier import SGDClassifier
+from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
+from pellucid.linear_model.sgd.perceptron import Perceptron
+from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
 from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
 from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV
 from pellucid.linear_model.sparse_regression.enet_path import enet_path, lasso_path

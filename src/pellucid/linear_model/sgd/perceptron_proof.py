@@ -27,7 +27,7 @@ from pellucid.core.linear_classifier import dense
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.linear_model.row_by_row.sgd_classifier_proof import (
+from pellucid.linear_model.sgd.sgd_classifier_proof import (
     descent_rule,
     kept_dual,
     plain_rows,

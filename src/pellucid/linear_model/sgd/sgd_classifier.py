@@ -9,10 +9,10 @@ from scipy.special import expit
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.row_by_row.row_by_row_classifier import RowByRowClassifier
+from pellucid.linear_model.sgd.sgd_base import SGDBase
 
 
-class SGDClassifier(RowByRowClassifier):
+class SGDClassifier(SGDBase):
     r"""Linear classifier learned by stochastic gradient descent; of several classes, one machine per class.
 
     .. math:: \min_{w,\,b}\ \frac1n\sum_i c_i\,\ell(t_i, w'x_i + b) + \alpha\Omega(w),\qquad

@@ -16,14 +16,14 @@ from pellucid.core.fit import Fit
 from pellucid.core.linear_classifier import machine_signs, winners
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.row_by_row.kernel_perceptron_proof import (
+from pellucid.linear_model.sgd.kernel_perceptron_proof import (
     is_given,
     kernel_factor,
     products,
     prove_kernel_perceptron,
 )
-from pellucid.linear_model.row_by_row.kernel_perceptron_solvers import KernelMachine, ProductRows, count_mistakes
-from pellucid.linear_model.row_by_row.presented_rows import Presentation, present_as_given, present_by_content
+from pellucid.linear_model.sgd.kernel_perceptron_solvers import KernelMachine, ProductRows, count_mistakes
+from pellucid.linear_model.sgd.presented_rows import Presentation, present_as_given, present_by_content
 
 
 class KernelPerceptron(ClassifierMixin, CertifiedEstimator):

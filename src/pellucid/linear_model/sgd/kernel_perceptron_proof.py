@@ -23,7 +23,7 @@ from pellucid.core.rounding import sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.kernels.kernel import Kernel, ShiftedKernel, kernel_from, scale_gamma
-from pellucid.linear_model.row_by_row.perceptron_proof import repeated_weight
+from pellucid.linear_model.sgd.perceptron_proof import repeated_weight
 
 
 @dataclass(frozen=True)

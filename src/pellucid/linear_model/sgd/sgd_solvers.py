@@ -13,8 +13,8 @@ from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.row_by_row.presented_rows import Presentation
-from pellucid.linear_model.row_by_row.row_by_row_rule import SCHEDULES, Rule
+from pellucid.linear_model.sgd.presented_rows import Presentation
+from pellucid.linear_model.sgd.sgd_rule import SCHEDULES, Rule
 
 FEW = 1 << 15
 """Entries below which an epoch is too short to be worth a thread."""
@@ -112,7 +112,7 @@ class _Learner:
     def __init__(
         self, machine: Machine, rows: Rows, rule: Rule, stopping: Stopping, first_step: float, shuffle: bool
     ) -> None:
-        from pellucid.linear_model.row_by_row import row_by_row_kernels as kernels
+        from pellucid.linear_model.sgd import sgd_kernels as kernels
 
         self.kernels, self.machine, self.rows, self.rule, self.stopping = kernels, machine, rows, rule, stopping
         self.state = np.zeros(kernels.STATE_SIZE)

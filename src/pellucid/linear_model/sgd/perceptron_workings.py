@@ -7,7 +7,7 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.row_by_row.perceptron_exact_workings import Look, Stop, Walk, walk
+from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels, sorted_classes

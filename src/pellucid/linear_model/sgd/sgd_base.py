@@ -21,22 +21,21 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.row_by_row.presented_rows import Presentation, present_as_given, present_by_content
-from pellucid.linear_model.row_by_row.row_by_row_solvers import Machine, Stopping, gather_rows, learn, scattered
-from pellucid.linear_model.row_by_row.row_by_row_start import Start, make_start
-from pellucid.linear_model.row_by_row.sgd_classifier_parameters import check_parts
-from pellucid.linear_model.row_by_row.sgd_classifier_proof import (
+from pellucid.linear_model.sgd.presented_rows import Presentation, present_as_given, present_by_content
+from pellucid.linear_model.sgd.sgd_classifier_proof import (
     descent_rule,
     no_proof_of_parts,
     objective_and_gap,
     sgd_certificate,
     sum_claims,
 )
+from pellucid.linear_model.sgd.sgd_solvers import Machine, Stopping, gather_rows, learn, scattered
+from pellucid.linear_model.sgd.sgd_start import Start, make_start
 
 STEPS_AND_AVERAGES = ("_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept")
 
 
-class RowByRowClassifier(LinearClassifier, ClassifierMixin, CertifiedEstimator):
+class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     """What SGDClassifier and Perceptron do alike; they differ in their parameters and in what they prove."""
 
     _counts_mistakes = False
@@ -100,7 +99,7 @@ class RowByRowClassifier(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     @partial_fit_method
     def partial_fit(self, X: Data, y: Data, classes: Data | None = None, sample_weight: Data | None = None) -> Self:
         """Show more rows once, going on from what was learned; the first call must name all ``classes``."""
-        check_parts(self)
+        _check_parts(self)
         known = check_classes(self, classes)
         data = self._check(X, y, sample_weight, reset=not hasattr(self, "classes_"), classes=known)
         _check_several(data.classes)
@@ -245,4 +244,17 @@ def _check_several(classes: Array) -> None:
         raise ValueError(
             f"y must hold at least 2 classes, got one class: {classes.tolist()[0]!r}. "
             "(The number of classes has to be greater than one.)"
+        )
+
+
+def _check_parts(estimator: Any) -> None:
+    """Refuse what cannot be done with data that come in parts."""
+    if estimator.early_stopping:
+        raise ValueError(
+            "early_stopping must be False with partial_fit, got True. Hold rows out yourself, or call fit."
+        )
+    if estimator.class_weight == "balanced":
+        raise ValueError(
+            "class_weight must not be 'balanced' with partial_fit, got 'balanced': one part does not know the shares "
+            "of the classes (class_weight 'balanced' is not supported for partial_fit). Pass a dict."
         )

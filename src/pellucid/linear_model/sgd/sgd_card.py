@@ -10,6 +10,7 @@ import numpy as np
 from pellucid.core.cards import MethodCard
 from pellucid.core.training_data import CLASSES, InputRules, TrainingData
 from pellucid.core.types import Data
+from pellucid.core.user_warnings import warn_user
 from pellucid.kernels.kernel import KERNELS
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Whole
@@ -25,18 +26,17 @@ from pellucid.kinds.usual import (
     RANDOM_STATE,
     VERBOSE,
 )
-from pellucid.linear_model.row_by_row.kernel_perceptron import KernelPerceptron
-from pellucid.linear_model.row_by_row.kernel_perceptron_proof import is_given, prove_kernel_perceptron
-from pellucid.linear_model.row_by_row.perceptron import Perceptron
-from pellucid.linear_model.row_by_row.perceptron_proof import prove_perceptron
-from pellucid.linear_model.row_by_row.row_by_row_rule import SCHEDULES
-from pellucid.linear_model.row_by_row.sgd_classifier import SGDClassifier
-from pellucid.linear_model.row_by_row.sgd_classifier_parameters import check_combination
-from pellucid.linear_model.row_by_row.sgd_classifier_proof import prove_sgd
+from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
+from pellucid.linear_model.sgd.kernel_perceptron_proof import is_given, prove_kernel_perceptron
+from pellucid.linear_model.sgd.perceptron import Perceptron
+from pellucid.linear_model.sgd.perceptron_proof import prove_perceptron
+from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
+from pellucid.linear_model.sgd.sgd_classifier_proof import prove_sgd
+from pellucid.linear_model.sgd.sgd_rule import SCHEDULES
 from pellucid.losses.named_losses import LOSS_NUMBERS
 
 WIDE = ("float64",)
-HERE = "pellucid.linear_model.row_by_row"
+HERE = "pellucid.linear_model.sgd"
 EPOCHS: dict[str, Kind] = {
     "penalty": Nothing() | OneOf(("l2", "l1", "elasticnet")),
     "alpha": NONNEGATIVE,
@@ -85,6 +85,25 @@ class ProductRules(InputRules):
         return data
 
 
+def _check_combination(estimator: Any) -> None:
+    """Refuse what has no meaning together."""
+    if estimator.l1_ratio is None and estimator.penalty == "elasticnet":
+        raise ValueError("l1_ratio must be a number with penalty='elasticnet', got None. Its default is 0.15.")
+    if estimator.power_t < 0.0:
+        warn_user(
+            f"power_t should be at least 0, got {estimator.power_t!r}: steps would grow, and scikit-learn is about to "
+            "refuse it. Use 0.5, the default.",
+            FutureWarning,
+        )
+    if estimator.learning_rate == "optimal" and estimator.alpha == 0:
+        raise ValueError("alpha must be above 0 with learning_rate='optimal', which divides by it, got 0.")
+    if estimator.learning_rate in ("pa1", "pa2") and estimator.loss != "hinge":
+        raise ValueError(
+            f"loss must be 'hinge' with learning_rate={estimator.learning_rate!r}, got {estimator.loss!r}. "
+            "Use another learning_rate."
+        )
+
+
 CARDS = (
     MethodCard(
         Perceptron,
@@ -92,7 +111,7 @@ CARDS = (
         prove=prove_perceptron,
         workings=f"{HERE}.perceptron_workings:perceptron_workings",
         parameters=EPOCHS,
-        check=check_combination,
+        check=_check_combination,
         attributes={**LEARNED, "n_mistakes_": COUNT},
         input=ROWS,
         variants=({"shuffle": False, "fit_intercept": False},),
@@ -110,7 +129,7 @@ CARDS = (
             "power_t": Number(),
             "average": FLAG | Whole(low=1, hint="For no averaging use False."),
         },
-        check=check_combination,
+        check=_check_combination,
         attributes={
             **LEARNED,
             "_standard_coef": Optional(Numbers(("n_machines", "n_features"), WIDE)),

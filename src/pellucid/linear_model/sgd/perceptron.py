@@ -7,12 +7,12 @@ from typing import Any
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.training_data import TrainingData
-from pellucid.linear_model.row_by_row.perceptron_proof import prove_perceptron
-from pellucid.linear_model.row_by_row.presented_rows import Presentation
-from pellucid.linear_model.row_by_row.row_by_row_classifier import RowByRowClassifier
+from pellucid.linear_model.sgd.perceptron_proof import prove_perceptron
+from pellucid.linear_model.sgd.presented_rows import Presentation
+from pellucid.linear_model.sgd.sgd_base import SGDBase
 
 
-class Perceptron(RowByRowClassifier):
+class Perceptron(SGDBase):
     r"""Linear classifier that learns from its mistakes alone; of several classes, one machine per class.
 
     .. math:: t_i(w'x_i + b) \le 0:\qquad w \leftarrow w + \eta\,c_i t_i x_i,\quad b \leftarrow b + \eta\,c_i t_i

@@ -25,7 +25,7 @@ from pellucid.core.linear_classifier import class_weights, dense, machine_costs,
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.linear_model.row_by_row.row_by_row_rule import SPARSE_INTERCEPT_RATE, Rule, make_rule
+from pellucid.linear_model.sgd.sgd_rule import SPARSE_INTERCEPT_RATE, Rule, make_rule
 from pellucid.losses.loss import MarginLoss, ResidualLoss
 from pellucid.losses.named_losses import named_loss
 

@@ -7,8 +7,8 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.row_by_row.perceptron_exact_workings import Look, Stop, Walk, walk
-from pellucid.linear_model.row_by_row.perceptron_workings import number_of_mistakes, two_classes
+from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk
+from pellucid.linear_model.sgd.perceptron_workings import number_of_mistakes, two_classes
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features, exact_number
 from pellucid.workings.exact_labels import read_labels

@@ -12,7 +12,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.kernels.kernel import Kernel
-from pellucid.linear_model.row_by_row.row_by_row_solvers import shuffled
+from pellucid.linear_model.sgd.sgd_solvers import shuffled
 
 MOST_KEPT = 1 << 28
 """Bytes of products that are kept; the rest is computed again when a row is a mistake again."""

@@ -236,7 +236,7 @@ def test_weights_of_named_classes_agree_with_scikit_learn():
         ({"C": 0.0}, "C must be above 0"),
         ({"intercept_scaling": -1.0}, "intercept_scaling must be above 0"),
         ({"multi_class": "one"}, "multi_class must be one of"),
-        ({"class_weight": "fair"}, "class_weight must be one of"),
+        ({"class_weight": "fair"}, "class_weight must be None, 'balanced' or a dict"),
         ({"verbose": -1}, "verbose must be at least 0"),
     ],
     ids=str,

@@ -38,6 +38,12 @@ class AugmentedRows:
         self.n, self.p = X.shape
         self.width = self.p + (constant > 0.0)
 
+    def stored(self, U: Array) -> dict[str, Any]:
+        """Return ``coef_`` and ``intercept_`` of weights, one row per machine, whose last column is the constant's."""
+        if not self.constant:
+            return {"coef_": U.copy(), "intercept_": 0.0}
+        return {"coef_": np.ascontiguousarray(U[:, :-1]), "intercept_": self.constant * U[:, -1]}
+
     def scores(self, u: Array) -> Array:
         """Return ``A u``."""
         offset = self.constant * u[-1] if self.constant else 0.0

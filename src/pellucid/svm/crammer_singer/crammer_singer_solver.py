@@ -17,13 +17,7 @@ from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
 from pellucid.svm.crammer_singer.crammer_singer_proof import dual_violation
-from pellucid.svm.linear_svc.linear_svc_proof import (
-    class_costs_of,
-    constant_of,
-    gap_certificate,
-    goal_of,
-    stored_weights,
-)
+from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, class_costs_of, gap_certificate
 
 FIRST_SMOOTHING = 1.0
 """In units of the wanted lead of the own class."""
@@ -35,18 +29,18 @@ FEW_PASSES, MANY_PASSES = 40, 500
 def fit_together(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fit:
     """Return the fit of one machine for all classes."""
     n_classes, cost = len(data.classes), class_costs_of(data, parameters)
-    rows = AugmentedRows(data.X, constant_of(parameters))
+    rows = AugmentedRows(data.X, parameters.intercept_scaling if parameters.fit_intercept else 0.0)
     problem = CrammerSinger(rows, data.y, cost, np.zeros((len(data.y), n_classes)))
 
     def shown(w: Array) -> bool:
-        return watch(_differences(w, n_classes))
+        return watch(rows.stored(_differences(w, n_classes)))
 
-    effort = Effort(goal_of(parameters.tol), parameters.max_iter, watch if watch is ignore else shown)
+    effort = Effort(min(parameters.tol, LARGEST_GAP), parameters.max_iter, watch if watch is ignore else shown)
     found = solve_together(problem, effort, seed)
     alpha = found.loss.pull  # (n, n_classes)
     attributes = {
         "classes_": data.classes,
-        **stored_weights(_differences(found.w, n_classes), parameters),
+        **rows.stored(_differences(found.w, n_classes)),
         "dual_coef_": data.spread(np.ascontiguousarray(alpha.T[1:] if n_classes == 2 else alpha.T)),
         "n_iter_": found.n_iter,
     }

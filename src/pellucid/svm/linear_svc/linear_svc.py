@@ -12,7 +12,6 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.linear_classifier import LinearClassifier
 from pellucid.core.types import Array, Data
 from pellucid.svm.crammer_singer.crammer_singer_solver import fit_together
-from pellucid.svm.linear_svc.linear_svc_proof import stored_weights
 from pellucid.svm.linear_svc.linear_svc_solvers import fit_machines
 
 
@@ -119,8 +118,7 @@ class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         if len(data.classes) < 2:
             raise ValueError(f"y must hold at least 2 classes, got one class: {data.classes.tolist()[0]!r}.")
         solve = fit_together if self.multi_class == "crammer_singer" else fit_machines
-        watch = self._watch(
-            data.X, data.given[1], attributes=lambda U: {"classes_": data.classes, **stored_weights(U, self)}
-        )
+        labels = {"classes_": data.classes}
+        watch = self._watch(data.X, data.given[1], attributes=lambda weights: labels | weights)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         return self._adopt(solve(data, self, watch, seed), data)

@@ -63,11 +63,6 @@ def constant_of(parameters: Any) -> float:
     return float(parameters.intercept_scaling) if parameters.fit_intercept else 0.0
 
 
-def goal_of(tol: float) -> float:
-    """Return the relative gap to reach."""
-    return min(tol, LARGEST_GAP)
-
-
 def machine_costs_of(data: TrainingData, parameters: Any) -> tuple[Array, Array]:
     """Return the sign and the cost of each row in each machine, of shape (n_machines, n_samples)."""
     signs = machine_signs(data.y, len(data.classes))
@@ -80,20 +75,13 @@ def class_costs_of(data: TrainingData, parameters: Any) -> Array:
     return class_weights(parameters.class_weight, data)[data.y] * parameters.C * data.weights
 
 
-def stored_weights(U: Array, parameters: Any) -> dict[str, Any]:
-    """Return ``coef_`` and ``intercept_`` of weights whose last column is that of the constant feature, if any."""
-    if not parameters.fit_intercept:
-        return {"coef_": U.copy(), "intercept_": 0.0}
-    return {"coef_": np.ascontiguousarray(U[:, :-1]), "intercept_": constant_of(parameters) * U[:, -1]}
-
-
 def gap_certificate(relative_gap: float, violation: float | None, parameters: Any) -> Certificate:
     """Return the certificate for the gap of the worst machine and, for the hinge, how far the dual leaves its box."""
     gap = Claim(
         "duality gap",
         "part of its objective by which the worst machine is above its minimum, at most",
         relative_gap,
-        goal_of(parameters.tol) + ROUNDING,
+        min(parameters.tol, LARGEST_GAP) + ROUNDING,
         "Raise max_iter, or standardize X.",
     )
     if violation is None:
@@ -143,7 +131,7 @@ def _signed_to_dual(dual: Array | None, k: int, signs: Array) -> Array:
 
 
 def box_violation(alpha: Array, cost: Array) -> float:
-    """Return how far, as a part of its cost, a dual variable is outside of its box."""
+    """Return how far, as a part of its cost, a dual variable is outside of its box; of any shape."""
     outside = np.maximum(-alpha, alpha - cost)
     return float(np.max(np.maximum(outside, 0.0) / np.where(cost > 0.0, cost, 1.0)))
 

@@ -19,14 +19,7 @@ from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
 from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
-from pellucid.svm.linear_svc.linear_svc_proof import (
-    box_violation,
-    constant_of,
-    gap_certificate,
-    goal_of,
-    machine_costs_of,
-    stored_weights,
-)
+from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, box_violation, gap_certificate, machine_costs_of
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
@@ -46,19 +39,20 @@ Solve = Callable[[MarginProblem, Effort], MarginFit]
 def fit_machines(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fit:
     """Return the fit of one machine per class, or one for two classes."""
     signs, cost = machine_costs_of(data, parameters)
-    rows = AugmentedRows(data.X, constant_of(parameters))
+    rows = AugmentedRows(data.X, parameters.intercept_scaling if parameters.fit_intercept else 0.0)
     solve = choose_solver(parameters.loss, parameters.penalty, rows, seed)
-    machines = _solve_each(rows, signs, cost, solve, Effort(goal_of(parameters.tol), parameters.max_iter, watch))
+    effort = Effort(min(parameters.tol, LARGEST_GAP), parameters.max_iter, watch)
+    machines = _solve_each(rows, signs, cost, solve, effort)
     attributes = {
         "classes_": data.classes,
-        **stored_weights(np.stack([machine.u for machine in machines]), parameters),
+        **rows.stored(np.stack([machine.u for machine in machines])),
         "n_iter_": max(machine.n_iter for machine in machines),
     }
     violation = None
     if parameters.loss == "hinge":
         alphas = np.stack([np.zeros(rows.n) if machine.alpha is None else machine.alpha for machine in machines])
         attributes["dual_coef_"] = data.spread(alphas * signs)
-        violation = float(np.max([box_violation(alpha, c) for alpha, c in zip(alphas, cost, strict=True)]))
+        violation = box_violation(alphas, cost)
     relative_gap = max(machine.gap / abs(machine.objective) for machine in machines)
     return Fit(attributes, _joined_trace(machines), certificate=gap_certificate(relative_gap, violation, parameters))
 
@@ -70,7 +64,7 @@ def _solve_each(rows: AugmentedRows, signs: Array, cost: Array, solve: Solve, ef
     def fit(k: int) -> MarginFit:
         def seen(u: Array) -> bool:
             so_far[k] = u
-            return effort.watch(so_far)
+            return effort.watch(rows.stored(so_far))
 
         used = cost[k] > 0.0
         problem = MarginProblem(rows, signs[k], cost[k])

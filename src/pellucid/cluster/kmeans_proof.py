@@ -26,7 +26,7 @@ def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     centers, labels = np.asarray(fitted.cluster_centers_, dtype=np.float64), _labels_of_rows(fitted.labels_, data)
     shape = (parameters.n_clusters, X.shape[1])
     if centers.shape != shape or labels.shape != weight.shape or not _are_places(labels, len(centers)):
-        return _certificate(math.inf, math.inf, math.inf, parameters.tol, math.inf, 0)
+        return kmeans_certificate(math.inf, math.inf, math.inf, 0)
     strays, objective, sums = 0, 0.0, np.zeros(shape)
     mean, square = np.asarray(X.T @ weight).ravel() / weight.sum(), np.zeros(shape[1])
     for start in range(0, len(weight), ROWS_AT_ONCE):
@@ -41,20 +41,22 @@ def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
         np.add.at(sums, labels[rows], weight[rows, None] * (block - centers[labels[rows]]))
     total = np.bincount(labels, weights=weight, minlength=len(centers))
     moves = sums / np.where(total > 0.0, total, 1.0)[:, None]
-    rounding = _rounding_of_centers(X, fitted.cluster_centers_.dtype, len(centers))
+    rounding = rounding_of_centers(X, len(centers))
     allowed = parameters.tol * float(square.mean()) / float(weight.sum()) + rounding
     error = abs(fitted.inertia_ - objective) / objective if objective > 0.0 else abs(fitted.inertia_)
-    return _certificate(float(strays), float(np.sum(moves**2)), error, parameters.tol, allowed, X.shape[0])
+    certificate = kmeans_certificate(float(strays), float(np.sum(moves**2)), allowed, X.shape[0])
+    statement = "relative distance of inertia_ from its recomputed value"
+    return certificate.with_claims(Claim("objective", statement, error, sum_error(X.shape[0])))
 
 
-def _certificate(strays: float, moved: float, error: float, tol: float, allowed: float, n: int) -> Certificate:
-    remedy = "Raise max_iter, or tol." if tol > 0.0 else "Raise max_iter, or set tol above 0."
+def kmeans_certificate(strays: float, moved: float, allowed: float, n_rows: int) -> Certificate:
+    """Return what is claimed of a fixed point; a fit looks at ``n_rows`` of the rows, ``verify`` at all."""
+    statement = f"of {n_rows:,} rows, those nearer to another center than to their own"
     return Certificate(
         "stationary",
         (
-            Claim("assignment", "rows that are nearer to another center than to their own", strays, 0.0),
-            Claim("centers", "sum of squared moves in one more step", moved, allowed, remedy),
-            Claim("objective", "relative distance of inertia_ from its recomputed value", error, sum_error(n)),
+            Claim("assignment", statement, strays, 0.0),
+            Claim("centers", "sum of squared moves in one more step", moved, allowed, "Raise max_iter, or tol."),
         ),
     )
 
@@ -68,7 +70,7 @@ def _are_places(labels: Array, n_clusters: int) -> bool:
     return labels.dtype.kind == "i" and bool(np.all((labels >= 0) & (labels < n_clusters)))
 
 
-def _rounding_of_centers(X: Any, dtype: Any, n_clusters: int) -> float:
-    """Return by how much, squared and summed, centers differ from means because they are stored in this precision."""
+def rounding_of_centers(X: Any, n_clusters: int) -> float:
+    """Return by how much, squared and summed, centers differ from means because they are stored as the data are."""
     largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
-    return n_clusters * X.shape[1] * (8.0 * float(np.finfo(dtype).eps) * largest) ** 2
+    return n_clusters * X.shape[1] * (8.0 * float(np.finfo(X.dtype).eps) * largest) ** 2

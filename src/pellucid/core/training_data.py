@@ -117,11 +117,7 @@ class InputRules:
             name = type(estimator).__name__
             raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
         X, y = self._validated(estimator, X, y, reset=reset)
-        if sparse.issparse(X) and X.format != "coo" and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()  # and puts the entries in order
-        if not self.missing and (self.looks_for_nan or not reset):
-            check_finite(X, estimator)
+        X = self._settled(estimator, X, look_for_nan=self.looks_for_nan or not reset)
         weight = check_sample_weight(sample_weight, X)
         if self.target == NUMBERS:
             check_finite(y, estimator, "y")
@@ -135,8 +131,21 @@ class InputRules:
         data = _counted(data)  # a row of weight 0 may have any label
         return replace(data, classes=classes, y=known_codes(data.y, classes))
 
-    def _validated(self, estimator: Any, X: Data, y: Data, *, reset: bool) -> tuple[Any, Any]:
-        options = {
+    def check_rows(self, estimator: Any, X: Data) -> Any:
+        """Return new rows in the form of the training rows."""
+        X = validate_data(estimator, X, **self._options(reset=False) | {"ensure_min_samples": 1})
+        return self._settled(estimator, X, look_for_nan=True)
+
+    def _settled(self, estimator: Any, X: Any, *, look_for_nan: bool) -> Any:
+        if sparse.issparse(X) and X.format != "coo" and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()  # and puts the entries in order
+        if look_for_nan and not self.missing:
+            check_finite(X, estimator)
+        return X
+
+    def _options(self, *, reset: bool) -> dict[str, Any]:
+        return {
             "reset": reset,
             "accept_sparse": self.sparse or False,
             "dtype": self.dtypes,
@@ -144,6 +153,9 @@ class InputRules:
             "ensure_all_finite": "allow-nan" if self.missing else False,  # otherwise on all threads, by check_finite
             "ensure_min_samples": self.fewest_rows,
         }
+
+    def _validated(self, estimator: Any, X: Data, y: Data, *, reset: bool) -> tuple[Any, Any]:
+        options = self._options(reset=reset)
         if self.target == NO_TARGET:
             return validate_data(estimator, X, **options), None
         several = self.several_targets or self.target == UNCHECKED

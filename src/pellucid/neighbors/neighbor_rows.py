@@ -9,10 +9,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.neighbors import BallTree, KDTree
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import check_non_negative
 
-from pellucid.core.finite import check_finite
-from pellucid.core.training_data import FLOATS, NUMBERS, UNCHECKED, InputRules, TrainingData
+from pellucid.core.training_data import NUMBERS, UNCHECKED, InputRules, TrainingData
 from pellucid.core.types import Data
 from pellucid.neighbors.metric import check_keeps_zeros
 
@@ -35,28 +34,20 @@ class NeighborRules(InputRules):
                 "training rows to each other."
             )
         y = data.y.toarray() if sparse.issparse(data.y) else data.y
-        return replace(data, X=self._ordered(estimator, data.X), y=y, given=(data.X, y, None))
+        self._check_distances(estimator, data.X)
+        return replace(data, y=y, given=(data.X, y, None))
 
     def check_rows(self, estimator: Any, X: Data) -> Any:
         """Return queries, in the form of the training rows."""
         if self.precomputed:
             check_keeps_zeros(X)
-        finite: Any = "allow-nan" if self.missing else False
-        X = validate_data(
-            estimator, X, accept_sparse="csr", dtype=FLOATS, order="C", ensure_all_finite=finite, reset=False
-        )
-        if not self.missing:
-            check_finite(X, estimator)
-        return self._ordered(estimator, X)
+        X = super().check_rows(estimator, X)
+        self._check_distances(estimator, X)
+        return X
 
-    def _ordered(self, estimator: Any, X: Any) -> Any:
+    def _check_distances(self, estimator: Any, X: Any) -> None:
         if self.precomputed:
             check_non_negative(X, f"{type(estimator).__name__} with metric='precomputed'")
-        if not sparse.issparse(X) or X.has_canonical_format:
-            return X
-        X = X.copy()
-        X.sum_duplicates()  # and puts the columns of each row in order
-        return X
 
 
 def rules_for_neighbors(estimator: Any) -> NeighborRules:

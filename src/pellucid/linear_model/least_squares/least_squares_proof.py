@@ -50,7 +50,7 @@ class Evidence:
 
 def least_squares_certificate(evidence: Evidence, *, dtype: Any, tol: float = 0.0) -> Certificate:
     """Return the claims for the evidence. ``tol`` is the tolerance of an iterative solver, 0 for a direct one."""
-    rounding = ROUNDING + 8 * float(np.finfo(dtype).eps) * (dtype != np.float64)
+    rounding = rounding_unit(dtype)
     bound = max(rounding, tol)
     remedy = "Check the data for extreme values." if tol == 0.0 else "Raise max_iter, or use solver='auto'."
     claims = [
@@ -80,6 +80,11 @@ def least_squares_certificate(evidence: Evidence, *, dtype: Any, tol: float = 0.
         statement = "part of coef_ that does not change the fit, relative to coef_"
         claims.append(Claim("least norm", statement, evidence.least_norm, 1e-6, "Drop linearly dependent columns."))
     return Certificate("exact" if tol == 0.0 else "stationary", tuple(claims))
+
+
+def rounding_unit(dtype: Any) -> float:
+    """Return the relative error that sums may have which are stored in this dtype of the training data."""
+    return ROUNDING + 8 * float(np.finfo(dtype).eps) * (dtype != np.float64)
 
 
 def size_of_fit(norms: Array, w: Array, b_norm: Array) -> Array:

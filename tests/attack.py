@@ -29,6 +29,9 @@ from tests.tampering import answers, changes, objects, other_values, same_answer
 
 SHARED = {"trace_", "certificate_", "data_fingerprint_", "fit_parameters_", "n_features_in_", "feature_names_in_"}
 
+SLOW = 20.0
+"""Seconds after which an attack on one model is named."""
+
 Problem = tuple[Any, Any, dict[str, Any]]
 
 PREPARATIONS: dict[str, Callable[[Any, Any], Problem]] = {
@@ -132,7 +135,10 @@ def main() -> None:
     for card, estimator in carded():
         if not given.names or card.name in given.names:
             for preparation in ["plain"] if given.quick else PREPARATIONS:
+                begun = time.monotonic()
                 attack(card, estimator, preparation, tally)
+                if (took := time.monotonic() - begun) > SLOW:
+                    print(f"slow        {card.name}{_settings(estimator)} {preparation}: {took:.0f} s", flush=True)
     print(tally)
     print(f"{time.monotonic() - start:.0f} s")
 

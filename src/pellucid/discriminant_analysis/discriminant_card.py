@@ -69,6 +69,7 @@ CARDS = (
         QuadraticDiscriminantAnalysis,
         topics=("CLS-3",),
         prove=prove_quadratic,
+        workings="pellucid.discriminant_analysis.quadratic_discriminant_workings:quadratic_discriminant_workings",
         parameters={"solver": OneOf(("svd", "eigen")), **SETTINGS, "reg_param": Number(low=0, high=1)},
         check=check_covariance_parameters,
         attributes={

@@ -5,7 +5,7 @@
     python -m tests.attack --quick            the data as they are, without other preparations
 
 A change is *silent* when the model then answers differently and ``verify`` still holds. Parameters are changed after
-the fit: silent is a change after which a new fit would answer differently.
+the fit, and the data when the model is verified: silent is a change after which a new fit would answer differently.
 """
 
 from __future__ import annotations
@@ -91,6 +91,29 @@ def attack(card: MethodCard, estimator: Any, preparation: str, tally: Tally) -> 
         changed = copy.copy(model).set_params(**{name: value})
         if not objects(changed, X, y, **weights) and _refit_differs(changed, said, X, y, weights):
             tally.silent.append(f"silent      {where}: parameter {name}={value!r}")
+    for word, Z, labels in _other_data(X, y):
+        tally.tried["data sets"] += 1
+        if not objects(model, Z, labels, **_as_many(weights, len(labels))) and _refit_differs(
+            model, said, Z, labels, _as_many(weights, len(labels)), asked=X
+        ):
+            tally.silent.append(f"silent      {where}: {word}")
+
+
+def _other_data(X: Any, y: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield data that the model was not fitted to: a row moved, targets exchanged, a part of the rows."""
+    moved = X.copy()
+    moved[[0]] = X[[-1]]
+    yield "first row replaced", moved, y
+    if y is not None:
+        yield "targets reversed", X, y[::-1]
+        other = y.copy()
+        other[0], other[-1] = y[-1], y[0]
+        yield "two targets exchanged", X, other
+    yield "half of the rows", X[: X.shape[0] // 2], y[: len(y) // 2]
+
+
+def _as_many(weights: dict[str, Any], n: int) -> dict[str, Any]:
+    return {name: weight[:n] for name, weight in weights.items()}
 
 
 def _broken_models(card: MethodCard, model: Any) -> Iterator[tuple[str, str, Any]]:
@@ -108,15 +131,17 @@ def _other_parameters(card: MethodCard, model: Any) -> Iterator[tuple[str, Any]]
             yield name, value
 
 
-def _refit_differs(model: Any, said: dict[str, Any], X: Any, y: Any, weights: dict[str, Any]) -> bool:
-    """Return whether the parameters ask for another model; a combination that no fit takes asks for none."""
+def _refit_differs(
+    model: Any, said: dict[str, Any], X: Any, y: Any, weights: dict[str, Any], asked: Any = None
+) -> bool:
+    """Return whether parameters and data ask for another model; a combination that no fit takes asks for none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             again = clone(model).fit(X, y, **weights)
         except (ValueError, TypeError, NotImplementedError):
             return True
-    return not same_answers(said, answers(again, X), tolerance=1e-4)
+    return not same_answers(said, answers(again, X if asked is None else asked), tolerance=1e-4)
 
 
 def _settings(estimator: Any) -> str:

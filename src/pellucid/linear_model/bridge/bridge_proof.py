@@ -7,9 +7,10 @@ below:
           \omega^*(v) = \alpha (q - 1)\left(\frac{|v|}{\alpha q}\right)^{q/(q-1)}
 
 (for :math:`q = 1`, :math:`\omega^*` is 0 where :math:`|v| \le \alpha` and infinite elsewhere). The proof takes the best
-multiple of :math:`\theta = (b - Aw)/N`. Rounding of :math:`w` changes that bound in proportion, though the objective only
-by its square; so where Newton's step is no longer than rounding, it also takes the residual after that step. For :math:`q < 1` the problem is not convex and only this is claimed: no
-change of a single coefficient lowers the objective.
+multiple of :math:`\theta = (b - Aw)/N`. Rounding of :math:`w` changes that bound in proportion, though the objective
+only by its square; so where Newton's step is no longer than rounding, it also takes the residual after that step. For
+:math:`q < 1` the problem is not convex and only this is claimed: no change of a single coefficient lowers the
+objective.
 """
 
 from __future__ import annotations

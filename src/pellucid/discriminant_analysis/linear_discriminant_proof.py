@@ -44,7 +44,7 @@ def linear_certificate(
     - intercepts: :math:`-\frac12\mu_k'w_k + \log\pi_k`, in the same form.
 
     In units of the deviations, with :math:`\kappa` the condition of :math:`\Sigma` there, rounding of the moments
-    changes the scores by a part :math:`\kappa\varepsilon`, rounding of the coefficients by :math:`\sqrt\kappa\varepsilon`.
+    changes the scores by a part :math:`\kappa\varepsilon`, that of the coefficients by :math:`\sqrt\kappa\varepsilon`.
     """
     axes = _Axes.of(within, parameters)
     unit = rounding_unit(dtype)

@@ -9,7 +9,7 @@ below:
 (for :math:`q = 1`, :math:`\omega^*` is 0 where :math:`|v| \le \alpha` and infinite elsewhere). The proof takes the best
 multiple of :math:`\theta = (b - Aw)/N`. Rounding of :math:`w` changes that bound in proportion, though the objective
 by its square only; so where Newton's step is no longer than rounding, it also takes the residual after that step. For
-:math:`q < 1` the problem is not convex and only this is claimed: no change of a single coefficient lowers the objective.
+:math:`q < 1` the problem is not convex and only this is claimed: no change of one coefficient lowers the objective.
 """
 
 from __future__ import annotations

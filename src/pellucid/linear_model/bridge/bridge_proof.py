@@ -8,9 +8,8 @@ below:
 
 (for :math:`q = 1`, :math:`\omega^*` is 0 where :math:`|v| \le \alpha` and infinite elsewhere). The proof takes the best
 multiple of :math:`\theta = (b - Aw)/N`. Rounding of :math:`w` changes that bound in proportion, though the objective
-only by its square; so where Newton's step is no longer than rounding, it also takes the residual after that step. For
-:math:`q < 1` the problem is not convex and only this is claimed: no change of a single coefficient lowers the
-objective.
+by its square only; so where Newton's step is no longer than rounding, it also takes the residual after that step. For
+:math:`q < 1` the problem is not convex and only this is claimed: no change of one coefficient lowers the objective.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from scipy.linalg import svd
 from scipy.optimize import brentq, minimize_scalar
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import EPSILON
+from pellucid.core.rounding import EPSILON, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.linear_model.least_squares.least_squares_proof import intercept_evidence, rounding_unit
+from pellucid.linear_model.least_squares.least_squares_proof import intercept_evidence
 
 REMEDY = "Raise max_iter or tol, or standardize X."
 

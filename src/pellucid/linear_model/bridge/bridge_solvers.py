@@ -71,8 +71,10 @@ def newton_move(design: Design, residual: Array, gradient: Array, w: Array, alph
         return False
     slope = alpha * q * size ** (q - 1.0) * np.sign(before) - gradient[support] / total
     bend = np.sqrt(alpha * q * (q - 1.0) * size ** (q - 2.0))
-    triangle = np.linalg.qr(np.vstack([design.columns(support) / np.sqrt(total), np.diag(bend)]), mode="r")
-    if np.abs(triangle.diagonal()).min() <= SINGULAR * np.abs(triangle.diagonal()).max():
+    root = np.vstack([design.columns(support) / np.sqrt(total), np.diag(bend)])
+    triangle = np.asarray(np.linalg.qr(root, mode="r"))
+    pivots = np.abs(triangle.diagonal())
+    if pivots.min() <= SINGULAR * pivots.max():
         return False
     step = -solve_triangular(triangle, solve_triangular(triangle, slope, trans=1))
     crossing = np.where(before * step < 0.0, -before / np.where(step == 0.0, 1.0, step), np.inf)

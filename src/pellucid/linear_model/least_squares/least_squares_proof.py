@@ -16,13 +16,10 @@ from scipy import sparse
 from scipy.linalg import qr, svd, svdvals
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import EPSILON
+from pellucid.core.rounding import EPSILON, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_squares.inference_proof import inference_claims, spectrum_claims
-
-ROUNDING = 1000 * EPSILON
-"""Relative error that float64 sums of products may leave."""
 
 DIGITS_LOST = 1e-3
 """Relative error of the coefficients above which fewer than three digits can be trusted."""
@@ -80,11 +77,6 @@ def least_squares_certificate(evidence: Evidence, *, dtype: Any, tol: float = 0.
         statement = "part of coef_ that does not change the fit, relative to coef_"
         claims.append(Claim("least norm", statement, evidence.least_norm, 1e-6, "Drop linearly dependent columns."))
     return Certificate("exact" if tol == 0.0 else "stationary", tuple(claims))
-
-
-def rounding_unit(dtype: Any) -> float:
-    """Return the relative error that sums may have which are stored in this dtype of the training data."""
-    return ROUNDING + 8 * float(np.finfo(dtype).eps) * (dtype != np.float64)
 
 
 def size_of_fit(norms: Array, w: Array, b_norm: Array) -> Array:

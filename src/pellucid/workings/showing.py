@@ -79,7 +79,10 @@ def show_work(
     if maker is not None:
         document = maker(estimator, X, y)
     else:
-        document = compared(_find(estimator)(estimator, X, y), _fitted(estimator, X, y))
+        maker = _find(estimator)
+        model = estimator if _is_fitted(estimator) else clone(estimator)
+        document = maker(model, X, y)  # refuses too much data before anything is fitted
+        document = compared(document, model if _is_fitted(model) else model.fit(X, y))
     return document if format is None else document.printed(format)
 
 
@@ -125,12 +128,12 @@ def _workings_of(kind: type) -> str | None:
     return None if card is None else card.workings
 
 
-def _fitted(estimator: Any, X: Data, y: Data) -> Any:
+def _is_fitted(estimator: Any) -> bool:
     try:
         check_is_fitted(estimator)
     except NotFittedError:
-        return clone(estimator).fit(X, y)
-    return estimator
+        return False
+    return True
 
 
 def has_cut_numbers(node: Any) -> bool:

@@ -120,6 +120,7 @@ CARDS = (
         SGDClassifier,
         topics=("CLS-5",),
         prove=prove_sgd,
+        workings=f"{HERE}.sgd_classifier_workings:sgd_classifier_workings",
         parameters={
             "loss": OneOf(tuple(LOSS_NUMBERS)),
             "learning_rate": OneOf(tuple(SCHEDULES)),

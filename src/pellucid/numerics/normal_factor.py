@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, lapack, qr, svd
+from scipy.linalg import cho_solve, lapack, qr, svd, svdvals
 
 from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
@@ -17,6 +18,9 @@ EPS = float(np.finfo(np.float64).eps)
 
 SAFE_CONDITION = 1e5
 """Largest condition number of A for which A'A is factored: refinement then still gains five digits a step."""
+
+MANY_COLUMNS = 2000
+"""From this many columns on the threads of BLAS gain more in a factorization than they lose by waiting."""
 
 
 class NormalFactor(Protocol):
@@ -61,7 +65,14 @@ class CholeskyFactor:
 
     def inverse(self) -> Array:
         """Return the pseudo-inverse."""
-        return self.solve(np.eye(self.size))
+        inverse, out = np.zeros((self.size, self.size)), np.ix_(self.kept, self.kept)
+        upper = np.triu(lapack.dpotri(self.upper)[0]) * np.outer(self.scale, self.scale)
+        inverse[out] = upper + np.triu(upper, 1).T
+        return inverse
+
+    def singular_values(self) -> Array:
+        """Return the singular values of ``A`` where there is no penalty, largest first, 0 for a column left out."""
+        return np.pad(svdvals(self.upper / self.scale, check_finite=False), (0, self.size - len(self.kept)))
 
 
 def cholesky_factor(gram: Array, noise: Array, condition_limit: float = SAFE_CONDITION) -> CholeskyFactor | None:
@@ -70,17 +81,18 @@ def cholesky_factor(gram: Array, noise: Array, condition_limit: float = SAFE_CON
     A column whose squared norm is within ``noise`` counts as zero.
     """
     diagonal = gram.diagonal()
-    kept = np.flatnonzero(diagonal > noise)
     if not np.all(np.isfinite(diagonal)):
         return None
+    kept = np.flatnonzero(diagonal > noise)
     scale = 1.0 / np.sqrt(diagonal[kept])
-    scaled = gram[np.ix_(kept, kept)] * np.outer(scale, scale)
-    try:
-        with shared_blas():
-            upper = cholesky(scaled, check_finite=False)
-    except np.linalg.LinAlgError:
+    scaled = (gram if len(kept) == len(gram) else gram[np.ix_(kept, kept)]) * scale
+    scaled *= scale[:, None]
+    size = np.abs(scaled).sum(axis=0).max(initial=0.0)
+    with shared_blas() if len(kept) >= MANY_COLUMNS else nullcontext():
+        upper, failed = lapack.dpotrf(scaled.T, overwrite_a=True)  # the transpose of C order is Fortran order: no copy
+    if failed:
         return None
-    reciprocal = lapack.dpocon(upper, np.abs(scaled).sum(axis=0).max())[0] if len(kept) else 1.0
+    reciprocal = lapack.dpocon(upper, size)[0] if len(kept) else 1.0
     condition = 1.0 / np.sqrt(max(reciprocal, EPS**2))
     return CholeskyFactor(upper, scale, kept, len(gram), condition) if condition <= condition_limit else None
 

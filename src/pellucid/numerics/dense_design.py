@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.linalg.blas import dgemm, dsyrk
 
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
 from pellucid.numerics.row_pass_kernels import pull_pass, residual_pass
 from pellucid.numerics.target import center_target
@@ -186,7 +186,7 @@ class DenseDesign:
             pulls, sums = zip(*moments, strict=True)
             return total, _total(list(pulls)), _total(list(sums))
 
-        uppers, pulls, sums = zip(*run_blocks(work, self._parts()), strict=True)
+        uppers, pulls, sums = zip(*run_blocks(work, self._parts(self.X.size * p)), strict=True)
         return _mirror_upper(_total(list(uppers))), _total(list(pulls)), _total(list(sums))
 
     def _tiled_products(self, b: Array, plain: bool) -> tuple[Array, Array, Array]:
@@ -195,7 +195,7 @@ class DenseDesign:
         blocks = self._whole(self._all()) if plain else self._centered(self._all(), rows_at_least=4 * FEWEST_ROWS)
         for rows, block in blocks:
             _add_gram(block, gram)
-            parts = split_evenly(len(block), thread_count())
+            parts = shares(len(block), block.size)
             moments += run_blocks(partial(self._part_of_moments, block, b[rows]), parts)
         pulls, sums = zip(*moments, strict=True)
         return gram, _total(list(pulls)), _total(list(sums))
@@ -323,8 +323,8 @@ class DenseDesign:
         self._find_mean()
         return run_blocks(work, self._parts())
 
-    def _parts(self) -> list[slice]:
-        return split_evenly(self.shape[0], thread_count())
+    def _parts(self, work: int | None = None) -> list[slice]:
+        return shares(self.shape[0], self.X.size if work is None else work)
 
     def _height(self, width: int, rows_at_least: int) -> int:
         size = min(BLOCK_BYTES, 8 * self.X.size // LARGEST_PART)
@@ -400,5 +400,7 @@ def _outer(mean: Array, sums: Array) -> Array:
 
 
 def _mirror_upper(upper: Array) -> Array:
-    """Return the symmetric matrix whose upper triangle is given."""
-    return np.triu(upper) + np.triu(upper, 1).T
+    """Return the symmetric matrix whose upper triangle is given, with zeros below it."""
+    whole = upper + upper.T
+    np.fill_diagonal(whole, upper.diagonal())
+    return whole

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,9 +17,6 @@ EPS = float(np.finfo(np.float64).eps)
 
 SAFE_CONDITION = 1e5
 """Largest condition number of A for which A'A is factored: refinement then still gains five digits a step."""
-
-MANY_COLUMNS = 2000
-"""From this many columns on the threads of BLAS gain more in a factorization than they lose by waiting."""
 
 
 class NormalFactor(Protocol):
@@ -88,7 +84,7 @@ def cholesky_factor(gram: Array, noise: Array, condition_limit: float = SAFE_CON
     scaled = (gram if len(kept) == len(gram) else gram[np.ix_(kept, kept)]) * scale
     scaled *= scale[:, None]
     size = np.abs(scaled).sum(axis=0).max(initial=0.0)
-    with shared_blas() if len(kept) >= MANY_COLUMNS else nullcontext():
+    with shared_blas(len(kept) ** 3 / 3):
         upper, failed = lapack.dpotrf(scaled.T, overwrite_a=True)  # the transpose of C order is Fortran order: no copy
     if failed:
         return None
@@ -142,7 +138,7 @@ def spectral_factor(triangle: Array, noise: Array, alpha: float = 0.0, cutoff: f
     present = norms**2 > noise
     unit_columns = alpha == 0.0 and cutoff is None
     scale = np.where(present, 1.0 / np.where(norms > 0, norms, 1.0), 0.0) if unit_columns else present.astype(float)
-    with shared_blas():
+    with shared_blas(20.0 * p**2 * len(triangle)):
         left, s, right = svd(triangle * scale, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     least = (max(100, 10 * p) * EPS if cutoff is None else cutoff) * s.max(initial=0.0)
     rank = int(np.sum(s > least)) if alpha == 0.0 else int(np.sum(s > 0.0))
@@ -172,7 +168,7 @@ def triangular_factor(design: Design, b: Array) -> tuple[Array, Array]:
     stacked = np.zeros((0, p + b.shape[1]))
     for rows, block in _tall_blocks(design):
         stacked = np.vstack([stacked, np.hstack([block, b[rows]])])
-        with shared_blas():
+        with shared_blas(2.0 * p * stacked.size):
             stacked = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][: p + b.shape[1]]
     return stacked[:p, :p], stacked[:p, p:]
 

@@ -53,7 +53,7 @@ def fit_directly(
     gram: Array | None = None,
 ) -> LineFit:
     """Fit by a factorization; targets with the same penalty share it."""
-    values = np.unique(alpha)
+    values = alpha[:1] if (alpha == alpha[0]).all() else np.unique(alpha)
     tall = design.shape[0] >= design.shape[1]
     if gram is None and tall and len(values) > 1 and not orthogonal:
         gram = design.gram()

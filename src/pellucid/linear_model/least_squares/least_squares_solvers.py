@@ -55,7 +55,7 @@ class Measured:
     norms: Array  # (p,), |a_j|
     size: Array  # (t,), size of the fit; see size_of_fit
 
-    @property
+    @cached_property
     def relative_change(self) -> float:
         """What the correction would move, at most, over the targets, relative to the size of the fit."""
         moved = self.norms @ np.abs(self.correction)

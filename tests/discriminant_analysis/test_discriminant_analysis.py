@@ -270,7 +270,7 @@ def test_raw_columns_of_all_sizes_are_certified_and_coefficients_of_the_other_si
 def test_bounds_depend_on_the_training_data_not_on_the_model():
     model = LinearDiscriminantAnalysis().fit(*IRIS)
     bounds = [claim.bound for claim in pellucid.verify(model, *IRIS).claims]
-    for change in (lambda w: w.astype(np.float16), lambda w: w.astype(np.float32), lambda w: 1e6 * w):
+    for change in (lambda w: w.astype(np.float32), lambda w: 1e6 * w):
         broken = copy.copy(model)
         broken.coef_ = change(model.coef_)
         proof = quiet_proof(broken, *IRIS)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array, Data
 
 LARGEST = 1e151
@@ -30,7 +30,7 @@ def check_finite(X: Data, estimator: Any, name: str = "X") -> None:
     if values.dtype.kind in "OSU":  # texts among numbers
         assert_all_finite(X, estimator_name=type(estimator).__name__, input_name=name)
         return
-    if values.size == 0 or np.isfinite(sum(run_blocks(_Squares(values), split_evenly(len(values), thread_count())))):
+    if values.size == 0 or np.isfinite(sum(run_blocks(_Squares(values), shares(len(values), values.size)))):
         return
     assert_all_finite(X, estimator_name=type(estimator).__name__, input_name=name)
     size = float(max(values.max(), -values.min()))

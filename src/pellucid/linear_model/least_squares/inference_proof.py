@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import svdvals
+from scipy.linalg import eigvalsh, svdvals
 
 from pellucid.core.certificate import Claim
 from pellucid.core.rounding import EPSILON
@@ -148,6 +148,8 @@ def _covariance_error(fitted: Any, rows: CenteredRows, alpha: float, *, has_fact
     G = A.T @ A
     H, C = G + alpha * np.diag(1.0 / scale**2), np.asarray(C, dtype=np.float64) * np.outer(scale, scale)
     size = max(1.0, float(np.abs(C).max(initial=0.0)))
+    if alpha > 0.0:  # C comes of the inverse of H, and has its rounding
+        size = max(size, 1.0 / max(float(eigvalsh(H).min()), EPSILON))
     error = float(np.abs(H @ C @ H - G).max(initial=0.0)) / size
     if alpha == 0.0:
         error = max(error, float(np.abs(C @ G @ C - C).max(initial=0.0)) / size**2)

@@ -17,7 +17,8 @@ from pellucid.linear_model.linear_kinds import INFERENCE, LINE
 
 
 def _rules(estimator: Any) -> InputRules:
-    return InputRules(NUMBERS, several_targets=True, sparse=() if estimator.positive else ANY_SPARSE)
+    formats = () if estimator.positive else ANY_SPARSE
+    return InputRules(NUMBERS, several_targets=True, sparse=formats, looks_for_nan=False)
 
 
 CARDS = (

@@ -12,6 +12,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from pellucid.core.cards import card_of
 from pellucid.core.certificate import Certificate
 from pellucid.core.fit import Fit
+from pellucid.core.fit_parameters import parameter_texts
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
@@ -56,6 +57,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     trace_: Trace
     certificate_: Certificate
     data_fingerprint_: str
+    fit_parameters_: dict[str, str]
 
     def _check(self, X: Data, y: Data = None, sample_weight: Data | None = None, **options: Any) -> TrainingData:
         """Return the training data; refuse parameters and data that the card does not allow."""
@@ -68,8 +70,10 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         forget_fit(self, keep=SEEN_IN_DATA)
         for name, value in found.attributes.items():
             setattr(self, name, value)
+        card = card_of(type(self))
         self.trace_, self.data_fingerprint_ = found.trace, data.fingerprint
-        self.certificate_ = found.certificate or card_of(type(self)).proof_of(self, data)
+        self.fit_parameters_ = parameter_texts(self, card.parameters)
+        self.certificate_ = found.certificate or card.proof_of(self, data)
         finish_watch(self, *data.given[:2])
         self.certificate_.warn_unless_holds(type(self).__name__)
         return self

@@ -17,7 +17,7 @@ def prove_basis_expansion(fitted: Any, parameters: Any, data: TrainingData) -> C
     if parameters.functions is not None:
         return Certificate("none", reason="functions are the user's own: there is nothing to compare them with.")
     X, powers = np.asarray(data.X, dtype=np.float64), fitted.powers_
-    wrong = _missing_or_repeated(powers, parameters, X.shape[1])
+    wrong = _missing_or_repeated(powers, parameters, X.shape[1]) + abs(fitted.n_output_features_ - len(powers))
     error = np.inf
     if wrong == 0:
         products = np.stack([np.prod(np.repeat(X, row, axis=1), axis=1) for row in powers], axis=1)
@@ -34,7 +34,13 @@ def prove_basis_expansion(fitted: Any, parameters: Any, data: TrainingData) -> C
                 bound,
                 "Scale X: powers overflow.",
             ),
-            Claim("powers", "rows of powers_ that are missing, repeated or out of order", wrong, 0.0, "Refit."),
+            Claim(
+                "powers",
+                "rows of powers_ that are missing, repeated, out of order or not counted",
+                wrong,
+                0.0,
+                "Refit.",
+            ),
         ),
     )
 

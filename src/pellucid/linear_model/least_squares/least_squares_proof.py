@@ -19,6 +19,7 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
+from pellucid.linear_model.least_squares.inference_proof import inference_claims, spectrum_claims
 
 DIGITS_LOST = 1e-3
 """Relative error of the coefficients above which fewer than three digits can be trusted."""
@@ -110,12 +111,15 @@ def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) ->
     """
 
     def prove(tol: float) -> Certificate:
-        return prove_line(fitted, data, alpha=0.0, parameters=parameters, tol=tol)
+        return prove_coefficients(fitted, data, alpha=0.0, parameters=parameters, tol=tol)
 
     if is_too_large(data.X) and not parameters.positive:
         return prove(parameters.tol)
     exact = prove(0.0)
-    return exact if exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive else prove(parameters.tol)
+    if not (exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive):
+        return prove(parameters.tol)
+    exact = exact.with_claims(*_inference(fitted, data, alpha=0.0, parameters=parameters, tol=0.0))
+    return exact.with_claims(*spectrum_claims(fitted, data, fit_intercept=parameters.fit_intercept))
 
 
 def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -126,7 +130,13 @@ def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate
 
 
 def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
-    """Return the certificate of the fitted line for these penalties."""
+    """Return the certificate of the fitted line for these penalties, and of its standard errors."""
+    certificate = prove_coefficients(fitted, data, alpha=alpha, parameters=parameters, tol=tol)
+    return certificate.with_claims(*_inference(fitted, data, alpha=alpha, parameters=parameters, tol=tol))
+
+
+def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
+    """Return the certificate of the coefficients alone."""
     return prove_least_squares(
         data.X,
         data.y,
@@ -138,6 +148,13 @@ def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, 
         positive=getattr(parameters, "positive", False),
         tol=tol,
     )
+
+
+def _inference(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> list[Claim]:
+    if is_too_large(data.X):
+        return []
+    has_factor = tol == 0.0 and not getattr(parameters, "positive", False)
+    return inference_claims(fitted, data, alpha=alpha, fit_intercept=parameters.fit_intercept, has_factor=has_factor)
 
 
 def is_too_large(X: Data) -> bool:

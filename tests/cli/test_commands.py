@@ -13,7 +13,7 @@ from pellucid.cli.application import run
 from pellucid.cli.show_work import methods_with_workings
 from pellucid.core.cards import all_cards
 from pellucid.data import load_cars_by_hand
-from pellucid.linear_model import Lasso, LinearRegression, Ridge
+from pellucid.linear_model import Lasso, LinearRegression, Ridge, SGDClassifier
 
 
 @pytest.fixture
@@ -108,6 +108,17 @@ def test_verify_notices_a_changed_model(tmp_path, cars, capsys):
     pellucid.save(model, tmp_path / "nudged.safetensors")
     assert call("verify", tmp_path / "nudged.safetensors", cars, "--target", "price") == 1
     assert "the certificate does not hold on cars.csv" in capsys.readouterr().err
+
+
+def test_verify_has_a_code_of_its_own_where_nothing_is_claimed(tmp_path, capsys):
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "label": ["x", "y", "x", "y"]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = SGDClassifier(random_state=0).partial_fit(frame[["a"]], frame["label"], classes=["x", "y"])
+    pellucid.save(model, tmp_path / "m.safetensors")
+    assert call("verify", tmp_path / "m.safetensors", tmp_path / "t.csv", "--target", "label") == 4
+    said = capsys.readouterr()
+    assert "proves nothing" in said.out
+    assert "nothing is proved about SGDClassifier: Learned by partial_fit" in said.err
 
 
 def test_verify_notices_another_table(ridge_file, tmp_path, cars, capsys):

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from pellucid.core.threads import own_threads, run_blocks, single_threaded_blas, split_evenly, thread_count
+from pellucid.core import threads
+from pellucid.core.threads import (
+    own_threads,
+    run_blocks,
+    shared_blas,
+    shares,
+    single_threaded_blas,
+    split_evenly,
+    thread_count,
+)
 
 
 def test_results_come_in_order():
@@ -67,3 +76,21 @@ def test_fits_in_several_threads_give_blas_its_threads_back():
         second_in.set()
         thread.join(10)
     assert thread_count() == before
+
+
+def test_little_work_stays_in_one_piece(monkeypatch):
+    monkeypatch.setattr(threads, "thread_count", lambda: 3)
+    assert shares(9, threads.WORTH_SHARING - 1) == [slice(0, 9)]
+    assert shares(9, threads.WORTH_SHARING) == [slice(0, 3), slice(3, 6), slice(6, 9)]
+
+
+def test_blas_gets_threads_for_large_factorizations_only():
+    def blas_threads():
+        return {library.num_threads for library in threads._blas().lib_controllers}
+
+    with own_threads():
+        with shared_blas(threads.WORTH_SHARING_BLAS / 2):
+            assert blas_threads() == {1}
+        budget = thread_count()
+        with shared_blas(threads.WORTH_SHARING_BLAS):
+            assert blas_threads() == {budget}

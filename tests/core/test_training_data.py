@@ -82,3 +82,32 @@ def test_codes_by_table_are_those_by_sorting():
 def test_bad_data_get_one_sentence(rules, arguments, message):
     with pytest.raises(ValueError, match=message):
         rules.check(BaseEstimator(), *arguments)
+
+
+RULES = [InputRules(NUMBERS), InputRules(CLASSES, dtypes=np.float64, order="C"), InputRules()]
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", ">f8", "int64"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    "rules", [InputRules(NUMBERS), InputRules(CLASSES, dtypes=np.float64, order="C"), InputRules()]
+)
+def test_plain_arrays_come_out_as_from_the_whole_check(kind, order, rules, monkeypatch):
+    X, y = np.array([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]], dtype=kind, order=order), np.array([0, 1, 1])
+    quick = rules.check(one := BaseEstimator(), X, y)
+    monkeypatch.setattr(InputRules, "_needs_no_change", lambda *_: False)
+    slow = rules.check(other := BaseEstimator(), X, y)
+    assert vars(one) == vars(other) == {"n_features_in_": 2}
+    for a, b in ((quick.X, slow.X), (quick.y, slow.y)):
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert (a.dtype, a.flags.c_contiguous) == (b.dtype, b.flags.c_contiguous)
+            np.testing.assert_array_equal(a, b)
+    assert quick.fingerprint == slow.fingerprint
+
+
+def test_an_array_forgets_the_names_of_a_data_frame():
+    estimator = BaseEstimator()
+    estimator.feature_names_in_ = np.array(["a", "b"], dtype=object)
+    InputRules().check(estimator, np.ones((3, 2)))
+    assert not hasattr(estimator, "feature_names_in_")

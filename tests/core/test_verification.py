@@ -76,3 +76,30 @@ def test_refuses_foreign_and_unfitted_models():
         pellucid.verify(PeerRegression().fit(X, Y), X, Y)
     with pytest.raises(NotFittedError):
         pellucid.verify(LinearRegression(), X, Y)
+
+
+@pytest.mark.parametrize("wrong", [np.array([0.5, 0.25], dtype=np.float16), np.array([np.inf, 1.0]), "text", None])
+def test_attributes_that_no_fit_leaves_are_refused(wrong):
+    model = LinearRegression().fit(X, Y)
+    model.coef_ = wrong
+    if isinstance(wrong, np.ndarray):
+        with pytest.warns(pellucid.UncertifiedWarning, match="attributes"):
+            assert "coef_" in str(pellucid.verify(model, X, Y)["attributes"])
+    else:
+        with pytest.raises((ValueError, TypeError)):
+            pellucid.verify(model, X, Y)
+
+
+def test_a_missing_attribute_is_said_in_a_sentence():
+    model = LinearRegression().fit(X, Y)
+    del model.coef_
+    with pytest.warns(pellucid.UncertifiedWarning, match="attributes"):
+        assert "coef_" in str(pellucid.verify(model, X, Y)["attributes"])
+
+
+def test_no_proof_reads_the_stored_certificate():
+    model = LinearRegression().fit(X, Y)
+    model.certificate_ = pellucid.Certificate("stationary", (pellucid.Claim("gap", "", 0.0, 1e9),))
+    model.coef_ = model.coef_ * 1.001
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, X, Y).holds

@@ -1,7 +1,12 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest, linregress
+from sklearn.base import clone
 
+import pellucid
 from pellucid.data import load_diabetes
 from pellucid.linear_model import LinearRegression, Ridge
 
@@ -70,3 +75,51 @@ def test_refuses_where_nothing_is_left_to_estimate_noise():  # errors
         LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 2.0]).prediction_interval([[0.5]], level=95)
     with pytest.raises(ValueError, match="summary must have one target, got 2"):
         LinearRegression().fit(np.eye(4)[:, :2], np.eye(4)[:, :2]).summary()
+
+
+LATER = ("noise_variance_", "degrees_of_freedom_", "unit_covariance_")
+
+
+def unasked(kind=LinearRegression, **options):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((30, 4))
+    return kind(**options).fit(X, X @ [1.0, 2.0, 0.0, -1.0] + rng.standard_normal(30)), X
+
+
+def test_a_fit_inverts_nothing_until_somebody_asks(monkeypatch):
+    from pellucid.numerics.normal_factor import CholeskyFactor
+
+    inverse = CholeskyFactor.inverse
+    monkeypatch.setattr(CholeskyFactor, "inverse", lambda _: pytest.fail("an inverse that nobody asked for"))
+    monkeypatch.setattr(CholeskyFactor, "singular_values", lambda _: pytest.fail("singular values nobody asked for"))
+    (model, X), (ridge, _) = unasked(), unasked(Ridge)
+    model.predict(X)
+    assert not set(LATER) & set(vars(model))
+    assert not set(LATER) & set(vars(ridge))
+    assert "singular_" not in vars(model)
+    monkeypatch.setattr(CholeskyFactor, "inverse", inverse)
+    np.testing.assert_allclose(model.unit_covariance_, np.linalg.inv(np.cov(X.T, bias=True) * 30), rtol=1e-10)
+    assert model.unit_covariance_ is model.unit_covariance_  # computed once
+
+
+@pytest.mark.parametrize("kind", [LinearRegression, Ridge])
+def test_what_is_computed_later_survives_pickle_copies_and_files(kind, tmp_path):
+    model, X = unasked(kind)
+    copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+    pellucid.save(unasked(kind)[0], tmp_path / "model.safetensors")
+    copies.append(pellucid.load(tmp_path / "model.safetensors"))
+    for name in LATER:
+        for other in copies:
+            np.testing.assert_allclose(getattr(other, name), getattr(model, name), rtol=1e-14)
+    np.testing.assert_array_equal(copies[0].standard_errors(), model.standard_errors())
+    assert not hasattr(clone(model), "unit_covariance_")
+    assert "_later" not in vars(model) or "singular_" in vars(model)["_later"]  # what all came from is let go
+    assert model.fit(X[:3], X[:3, 0]).unit_covariance_ is None  # of the new fit, not the old
+
+
+def test_an_attribute_that_was_set_is_not_computed_over():
+    model, _ = unasked()
+    model.noise_variance_ = 7.0
+    assert model.noise_variance_ == 7.0
+    with pytest.raises(AttributeError, match="no attribute 'nothing_'"):
+        model.nothing_  # noqa: B018

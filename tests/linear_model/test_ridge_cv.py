@@ -7,6 +7,7 @@ from sklearn.linear_model import RidgeCV as PeerRidgeCV
 import pellucid
 from pellucid.linear_model import Ridge, RidgeCV
 from pellucid.linear_model.ridge_regression.ridge_cv_proof import _directions, _mean_squared_left_out
+from tests.proving import quiet_proof
 
 ALPHAS = np.logspace(-6, 4, 11)
 
@@ -86,8 +87,24 @@ def test_a_penalty_that_is_not_the_best_does_not_verify():
     worse = ALPHAS[0] if model.alpha_ != ALPHAS[0] else ALPHAS[-1]
     refit = Ridge(worse).fit(X, y)
     model.alpha_, model.coef_, model.intercept_ = worse, refit.coef_, refit.intercept_
-    with pytest.warns(pellucid.UncertifiedWarning, match="penalty"):
-        assert [claim.name for claim in pellucid.verify(model, X, y).failed] == ["penalty"]
+    assert not quiet_proof(model, X, y)["penalty"].holds
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"cv": 3}, {"cv": 3, "scoring": "neg_mean_absolute_error"}, {"scoring": "r2", "store_cv_results": True}],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_search_is_done_again_by_the_proof(settings, weighted):
+    X, y = problem(0)
+    weight = {"sample_weight": np.random.default_rng(1).uniform(0.5, 2.0, len(y))} if weighted else {}
+    model = RidgeCV(ALPHAS, **settings).fit(X, y, **weight)
+    assert pellucid.verify(model, X, y, **weight)["penalty"].holds
+    worse = ALPHAS[0] if model.alpha_ != ALPHAS[0] else ALPHAS[-1]
+    refit = Ridge(worse).fit(X, y, **weight)
+    model.alpha_, model.coef_, model.intercept_ = worse, refit.coef_, refit.intercept_
+    assert not quiet_proof(model, X, y, **weight)["penalty"].holds
 
 
 # errors

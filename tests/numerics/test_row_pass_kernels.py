@@ -22,9 +22,10 @@ def test_passes_agree_with_their_python_and_with_blas():
         np.testing.assert_allclose(residual, b - (X @ w - 0.5), rtol=1e-13)
         np.testing.assert_allclose(pull, 1.0 + X.T @ residual, rtol=1e-12)
     for run in (pull_pass, pull_pass.py_func):
-        pull = np.ones(5)
-        run(X, b, pull)
+        pull, sums = np.ones(5), np.ones(5)
+        run(X, b, pull, sums)
         np.testing.assert_allclose(pull, 1.0 + X.T @ b, rtol=1e-12)
+        np.testing.assert_allclose(sums, 1.0 + X.sum(axis=0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("targets", [None, 1, 3])
@@ -49,3 +50,25 @@ def test_large_designs_agree_with_the_matrix_written_out(targets, weighted, orde
     np.testing.assert_allclose(pull, A.T @ b, atol=1e-10)
     np.testing.assert_allclose(design.transposed_times(b), A.T @ b, atol=1e-10)
     np.testing.assert_allclose(design.times(w), A @ w, atol=1e-12)
+
+
+def test_the_normal_equations_find_the_means_on_the_way(monkeypatch):
+    monkeypatch.setattr(dense_design, "SMALL", 0)
+    X = np.random.default_rng(2).standard_normal((500, 7)) + 3.0
+    design = make_design(X, fit_intercept=True)
+    monkeypatch.setattr(design, "_column_means", lambda: pytest.fail("a second pass over the data"))
+    design.normal_equations(np.zeros((500, 1)))
+    np.testing.assert_allclose(design.mean, X.mean(axis=0), rtol=1e-14)
+
+
+def test_a_mean_that_a_sample_does_not_show_to_be_far_is_still_centered_first(monkeypatch):
+    monkeypatch.setattr(dense_design, "SMALL", 0)
+    X = np.full((640, 1), 1e6) + np.random.default_rng(3).standard_normal((640, 1))
+    X[::20] = np.linspace(-1e6, 1e6, 32)[:, None]  # the rows that are looked at
+    X[:: 640 // 32] *= 1e-3
+    X[1::2] += 1e9
+    X[::2] += 1e9 * (np.arange(320) % 10 > 0)[:, None]
+    design = make_design(X, fit_intercept=True)
+    A = X - X.mean(axis=0)
+    gram, _ = design.normal_equations(np.zeros((640, 1)))
+    np.testing.assert_allclose(gram, A.T @ A, rtol=1e-12)

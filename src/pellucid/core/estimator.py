@@ -12,6 +12,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from pellucid.core.cards import card_of
 from pellucid.core.certificate import Certificate
 from pellucid.core.fit import Fit
+from pellucid.core.fit_parameters import parameter_texts
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
@@ -20,6 +21,9 @@ from pellucid.core.watching import Watch, finish_watch, make_watch
 
 SEEN_IN_DATA = frozenset({"n_features_in_", "feature_names_in_"})
 """Attributes that the check of the data sets, before the fit."""
+
+LATER = "_later"
+"""Where an estimator keeps how to compute the attributes that nobody has asked for yet."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,6 +48,13 @@ def forget_fit(estimator: Any, keep: frozenset[str] = frozenset()) -> None:
     for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
         if name not in keep:
             delattr(estimator, name)
+    vars(estimator).pop(LATER, None)
+
+
+def compute_the_rest(estimator: Any) -> None:
+    """Compute the attributes that the fit left for later, for who needs them all."""
+    for name in tuple(vars(estimator).get(LATER, ())):
+        getattr(estimator, name)
 
 
 class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
@@ -56,6 +67,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     trace_: Trace
     certificate_: Certificate
     data_fingerprint_: str
+    fit_parameters_: dict[str, str]
 
     def _check(self, X: Data, y: Data = None, sample_weight: Data | None = None, **options: Any) -> TrainingData:
         """Return the training data; refuse parameters and data that the card does not allow."""
@@ -68,11 +80,31 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         forget_fit(self, keep=SEEN_IN_DATA)
         for name, value in found.attributes.items():
             setattr(self, name, value)
+        if found.later:
+            setattr(self, LATER, dict(found.later))
+        card = card_of(type(self))
         self.trace_, self.data_fingerprint_ = found.trace, data.fingerprint
-        self.certificate_ = found.certificate or card_of(type(self)).proof_of(self, data)
+        self.fit_parameters_ = parameter_texts(self, card.parameters)
+        self.certificate_ = found.certificate or card.proof_of(self, data)
         finish_watch(self, *data.given[:2])
         self.certificate_.warn_unless_holds(type(self).__name__)
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Compute an attribute that the fit left for later, and keep it; its inputs go when all are computed."""
+        compute = vars(self).get(LATER, {}).get(name)
+        if compute is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        setattr(self, name, compute())
+        return vars(self)[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        later = vars(self).get(LATER, {})
+        if name in later:  # a copy of the model may have the same ones, which stay as they are
+            self.__dict__[LATER] = {other: compute for other, compute in later.items() if other != name}
+            if len(later) == 1:
+                del self.__dict__[LATER]
+        super().__setattr__(name, value)
 
     def _watch(
         self,

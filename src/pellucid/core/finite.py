@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array, Data
 
 LARGEST = 1e151
@@ -30,7 +30,7 @@ def check_finite(X: Data, estimator: Any, name: str = "X") -> None:
     if values.dtype.kind in "OSU":  # texts among numbers
         assert_all_finite(X, estimator_name=type(estimator).__name__, input_name=name)
         return
-    if values.size == 0 or np.isfinite(sum(run_blocks(_Squares(values), split_evenly(len(values), thread_count())))):
+    if values.size == 0 or np.isfinite(sum(run_blocks(_Squares(values), shares(len(values), values.size)))):
         return
     assert_all_finite(X, estimator_name=type(estimator).__name__, input_name=name)
     size = float(max(values.max(), -values.min()))
@@ -40,16 +40,16 @@ def check_finite(X: Data, estimator: Any, name: str = "X") -> None:
         )
 
 
-def size_of(value: Any) -> float:
-    """Return the largest absolute value of the numbers in an attribute, infinity if one is NaN, 0 if it holds none."""
+def size_of(value: Any) -> float | None:
+    """Return the largest absolute value of the floats in an attribute, infinity for NaN, None if it holds no floats."""
     if sparse.issparse(value):
         return size_of(value.data)
     if isinstance(value, (list, tuple)):
-        return max(map(size_of, value), default=0.0)
+        return max((size for size in map(size_of, value) if size is not None), default=None)
     if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
         size = float(np.abs(value).max(initial=0.0)) if np.size(value) else 0.0
         return np.inf if np.isnan(size) else size
-    return 0.0
+    return None
 
 
 class _Squares:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,3 +21,5 @@ class Fit:
     trace: Trace = field(default_factory=Trace)
     stopped: str = ""
     certificate: Certificate | None = None
+    later: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    """Attributes that few ask for, computed when somebody does; each function must be one that pickle can store."""

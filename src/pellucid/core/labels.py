@@ -44,7 +44,8 @@ def rows_by_class(codes: Array, n_classes: int) -> tuple[Array, ...]:
 def refuse_no_labels(classes: Array) -> None:
     """Refuse numbers that are no labels, such as 0.5."""
     # the different labels show it, and they are few; twice each, lest they be taken for a target of regression
-    check_classification_targets(np.repeat(classes, 2))
+    if classes.dtype.kind not in "iub":  # whole numbers are labels
+        check_classification_targets(np.repeat(classes, 2))
 
 
 def _has_narrow_range(y: Array) -> bool:

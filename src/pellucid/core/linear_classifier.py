@@ -57,6 +57,8 @@ def winners(scores: Array, classes: Array) -> Array:
 
 def class_weights(class_weight: Any, data: TrainingData) -> Array:
     """Return the weight of each class as scikit-learn reads it; 0 for a class without rows."""
+    if class_weight is None:
+        return np.ones(len(data.classes))
     if not (isinstance(class_weight, str) and class_weight == "balanced"):
         return np.asarray(compute_class_weight(class_weight, classes=data.classes, y=data.classes))
     totals = np.bincount(data.y, weights=data.weight, minlength=len(data.classes))

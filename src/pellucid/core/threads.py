@@ -21,6 +21,13 @@ from threadpoolctl import ThreadpoolController
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+WORTH_SHARING = 1 << 16
+"""Multiplications from which a second thread pays: waking one takes as long as fewer."""
+
+WORTH_SHARING_BLAS = 1e9
+"""The same for a factorization on the threads of BLAS, which wait for each other at every block: on a busy machine a
+Cholesky factor of 1,000 columns takes 34 ms on one and 200 on two."""
+
 _inside = threading.local()
 
 
@@ -62,10 +69,10 @@ def own_threads() -> Iterator[None]:
 
 
 @contextmanager
-def shared_blas() -> Iterator[None]:
-    """Give BLAS all threads inside ``own_threads``, for one large factorization or product."""
+def shared_blas(work: float) -> Iterator[None]:
+    """Give BLAS all threads inside ``own_threads`` for a factorization of this many multiplications, if that pays."""
     budget = getattr(_inside, "budget", None)
-    if budget is None or budget == 1:
+    if budget is None or budget == 1 or work < WORTH_SHARING_BLAS:
         yield
         return
     with _blas().limit(limits=budget):
@@ -87,6 +94,14 @@ def split_evenly(n: int, parts: int) -> list[slice]:
     parts = max(1, min(parts, n))
     edges = [n * i // parts for i in range(parts + 1)]
     return [slice(start, stop) for start, stop in pairwise(edges)]
+
+
+def shares(n: int, work: int) -> list[slice]:
+    """Return a slice of ``range(n)`` for each thread, or one of all where the work is too little to wake threads for.
+
+    ``work`` counts multiplications, or other steps that cost about as much.
+    """
+    return split_evenly(n, thread_count() if work >= WORTH_SHARING else 1)
 
 
 def _available_cores() -> int:

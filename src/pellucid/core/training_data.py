@@ -25,6 +25,9 @@ NUMBERS = "numbers"
 UNCHECKED = "unchecked"
 NO_TARGET = "none"
 
+TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf"}
+"""Kinds of arrays that are targets as they are: labels that hold no NaN, and numbers, among which ``check`` looks."""
+
 
 @dataclass(frozen=True)
 class TrainingData:
@@ -127,7 +130,8 @@ class InputRules:
             check_finite(y, estimator, "y")
         if self.target != CLASSES:
             return _counted(TrainingData(X, y, weight, given=(X, y, weight)))
-        y = column_or_1d(y, warn=True)
+        if type(y) is not np.ndarray or y.ndim != 1:
+            y = column_or_1d(y, warn=True)
         data = TrainingData(X, y, weight, given=(X, y, weight))
         if classes is None:
             classes, codes = encode_labels(y)
@@ -159,11 +163,32 @@ class InputRules:
         }
 
     def _validated(self, estimator: Any, X: Data, y: Data, *, reset: bool) -> tuple[Any, Any]:
+        if reset and self._needs_no_change(X, y):
+            estimator.n_features_in_ = X.shape[1]
+            vars(estimator).pop("feature_names_in_", None)  # of an earlier fit to a data frame
+            return X, None if self.target == NO_TARGET else y
         options = self._options(reset=reset)
         if self.target == NO_TARGET:
             return validate_data(estimator, X, **options), None
         several = self.several_targets or self.target == UNCHECKED
         return validate_data(estimator, X, y, multi_output=several, y_numeric=self.target == NUMBERS, **options)
+
+    def _needs_no_change(self, X: Data, y: Data) -> bool:
+        """Return whether plain arrays are already what scikit-learn's check would return: it takes longer to see that.
+
+        Whatever is in doubt, or wrong, goes there for its conversions and its messages.
+        """
+        is_table = type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and len(X) >= max(1, self.fewest_rows)
+        if not is_table or self.missing or (self.order == "C" and not X.flags.c_contiguous) or self.order == "F":
+            return False
+        dtypes = self.dtypes if isinstance(self.dtypes, tuple) else (self.dtypes,)
+        if not any(X.dtype == dtype for dtype in dtypes if dtype is not None):
+            return False
+        kinds = TARGET_KINDS.get(self.target)
+        if kinds is None:
+            return self.target == NO_TARGET
+        is_target = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in kinds and y.dtype.isnative
+        return is_target and len(y) == len(X)
 
 
 def _counted(data: TrainingData) -> TrainingData:

@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.cards import card_of
+from pellucid.core.cards import card_of, refusal
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fingerprint import fingerprint
+from pellucid.core.fit_parameters import changed_parameters, parameter_texts
 from pellucid.core.training_data import CLASSES, TrainingData
 from pellucid.core.types import Data
 
@@ -53,11 +54,14 @@ def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = 
 def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data | None) -> Certificate:
     """Return what the proof on the model's card finds in the user's data, checked by the rules of the fit."""
     card = card_of(type(model))
+    changed = changed_parameters(model.fit_parameters_, parameter_texts(model, card.parameters))
+    if changed:
+        return refusal("parameters", f"changed since the fit: {'; '.join(changed)}")
     rules = card.rules_for(model)
     classes = getattr(model, "classes_", None) if rules.target == CLASSES else None
     data = rules.check(model, X, y, sample_weight, reset=False, classes=classes)
     found = card.proof_of(model, data)
-    return found if found.holds or _is_training_data(model, data) else _blamed_on_the_data(found)
+    return found if not found.failed or _is_training_data(model, data) else _blamed_on_the_data(found)
 
 
 def _is_training_data(model: CertifiedEstimator, data: TrainingData) -> bool:

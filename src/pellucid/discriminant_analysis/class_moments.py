@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
 
 BLOCK = 1 << 16
@@ -49,7 +49,7 @@ def _sums_around(X: Array, rows: Array, center: Array) -> tuple[Array, Array]:
             scatter += np.matmul(block.T, block, out=product)
         return total, scatter
 
-    totals, scatters = zip(*run_blocks(work, split_evenly(len(rows), thread_count())), strict=True)
+    totals, scatters = zip(*run_blocks(work, shares(len(rows), len(rows) * p * p)), strict=True)
     return np.sum(totals, axis=0), np.sum(scatters, axis=0)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from pellucid.core.estimator import compute_the_rest
 from pellucid.kinds.errors import NotSaveableError, SchemaError
 from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.kinds.plain import Kind, Nothing, OneOf, Optional, Text, read_as
@@ -47,6 +48,7 @@ class Schema:
 
     def write(self, model: Any, page: WritePage, path: str) -> Json:
         """Return the estimator as JSON; refuse whatever has no place in this schema."""
+        compute_the_rest(model)
         parameters = model.get_params(deep=False)
         _refuse_unknown(self.name, set(parameters), set(self.parameters), "parameter")
         stored = {

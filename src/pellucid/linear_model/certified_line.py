@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.certificate import Claim
+from pellucid.core.finite import check_finite
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
@@ -15,11 +19,24 @@ from pellucid.linear_model.least_squares.gaussian_inference import GaussianInfer
 from pellucid.linear_model.least_squares.least_squares_fits import LineFit
 from pellucid.linear_model.least_squares.least_squares_proof import intercept_evidence, least_squares_certificate
 from pellucid.linear_model.linear_predictor import LinearPredictor
-from pellucid.numerics.design import Design
+from pellucid.numerics.dense_design import DenseDesign
+from pellucid.numerics.design import Design, make_design
 
 
 class CertifiedLine(LinearPredictor, GaussianInference):
     """Turns a :class:`LineFit`, in the coordinates of a design, into fitted attributes with their certificate."""
+
+    def _design_of(self, data: TrainingData, *, sums_everything: bool) -> Design:
+        """Return the design of data whose rows nobody has looked at yet for NaN.
+
+        A solver whose first step sums all squares looks on the way: ``sums_everything``.
+        """
+        if sums_everything and data.weight is None and isinstance(data.X, np.ndarray):
+            return DenseDesign(
+                data.X, fit_intercept=self.fit_intercept, if_not_finite=partial(check_finite, data.X, self)
+            )
+        check_finite(data.given[0], self)
+        return make_design(data.X, fit_intercept=self.fit_intercept, sample_weight=data.weight)
 
     def _fit_of(
         self,
@@ -29,9 +46,10 @@ class CertifiedLine(LinearPredictor, GaussianInference):
         *,
         trace: Trace | None = None,
         claims: tuple[Claim, ...] = (),
+        later: Mapping[str, Callable[[], Any]] = MappingProxyType({}),
         **attributes: Any,
     ) -> Fit:
-        """Return the fit; ``trace`` replaces the solver's, ``claims`` and ``attributes`` are added."""
+        """Return the fit; ``trace`` replaces the solver's; ``claims``, ``attributes`` and ``later`` are added."""
         dtype = data.X.dtype
         coef, intercept = self._shaped(line.coef, line.intercept, data.X, data.y)
         stored = np.broadcast_to(np.asarray(intercept, dtype=np.float64), line.intercept.shape)
@@ -39,7 +57,8 @@ class CertifiedLine(LinearPredictor, GaussianInference):
         offset = intercept_evidence(stored, line.coef, design.mean, line.y_mean, spread)
         evidence = replace(line.evidence, intercept=offset)
         return Fit(
-            {"coef_": coef, "intercept_": intercept, **line.noise.attributes(), **attributes},
+            {"coef_": coef, "intercept_": intercept, **line.noise.known(), **attributes},
             line.trace if trace is None else trace,
             certificate=least_squares_certificate(evidence, dtype=dtype, tol=line.tol).with_claims(*claims),
+            later={**line.noise.later(), **later},
         )

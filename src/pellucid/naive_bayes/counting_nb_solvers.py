@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array, Data
 
 BLOCK_ROWS = 4096
@@ -37,7 +37,7 @@ def class_sums(X: Data, codes: Array, weight: Array | None, n_classes: int) -> A
             total += members @ X[rows].astype(np.float64, copy=False)
         return total
 
-    return np.asarray(np.sum(run_blocks(work, split_evenly(len(codes), thread_count())), axis=0))
+    return np.asarray(np.sum(run_blocks(work, shares(len(codes), X.size * n_classes)), axis=0))
 
 
 def category_counts(X: Array, codes: Array, weight: Array | None, n_classes: int, sizes: Array) -> list[Array]:
@@ -95,7 +95,7 @@ def row_scores(X: Data, table: Array) -> Array:
     def work(rows: slice) -> None:
         scores[rows] = _row_slice(X, rows) @ columns
 
-    run_blocks(work, split_evenly(X.shape[0], thread_count()))
+    run_blocks(work, shares(X.shape[0], X.nnz * len(table)))
     return scores
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.core.fit import Fit
 from pellucid.core.rounding import TINY
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
@@ -127,7 +127,7 @@ def gaussian_log_scores(X: Array, mean: Array, variance: Array, log_prior: Array
         for rows in _blocks(part):
             gaussian_scores_pass(_plain(X[rows]), mean, scale, offset, scores[rows])
 
-    run_blocks(work, split_evenly(len(X), thread_count()))
+    run_blocks(work, shares(len(X), X.size * len(mean)))
     return scores
 
 
@@ -142,7 +142,7 @@ def _sums(X: Array, codes: Array, weight: Array | None, pivot: Array) -> tuple[A
             class_moments_pass(block, codes[rows], counts, pivot, total, shift, square)
         return total, shift, square
 
-    totals, shifts, squares = zip(*run_blocks(work, split_evenly(len(X), thread_count())), strict=True)
+    totals, shifts, squares = zip(*run_blocks(work, shares(len(X), X.size)), strict=True)
     return np.sum(totals, axis=0), np.sum(shifts, axis=0), np.sum(squares, axis=0)
 
 

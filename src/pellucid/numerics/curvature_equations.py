@@ -76,7 +76,7 @@ def scaled_cholesky(H: Array) -> Callable[[Array], Array]:
     for damping in DAMPING:
         np.fill_diagonal(unit, 1.0 + damping)
         try:
-            with shared_blas():
+            with shared_blas(len(unit) ** 3 / 3):
                 factor = cho_factor(unit, lower=True, check_finite=False)
         except np.linalg.LinAlgError:
             continue

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from scipy.linalg.blas import dgemm, dsyrk
 
-from pellucid.core.threads import run_blocks, shared_blas, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
 from pellucid.numerics.row_pass_kernels import pull_pass, residual_pass
 from pellucid.numerics.target import center_target
@@ -23,7 +24,13 @@ FEWEST_ROWS = 256
 """Rows of a block at least: with fewer, adding up Gram matrices costs more than multiplying."""
 
 WIDE = 512
-"""From this many columns on, BLAS's own threads beat one Gram accumulator per thread."""
+"""From this many columns on, threads share one Gram matrix, a tile each, and do not add up one apiece."""
+
+TILE = 256
+"""Rows and columns of a tile."""
+
+LONGEST_ROW = 4096
+"""Numbers in a row that stays in a core's first cache while it is read twice."""
 
 FAR_MEAN = 10.0
 """A column whose mean exceeds this many deviations is centered before it is multiplied, not after: no digits cancel."""
@@ -31,10 +38,16 @@ FAR_MEAN = 10.0
 SMALL = 1 << 14
 """Fewer numbers than this are centered first in any case: it costs nothing and saves the last digits."""
 
+FARTHER_MEAN = 3 * FAR_MEAN
+"""A mean that only the whole column shows to be this far makes the products begin again."""
+
 SAMPLED_ROWS = 32
 
 RUN = 8192
 """Rows summed in one go."""
+
+MOST_ROWS = 4096
+"""Rows of a block at most: the sums of its columns are taken along the way and stay as precise as its products."""
 
 RUN_WIDTH = 512
 """Numbers added at once when columns are few."""
@@ -45,18 +58,49 @@ Result = TypeVar("Result")
 class DenseDesign:
     """``A = sqrt(W) (X - 1 mean')`` for a dense ``X``; see :mod:`pellucid.numerics.design`."""
 
-    def __init__(self, X: Array, *, fit_intercept: bool = True, sample_weight: Array | None = None) -> None:
+    def __init__(
+        self,
+        X: Array,
+        *,
+        fit_intercept: bool = True,
+        sample_weight: Array | None = None,
+        if_not_finite: Callable[[], None] | None = None,
+    ) -> None:
         self.X = X
+        self.if_not_finite = if_not_finite
+        """Refuses NaN and infinity in ``X``; called, if nobody looked yet, unless sums show that all is well."""
         self.shape = X.shape
         self.fit_intercept = fit_intercept
         self.sample_weight = sample_weight
         self.root_weight = None if sample_weight is None else np.sqrt(sample_weight)
         self.total_weight = float(X.shape[0] if sample_weight is None else sample_weight.sum())
-        self.mean = self._column_means() if fit_intercept else np.zeros(X.shape[1])
-        self._centers_first = X.dtype != np.float64 or X.size < SMALL or self._has_far_means()
-        plain = not self._centers_first and self.root_weight is None
-        self.takes_row_passes = plain and X.flags.c_contiguous and X.shape[1] <= WIDE
+        self._mean = None if fit_intercept else np.zeros(X.shape[1])
+        self._centers_first = X.dtype != np.float64 or X.size < SMALL or self._seems_far()
+        if not self._is_plain:
+            if if_not_finite is not None:
+                if_not_finite()
+            self._find_mean()
+
+    @property
+    def mean(self) -> Array:
+        """What was subtracted from the columns: computed with the normal equations, or when asked for before."""
+        self._find_mean()
+        assert self._mean is not None
+        return self._mean
+
+    def _find_mean(self) -> None:
+        if self._mean is None:
+            self._mean = self._column_means()
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether products with ``X`` itself, centered afterwards, are right."""
+        return not self._centers_first and self.root_weight is None
+
+    @property
+    def takes_row_passes(self) -> bool:
         """Whether a loop over the rows of ``X``, centered afterwards, is right and quick."""
+        return self._is_plain and self.X.flags.c_contiguous and self.shape[1] <= LONGEST_ROW
 
     def center(self, y: Array) -> tuple[Array, Array]:
         """Return ``b = sqrt(W) (y - y_mean)`` and ``y_mean``."""
@@ -70,7 +114,7 @@ class DenseDesign:
             for rows, block in self._centered(part) if self._centers_first else self._whole(part):
                 self._image(block, w, rows, out[rows])
 
-        run_blocks(work, self._parts())
+        self._run(work)
         return out
 
     def transposed_times(self, r: Array) -> Array:
@@ -83,13 +127,11 @@ class DenseDesign:
         def work_by_rows(part: slice) -> Array:
             pull, flat = np.zeros(self.shape[1]), np.ascontiguousarray(r[part]).reshape(-1)
             for rows in _slices(slice(0, len(flat)), RUN):
-                run = np.zeros(self.shape[1])
-                pull_pass(self.X[part][rows], flat[rows], run)
-                pull += run
+                pull += self._pull_and_sums(self.X[part][rows], flat[rows])[0]
             return (pull - flat.sum() * self.mean).reshape(-1, *r.shape[1:])
 
         by_rows = self.takes_row_passes and r.size == self.shape[0]
-        return _total(run_blocks(work_by_rows if by_rows else work, self._parts()))
+        return _total(self._run(work_by_rows if by_rows else work))
 
     def residual_and_correlations(self, b: Array, w: Array) -> tuple[Array, Array]:
         """Return ``b - A w`` and ``A'(b - A w)``, reading ``X`` once."""
@@ -113,28 +155,53 @@ class DenseDesign:
             return pull - _outer(self.mean, residual[part].sum(axis=0))
 
         by_rows = self.takes_row_passes and b.size == self.shape[0]
-        return residual, _total(run_blocks(work_by_rows if by_rows else work, self._parts()))
+        return residual, _total(self._run(work_by_rows if by_rows else work))
 
     def normal_equations(self, b: Array) -> tuple[Array, Array]:
-        """Return ``A'A`` and ``A'b``, reading ``X`` once."""
+        """Return ``A'A`` and ``A'b``, reading ``X`` once; the means come out on the way if nobody knew them."""
+        plain = self._is_plain
+        gram, pull, sums = (self._tiled_products if self.shape[1] >= WIDE else self._products)(b, plain)
+        if self.if_not_finite is not None and not np.isfinite(gram.diagonal()).all():
+            self.if_not_finite()
+        if not plain or not self.fit_intercept:
+            return gram, pull
+        n = self.shape[0]
+        if self._mean is None:
+            self._mean = sums / n
+        if np.any(n * self.mean**2 > FARTHER_MEAN**2 * (gram.diagonal() - n * self.mean**2)):
+            self._centers_first = True
+            return self.normal_equations(b)
+        gram -= n * np.outer(self.mean, self.mean)  # the means are near, so little cancels
+        return gram, pull - _outer(self.mean, b.sum(axis=0))
+
+    def _products(self, b: Array, plain: bool) -> tuple[Array, Array, Array]:
+        """Return ``B'B``, ``B'b`` and the sums of the columns of ``B``, which is ``X`` if plain and ``A`` otherwise."""
         p = self.shape[1]
-        raw = not self._centers_first and self.root_weight is None
 
-        def work(part: slice) -> tuple[Array, Array]:
-            gram, product = np.zeros((p, p)), np.empty((p, p))
-            pulls = []
-            for rows, block in self._raw(part) if raw else self._centered(part):
-                np.matmul(block.T, block, out=product)
-                gram += product
-                pulls.append(self._plain_pull(block, b[rows]))
-            return gram, _total(pulls)
+        def work(part: slice) -> tuple[Array, Array, Array]:
+            total, moments = np.zeros((p, p), order="F"), []
+            for rows, block in self._raw(part) if plain else self._centered(part):
+                total = dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True)
+                moments.append(self._pull_and_sums(block, b[rows]))
+            pulls, sums = zip(*moments, strict=True)
+            return total, _total(list(pulls)), _total(list(sums))
 
-        grams, pulls = zip(*self._run(work, p), strict=True)
-        gram, pull = _total(list(grams)), _total(list(pulls))
-        if raw:  # X'X - n mean mean': the means are near, so little cancels
-            gram -= self.shape[0] * np.outer(self.mean, self.mean)
-            pull -= _outer(self.mean, b.sum(axis=0))
-        return gram, pull
+        uppers, pulls, sums = zip(*run_blocks(work, self._parts(self.X.size * p)), strict=True)
+        return _mirror_upper(_total(list(uppers))), _total(list(pulls)), _total(list(sums))
+
+    def _tiled_products(self, b: Array, plain: bool) -> tuple[Array, Array, Array]:
+        """Return the same for many columns."""
+        gram, moments = np.zeros((self.shape[1], self.shape[1])), []
+        blocks = self._whole(self._all()) if plain else self._centered(self._all(), rows_at_least=4 * FEWEST_ROWS)
+        for rows, block in blocks:
+            _add_gram(block, gram)
+            parts = shares(len(block), block.size)
+            moments += run_blocks(partial(self._part_of_moments, block, b[rows]), parts)
+        pulls, sums = zip(*moments, strict=True)
+        return gram, _total(list(pulls)), _total(list(sums))
+
+    def _part_of_moments(self, block: Array, r: Array, part: slice) -> tuple[Array, Array]:
+        return self._pull_and_sums(block[part], r[part])
 
     def gram(self, columns: Array | None = None, others: Array | None = None) -> Array:
         """Return ``A[:, columns]' A[:, others]``."""
@@ -151,7 +218,7 @@ class DenseDesign:
                 total = dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True)
             return total
 
-        return _mirror_upper(_total(self._run(work, k)))
+        return _mirror_upper(_total(self._run(work)))
 
     def columns(self, indices: Array) -> Array:
         """Return ``A[:, indices]``, dense, in Fortran order."""
@@ -167,18 +234,16 @@ class DenseDesign:
         def work(part: slice) -> Array:
             return _total([np.einsum("ij,ij->j", block, block) for _, block in self._centered(part)])
 
-        return _total(run_blocks(work, self._parts()))
+        return _total(self._run(work))
 
     def row_gram(self) -> Array:
         """Return ``A A'`` from blocks of columns."""
         n, p = self.shape
         width = max(BLOCK_BYTES // (8 * max(n, 1)), FEWEST_ROWS)
-        total = np.zeros((n, n), order="F")
+        total = np.zeros((n, n))
         for start in range(0, p, width):
-            block = self.columns(np.arange(start, min(start + width, p)))
-            with shared_blas():
-                total = dsyrk(1.0, block, beta=1.0, c=total, overwrite_c=True)
-        return _mirror_upper(total)
+            _add_gram(self.columns(np.arange(start, min(start + width, p))).T, total)
+        return total
 
     def row_blocks(self, part: slice | None = None, rows_at_least: int = 1) -> Iterator[tuple[slice, Array]]:
         """Yield the rows of ``A`` in this part, or all, in dense blocks; a block is overwritten by the next."""
@@ -204,7 +269,8 @@ class DenseDesign:
 
     def _raw(self, part: slice) -> Iterator[tuple[slice, Array]]:
         """Yield ``X[rows]`` itself for blocks of rows that stay in cache while they are used twice."""
-        for rows in _slices(part, self._height(self.shape[1], min(2 * self.shape[1], 4 * FEWEST_ROWS))):
+        height = self._height(self.shape[1], min(2 * self.shape[1], 4 * FEWEST_ROWS))
+        for rows in _slices(part, min(height, MOST_ROWS)):
             yield rows, self.X[rows]
 
     def _whole(self, part: slice) -> Iterator[tuple[slice, Array]]:
@@ -229,11 +295,16 @@ class DenseDesign:
 
     def _plain_pull(self, block: Array, r: Array) -> Array:
         """Return ``block' r``."""
+        return self._pull_and_sums(block, r)[0] if r.size == len(block) else block.T @ r
+
+    def _pull_and_sums(self, block: Array, r: Array) -> tuple[Array, Array]:
+        """Return ``block' r`` and the sums of the columns of the block."""
         if not (self.takes_row_passes and r.size == len(block)):
-            return block.T @ r
-        pull = np.zeros(block.shape[1])
-        pull_pass(block, np.ascontiguousarray(r).reshape(-1), pull)
-        return pull.reshape(-1, *r.shape[1:])
+            with np.errstate(invalid="ignore", over="ignore"):  # whether all was finite, the sums will show
+                return block.T @ r, np.ones(len(block)) @ block
+        pull, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
+        pull_pass(block, np.ascontiguousarray(r).reshape(-1), pull, sums)
+        return pull.reshape(-1, *r.shape[1:]), sums
 
     def _cross_gram(self, columns: Array | None, others: Array) -> Array:
         k = self.shape[1] if columns is None else len(columns)
@@ -245,17 +316,15 @@ class DenseDesign:
                 total = dgemm(1.0, block[:, :k].T, block[:, k:].T, beta=1.0, c=total, trans_b=True, overwrite_c=True)
             return total
 
-        return _total(self._run(work, len(both)))
+        return _total(self._run(work))
 
-    def _run(self, work: Callable[[slice], Result], width: int) -> list[Result]:
-        """Run the work on parts of the rows, or on all of them with the threads of BLAS if its results are large."""
-        if width < WIDE:
-            return run_blocks(work, self._parts())
-        with shared_blas():
-            return [work(self._all())]
+    def _run(self, work: Callable[[slice], Result]) -> list[Result]:
+        """Do the work on parts of the rows, a thread each; all of them may ask for the mean."""
+        self._find_mean()
+        return run_blocks(work, self._parts())
 
-    def _parts(self) -> list[slice]:
-        return split_evenly(self.shape[0], thread_count())
+    def _parts(self, work: int | None = None) -> list[slice]:
+        return shares(self.shape[0], self.X.size if work is None else work)
 
     def _height(self, width: int, rows_at_least: int) -> int:
         size = min(BLOCK_BYTES, 8 * self.X.size // LARGEST_PART)
@@ -289,11 +358,29 @@ class DenseDesign:
             sums.append(block.sum(axis=0, dtype=np.float64))
         return _total(sums)
 
-    def _has_far_means(self) -> bool:
+    def _seems_far(self) -> bool:
+        """Return whether some rows say that a mean is far from 0, in units of its column's deviation."""
         if not self.fit_intercept:
             return False
         sample = self.X[:: max(1, self.shape[0] // SAMPLED_ROWS)]
-        return bool(np.any(np.abs(self.mean) > FAR_MEAN * sample.std(axis=0, dtype=np.float64)))
+        with np.errstate(invalid="ignore", over="ignore"):
+            return bool(np.any(np.abs(sample.mean(axis=0)) > FAR_MEAN * sample.std(axis=0)))
+
+
+def _add_gram(block: Array, total: Array) -> None:
+    """Add ``block' block`` to the symmetric matrix ``total``, each tile on a thread of ours."""
+    columns = list(_slices(slice(0, len(total)), TILE))
+    tiles = [(left, right) for k, left in enumerate(columns) for right in columns[k:]]
+
+    def work(tile: tuple[slice, slice]) -> None:
+        left, right = tile
+        with np.errstate(invalid="ignore", over="ignore"):
+            product = block[:, left].T @ block[:, right]
+            total[left, right] += product
+            if left != right:
+                total[right, left] += product.T
+
+    run_blocks(work, tiles)
 
 
 def _slices(part: slice, height: int) -> Iterator[slice]:
@@ -313,5 +400,7 @@ def _outer(mean: Array, sums: Array) -> Array:
 
 
 def _mirror_upper(upper: Array) -> Array:
-    """Return the symmetric matrix whose upper triangle is given."""
-    return np.triu(upper) + np.triu(upper, 1).T
+    """Return the symmetric matrix whose upper triangle is given, with zeros below it."""
+    whole = upper + upper.T
+    np.fill_diagonal(whole, upper.diagonal())
+    return whole

@@ -22,11 +22,14 @@ class Design(Protocol):
     """What a solver may ask of ``A``."""
 
     shape: tuple[int, int]
-    mean: Array
     sample_weight: Array | None
     root_weight: Array | None
     fit_intercept: bool
     total_weight: float
+
+    @property
+    def mean(self) -> Array:
+        """What was subtracted from the columns."""
 
     def center(self, y: Array) -> tuple[Array, Array]:
         """Return ``b = sqrt(W) (y - y_mean)`` and ``y_mean``."""

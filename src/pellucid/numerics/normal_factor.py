@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, lapack, qr, svd
+from scipy.linalg import cho_solve, lapack, qr, svd, svdvals
 
 from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
@@ -61,7 +61,14 @@ class CholeskyFactor:
 
     def inverse(self) -> Array:
         """Return the pseudo-inverse."""
-        return self.solve(np.eye(self.size))
+        inverse, out = np.zeros((self.size, self.size)), np.ix_(self.kept, self.kept)
+        upper = np.triu(lapack.dpotri(self.upper)[0]) * np.outer(self.scale, self.scale)
+        inverse[out] = upper + np.triu(upper, 1).T
+        return inverse
+
+    def singular_values(self) -> Array:
+        """Return the singular values of ``A`` where there is no penalty, largest first, 0 for a column left out."""
+        return np.pad(svdvals(self.upper / self.scale, check_finite=False), (0, self.size - len(self.kept)))
 
 
 def cholesky_factor(gram: Array, noise: Array, condition_limit: float = SAFE_CONDITION) -> CholeskyFactor | None:
@@ -70,17 +77,18 @@ def cholesky_factor(gram: Array, noise: Array, condition_limit: float = SAFE_CON
     A column whose squared norm is within ``noise`` counts as zero.
     """
     diagonal = gram.diagonal()
-    kept = np.flatnonzero(diagonal > noise)
     if not np.all(np.isfinite(diagonal)):
         return None
+    kept = np.flatnonzero(diagonal > noise)
     scale = 1.0 / np.sqrt(diagonal[kept])
-    scaled = gram[np.ix_(kept, kept)] * np.outer(scale, scale)
-    try:
-        with shared_blas():
-            upper = cholesky(scaled, check_finite=False)
-    except np.linalg.LinAlgError:
+    scaled = (gram if len(kept) == len(gram) else gram[np.ix_(kept, kept)]) * scale
+    scaled *= scale[:, None]
+    size = np.abs(scaled).sum(axis=0).max(initial=0.0)
+    with shared_blas(len(kept) ** 3 / 3):
+        upper, failed = lapack.dpotrf(scaled.T, overwrite_a=True)  # the transpose of C order is Fortran order: no copy
+    if failed:
         return None
-    reciprocal = lapack.dpocon(upper, np.abs(scaled).sum(axis=0).max())[0] if len(kept) else 1.0
+    reciprocal = lapack.dpocon(upper, size)[0] if len(kept) else 1.0
     condition = 1.0 / np.sqrt(max(reciprocal, EPS**2))
     return CholeskyFactor(upper, scale, kept, len(gram), condition) if condition <= condition_limit else None
 
@@ -130,7 +138,7 @@ def spectral_factor(triangle: Array, noise: Array, alpha: float = 0.0, cutoff: f
     present = norms**2 > noise
     unit_columns = alpha == 0.0 and cutoff is None
     scale = np.where(present, 1.0 / np.where(norms > 0, norms, 1.0), 0.0) if unit_columns else present.astype(float)
-    with shared_blas():
+    with shared_blas(20.0 * p**2 * len(triangle)):
         left, s, right = svd(triangle * scale, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     least = (max(100, 10 * p) * EPS if cutoff is None else cutoff) * s.max(initial=0.0)
     rank = int(np.sum(s > least)) if alpha == 0.0 else int(np.sum(s > 0.0))
@@ -160,7 +168,7 @@ def triangular_factor(design: Design, b: Array) -> tuple[Array, Array]:
     stacked = np.zeros((0, p + b.shape[1]))
     for rows, block in _tall_blocks(design):
         stacked = np.vstack([stacked, np.hstack([block, b[rows]])])
-        with shared_blas():
+        with shared_blas(2.0 * p * stacked.size):
             stacked = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][: p + b.shape[1]]
     return stacked[:p, :p], stacked[:p, p:]
 

@@ -11,13 +11,16 @@ from functools import partial
 
 import numpy as np
 
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
 from pellucid.numerics.design import Design
 from pellucid.numerics.double_double import Pair, add, divide, exactly, multiply, negative, sum_rows, two_product
 
 BLOCK_ROWS = 512
 """Rows in one block at most; some twenty arrays of that size are alive at a time."""
+
+PRECISE = 32
+"""What a product of twice the precision costs in multiplications."""
 
 
 class PreciseGradient:
@@ -31,7 +34,7 @@ class PreciseGradient:
     def residual_and_gradient(self, w: Array, alpha: float) -> tuple[Array, Array]:
         """Return ``b - A w`` and ``A'(b - A w) - alpha w``, each rounded once at the end."""
         residual = np.empty(self.y.shape)
-        parts = split_evenly(self.design.shape[0], thread_count())
+        parts = shares(self.design.shape[0], PRECISE * self.design.shape[0] * self.design.shape[1])
         gradients = []
         for k in range(self.y.shape[1]):
             sums = run_blocks(partial(self._part, k=k, w=w[:, k], residual=residual), parts)

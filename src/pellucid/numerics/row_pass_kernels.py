@@ -26,9 +26,16 @@ def residual_pass(X, w, offset, b, residual, pull):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
-def pull_pass(X, r, pull):
-    """Add ``X' r`` to ``pull``. O(n p)."""
+def pull_pass(X, r, pull, sums):
+    """Add ``X' r`` to ``pull`` and the sums of the columns to ``sums``. O(n p)."""
     n, p = X.shape
-    for i in range(n):
+    whole = n - n % 4
+    for i in range(0, whole, 4):  # four rows at a time: the two sums are read and written a quarter as often
+        for j in range(p):
+            a, b, c, d = X[i, j], X[i + 1, j], X[i + 2, j], X[i + 3, j]
+            pull[j] += (r[i] * a + r[i + 1] * b) + (r[i + 2] * c + r[i + 3] * d)
+            sums[j] += (a + b) + (c + d)
+    for i in range(whole, n):
         for j in range(p):
             pull[j] += r[i] * X[i, j]
+            sums[j] += X[i, j]

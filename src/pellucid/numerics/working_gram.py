@@ -57,7 +57,7 @@ class WorkingGram:
             cross = self.design.gram(new, self.columns)
         else:
             self._kept[:, k:grown] = self.design.columns(new)
-            with nullcontext() if len(new) * self._kept[:, :grown].size < WORTH_SHARING else shared_blas():
+            with nullcontext() if len(new) * self._kept[:, :grown].size < WORTH_SHARING else shared_blas(np.inf):
                 cross = self._kept[:, k:grown].T @ self._kept[:, :grown]
         self.matrix[k:grown, :grown] = cross
         self.matrix[:k, k:grown] = cross[:, :k].T

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.threads import own_threads, run_blocks, split_evenly, thread_count
+from pellucid.core.threads import own_threads, run_blocks, shares
 from pellucid.core.types import Array
 from pellucid.probability.sample_data import SampleData, refuse_nonfinite
 from pellucid.probability.scalar_moments import NEAR_CONSTANT
@@ -70,5 +70,5 @@ def _in_blocks(data: SampleData, full: bool) -> Moments:
                 scatter += block.T @ block if full else np.einsum("ij,ij->j", block, block)
         return scatter
 
-    scatter: Any = sum(run_blocks(work, split_evenly(len(data.values), thread_count())))
+    scatter: Any = sum(run_blocks(work, shares(len(data.values), data.values.size * p)))
     return Moments(data.total, design.mean, scatter)

@@ -9,7 +9,10 @@ With :math:`y = Xw + b + \varepsilon`, :math:`\varepsilon \sim N(0, \sigma^2)` a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,59 +20,94 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.checks import check_between
 from pellucid.core.types import Array, Data
+from pellucid.linear_model.least_squares.inference_proof import MOST_FEATURES
 from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit
 from pellucid.numerics.design import Design
+from pellucid.numerics.normal_factor import NormalFactor
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_FEATURES = 2000
-"""Above this many features the covariance of the coefficients is not kept: it would outgrow the data."""
-
 
 @dataclass(frozen=True)
 class NoiseStatistics:
-    """What the inference needs to know about a fit."""
+    """What the inference needs to know about a fit, each number computed when it is asked for.
 
-    noise_variance_: Any
-    degrees_of_freedom_: float
-    unit_covariance_: Array | None
-    feature_means_: Array
-    total_weight_: float
+    The covariance takes an inverse, which costs more than the fit; the factor that it comes from is kept instead.
+    """
 
-    def attributes(self) -> dict[str, Any]:
-        """Return the statistics by the names under which an estimator keeps them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    feature_means: Array
+    total_weight: float
+    fit_intercept: bool
+    rss: Array | None = None  # (t,); None where the solver leaves no factor to compute a covariance from
+    rank: int = 0
+    alpha: float = 0.0
+    one_target: bool = True
+    factor: NormalFactor | None = None  # None where the inverse would outgrow the data
 
-    @classmethod
-    def unknown(cls, design: Design) -> NoiseStatistics:
-        """Return what is known when the solver leaves no factor to compute a covariance from."""
-        return cls(float("nan"), float("nan"), None, design.mean, design.total_weight)
+    def known(self) -> dict[str, Any]:
+        """Return the attributes that cost nothing."""
+        cheap = {"feature_means_": self.feature_means, "total_weight_": self.total_weight}
+        unknown = {"noise_variance_": math.nan, "degrees_of_freedom_": math.nan, "unit_covariance_": None}
+        return cheap | unknown if self.rss is None else cheap
+
+    def later(self) -> dict[str, Callable[[], Any]]:
+        """Return how to compute the others."""
+        if self.rss is None:
+            return {}
+        return {
+            "noise_variance_": self.noise_variance,
+            "degrees_of_freedom_": self.degrees_of_freedom,
+            "unit_covariance_": self.unit_covariance,
+        }
+
+    @cached_property
+    def _inverse(self) -> Array:
+        assert self.factor is not None
+        return self.factor.inverse()
+
+    def degrees_of_freedom(self) -> float:
+        """Return what the fit leaves of the total weight."""
+        shrunk = self.alpha * float(np.trace(self._inverse)) if self.alpha and self.factor is not None else 0.0
+        return float(self.total_weight - (self.rank - shrunk) - self.fit_intercept)
+
+    def noise_variance(self) -> Any:
+        """Return the variance of the noise of each target, nan where no degrees of freedom are left."""
+        assert self.rss is not None
+        free = self.degrees_of_freedom()
+        variance = self.rss / free if free > 0 else np.full(len(self.rss), np.nan)
+        return float(variance[0]) if self.one_target else variance
+
+    def unit_covariance(self) -> Array | None:
+        """Return the covariance of the coefficients for noise of variance 1, None where there is none."""
+        if self.factor is None or self.degrees_of_freedom() <= 0:
+            return None
+        inverse = self._inverse
+        return inverse - self.alpha * (inverse @ inverse) if self.alpha else inverse
+
+
+def unknown_noise(design: Design) -> NoiseStatistics:
+    """Return what is known when the solver leaves no factor to compute a covariance from."""
+    return NoiseStatistics(design.mean, design.total_weight, design.fit_intercept)
 
 
 def noise_statistics(design: Design, fit: DirectFit, *, one_target: bool) -> NoiseStatistics:
-    """Return the statistics of a direct fit; nan and None where there are no degrees of freedom left."""
-    p, alpha = design.shape[1], fit.alpha
-    total = design.total_weight
-    covariance, used = None, float(fit.rank)
-    if p <= min(design.shape[0], MOST_FEATURES):
-        inverse = fit.factor.inverse()
-        covariance = inverse - alpha * (inverse @ inverse) if alpha else inverse
-        used = float(fit.rank - alpha * np.trace(inverse)) if alpha else used
-    free = total - used - design.fit_intercept
-    rss = fit.at.rss
-    variance = rss / free if free > 0 else np.full(len(rss), np.nan)
+    """Return the statistics of a direct fit."""
+    has_inverse = design.shape[1] <= min(design.shape[0], MOST_FEATURES)
     return NoiseStatistics(
-        noise_variance_=float(variance[0]) if one_target else variance,
-        degrees_of_freedom_=float(free),
-        unit_covariance_=covariance if free > 0 else None,
-        feature_means_=design.mean,
-        total_weight_=total,
+        design.mean,
+        design.total_weight,
+        design.fit_intercept,
+        rss=fit.at.rss,
+        rank=fit.rank,
+        alpha=fit.alpha,
+        one_target=one_target,
+        factor=fit.factor if has_inverse else None,
     )
 
 
 class GaussianInference:
-    """Standard errors, prediction intervals and a summary for estimators that store ``NoiseStatistics``.
+    """Standard errors, prediction intervals and a summary for estimators that have the numbers of ``NoiseStatistics``.
 
     They hold for a fixed design and Gaussian noise of equal variance. The intervals of a penalized fit are centered at
     the shrunken prediction and do not include its bias.

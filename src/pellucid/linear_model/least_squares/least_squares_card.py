@@ -17,7 +17,8 @@ from pellucid.linear_model.linear_kinds import INFERENCE, LINE
 
 
 def _rules(estimator: Any) -> InputRules:
-    return InputRules(NUMBERS, several_targets=True, sparse=() if estimator.positive else ANY_SPARSE)
+    formats = () if estimator.positive else ANY_SPARSE
+    return InputRules(NUMBERS, several_targets=True, sparse=formats, looks_for_nan=False)
 
 
 CARDS = (
@@ -36,7 +37,6 @@ CARDS = (
         attributes={**LINE, **INFERENCE, "rank_": Optional(COUNT), "singular_": Optional(Numbers((None,)))},
         input=_rules,
         variants=({"fit_intercept": False}, {"positive": True}),
-        unproved=frozenset({*INFERENCE, "rank_", "singular_"}),
     ),
     MethodCard(
         BasisExpansion,

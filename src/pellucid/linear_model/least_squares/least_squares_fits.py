@@ -11,7 +11,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.least_squares.conjugate_gradient import least_squares_cg
-from pellucid.linear_model.least_squares.gaussian_inference import NoiseStatistics, noise_statistics
+from pellucid.linear_model.least_squares.gaussian_inference import NoiseStatistics, noise_statistics, unknown_noise
 from pellucid.linear_model.least_squares.least_squares_proof import (
     Evidence,
     gradient_evidence,
@@ -53,7 +53,7 @@ def fit_directly(
     gram: Array | None = None,
 ) -> LineFit:
     """Fit by a factorization; targets with the same penalty share it."""
-    values = np.unique(alpha)
+    values = alpha[:1] if (alpha == alpha[0]).all() else np.unique(alpha)
     tall = design.shape[0] >= design.shape[1]
     if gram is None and tall and len(values) > 1 and not orthogonal:
         gram = design.gram()
@@ -167,7 +167,7 @@ def _measured(
         b_norm=b_norm,
         evidence=Evidence(normal_equations=gradient_evidence(gradient, norms, size, alpha, w)),
         trace=trace,
-        noise=NoiseStatistics.unknown(design),
+        noise=unknown_noise(design),
         n_iter=np.ones(w.shape[1], dtype=int) if n_iter is None else n_iter,
         tol=tol,
     )
@@ -183,5 +183,5 @@ def _worst(evidence: list[Evidence]) -> Evidence:
 
 def _noise(design: Design, fits: list[DirectFit], *, one_target: bool) -> NoiseStatistics:
     if len(fits) > 1:  # each target has its own penalty and so its own covariance
-        return NoiseStatistics.unknown(design)
+        return unknown_noise(design)
     return noise_statistics(design, fits[0], one_target=one_target)

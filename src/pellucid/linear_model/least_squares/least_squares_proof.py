@@ -16,12 +16,10 @@ from scipy import sparse
 from scipy.linalg import qr, svd, svdvals
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import EPSILON
+from pellucid.core.rounding import EPSILON, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-
-ROUNDING = 1000 * EPSILON
-"""Relative error that float64 sums of products may leave."""
+from pellucid.linear_model.least_squares.inference_proof import inference_claims, spectrum_claims
 
 DIGITS_LOST = 1e-3
 """Relative error of the coefficients above which fewer than three digits can be trusted."""
@@ -49,7 +47,7 @@ class Evidence:
 
 def least_squares_certificate(evidence: Evidence, *, dtype: Any, tol: float = 0.0) -> Certificate:
     """Return the claims for the evidence. ``tol`` is the tolerance of an iterative solver, 0 for a direct one."""
-    rounding = ROUNDING + 8 * float(np.finfo(dtype).eps) * (dtype != np.float64)
+    rounding = rounding_unit(dtype)
     bound = max(rounding, tol)
     remedy = "Check the data for extreme values." if tol == 0.0 else "Raise max_iter, or use solver='auto'."
     claims = [
@@ -113,12 +111,15 @@ def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) ->
     """
 
     def prove(tol: float) -> Certificate:
-        return prove_line(fitted, data, alpha=0.0, parameters=parameters, tol=tol)
+        return prove_coefficients(fitted, data, alpha=0.0, parameters=parameters, tol=tol)
 
     if is_too_large(data.X) and not parameters.positive:
         return prove(parameters.tol)
     exact = prove(0.0)
-    return exact if exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive else prove(parameters.tol)
+    if not (exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive):
+        return prove(parameters.tol)
+    exact = exact.with_claims(*_inference(fitted, data, alpha=0.0, parameters=parameters, tol=0.0))
+    return exact.with_claims(*spectrum_claims(fitted, data, fit_intercept=parameters.fit_intercept))
 
 
 def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -129,7 +130,13 @@ def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate
 
 
 def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
-    """Return the certificate of the fitted line for these penalties."""
+    """Return the certificate of the fitted line for these penalties, and of its standard errors."""
+    certificate = prove_coefficients(fitted, data, alpha=alpha, parameters=parameters, tol=tol)
+    return certificate.with_claims(*_inference(fitted, data, alpha=alpha, parameters=parameters, tol=tol))
+
+
+def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
+    """Return the certificate of the coefficients alone."""
     return prove_least_squares(
         data.X,
         data.y,
@@ -141,6 +148,13 @@ def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, 
         positive=getattr(parameters, "positive", False),
         tol=tol,
     )
+
+
+def _inference(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> list[Claim]:
+    if is_too_large(data.X):
+        return []
+    has_factor = tol == 0.0 and not getattr(parameters, "positive", False)
+    return inference_claims(fitted, data, alpha=alpha, fit_intercept=parameters.fit_intercept, has_factor=has_factor)
 
 
 def is_too_large(X: Data) -> bool:

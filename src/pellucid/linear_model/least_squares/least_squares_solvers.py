@@ -32,6 +32,9 @@ MOST_REFINEMENTS = 8
 SETTLED = 4 * EPS
 """A correction that moves the fit by less than this, relative to its size, is rounding."""
 
+MANY_FEATURES = 16
+"""With more features than this the rounding errors of each add up, like steps of random sign."""
+
 SMALLEST = 1e-150
 """Squares of smaller numbers underflow in float64."""
 
@@ -52,7 +55,7 @@ class Measured:
     norms: Array  # (p,), |a_j|
     size: Array  # (t,), size of the fit; see size_of_fit
 
-    @property
+    @cached_property
     def relative_change(self) -> float:
         """What the correction would move, at most, over the targets, relative to the size of the fit."""
         moved = self.norms @ np.abs(self.correction)
@@ -137,7 +140,7 @@ class LeastSquaresProblem:
     @cached_property
     def b_norm(self) -> Array:
         """Norms of the centered, weighted targets."""
-        return np.sqrt(np.einsum("ij,ij->j", self.b, self.b))
+        return np.sqrt(_sums_of_squares(self.b))
 
     def measure(self, w: Array) -> tuple[Array, Array]:
         """Return ``b - A w`` and ``A'(b - A w) - alpha w`` in float64."""
@@ -181,13 +184,13 @@ def _solve_tall(problem: LeastSquaresProblem, gram: Array | None) -> DirectFit |
         gram, pull = design.normal_equations(problem.b)
     else:
         pull = design.transposed_times(problem.b)
-    penalized = gram + alpha * np.eye(len(gram)) if alpha else gram
+    penalized = _with_penalty(gram, alpha)
     factor = cholesky_factor(penalized, centering_noise(design) if alpha == 0.0 else np.zeros(len(gram)))
     if factor is None:
         return None
     norms = np.sqrt(np.maximum(gram.diagonal(), 0.0) + centering_noise(design))
     start = factor.solve(pull)
-    return _refine(problem, start, factor, norms, partial(_roots, gram), lambda _, gradient: factor.solve(gradient))
+    return _refine(problem, start, factor, norms, factor.singular_values, lambda _, gradient: factor.solve(gradient))
 
 
 def _solve_wide(problem: LeastSquaresProblem) -> DirectFit | None:
@@ -247,11 +250,12 @@ def _refine(
     source: LeastSquaresProblem | PreciseProblem = problem
     if factor.condition > PLAIN_CONDITION and most > 1:
         source = PreciseProblem(PreciseGradient(problem.design, problem.y), problem.alpha)
+    settled = SETTLED * max(1.0, np.sqrt(len(w) / MANY_FEATURES))
     trace, best = Trace(), None
     for n_iter in range(1, most + 1):
         residual, gradient = source.measure(w)
         correction = correct(residual, gradient)
-        rss = np.einsum("ij,ij->j", residual, residual)
+        rss = _sums_of_squares(residual)
         at = Measured(w, rss, gradient, correction, norms, size_of_fit(norms, w, problem.b_norm))
         objective = 0.5 * float(rss.sum() + problem.alpha * np.sum(w**2))
         trace.add(iteration=n_iter, objective=objective, correction=at.relative_change)
@@ -259,11 +263,11 @@ def _refine(
         shrinks = best is None or at.relative_change < 0.5 * best.relative_change
         if best is None or at.relative_change < best.relative_change:
             best = at
-        if at.relative_change <= SETTLED or not shrinks:
+        if at.relative_change <= settled or not shrinks:
             break
         w = w + correction
     assert best is not None
-    if best.relative_change <= SETTLED:  # the last correction is rounding and costs nothing: take it
+    if best.relative_change <= settled:  # the last correction is rounding and costs nothing: take it
         best = replace(best, coef=best.coef + best.correction)
     intercept = source.intercept(best.coef)
     return DirectFit(
@@ -274,7 +278,9 @@ def _refine(
 def _refuse_vanishing_columns(design: Design) -> None:
     """Refuse columns that vary but whose squares underflow: they would count as constant and get no coefficient."""
     sample = design.raw_rows(slice(0, min(SAMPLED_ROWS, design.shape[0])))
-    for j in np.flatnonzero(np.abs(sample - design.mean).max(axis=0) < SMALLEST):
+    with np.errstate(invalid="ignore"):  # of infinities, which the normal equations will show
+        narrow = np.flatnonzero(np.ptp(sample, axis=0) < SMALLEST)
+    for j in narrow:
         size = float(np.abs(design.columns(np.array([j]))).max())
         if 0.0 < size < SMALLEST and size > 10 * EPS * abs(design.mean[j]):
             raise ValueError(
@@ -288,11 +294,26 @@ def _without_null_vector(kernel: Array, design: Design, alpha: float) -> Array:
     """Return ``A A' + alpha I``, made regular along the root weights, which centering maps to 0."""
     n = len(kernel)
     if alpha > 0.0:
-        return kernel + alpha * np.eye(n)
+        return _with_penalty(kernel, alpha)
     if not design.fit_intercept:
         return kernel
     u = np.ones(n) if design.root_weight is None else design.root_weight
     return kernel + (np.trace(kernel) / n or 1.0) * np.outer(u, u) / (u @ u)
+
+
+def _sums_of_squares(targets: Array) -> Array:
+    """Return the squared norm of each column; for one column BLAS is quicker."""
+    if targets.shape[1] == 1:
+        return np.array([np.vdot(targets, targets)])
+    return np.einsum("ij,ij->j", targets, targets)
+
+
+def _with_penalty(gram: Array, alpha: float) -> Array:
+    if alpha == 0.0:
+        return gram
+    penalized = gram.copy()
+    penalized.flat[:: len(gram) + 1] += alpha
+    return penalized
 
 
 def _roots(gram: Array) -> Array:

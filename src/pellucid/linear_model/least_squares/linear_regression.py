@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +20,7 @@ from pellucid.linear_model.least_squares.least_squares_fits import (
     fit_nonnegative,
 )
 from pellucid.linear_model.least_squares.least_squares_proof import DEFAULT_TOL, is_too_large
-from pellucid.numerics.design import Design, make_design
+from pellucid.numerics.design import Design
 
 
 class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):
@@ -84,11 +86,12 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets)."""
         data = self._check(X, y, sample_weight)
-        design = make_design(data.X, fit_intercept=self.fit_intercept, sample_weight=data.weight)
+        is_tall = data.X.shape[0] >= data.X.shape[1]
+        design = self._design_of(data, sums_everything=is_tall and not self.positive and self.tol == DEFAULT_TOL)
         line = self._solve(design, data.X, data.y)
         more: dict[str, Any] = {}
         if line.rank is not None and line.singular is not None and not sparse.issparse(data.X):
-            more = {"rank_": line.rank, "singular_": line.singular().astype(data.X.dtype)}
+            more = {"rank_": line.rank, "later": {"singular_": partial(_as_type, line.singular, data.X.dtype)}}
         return self._adopt(self._fit_of(line, design, data, **more), data)
 
     def _solve(self, design: Design, X: Array, y: Array) -> LineFit:
@@ -106,3 +109,7 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self.positive
         return tags
+
+
+def _as_type(compute: Callable[[], Array], dtype: Any) -> Array:
+    return compute().astype(dtype)

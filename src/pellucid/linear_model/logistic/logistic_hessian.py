@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from pellucid.core.threads import run_blocks, shared_blas, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shared_blas, shares
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_kernels import weighted_moments
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem, Point
@@ -126,7 +126,7 @@ def weighted_gram(design: Design, h: Array) -> Array:
                 border += root[rows] @ block
         return gram, border
 
-    grams, borders = zip(*run_blocks(work, split_evenly(n, thread_count())), strict=True)
+    grams, borders = zip(*run_blocks(work, shares(n, n * p * p)), strict=True)
     width = p + design.fit_intercept
     H = np.zeros((width, width))
     H[:p, :p] = np.sum(grams, axis=0)
@@ -166,7 +166,7 @@ def _joint_gram(design: Design, factors: Array) -> Array:
                 total += np.matmul(flat.T, flat, out=product)
         return total
 
-    return np.sum(run_blocks(work, split_evenly(n, thread_count())), axis=0)
+    return np.sum(run_blocks(work, shares(n, n * (k * width) ** 2)), axis=0)
 
 
 def _solver(H: Array) -> Callable[[Array], Array]:
@@ -181,7 +181,7 @@ def _solver(H: Array) -> Callable[[Array], Array]:
             return lambda g: scale * cho_solve(factor, scale * g, check_finite=False)
     except np.linalg.LinAlgError:
         pass
-    with shared_blas():  # ten times the work of a Cholesky factor, which is too small to be shared
+    with shared_blas(4.0 * len(H) ** 3):  # ten times the work of a Cholesky factor, which is too small to be shared
         values, vectors = eigh(scaled, check_finite=False)
     inverse = np.where(values > NULL * values[-1], 1.0 / np.where(values > 0.0, values, 1.0), 0.0)
     return lambda g: scale * (vectors @ (inverse * (vectors.T @ (scale * g))))
@@ -231,7 +231,7 @@ def _dense_moments(problem: LogisticProblem, h: Array) -> tuple[Array, Array]:
             sums[1] += np.square(block, out=block).T @ h[rows]
         return sums
 
-    first, second = np.sum(run_blocks(work, split_evenly(len(h), thread_count())), axis=0)
+    first, second = np.sum(run_blocks(work, shares(len(h), h.size * problem.design.shape[1])), axis=0)
     return first, second
 
 

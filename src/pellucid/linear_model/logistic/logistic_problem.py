@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import entr
 
 from pellucid.core.rounding import EPSILON
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_kernels import sigmoid_pass, softmax_pass
 from pellucid.linear_model.logistic.logistic_objective import LogisticObjective
@@ -36,8 +36,8 @@ ARMIJO, SHORTEST = 1e-4, 1e-10
 RECEDING = 1e-6
 """How far below 0 a margin may be, as a part of the largest, for a direction to count as separating the classes."""
 
-WORTH_SHARING = 1 << 14
-"""Logits from which a pass over them is split between threads."""
+EXPONENTIAL = 8
+"""What an exponential costs in multiplications."""
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -212,7 +212,7 @@ class LogisticProblem(LogisticObjective):
             loss = kernel(Z[rows], b, self.labels[rows], self.weight[rows], P[rows], slope, curvature)
             return loss, slope, curvature
 
-        parts = split_evenly(len(Z), thread_count() if Z.size >= WORTH_SHARING else 1)
+        parts = shares(len(Z), EXPONENTIAL * Z.size)
         losses, slopes, curvatures = zip(*run_blocks(work, parts), strict=True)
         return Probabilities(b, P, float(sum(losses)), np.sum(slopes, axis=0), np.sum(curvatures, axis=0))
 

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_hessian import (
@@ -237,7 +237,7 @@ def one_pass(problem: LogisticProblem, W: Array, b: Array) -> Point:
             loss, slope, gradient = loss + found[0], slope + found[1], gradient + run
         return loss, slope, gradient - slope * mean
 
-    losses, slopes, gradients = zip(*run_blocks(work, split_evenly(len(X), thread_count())), strict=True)
+    losses, slopes, gradients = zip(*run_blocks(work, shares(len(X), X.size)), strict=True)
     loss, gradient = float(sum(losses)), np.sum(gradients, axis=0)[:, None]
     slope = np.array([sum(slopes) if problem.fit_intercept else 0.0])
     objective = loss + problem.penalty.at(w)

@@ -10,8 +10,8 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.certified_line import CertifiedLine
+from pellucid.linear_model.least_squares.least_squares_proof import chosen_solver
 from pellucid.linear_model.ridge_regression.ridge_fit import fit_ridge, penalties
-from pellucid.numerics.design import make_design
 
 
 class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):
@@ -93,7 +93,9 @@ class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator)
         data = self._check(X, y, sample_weight)
         targets = data.y.reshape(len(data.y), -1).astype(np.float64, copy=False)
         alpha = penalties(self.alpha, targets.shape[1])
-        design = make_design(data.X, fit_intercept=self.fit_intercept, sample_weight=data.weight)
+        is_tall = data.X.shape[0] >= data.X.shape[1]
+        is_factored = chosen_solver(self.solver, data.X, positive=self.positive) == "cholesky"
+        design = self._design_of(data, sums_everything=is_tall and is_factored)
         watch = self._watch_line(design, data.X, data.y, self.max_iter)
         line, solver = fit_ridge(self, design, data.X, targets, alpha, watch)
         return self._adopt(self._fit_of(line, design, data, n_iter_=line.n_iter, solver_=solver), data)

@@ -70,7 +70,7 @@ class _ByFeatures:
     def __init__(self, design: Design, b: Array, alphas: Array, gram: Array, refit: Refit) -> None:
         self.design, self.b, self.share = design, b, _intercept_leverage(design)
         self.alphas, self.refit = alphas, refit
-        with shared_blas():
+        with shared_blas(4.0 * len(gram) ** 3):
             values, self.vectors = eigh(gram, check_finite=False)
         if alphas.min() < SMALLEST_SAFE_PENALTY * values[-1]:
             _, s, right = svd(triangular_factor(design, b)[0], check_finite=False)
@@ -106,7 +106,7 @@ class _ByRows:
             u = np.sqrt(_intercept_leverage(design))
             kernel = kernel + max(2 * np.trace(kernel), 1.0) * np.outer(u, u)
             inner = slice(None, -1)
-        with shared_blas():
+        with shared_blas(4.0 * len(kernel) ** 3):
             values, vectors = eigh(kernel, check_finite=False)
         self.vectors = vectors[:, inner]
         self.inverses = 1.0 / (np.maximum(values[inner], 0.0)[:, None] + alphas)  # (n, a)

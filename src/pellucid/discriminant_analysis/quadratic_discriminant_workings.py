@@ -147,7 +147,9 @@ def _polynomial(data: ExactData, quadric: tuple[Matrix, Matrix, Expr]) -> Math:
     """Return the quadric with its squares, products, linear terms and constant, zeros left out."""
     A, b, c = quadric
     p, name = data.n_features, [data.symbol("x", j) for j in range(data.n_features)]
-    pairs = [(A[j, j], Script(data.symbol("x", j), above=math(2)) if p == 1 else f"x_{j + 1}^2") for j in range(p)]
+    pairs: list[tuple[Any, Any]] = [
+        (A[j, j], Script(data.symbol("x", j), above=math(2)) if p == 1 else f"x_{j + 1}^2") for j in range(p)
+    ]
     pairs += [(2 * A[j, i], math(name[j], name[i])) for j in range(p) for i in range(j + 1, p)]
     pairs += [(b[j], name[j]) for j in range(p)]
     return math(combination(pairs), "+", fenced(with_decimal(c)))

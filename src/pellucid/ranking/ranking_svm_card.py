@@ -22,6 +22,7 @@ CARDS = (
         RankingSVM,
         topics=("CLS-7",),
         prove=prove_ranking,
+        workings="pellucid.ranking.ranking_svm_workings:ranking_svm_workings",
         parameters={
             "C": POSITIVE,
             "loss": OneOf(("hinge", "squared_hinge")),

@@ -15,9 +15,9 @@ def draw(figure: Figure) -> list[str]:
     """Return the figure as lines of text."""
     across, up = scales(figure)
     canvas = [[" "] * COLUMNS for _ in range(ROWS)]
-    lines, dots = ([series for series in figure.series if series.joined is joined] for joined in (True, False))
-    line_marks = dict(zip([series.label for series in lines if series.label], LINE_MARKS, strict=False))
-    drawn = [(series, line_marks.get(series.label, "·")) for series in lines]
+    curves, dots = ([series for series in figure.series if series.joined is joined] for joined in (True, False))
+    line_marks = dict(zip([series.label for series in curves if series.label], LINE_MARKS, strict=False))
+    drawn = [(series, line_marks.get(series.label, "·")) for series in curves]
     drawn += [(series, DOT_MARKS[i % len(DOT_MARKS)]) for i, series in enumerate(dots)]
     for series, mark in drawn:
         for x, y in _cells(series.x, series.y, across, up, joined=series.joined):

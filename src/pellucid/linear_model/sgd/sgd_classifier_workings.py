@@ -197,7 +197,7 @@ def _end_step(data: ExactData, descent: Descent, done: Epochs) -> Step:
         "tol": f"The objective has not improved by tol for some epochs, so epoch {n} is the last.",
         "max_iter": f"max_iter ends the work after {n} {'epoch' if n == 1 else 'epochs'}.",
     }[done.end]
-    pairs = [(last.w[j], data.name(j)) for j in range(data.n_features)]
+    pairs: list[tuple[Any, Any]] = [(last.w[j], data.name(j)) for j in range(data.n_features)]
     pairs += [(last.b, "")] if descent.has_intercept else []
     scores = [(data.X.row(i) * last.w)[0] + last.b for i in range(data.n_samples)]
     right = sum(bool(score * y > 0) for score, y in zip(scores, data.y, strict=True))

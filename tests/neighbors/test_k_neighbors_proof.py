@@ -170,4 +170,4 @@ def test_is_made_at_fit_and_made_again_in_full_by_verify():
     model, X, y = fitted()
     assert [claim.name for claim in model.certificate_.claims] == ["stored data", "partition"]
     names = [claim.name for claim in pellucid.verify(model, X, y).claims]
-    assert names == ["stored data", "neighbors", "distances", "partition", "pruning"]
+    assert names == ["stored data", "record", "neighbors", "distances", "partition", "pruning"]

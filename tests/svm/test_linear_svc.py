@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.svm import LinearSVC as Peer
 
 import pellucid
@@ -249,3 +249,15 @@ def test_impossible_parameters_are_refused(options, sentence):
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="at least 2 classes, got one class: 'a'"):
         LinearSVC().fit([[0.0], [1.0]], ["a", "a"])
+
+
+def test_columns_far_from_0_are_solved_and_certified_with_an_l1_penalty():
+    # nearly parallel columns: coordinate descent would take hundreds of thousands of passes
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LinearSVC(penalty="l1", dual=False).fit(X + 1e6, y)
+    assert model.certificate_.holds
+    assert model.n_iter_ < 100
+    assert pellucid.verify(model, X + 1e6, y).holds
+    model.coef_[0, np.flatnonzero(model.coef_[0])[0]] *= 1.001
+    with pytest.warns(pellucid.UncertifiedWarning, match="duality gap"):
+        assert not pellucid.verify(model, X + 1e6, y).holds

@@ -119,6 +119,11 @@ class AugmentedRows:
         K = self.X @ self.X.T
         return (K.toarray() if self.is_sparse else K) + self.constant**2
 
+    def written_out(self) -> Array:
+        """Return ``A``, dense."""
+        X = self.X.toarray() if self.is_sparse else self.X
+        return np.column_stack([X, np.full(self.n, self.constant)]) if self.constant else X
+
     def by_column(self) -> Any:
         """Return ``A``, written out, as a CSC matrix."""
         X = sparse.csc_array(self.X)

@@ -3,22 +3,27 @@ r"""Squared hinge loss with an l1 penalty: proximal Newton steps, or of many col
 .. math:: \min_u\ \|u\|_1 + \sum_i c_i\max(0, 1 - m_i)^2
 
 A proximal Newton step minimizes the quadratic model of the loss plus the penalty by coordinate descent on the Hessian.
+Where that does not arrive, because columns are nearly parallel, an active set does, on the triangular factor of the
+rows within the margin.
 
 Coordinate descent on the data moves each weight to the minimum of a parabola above the objective, so the objective
 never rises and no line search is needed. Between two looks at the gap only the columns in use, or nearly steep enough
 to be, are visited.
 
 The gap is that to the dual point :math:`\tau\alpha,\ \alpha_i = 2c_i\max(0, 1 - m_i)`, with the best :math:`\tau` that
-keeps :math:`\tau|A'(t\alpha)| \le 1`.
+keeps :math:`\tau|A'(t\alpha)| \le 1`. Columns far from 0 magnify the rounding of :math:`\sum t_i\alpha_i`; another
+point has the :math:`\alpha_i` of one sign multiplied by what makes up for that.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import qr
 
 from pellucid.core.effort import Effort
 from pellucid.core.types import Array
 from pellucid.losses.classification_losses import SquaredHingeLoss
+from pellucid.numerics.lasso_active_set import lasso_active_set
 from pellucid.numerics.look_schedule import LookSchedule
 from pellucid.svm.augmented_rows import unsigned_parts
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
@@ -35,6 +40,9 @@ SPARE_STEPS = 3
 MOST_PASSES = 2000
 """Passes of coordinate descent in one step."""
 
+FEW_COLUMNS = 200
+"""Columns up to which an active set takes over where coordinate descent does not arrive."""
+
 ROUNDING = 1e-14
 """Part of the objective that its value may be off by: a better step may seem to raise it by so much."""
 
@@ -44,10 +52,10 @@ DAMPING = 1e-12
 
 def proximal_newton(problem: MarginProblem, effort: Effort) -> MarginFit:
     """Return the machine of least l1 norm plus squared hinge loss."""
-    machine = MarginFit(np.zeros(problem.rows.width))
+    machine, crawls = MarginFit(np.zeros(problem.rows.width)), False
     margins, spare, last_gap = np.zeros(problem.rows.n), SPARE_STEPS, np.inf
     while True:
-        objective, gap, pull = _values(problem, machine.u, margins)
+        objective, gap, pull = _values(problem, machine.u, margins, balance=crawls)
         machine.note(objective, gap, nonzero=float(np.count_nonzero(machine.u)))
         if effort.watch(machine.u) or machine.n_iter >= effort.max_iter or machine.is_within(EXACT):
             return machine
@@ -56,22 +64,44 @@ def proximal_newton(problem: MarginProblem, effort: Effort) -> MarginFit:
             if spare < 0 or machine.gap > 0.25 * last_gap:
                 return machine
         last_gap = machine.gap
-        moved = _step(problem, machine.u, margins, pull, objective)
+        new, crawls = _model_minimum(problem, machine.u, margins, pull, crawls)
+        moved = _step(problem, machine.u, new, margins, pull, objective)
         if moved is None:
             return machine
         machine.u, margins = moved
         machine.n_iter += 1
 
 
+def _model_minimum(problem: MarginProblem, u: Array, margins: Array, pull: Array, crawls: bool) -> tuple[Array, bool]:
+    """Return where the quadratic model is least, and whether coordinate descent is too slow to find it."""
+    aim = 1e-3 * _violation(u, pull)
+    if not crawls:
+        H = problem.rows.gram(2.0 * problem.cost * (margins < 1.0))
+        curvature = np.diagonal(H)
+        np.fill_diagonal(H, np.where(curvature > 0.0, (1.0 + DAMPING) * curvature, 1.0))
+        new = u.copy()
+        passes = lasso_model_descent(H, -pull, u, new, aim, MOST_PASSES)
+        if passes < MOST_PASSES or problem.rows.width > FEW_COLUMNS:
+            return new, False
+    R, t = _triangle(problem, margins < 1.0)
+    return lasso_active_set(R, t, u, tolerance=aim), True
+
+
+def _triangle(problem: MarginProblem, inside: Array) -> tuple[Array, Array]:
+    """Return R and t of the model ``|Rv - t|^2 / 2`` of the loss: the rows within the margin should have margin 1."""
+    used, width = np.flatnonzero(inside), problem.rows.width
+    root = np.sqrt(2.0 * problem.cost[used])
+    rows = (root * problem.signs[used])[:, None] * problem.rows.part(used).written_out()
+    both = np.hstack([rows, root[:, None]])
+    whole = np.vstack([both, np.zeros((max(0, width + 1 - len(both)), width + 1))])
+    triangle = qr(whole, mode="r", check_finite=False)[0][: width + 1]
+    return triangle[:, :width], triangle[:, width]
+
+
 def _step(
-    problem: MarginProblem, u: Array, margins: Array, pull: Array, objective: float
+    problem: MarginProblem, u: Array, new: Array, margins: Array, pull: Array, objective: float
 ) -> tuple[Array, Array] | None:
-    """Return the weights and margins after one step, or None if rounding leaves none."""
-    H = problem.rows.gram(2.0 * problem.cost * (margins < 1.0))
-    curvature = np.diagonal(H)
-    np.fill_diagonal(H, np.where(curvature > 0.0, (1.0 + DAMPING) * curvature, 1.0))
-    new = u.copy()
-    lasso_model_descent(H, -pull, u, new, 1e-3 * _violation(u, pull), MOST_PASSES)
+    """Return the weights and margins after a step to where the model is least, or None if rounding leaves none."""
     change = new - u
     slopes = problem.margins(change)
     expected = -float(pull @ change) + float(np.sum(np.abs(new) - np.abs(u)))
@@ -109,13 +139,33 @@ def column_descent(problem: MarginProblem, effort: Effort) -> MarginFit:
         machine.n_iter += 1
 
 
-def _values(problem: MarginProblem, u: Array, margins: Array) -> tuple[float, float, Array]:
+def _values(problem: MarginProblem, u: Array, margins: Array, *, balance: bool = False) -> tuple[float, float, Array]:
     """Return the objective, the gap, and minus the gradient of the loss."""
     alpha = -problem.cost * LOSS.gradient(margins)
     pull = problem.combine(alpha)
-    loss, total = float(problem.cost @ LOSS.value(margins)), float(alpha.sum())
-    objective, steepest = float(np.abs(u).sum()) + loss, float(np.abs(pull).max(initial=0.0))
-    if loss == 0.0:
-        return objective, objective, pull
-    tau = min(total / (2.0 * loss), 1.0 / steepest if steepest > 0.0 else np.inf)
-    return objective, max(0.0, objective - tau * total + tau * tau * loss), pull
+    loss = float(problem.cost @ LOSS.value(margins))
+    objective = float(np.abs(u).sum()) + loss
+    bound = _dual_value(problem, alpha, pull)
+    if balance:
+        bound = max(bound, _dual_value(problem, *_balanced(problem, alpha, pull, u)))
+    return objective, max(0.0, objective - bound), pull
+
+
+def _dual_value(problem: MarginProblem, alpha: Array, pull: Array) -> float:
+    """Return the dual objective of the best multiple of a point."""
+    total, squares = float(alpha.sum()), 0.25 * float(np.sum(alpha**2 / problem.cost))
+    if squares == 0.0:
+        return 0.0
+    steepest = float(np.abs(pull).max(initial=0.0))
+    tau = min(total / (2.0 * squares), 1.0 / steepest if steepest > 0.0 else np.inf)
+    return tau * total - tau * tau * squares
+
+
+def _balanced(problem: MarginProblem, alpha: Array, pull: Array, u: Array) -> tuple[Array, Array]:
+    """Return the point whose part of positive sign is multiplied so that columns in use pull by 1, and its pull."""
+    positive, used = problem.signs > 0.0, u != 0.0
+    up = problem.combine(np.where(positive, alpha, 0.0))
+    down = up - pull
+    square = float(up[used] @ up[used])
+    factor = float(up[used] @ (down[used] + np.sign(u[used]))) / square if square > 0.0 else 1.0
+    return np.where(positive, max(factor, 0.0) * alpha, alpha), max(factor, 0.0) * up - down

@@ -84,7 +84,7 @@ class Case(NamedTuple):
         return f"{self.estimator}{variant}, {self.set}, {self.preparation}"
 
 
-HELD, UNCLAIMED, REFUSED = "held", "claims nothing", "refused"
+HELD, UNCLAIMED, REFUSED, STOPPED = "held", "claims nothing", "refused", "out of iterations"
 WARNED, REJECTED, BROKE, SLOW = "fit warned", "verify rejected", "broke", "slow"
 COUNTED = (pellucid.UncertifiedWarning, RuntimeWarning)
 """Warnings that are alarms; others, such as that columns are collinear, say something of the data."""
@@ -163,7 +163,7 @@ def _judged(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[st
         warnings.simplefilter("always")
         try:
             estimator.fit(X, y, **options)
-        except ValueError as refusal:  # counts below 0, priors for other numbers of classes
+        except (ValueError, TypeError) as refusal:  # counts below 0, priors for other numbers of classes, sparse rows
             return REFUSED, (str(refusal).splitlines()[0],)
         except Exception as accident:
             return BROKE, (f"fit: {accident!r}",)
@@ -172,6 +172,8 @@ def _judged(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[st
             proof = pellucid.verify(estimator, X, y, **options)
         except Exception as accident:
             return BROKE, (f"verify: {accident!r}",)
+    if said and proof.failed == estimator.certificate_.failed == ():  # nothing is wrong with what is claimed
+        return STOPPED, (str(said[0].message),)
     if said:
         return WARNED, tuple(f"{claim}" for claim in estimator.certificate_.failed) or (str(said[0].message),)
     if proof.failed:

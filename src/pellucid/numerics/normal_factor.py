@@ -146,7 +146,7 @@ def spectral_factor(triangle: Array, noise: Array, alpha: float = 0.0, cutoff: f
     rank = int(np.sum(s > least)) if alpha == 0.0 else int(np.sum(s > 0.0))
     basis = scale[:, None] * right[:rank].T
     null = _null_space(right[rank:].T, scale, present) if alpha == 0.0 else np.empty((p, 0))
-    if np.any(np.linalg.norm(triangle @ null, axis=0) > 1000 * EPS * (norms @ np.abs(null))):
+    if np.any(np.linalg.norm(triangle @ null, axis=0) > (1000 * EPS * norms + np.sqrt(noise)) @ np.abs(null)):
         # Units so far apart that the dropped directions cannot be written down in them: removing these directions
         # would change the fit, so least norm is then meant in units of the columns' norms.
         null = np.empty((p, 0))

@@ -96,10 +96,12 @@ def _difference(stored: float, right: float) -> float:
 def _ranks(rows: CenteredRows) -> Array:
     """Return how many directions the columns span, counted in their units and in units of their lengths."""
     lengths = np.linalg.norm(rows.A, axis=0)
+    noise = 10 * EPSILON * np.abs(rows.mean) * np.sqrt(rows.total) * (lengths > 0.0)  # what the means leave unknown
     found = []
     for scale in (np.ones_like(lengths), 1.0 / np.where(lengths > 0.0, lengths, 1.0)):
         s = svdvals(rows.A * scale, check_finite=False)
-        found.append(int(np.sum(s > max(100, 10 * min(rows.A.shape)) * EPSILON * s.max(initial=0.0))))
+        least = max(100, 10 * min(rows.A.shape)) * EPSILON * s.max(initial=0.0)
+        found.append(int(np.sum(s > np.maximum(least, np.linalg.norm(noise * scale)))))
     return np.array(found)
 
 

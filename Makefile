@@ -1,5 +1,5 @@
 # Two commands do all the set-up on a fresh machine with Python 3.11 or later:
-#   make learn   install, run the main job on two bundled tables, a class and a number, print where the reports are
+#   make learn   install, compile, run the main job on two bundled tables, a class and a number, print where the reports are
 #   make test    install with the test extras, then lint, types and all tests
 # make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
 # make method NAME=cluster/kmedoids lays the files of a new method.
@@ -13,6 +13,7 @@ FAMILY ?=
 .PHONY: learn test test-machines bench method clean
 
 learn: $(VENV)/.base
+	$(BIN)/pellucid warm-up
 	$(BIN)/pellucid fit src/pellucid/data/breast_cancer.csv --target diagnosis --time 30s --out learned/breast_cancer
 	$(BIN)/pellucid fit src/pellucid/data/diabetes.csv --target progression --time 30s --out learned/diabetes
 

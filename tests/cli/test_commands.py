@@ -285,3 +285,20 @@ def test_help_loads_no_heavy_library():
 def test_the_module_runs_as_a_command():
     done = subprocess.run([sys.executable, "-m", "pellucid", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("pellucid ")
+
+
+def test_warm_up_fits_every_method_once_and_says_so(capsys, monkeypatch):
+    from pellucid.cli import warm_up
+    from pellucid.core import cards
+
+    chosen = [card for card in cards.all_cards() if card.name in ("Ridge", "MultinomialNB", "KMeans")]
+    monkeypatch.setattr(cards, "all_cards", lambda: iter(chosen))
+    monkeypatch.setattr(warm_up, "ROWS", 60)
+    fitted = []
+    fit = warm_up.compile_by_fitting
+    monkeypatch.setattr(warm_up, "compile_by_fitting", lambda model, X, y: fitted.append(fit(model, X, y) or model))
+    assert call("warm-up") == 0
+    assert {type(model).__name__ for model in fitted if hasattr(model, "certificate_")} == {
+        card.name for card in chosen
+    }
+    assert capsys.readouterr().out.startswith("3 methods are compiled, after ")

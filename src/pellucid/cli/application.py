@@ -17,6 +17,7 @@ from pellucid.cli.fit import fit
 from pellucid.cli.predict import predict
 from pellucid.cli.show_work import show_work
 from pellucid.cli.verify import verify
+from pellucid.cli.warm_up import warm_up
 
 DEBUG = "PELLUCID_DEBUG"
 FAILED_INSIDE = 3
@@ -42,7 +43,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-for command in (fit, predict, verify, show_work, catalogue):
+for command in (fit, predict, verify, show_work, catalogue, warm_up):
     application.command()(_interruptible(command))
 
 

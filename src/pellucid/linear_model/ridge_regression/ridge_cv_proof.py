@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import svd
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import TINY, sum_error
+from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.linear_model.least_squares.least_squares_proof import prove_line
@@ -65,18 +65,25 @@ class LeftOutRows:
         dense = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
         y_mean: Any = 0.0
         if fit_intercept:
-            dense, y_mean = dense - weight @ dense / weight.sum(), weight @ y / weight.sum()
+            dense = dense - dense[0]
+            dense, y_mean = dense - weight @ dense / weight.sum(), y[0] + weight @ (y - y[0]) / weight.sum()
         share = weight / weight.sum() if fit_intercept else np.zeros(len(y))
         left, s, is_whole = _directions(root * dense, root if fit_intercept else None)
         return cls(y, root, root * (y - y_mean), share, left, s, is_whole)
 
+    @property
+    def unknown(self) -> Array:
+        """What rounding of the mean leaves unknown of a target, times the root of its weight."""
+        return 8 * EPSILON * np.abs(self.y).max(axis=0) * float(self.root.max())
+
     def errors(self, alpha: float) -> tuple[Array, Array, Array]:
         """Return the error of each row and target, and the least and largest size that rounding allows for it."""
-        return _left_out_errors(self.left, self.s, self.is_whole, self.b, self.share, alpha)
+        return _left_out_errors(self.left, self.s, self.is_whole, self.b, self.share, alpha, self.unknown)
 
     def mean_squares(self, alpha: float) -> tuple[Array, Array]:
         """Return the least and the largest that the mean squared error of each target can be."""
-        return _mean_squared_left_out(self.left, self.s, self.is_whole, self.b, self.share, alpha)
+        _, least, most = self.errors(alpha)
+        return np.mean(least**2, axis=0), np.mean(most**2, axis=0)
 
 
 def prove_penalty_choice(rows: LeftOutRows, chosen: Array, alphas: Array) -> Claim:
@@ -146,16 +153,8 @@ def _directions(A: Array, root: Array | None) -> tuple[Array, Array, bool]:
     return left[:, 1:], s[1:], left.shape[1] == len(A)
 
 
-def _mean_squared_left_out(
-    left: Array, s: Array, is_whole: bool, b: Array, share: Array, alpha: float
-) -> tuple[Array, Array]:
-    """Return the least and the largest that rounding allows for the mean square of the left-out errors, per target."""
-    _, least, most = _left_out_errors(left, s, is_whole, b, share, alpha)
-    return np.mean(least**2, axis=0), np.mean(most**2, axis=0)
-
-
 def _left_out_errors(
-    left: Array, s: Array, is_whole: bool, b: Array, share: Array, alpha: float
+    left: Array, s: Array, is_whole: bool, b: Array, share: Array, alpha: float, unknown: Array
 ) -> tuple[Array, Array, Array]:
     r"""Return the left-out error of each row and target, and the least and the largest that rounding allows for it.
 
@@ -167,7 +166,7 @@ def _left_out_errors(
     lengths = np.hypot(s, np.sqrt(alpha))
     c = (np.min(lengths, initial=np.inf if is_whole else np.sqrt(alpha)) / lengths) ** 2  # a common factor divides out
     error, part = left @ (c[:, None] * along), left**2 @ c  # (n, t), (n,)
-    error_unit = unit * np.linalg.norm(c[:, None] * along, axis=0)
+    error_unit = unit * np.linalg.norm(c[:, None] * along, axis=0) + unknown
     part_unit = 2.0 * unit * np.sqrt(left**2 @ c**2) + unit**2 * c.sum()
     if not is_whole:
         error = error + (b - left @ along)

@@ -24,8 +24,11 @@ SAME_SCORE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 
 
 def search_claims(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Claim, ...]:
-    """Return the claims about ``alpha_`` and ``best_score_``; none where the folds are drawn anew at each use."""
-    if not _repeats(parameters.cv):
+    """Return the claims about ``alpha_`` and ``best_score_``; none where the folds are drawn anew at each use.
+
+    Nor where all targets of a fold are equal: of a constant R2 knows right from wrong only, which rounding decides.
+    """
+    if not _repeats(parameters.cv) or not all(np.ptp(data.given[1][test]) > 0 for _, test in _folds(parameters, data)):
         return ()
     alphas = np.atleast_1d(np.asarray(parameters.alphas, dtype=np.float64)).ravel()
     scores = _mean_scores(parameters, data, alphas)
@@ -74,11 +77,15 @@ def _mean_scores(parameters: Any, data: TrainingData, alphas: Array) -> Array:
     weight = np.ones(len(rows)) if given is None else given
     scorer = check_scoring(estimator=GivenPredictions(), scoring=parameters.scoring)
     scores = []
-    for train, test in check_cv(parameters.cv).split(X, y):
+    for train, test in _folds(parameters, data):
         predictions = _predictions(rows, y, weight, train, test, alphas, fit_intercept=parameters.fit_intercept)
         options = {} if given is None or not _takes_weights(scorer) else {"sample_weight": given[test]}
         scores.append([scorer(GivenPredictions(), predicted, y[test], **options) for predicted in predictions])
     return np.mean(scores, axis=0)
+
+
+def _folds(parameters: Any, data: TrainingData) -> Any:
+    return check_cv(parameters.cv).split(*data.given[:2])
 
 
 def _takes_weights(scorer: Any) -> bool:

@@ -1,0 +1,93 @@
+"""``pellucid warm-up``: compile every loop once, so that no later fit has to wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+ROWS, COLUMNS = 2100, 8
+"""Large enough for the loops that large data take, small enough that nothing but compiling takes time."""
+
+MOST_ITERATIONS = 10
+"""What an iteration needs is compiled by then."""
+
+ANSWERS = ("predict", "transform", "kneighbors")
+
+
+def warm_up() -> None:
+    """Fit every method once on made-up data: what it compiles is kept on disk, and later first fits do not wait."""
+    import sys
+    from time import monotonic
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from pellucid.core.cards import all_cards
+
+    start, console, cards = monotonic(), Console(stderr=True), list(all_cards())
+    layout = (
+        TextColumn("compiling {task.description:<28}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*layout, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=len(cards))
+        for card in cards:
+            progress.update(task, description=card.name)
+            for model in variants_of(card):
+                for data in data_for(card, model):
+                    compile_by_fitting(model, *data)
+            progress.advance(task)
+    taken = f"{monotonic() - start:.0f} s"
+    sys.stdout.write(
+        f"{len(cards)} methods are compiled, after {taken}: their first fits do not wait for it any more.\n"
+    )
+
+
+def variants_of(card: Any) -> Iterator[Any]:
+    """Yield the estimator with its default settings, then with the others on its card, for a few iterations each."""
+    for settings in ({}, *card.variants):
+        model = card.estimator(**settings)
+        if isinstance(getattr(model, "max_iter", None), int):
+            model.max_iter = min(model.max_iter, MOST_ITERATIONS)
+        yield model
+
+
+def data_for(card: Any, model: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield rows and targets that suit the estimator: dense, of three classes, and sparse where it takes that."""
+    import numpy as np
+    from scipy import sparse
+
+    from pellucid.core.training_data import CLASSES, NO_TARGET, NUMBERS
+
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (ROWS, COLUMNS)).astype(np.float64)  # counts and categories too, for who takes nothing else
+    signal = X @ np.arange(1.0, COLUMNS + 1) + rng.standard_normal(ROWS)
+    rules, targets = card.rules_for(model), list[Any]()
+    if rules.target == NO_TARGET:
+        targets = [None]
+    elif rules.target == NUMBERS:
+        targets = [signal]
+    else:
+        targets = [np.digitize(signal, np.quantile(signal, cuts)) for cuts in ([0.5], [1 / 3, 2 / 3])]
+        targets += [signal] if rules.target != CLASSES else []
+    for y in targets:
+        yield X, y
+    if rules.sparse:
+        yield sparse.csr_array(X), targets[0]
+
+
+def compile_by_fitting(model: Any, X: Any, y: Any) -> None:
+    """Fit and ask for answers; pass over what the estimator refuses with a sentence."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about made-up data
+        try:
+            model.fit(X, y)
+            for name in ANSWERS:
+                if hasattr(model, name):
+                    getattr(model, name)(X)
+        except (ValueError, TypeError, NotImplementedError):
+            return

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Self
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
@@ -96,11 +95,12 @@ class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):
 
     def predict_log_proba(self, X: Data) -> Array:
         """Return the logarithm of ``predict_proba``, in float32 for rows in float32; decisions are made in float64."""
+        logs = super().predict_log_proba(X)
         if getattr(X, "dtype", None) != np.float32:
-            return super().predict_log_proba(X)
-        scores = self._possible_scores(X)
-        short = (scores - scores.max(axis=1, keepdims=True)).astype(np.float32)  # what is left has few digits
-        return np.asarray(short - logsumexp(short, axis=1, keepdims=True))
+            return logs
+        short = logs.astype(np.float32)
+        share = np.exp(short)
+        return np.where(share > 0.5, np.log(share), short)  # near 1 a share has fewer digits than its logarithm
 
     def _joint_log_scores(self, X: Data) -> Array:
         X = validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite=False)

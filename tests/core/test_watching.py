@@ -9,8 +9,9 @@ import pytest
 import sklearn.linear_model as peer
 from sklearn.base import clone
 from sklearn.callback import ScoringMonitor
-from sklearn.callback.tests._utils import RecordingCallback
+from sklearn.callback.tests._utils import RecordingAutoPropagatedCallback, RecordingCallback
 from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV
 
 import pellucid.cluster
 from pellucid.linear_model import Lasso, LinearRegression, LogisticRegression, Perceptron
@@ -124,3 +125,15 @@ def test_a_fit_that_fails_tears_its_callbacks_down():
         model.fit(np.ones((3, 2)))
     assert callback.count_hooks("setup") == callback.count_hooks("teardown")
     assert "_watched_weight" not in vars(model)
+
+
+@pytest.mark.parametrize("model", [Lasso(0.1), LinearRegression()], ids=lambda m: type(m).__name__)
+def test_callbacks_of_a_search_hear_of_the_fits_within(model):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    callback = RecordingAutoPropagatedCallback()
+    search = GridSearchCV(model, {"fit_intercept": [True, False]}, cv=2).set_callbacks(callback)
+    search.fit(X, X[:, 0] + rng.standard_normal(40))
+    tasks = [told_of["context"] for told_of in callback.record if told_of["name"] == "on_fit_task_begin"]
+    assert callback.count_hooks("on_fit_task_end") == len(tasks)
+    assert sum(task.estimator_name == type(model).__name__ and task.task_name == ROOT for task in tasks) == 5

@@ -12,6 +12,7 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.discriminant_analysis.discriminant_record_proof import covariance_claim, ratio_claim, shared_covariance
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
 
@@ -28,7 +29,16 @@ def prove_linear(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     means = np.stack([X[rows].mean(axis=0) for rows in groups])
     priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
     within = _covariance(parameters, X, groups, means, priors)
-    return linear_certificate(fitted, parameters, means, within, priors, data.X.dtype)
+    certificate = linear_certificate(fitted, parameters, means, within, priors, data.X.dtype)
+    if not certificate.claims:
+        return certificate
+    claims, bound = [], certificate["discriminants"].bound + rounding_unit(data.X.dtype)
+    if hasattr(fitted, "covariance_"):
+        shared = shared_covariance(X, groups, priors) if parameters.solver == "svd" else within
+        claims.append(covariance_claim([fitted.covariance_], [shared], bound))
+    if hasattr(fitted, "explained_variance_ratio_"):
+        claims.append(ratio_claim(fitted, parameters, X, means, within, priors, 2.0 * bound))
+    return certificate.with_claims(*claims)
 
 
 def linear_certificate(

@@ -10,6 +10,7 @@ from pellucid.core.certificate import Certificate, Claim, worst_claim
 from pellucid.core.rounding import rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.discriminant_analysis.discriminant_record_proof import covariance_claim
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
 
@@ -54,7 +55,10 @@ def quadratic_certificate(
         _claims_of(fitted, k, mean, spread, unit) for k, (mean, spread) in enumerate(zip(means, spreads, strict=True))
     ]
     priors_claim = _claim("priors", "distance of the priors", float(np.abs(fitted.priors_ - priors).max()), unit)
-    return Certificate("exact", (*map(worst_claim, zip(*parts, strict=True)), priors_claim))
+    claims = (*map(worst_claim, zip(*parts, strict=True)), priors_claim)
+    if parameters.store_covariance:
+        claims += (covariance_claim(fitted.covariance_, spreads, widest * widest / unit),)
+    return Certificate("exact", claims)
 
 
 def _claims_of(fitted: Any, k: int, mean: Array, spread: Array, unit: float) -> tuple[Claim, ...]:

@@ -24,7 +24,16 @@ def test_two_steps_by_hand():
     work = show_work(model, [[1], [3]], ["a", "b"])
     # each step shrinks w by 1 - 1/2 * 1/2 = 3/4. Row 1: f = 0, w = -1/2, b = -1/2. Row 2: f = -3/2 - 1/2 = -2, so
     # w = 3/4 * -1/2 + 1/2 * 3 = 9/8 and b = -1/2 + 1/2 = 0
-    assert work.answer == {"coef_": [[Rational(9, 8)]], "intercept_": [0], "n_iter_": 1, "t_": 3}
+    # the objective before each step: 1, and 1 + 2 + 1/4 (1/2)^2 = 49/16; on average 65/32
+    objectives = [Rational(65, 32)]
+    assert work.answer == {
+        "coef_": [[Rational(9, 8)]],
+        "intercept_": [0],
+        "n_iter_": 1,
+        "t_": 3,
+        "objectives": objectives,
+    }
+    assert model.fit([[1], [3]], ["a", "b"]).trace_["objective"] == pytest.approx(65 / 32)
     assert "max_iter ends the work after 1 epoch." in work.text()
 
 

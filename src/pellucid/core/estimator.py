@@ -17,7 +17,7 @@ from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Data
-from pellucid.core.watching import Watch, finish_watch, make_watch
+from pellucid.core.watching import Watch, finish_watch, has_callbacks, make_watch, run_watched
 
 SEEN_IN_DATA = frozenset({"n_features_in_", "feature_names_in_"})
 """Attributes that the check of the data sets, before the fit."""
@@ -35,12 +35,23 @@ def fit_method(fit: F) -> F:
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             with own_threads():
-                return with_callbacks(fit)(self, *args, **kwargs)
+                return (_watched(fit) if has_callbacks(self) else fit)(self, *args, **kwargs)
         except BaseException:
             forget_fit(self)
             raise
 
     return wrapped  # type: ignore[return-value]  # same signature, by wraps
+
+
+def _watched(fit: Callable[..., Any]) -> Any:
+    """Return the fit that tells callbacks what it does."""
+
+    @with_callbacks
+    def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
+        is_iterative = "n_iter_" in card_of(type(self)).attributes
+        return run_watched(fit, self, *args, is_iterative=is_iterative, **kwargs)
+
+    return watched
 
 
 def forget_fit(estimator: Any, keep: frozenset[str] = frozenset()) -> None:

@@ -145,9 +145,11 @@ class InputRules:
         return self._settled(estimator, X, look_for_nan=True)
 
     def _settled(self, estimator: Any, X: Any, *, look_for_nan: bool) -> Any:
-        if sparse.issparse(X) and X.format != "coo" and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()  # and puts the entries in order
+        if sparse.issparse(X) and X.format != "coo":
+            X = _with_short_indices(X)
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()  # and puts the entries in order
         if look_for_nan and not self.missing:
             check_finite(X, estimator)
         return X
@@ -189,6 +191,13 @@ class InputRules:
             return self.target == NO_TARGET
         is_target = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in kinds and y.dtype.isnative
         return is_target and len(y) == len(X)
+
+
+def _with_short_indices(X: Any) -> Any:
+    """Return rows, or columns, whose indices have 32 bits where these suffice: compiled loops know no others."""
+    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape, copy=False)
 
 
 def _counted(data: TrainingData) -> TrainingData:

@@ -26,8 +26,8 @@ def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = 
     """Recompute the certificate of a fitted model from its training data, in float64, by independent code.
 
     Warns with :class:`UncertifiedWarning` for every claim that does not hold, and says so where the data are not those
-    of the fit. A scikit-learn Pipeline that ends
-    in an estimator of ours is verified on the data its last step was fitted on.
+    of the fit. A scikit-learn Pipeline that ends in an estimator of ours is verified on the data its last step was
+    fitted on.
 
     Examples
     --------

@@ -117,7 +117,7 @@ class LinearDiscriminantAnalysis(
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)
         scores = np.asarray(X @ self.coef_.T + self.intercept_)
-        return np.column_stack([np.zeros(len(scores)), scores]) if len(self.classes_) == 2 else scores
+        return np.column_stack([np.zeros_like(scores[:, :1]), scores]) if len(self.classes_) == 2 else scores
 
     def decision_function(self, X: Data) -> Array:
         """Return the log odds of the second class if there are two, else the discriminants."""

@@ -93,6 +93,15 @@ class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):
             check_finite(data.given[0], self)
         return normal_classes(part, earlier, data, SimpleNamespace(**self.get_params(deep=False)), trace)
 
+    def predict_log_proba(self, X: Data) -> Array:
+        """Return the logarithm of ``predict_proba``, in float32 for rows in float32; decisions are made in float64."""
+        logs = super().predict_log_proba(X)
+        if getattr(X, "dtype", None) != np.float32:
+            return logs
+        short = logs.astype(np.float32)
+        share = np.exp(short)
+        return np.where(share > 0.5, np.log(share), short)  # near 1 a share has fewer digits than its logarithm
+
     def _joint_log_scores(self, X: Data) -> Array:
         X = validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
         scores = gaussian_log_scores(X, self.theta_, self.var_, self._log_prior())

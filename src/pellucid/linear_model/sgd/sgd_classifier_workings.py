@@ -47,7 +47,13 @@ def sgd_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
     steps += [_summary_step(data, descent, done)] if len(done.steps) > IN_FULL else []
     steps.append(_end_step(data, descent, done))
     last = done.steps[-1][-1]
-    found = {"coef_": [list(last.w)], "intercept_": [last.b], "n_iter_": len(done.steps), "t_": last.t + 1}
+    found: dict[str, Any] = {
+        "coef_": [list(last.w)],
+        "intercept_": [last.b],
+        "n_iter_": len(done.steps),
+        "t_": last.t + 1,
+    }
+    found["objectives"] = list(done.objectives)
     opening = (*_opening(data, labels, classes, estimator, penalty), *shown.notes(estimator.random_state))
     return Document("Stochastic gradient descent", (*opening, *pencil.remark()), tuple(steps), found)
 

@@ -35,7 +35,15 @@ def instances():
 
 def carded():
     """Return one instance for every variant of every method card, with its card; the defaults first."""
-    return [(card, _seeded(card.estimator(**settings))) for card in all_cards() for settings in ({}, *card.variants)]
+    return [(card, _seeded(card.estimator(**settings))) for card in all_cards() for settings in _variants(card)]
+
+
+def _variants(card):
+    """Return the settings to try; one of them has no intercept, where there may be one."""
+    tried = [{}, *card.variants]
+    if "fit_intercept" in card.parameters and not any("fit_intercept" in settings for settings in tried):
+        tried.append({"fit_intercept": False})
+    return tried
 
 
 def _seeded(estimator):

@@ -41,7 +41,9 @@ def _export(init: Path, names: dict[str, str]) -> None:
     """Add the class to the public names of its family."""
     line = Template("from pellucid.$family.$module import $Class\n").substitute(names)
     if not init.exists():
-        init.write_text(f'"""Say in one line what this family does."""\n\n{line}\n__all__ = ["{names["Class"]}"]\n')
+        finder = "from pellucid.core.public_names import name_finder\n"
+        ending = f'\n__all__ = ["{names["Class"]}"]\n\n__getattr__ = name_finder(__name__)\n'
+        init.write_text(f'"""Say in one line what this family does."""\n\n{finder}{line}{ending}')
         return
     text = init.read_text(encoding="utf-8")
     start = text.index("from pellucid.")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pellucid.core.public_names import name_finder
 
 __version__ = "0.1.0"
 
@@ -32,13 +33,7 @@ if TYPE_CHECKING:
     from pellucid.workings import show_work
 
 
-def __getattr__(name: str) -> Any:
-    """Import public names on first use, so that ``import pellucid`` stays quick."""
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'pellucid' has no attribute {name!r}")
+__getattr__ = name_finder(__name__, _HOMES)  # on first use, so that ``import pellucid`` stays quick
 
 
 def __dir__() -> list[str]:

@@ -11,8 +11,9 @@ import pytest
 import pellucid
 from pellucid.cli.application import run
 from pellucid.cli.show_work import methods_with_workings
+from pellucid.core.cards import all_cards
 from pellucid.data import load_cars_by_hand
-from pellucid.linear_model import Lasso, LinearRegression, Ridge
+from pellucid.linear_model import Lasso, LinearRegression, Ridge, SGDClassifier
 
 
 @pytest.fixture
@@ -109,6 +110,17 @@ def test_verify_notices_a_changed_model(tmp_path, cars, capsys):
     assert "the certificate does not hold on cars.csv" in capsys.readouterr().err
 
 
+def test_verify_has_a_code_of_its_own_where_nothing_is_claimed(tmp_path, capsys):
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "label": ["x", "y", "x", "y"]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = SGDClassifier(random_state=0).partial_fit(frame[["a"]], frame["label"], classes=["x", "y"])
+    pellucid.save(model, tmp_path / "m.safetensors")
+    assert call("verify", tmp_path / "m.safetensors", tmp_path / "t.csv", "--target", "label") == 4
+    said = capsys.readouterr()
+    assert "proves nothing" in said.out
+    assert "nothing is proved about SGDClassifier: Learned by partial_fit" in said.err
+
+
 def test_verify_notices_another_table(ridge_file, tmp_path, cars, capsys):
     other = pd.read_csv(cars)
     other.loc[0, "age"] += 1
@@ -125,23 +137,51 @@ def test_show_work_prints_the_steps(cars, tmp_path, capsys):
 
 
 HAND_SIZED = {  # what else a method wants before its steps can be written down
-    "bayes-classifier": None,  # its densities must be given, and the command line cannot
-    "kernel-perceptron": ("--set", "shuffle=False", "--set", "kernel=linear"),
-    "perceptron": ("--set", "shuffle=False"),
+    "bayes-classifier": ("--set", "densities={0: Gaussian(2, 1), 1: Gaussian(mean=0, variance=1)}"),
     "k-means": ("--set", "n_clusters=2", "--set", "random_state=0"),
 }
+SMALL = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0, 0, 0, 1, 1, 1]})
+SHORTER = {"bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]], "ranking-svm": SMALL[:5]}
 
 
 @pytest.mark.parametrize("method", ["least-squares", *sorted(methods_with_workings())])
 def test_every_method_with_workings_shows_them(method, tmp_path, capsys):
-    table = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0, 0, 0, 1, 1, 1]})
-    table.to_csv(tmp_path / "small.csv", index=False)
-    options = HAND_SIZED.get(method, ())
+    SHORTER.get(method, SMALL).to_csv(tmp_path / "small.csv", index=False)
     target = () if method == "k-means" else ("--target", "y")
-    code = call("show-work", tmp_path / "small.csv", *target, "--method", method, *(options or ()))
-    assert code == (2 if options is None else 0)
-    said = capsys.readouterr()
-    assert "densities must be given" in said.err if options is None else len(said.out.splitlines()) > 10
+    call_ = ("show-work", tmp_path / "small.csv", *target, "--method", method, *HAND_SIZED.get(method, ()))
+    assert call(*call_) == 0, capsys.readouterr().err
+    assert len(capsys.readouterr().out.splitlines()) > 10
+
+
+def test_every_card_with_workings_is_known_to_the_command():
+    assert set(methods_with_workings()) == {card.command_name for card in all_cards() if card.workings}
+    assert len(methods_with_workings()) >= 23
+
+
+def test_a_table_with_texts_is_shown_by_the_method_that_takes_them(tmp_path, capsys):
+    trips = pd.DataFrame({"sky": ["sun", "sun", "rain", "rain"], "temp": [20, 24, 15, 17], "go": ["y", "y", "n", "n"]})
+    trips.to_csv(tmp_path / "trips.csv", index=False)
+    assert call("show-work", tmp_path / "trips.csv", "--target", "go", "--method", "mixed-nb") == 0
+    assert "P(sky = rain | n)" in capsys.readouterr().out
+    assert call("show-work", tmp_path / "trips.csv", "--target", "go", "--method", "gaussian-nb") == 2
+    assert "sky" in capsys.readouterr().err
+
+
+def test_rows_of_one_query_are_compared(tmp_path, capsys):
+    SMALL.assign(user=[1, 1, 2, 1, 2, 2]).to_csv(tmp_path / "small.csv", index=False)
+    arguments = ("show-work", tmp_path / "small.csv", "--target", "y", "--qid", "user", "--method")
+    assert call(*arguments, "ranking-svm") == 0
+    assert "of the same query" in " ".join(capsys.readouterr().out.split())
+    assert call(*arguments, "lasso") == 2
+    assert "qid must be left out for lasso, got user" in capsys.readouterr().err
+
+
+def test_what_is_set_calls_nothing_but_densities(cars, capsys):
+    arguments = ("show-work", cars, "--target", "price", "--method", "bayes-classifier")
+    assert call(*arguments, "--set", "densities=__import__('os').getcwd()") == 2
+    assert "densities must be" in capsys.readouterr().err
+    assert call(*arguments, "--set", "densities={0: Gaussian(0, -1)}") == 2
+    assert "variance must be above 0" in capsys.readouterr().err
 
 
 def test_a_target_is_given_to_methods_that_have_one_and_to_no_other(cars, capsys):

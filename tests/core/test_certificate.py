@@ -60,3 +60,11 @@ def test_infinity_proves_nothing():
     assert not Claim("gap", "", math.inf, math.inf).holds
     assert not Claim("gap", "", math.nan, 1.0).holds
     assert Claim("gap", "", 1.0, math.inf).holds
+
+
+def test_nothing_claimed_is_nothing_proved():
+    for empty in (Certificate("none", reason="No rows."), Certificate("exact"), Certificate("none", (HOLDS,), "Why.")):
+        assert not empty.holds
+        assert not empty.failed
+        assert "proves nothing" in repr(empty)
+        assert "proves nothing" in empty._repr_html_()

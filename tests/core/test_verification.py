@@ -6,7 +6,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pellucid
-from pellucid.linear_model import LinearRegression, Ridge
+from pellucid.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from pellucid.ranking import RankingSVM
 
 X = np.arange(20.0).reshape(10, 2) ** 1.5
 Y = X @ [1.0, -2.0] + np.sin(X[:, 0])
@@ -26,6 +27,43 @@ def test_other_training_data_are_noticed():
         assert not pellucid.verify(model, X, Y + X[:, 0] ** 2).holds
 
 
+def other_data_models():
+    rng = np.random.default_rng(0)
+    rows, noise = rng.standard_normal((40, 3)), rng.standard_normal(40)
+    target = rows @ [1.0, -2.0, 0.5] + noise
+    yield Lasso(0.1).fit(rows, target), rows + 1.0, target**2
+    yield LogisticRegression().fit(rows, target > 0), rows, noise > 0
+    yield RankingSVM().fit(rows, target.round()), rows, noise.round()
+
+
+@pytest.mark.parametrize(("model", "rows", "target"), list(other_data_models()), ids=lambda p: type(p).__name__)
+def test_a_claim_that_fails_on_other_data_blames_the_data_and_not_the_fit(model, rows, target):
+    with pytest.warns(pellucid.UncertifiedWarning) as told:
+        found = pellucid.verify(model, rows, target)
+    assert all("not the training data" in str(one.message) for one in told)
+    assert not any("max_iter" in str(one.message) for one in told)
+    assert "not the training data" in repr(found)
+    assert "not the training data" in found._repr_html_()
+
+
+def test_a_model_that_was_changed_is_not_blamed_on_its_own_training_data():
+    rows = np.random.default_rng(0).standard_normal((30, 2))
+    for model in (Lasso(0.01).fit(rows, rows[:, 0]), RankingSVM().fit(rows, rows[:, 0], qid=np.repeat([0, 1], 15))):
+        model.coef_ = -model.coef_
+        with pytest.warns(pellucid.UncertifiedWarning) as told:
+            found = pellucid.verify(model, rows, rows[:, 0])
+        assert not any("training data" in str(one.message) for one in told)
+        assert not found.reason
+
+
+def test_weights_are_part_of_the_training_data():
+    weight = np.arange(1.0, 11.0)
+    model = LinearRegression().fit(X, Y, sample_weight=weight)
+    assert pellucid.verify(model, X, Y, sample_weight=weight).holds
+    with pytest.warns(pellucid.UncertifiedWarning, match="rows, targets and weights of the fit"):
+        pellucid.verify(model, X, Y)
+
+
 def test_a_model_full_of_nan_does_not_verify():
     model = LinearRegression().fit(X, Y)
     model.coef_ = np.full(2, np.nan)
@@ -38,3 +76,30 @@ def test_refuses_foreign_and_unfitted_models():
         pellucid.verify(PeerRegression().fit(X, Y), X, Y)
     with pytest.raises(NotFittedError):
         pellucid.verify(LinearRegression(), X, Y)
+
+
+@pytest.mark.parametrize("wrong", [np.array([0.5, 0.25], dtype=np.float16), np.array([np.inf, 1.0]), "text", None])
+def test_attributes_that_no_fit_leaves_are_refused(wrong):
+    model = LinearRegression().fit(X, Y)
+    model.coef_ = wrong
+    if isinstance(wrong, np.ndarray):
+        with pytest.warns(pellucid.UncertifiedWarning, match="attributes"):
+            assert "coef_" in str(pellucid.verify(model, X, Y)["attributes"])
+    else:
+        with pytest.raises((ValueError, TypeError)):
+            pellucid.verify(model, X, Y)
+
+
+def test_a_missing_attribute_is_said_in_a_sentence():
+    model = LinearRegression().fit(X, Y)
+    del model.coef_
+    with pytest.warns(pellucid.UncertifiedWarning, match="attributes"):
+        assert "coef_" in str(pellucid.verify(model, X, Y)["attributes"])
+
+
+def test_no_proof_reads_the_stored_certificate():
+    model = LinearRegression().fit(X, Y)
+    model.certificate_ = pellucid.Certificate("stationary", (pellucid.Claim("gap", "", 0.0, 1e9),))
+    model.coef_ = model.coef_ * 1.001
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, X, Y).holds

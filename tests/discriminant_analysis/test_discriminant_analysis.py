@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from scipy.linalg import LinAlgError
 from sklearn import discriminant_analysis as peer
 from sklearn.covariance import LedoitWolf
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 import pellucid
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from pellucid.probability import MultivariateGaussian
+from tests.proving import quiet_proof
 
 IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
 
@@ -98,7 +99,7 @@ def test_nearly_collinear_features_use_the_data_not_its_square():
 
 def test_tiny_variances_use_the_rows_not_their_square():
     X, y = gaussian_classes(3)
-    X = np.column_stack([X, X[:, 0] + 1e-7 * np.random.default_rng(0).standard_normal(len(X))])
+    X = np.column_stack([X, X[:, 0] + 1e-6 * np.random.default_rng(0).standard_normal(len(X))])
     ours, theirs = (
         kind(tol=0.0).fit(X, y) for kind in (QuadraticDiscriminantAnalysis, peer.QuadraticDiscriminantAnalysis)
     )
@@ -246,6 +247,69 @@ def test_verify_objects_to_a_broken_projection():
     model.scalings_ = model.scalings_ * 1.001
     with pytest.warns(pellucid.UncertifiedWarning, match="projection"):
         pellucid.verify(model, *IRIS)
+
+
+CANCER = load_breast_cancer(return_X_y=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+@pytest.mark.parametrize("settings", [{}, {"solver": "lsqr"}, {"solver": "eigen", "shrinkage": "auto"}])
+def test_raw_columns_of_all_sizes_are_certified_and_coefficients_of_the_other_sign_are_not(settings, offset, dtype):
+    X, y = (CANCER[0] + offset).astype(dtype), CANCER[1]
+    model = LinearDiscriminantAnalysis(**settings).fit(X, y)
+    proof = pellucid.verify(model, X, y)
+    assert proof.holds
+    assert max(claim.bound for claim in proof.claims) < 1e-3
+    model.coef_ = -model.coef_
+    broken = quiet_proof(model, X, y)
+    assert broken["discriminants"].value == pytest.approx(2.0, abs=1e-3)
+    assert [claim.bound for claim in broken.claims] == [claim.bound for claim in proof.claims]
+
+
+def test_bounds_depend_on_the_training_data_not_on_the_model():
+    model = LinearDiscriminantAnalysis().fit(*IRIS)
+    bounds = [claim.bound for claim in pellucid.verify(model, *IRIS).claims]
+    for change in (lambda w: w.astype(np.float32), lambda w: 1e6 * w):
+        broken = copy.copy(model)
+        broken.coef_ = change(model.coef_)
+        proof = quiet_proof(broken, *IRIS)
+        assert not proof.holds
+        assert [claim.bound for claim in proof.claims] == bounds
+
+
+def test_coefficients_in_directions_without_spread_are_noticed():
+    X, y = np.column_stack([IRIS[0], np.zeros(len(IRIS[0]))]), IRIS[1]
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    model.coef_[:, -1] = 1.0  # changes no score of the training rows, and those of others
+    assert not quiet_proof(model, X, y)["discriminants"].holds
+
+
+def test_nearly_dependent_columns_are_claimed_nothing_of():
+    X, y = IRIS
+    X = np.column_stack([X, X[:, 0] + 1e-6 * np.random.default_rng(0).standard_normal(len(X))])
+    model = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    assert model.certificate_.grade == "none"
+    assert "nearly dependent" in model.certificate_.reason
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_quadratic_errors_are_measured_column_by_column(column):
+    X, y = IRIS[0][:, :2] * [1e4, 1.0], IRIS[1]
+    model = QuadraticDiscriminantAnalysis(tol=1e-12).fit(X, y)
+    assert pellucid.verify(model, X, y).holds
+    model.means_ = model.means_ * np.where(np.arange(2) == column, 1.001, 1.0)
+    assert not quiet_proof(model, X, y)["means"].holds
+    model = QuadraticDiscriminantAnalysis(tol=1e-12).fit(X, y)
+    model.scalings_ = [scaling * np.where(np.arange(2) == column, 1.001, 1.0) for scaling in model.scalings_]
+    assert not quiet_proof(model, X, y)["covariances"].holds
+
+
+def test_columns_too_unequal_for_their_covariances_are_claimed_nothing_of():
+    X, y = IRIS[0][:, :2] * [1e12, 1.0], IRIS[1]
+    model = QuadraticDiscriminantAnalysis(tol=1e-12).fit(X, y)
+    assert model.certificate_.grade == "none"
+    assert "standardize X" in model.certificate_.reason
 
 
 # errors

@@ -6,6 +6,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import pellucid
 from pellucid.linear_model import BasisExpansion, LinearRegression
+from tests.proving import quiet_proof
 
 
 def test_all_monomials_up_to_the_degree():  # by hand
@@ -36,6 +37,27 @@ def test_same_columns_as_scikit_learn(degree, interaction_only, include_bias):  
     np.testing.assert_allclose(ours.transform(X), peer.transform(X), rtol=1e-14)
     np.testing.assert_array_equal(ours.powers_, peer.powers_)
     assert list(ours.get_feature_names_out()) == list(peer.get_feature_names_out())
+
+
+@pytest.mark.parametrize("include_bias", [True, False])
+@pytest.mark.parametrize("interaction_only", [True, False])
+def test_proof_counts_the_rows_that_are_no_monomial_of_their_place(include_bias, interaction_only):
+    X = np.random.default_rng(0).standard_normal((5, 4))
+    model = BasisExpansion(3, include_bias=include_bias, interaction_only=interaction_only).fit(X)
+    powers = model.powers_
+    for wrong in (powers[::-1], powers[:-1], np.vstack([powers, powers[-1:]]), powers + 1, powers[:, ::-1]):
+        model.powers_ = np.ascontiguousarray(wrong)
+        assert quiet_proof(model, X)["powers"].value >= 1.0
+    model.powers_ = powers
+    assert quiet_proof(model, X)["powers"].value == 0.0
+
+
+def test_many_columns_are_proved_in_the_time_of_their_monomials():
+    # all exponents up to 2 of 40 columns are 3^40 rows, of which the monomials of degree 2 are 860
+    X = np.random.default_rng(0).standard_normal((3, 40))
+    model = BasisExpansion(2).fit(X)
+    assert len(model.powers_) == 860
+    assert pellucid.verify(model, X).holds
 
 
 def test_a_parabola_is_a_line_in_a_pipeline():

@@ -176,10 +176,8 @@ def test_the_work_agrees_with_the_program():
         "25 ≤ ── = 580"
         in show_work(KernelPerceptron("poly", gamma=1.0, degree=2, coef0=1.0, shuffle=False), *SQUARE).text()
     )
-    with pytest.raises(ValueError, match="kernel must be 'linear' or 'poly' to show the work, got 'rbf'"):
-        show_work(KernelPerceptron(shuffle=False), *SQUARE)
-    with pytest.raises(ValueError, match="gamma must be a number and degree a whole one"):
-        show_work(KernelPerceptron("poly", shuffle=False), *SQUARE)
+    for model in (KernelPerceptron(shuffle=False), KernelPerceptron("poly", shuffle=False)):
+        assert "more than rounding" not in show_work(model, *SQUARE).text()
 
 
 @pytest.mark.parametrize(

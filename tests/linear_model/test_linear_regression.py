@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import lstsq
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LinearRegression as PeerRegression
 
 import pellucid
 from pellucid.linear_model import Lasso, LinearRegression, Ridge
 from pellucid.linear_model.least_squares.least_squares_proof import coefficient_error, nonnegative_gradient, size_of_fit
+from tests.proving import quiet_proof
 
 PENALTY = {Lasso: {"alpha": 0.01}}
 seeds = pytest.mark.parametrize("seed", range(3))
@@ -316,3 +318,38 @@ def test_float32_stays_float32():
     assert model.coef_.dtype == model.predict(X.astype(np.float32)).dtype == np.float32
     np.testing.assert_allclose(model.coef_, LinearRegression().fit(X, y).coef_, rtol=1e-5)
     assert pellucid.verify(model, X.astype(np.float32), y.astype(np.float32)).holds
+
+
+@pytest.mark.parametrize("condition", [1e6, 1e9, 1e12])
+def test_training_errors_of_many_spreads_are_refused_whatever_the_condition(condition):
+    rng = np.random.default_rng(0)
+    left = np.linalg.qr(rng.standard_normal((300, 100)))[0]
+    right = np.linalg.qr(rng.standard_normal((100, 100)))[0]
+    X, y = left * np.geomspace(1.0, 1.0 / condition, 100) @ right.T, rng.standard_normal(300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pellucid.UncertifiedWarning)  # at 1e12, of few certain digits
+        model = LinearRegression(fit_intercept=False).fit(X, y)
+    assert quiet_proof(model, X, y)["training error"].value < 1e-3
+    # coefficients this large make the size of the fit, which rounding is relative to, 1e14 spreads
+    model.coef_ = model.coef_ + 50.0 * np.linalg.norm(y) * condition * right[:, -1]
+    broken = quiet_proof(model, X, y)
+    assert broken["training error"].value > 10.0
+    assert not broken["training error"].holds
+
+
+def test_coefficients_of_half_precision_are_not_exact():
+    X, y = problem(0)
+    model = LinearRegression().fit(X, y)
+    model.coef_ = model.coef_.astype(np.float16).astype(np.float64)
+    assert not quiet_proof(model, X, y)["normal equations"].holds
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_constant_columns_beside_dependent_ones_leave_the_least_norm(offset):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400] + offset, y[:400].astype(float)
+    model = LinearRegression().fit(X, y)
+    centered = X - X.mean(axis=0)
+    best = np.linalg.pinv(centered, rcond=1e-8) @ (y - y.mean())
+    np.testing.assert_allclose(model.coef_, best, atol=1e-7)
+    assert pellucid.verify(model, X, y).holds

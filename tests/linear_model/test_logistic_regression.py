@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,10 @@ from sklearn.preprocessing import StandardScaler
 
 import pellucid
 from pellucid.linear_model import LogisticRegression
+from pellucid.linear_model.logistic.logistic_objective import LogisticObjective
 from pellucid.linear_model.logistic.logistic_proof import _balanced
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+from tests.proving import quiet_proof
 
 seeds = pytest.mark.parametrize("seed", range(3))
 n_classes = pytest.mark.parametrize("k", [2, 3, 5])
@@ -511,3 +515,35 @@ def test_a_strong_l1_penalty_leaves_nothing_but_the_odds(k):
     assert not model.coef_.any()
     np.testing.assert_allclose(model.predict_proba(X[:1])[0], np.bincount(y) / len(y))
     assert model.certificate_.holds
+
+
+@pytest.mark.parametrize("options", [{}, {"l1_ratio": 0.5, "solver": "saga"}, {"fit_intercept": False}], ids=str)
+def test_a_large_tol_stops_where_the_slope_is_small_and_says_how_far_from_the_minimum(options):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 30)) @ rng.standard_normal((30, 30))
+    y = np.argmax(X[:, :3] + 3 * rng.standard_normal((3000, 3)), axis=1)
+    rough, fine = (LogisticRegression(tol=tol, **options).fit(X, y) for tol in (0.1, 1e-4))
+    assert rough.n_iter_ < fine.n_iter_
+    assert rough.certificate_.grade == "stationary"
+    assert rough.certificate_.holds
+    assert rough.certificate_["slope"].value <= 0.1
+    assert "above its minimum" in rough.certificate_.reason
+    proof = pellucid.verify(rough, X, y)
+    assert proof.holds
+    assert proof["slope"].value == pytest.approx(rough.certificate_["slope"].value)
+    rough.coef_[0, 0] += 1.0
+    assert not quiet_proof(rough, X, y).holds
+
+
+def test_the_slope_of_one_weight_by_hand():
+    # one column x = (1, -1, 1, -1), y = (1, 0, 0, 0), w = 0 and no intercept: p = 1/2, gradient (-1 + 1 + 1 - 1)/2 = 0
+    # with x = (2, 0, 0, 0): (1/2 - 1) 2 = -1, and the mean over 4 rows is 1/4
+    task = LogisticObjective(
+        np.array([[2.0], [0.0], [0.0], [0.0]]), np.array([1, 0, 0, 0]), np.arange(2), np.ones(4),
+        ElasticNetPenalty(0.0, 1.0), False,
+    )  # fmt: skip
+    assert task.steepest(np.array([[-1.0]]), np.array([[0.0]])) == 0.25
+    # at w = 1/2 the penalty takes half of it; an l1 penalty of 3/4 all but a quarter
+    assert task.steepest(np.array([[-1.0]]), np.array([[0.5]])) == 0.125
+    lasso = replace(task, penalty=ElasticNetPenalty(0.75, 0.0))
+    assert lasso.steepest(np.array([[-1.0]]), np.array([[0.0]])) == 0.0625

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
+from sklearn.datasets import load_digits
 
 import pellucid
 from pellucid.linear_model import RegressionDiscriminant
 from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import measure_columns, prove_outputs
+from tests.proving import quiet_proof
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 FEW = settings(max_examples=10, deadline=None)
@@ -141,6 +143,41 @@ def test_verify_objects_to_a_broken_model(attribute):
     getattr(broken, attribute).flat[0] *= 1.001
     with pytest.warns(pellucid.UncertifiedWarning, match="gradient is .* above its bound"):
         pellucid.verify(broken, X, y)
+
+
+@pytest.mark.parametrize("run_away", ["constant", "all 0", "all 1", "multiple"])
+def test_verify_objects_to_a_plateau_where_every_gradient_is_0(run_away):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    y = (X @ [1.0, 2.0, -1.0] + 2.0 * rng.standard_normal(200) > 2.0).astype(int)
+    model = RegressionDiscriminant(alpha=0.0).fit(X, y)
+    if run_away == "multiple":
+        model.coef_, model.intercept_ = 1e6 * model.coef_, 1e6 * model.intercept_
+    else:
+        model.coef_ = 0.0 * model.coef_
+        model.intercept_ = np.full_like(
+            model.intercept_, {"constant": 0.0, "all 0": -1000.0, "all 1": 1000.0}[run_away]
+        )
+    proof = quiet_proof(model, X, y)
+    assert not proof.holds
+    assert proof["gradient"].holds == (run_away != "constant")
+    assert not proof["plateau"].holds
+
+
+def test_bound_does_not_grow_with_the_coefficients_nor_with_their_dtype():
+    X, y = np.random.default_rng(0).standard_normal((50, 2)), np.arange(50) % 2
+    model = RegressionDiscriminant().fit(X, y)
+    bound = pellucid.verify(model, X, y)["gradient"].bound
+    model.coef_ = 1e9 * model.coef_
+    assert quiet_proof(model, X, y)["gradient"].bound == bound
+    model.coef_ = model.coef_.astype(np.float32)
+    assert quiet_proof(model, X, y)["gradient"].bound == bound
+
+
+def test_a_descent_that_runs_away_starts_again_from_a_smaller_multiple():
+    X, y = load_digits(return_X_y=True)
+    X, y = 1e6 * X[:400], y[:400]
+    assert pellucid.verify(RegressionDiscriminant(alpha=0.1, fit_intercept=False).fit(X, y), X, y).holds
 
 
 def test_verify_objects_to_labels_that_mean_something_else():

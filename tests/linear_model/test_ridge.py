@@ -6,7 +6,14 @@ from scipy import sparse
 from sklearn.linear_model import Ridge as PeerRidge
 
 import pellucid
-from pellucid.linear_model import LinearRegression, Ridge, ridge_error_split, shrinkage_factors
+from pellucid.linear_model import (
+    LinearRegression,
+    Ridge,
+    RidgeClassifier,
+    RidgeCV,
+    ridge_error_split,
+    shrinkage_factors,
+)
 from pellucid.linear_model.ridge_regression.stochastic_average_kernels import average_gradient_epoch
 
 DIRECT = ("auto", "cholesky", "svd")
@@ -168,3 +175,15 @@ def test_too_few_iterations_are_not_hidden():
     X, y = problem(0)
     with pytest.warns(pellucid.UncertifiedWarning, match=r"Ridge: normal equations is .* Raise max_iter"):
         Ridge(solver="sparse_cg", max_iter=1, tol=1e-10).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [Ridge, RidgeCV, RidgeClassifier])
+@pytest.mark.parametrize("alpha", [1.0, 1e-6])
+def test_columns_of_very_different_size_are_certified(kind, alpha):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4)) * [1e6, 1e-6, 1.0, 1.0]
+    y = X @ [1e-6, 1e6, 1.0, 2.0] + rng.standard_normal(60)
+    y = (y > 0).astype(int) if kind is RidgeClassifier else y
+    model = kind(alphas=[alpha]).fit(X, y) if kind is RidgeCV else kind(alpha=alpha).fit(X, y)
+    assert model.certificate_.holds
+    assert pellucid.verify(model, X, y).holds

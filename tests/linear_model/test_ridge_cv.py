@@ -6,7 +6,8 @@ from sklearn.linear_model import RidgeCV as PeerRidgeCV
 
 import pellucid
 from pellucid.linear_model import Ridge, RidgeCV
-from pellucid.linear_model.ridge_regression.ridge_cv_proof import _directions, _mean_squared_left_out
+from pellucid.linear_model.ridge_regression.ridge_cv_proof import _directions, _left_out_errors
+from tests.proving import quiet_proof
 
 ALPHAS = np.logspace(-6, 4, 11)
 
@@ -86,8 +87,24 @@ def test_a_penalty_that_is_not_the_best_does_not_verify():
     worse = ALPHAS[0] if model.alpha_ != ALPHAS[0] else ALPHAS[-1]
     refit = Ridge(worse).fit(X, y)
     model.alpha_, model.coef_, model.intercept_ = worse, refit.coef_, refit.intercept_
-    with pytest.warns(pellucid.UncertifiedWarning, match="penalty"):
-        assert [claim.name for claim in pellucid.verify(model, X, y).failed] == ["penalty"]
+    assert not quiet_proof(model, X, y)["penalty"].holds
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"cv": 3}, {"cv": 3, "scoring": "neg_mean_absolute_error"}, {"scoring": "r2", "store_cv_results": True}],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_search_is_done_again_by_the_proof(settings, weighted):
+    X, y = problem(0)
+    weight = {"sample_weight": np.random.default_rng(1).uniform(0.5, 2.0, len(y))} if weighted else {}
+    model = RidgeCV(ALPHAS, **settings).fit(X, y, **weight)
+    assert pellucid.verify(model, X, y, **weight)["penalty"].holds
+    worse = ALPHAS[0] if model.alpha_ != ALPHAS[0] else ALPHAS[-1]
+    refit = Ridge(worse).fit(X, y, **weight)
+    model.alpha_, model.coef_, model.intercept_ = worse, refit.coef_, refit.intercept_
+    assert not quiet_proof(model, X, y, **weight)["penalty"].holds
 
 
 # errors
@@ -169,8 +186,18 @@ def test_what_rounding_allows_includes_the_exact_left_out_error(shape, special, 
     n = len(y)
     parts = _directions(X - X.mean(axis=0), np.ones((n, 1)))
     b, share = (y - y.mean())[:, None], np.full(n, 1.0 / n)
-    least, most = _mean_squared_left_out(*parts, b, share, alpha)
+    _, *bounds = _left_out_errors(*parts, b, share, alpha, np.zeros(b.shape[1]))
+    least, most = (np.mean(bound**2, axis=0) for bound in bounds)
     exact = np.mean(exact_left_out_errors(X, y, alpha) ** 2)
     assert least[0] <= exact <= most[0]
     if special is None or alpha >= 1.0:  # nothing cancels: hardly any doubt
         assert most[0] - least[0] <= 1e-6 * exact
+
+
+@pytest.mark.parametrize("settings", [{}, {"cv": 3}, {"fit_intercept": False}])
+@pytest.mark.parametrize("value", [0.0, 3.0, 1e6 + 0.1])
+def test_a_constant_target_is_certified(value, settings):
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    model = RidgeCV(**settings).fit(X, np.full(60, value))
+    assert model.certificate_.holds
+    assert pellucid.verify(model, X, np.full(60, value)).holds

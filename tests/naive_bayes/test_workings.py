@@ -9,7 +9,16 @@ import sklearn.naive_bayes as peer
 from sympy import Rational
 
 import pellucid
-from pellucid.naive_bayes import BayesClassifier, BernoulliNB, GaussianNB, MultinomialNB, show_decision
+from pellucid.linear_model import Perceptron
+from pellucid.naive_bayes import (
+    BayesClassifier,
+    BernoulliNB,
+    CategoricalNB,
+    GaussianNB,
+    MixedNB,
+    MultinomialNB,
+    show_decision,
+)
 from pellucid.probability import Bernoulli, Categorical, Gaussian, Logistic
 from tests.naive_bayes.samples import counts, points, seeds
 
@@ -71,6 +80,95 @@ def test_a_decision_about_real_numbers_and_labels():
     assert work.answer["class_prior_"] == [Rational(1, 2)] * 2
 
 
+SYMPTOMS = pd.DataFrame([[1, 0, 1], [1, 1, 0], [0, 0, 1], [0, 1, 1]], columns=["cough", "fever", "rash"])
+WEATHER = pd.DataFrame([[0, 1], [0, 2], [1, 0], [2, 1], [2, 2]], columns=["sky", "wind"])
+TRIPS = pd.DataFrame({"sky": ["sun", "sun", "rain", "rain"], "temp": [20.0, 24, 15, 17], "wind": [0, 1, 1, 0]})
+
+
+def test_ones_and_zeros_in_fractions():
+    work = show_decision(BernoulliNB(), SYMPTOMS, ["ill", "ill", "well", "well"], [[1, 0, 0]])
+    # ill: cough in 2 of 2 rows, (2 + 1) / (2 + 2); well: in none, 1 / 4
+    assert work.answer["shares"] == [[Rational(3, 4), Rational(1, 2), Rational(1, 2)],
+                                     [Rational(1, 4), Rational(1, 2), Rational(3, 4)]]  # fmt: skip
+    # ill 1/2 * 3/4 * 1/2 * 1/2 = 3/32, well 1/2 * 1/4 * 1/2 * 1/4 = 1/64: a 0 in the last column counts against well
+    text = " ".join(work.text().split())
+    assert work.answer["predicted"] == ["ill"]
+    assert "0.09375" in text
+    assert "0.015625" in text
+    assert "P(ill | row) ≈ 0.85714" in text  # 6/64 of 7/64
+
+
+def test_values_above_the_threshold_are_ones():
+    work = pellucid.show_work(BernoulliNB(binarize=2.5), [[2], [3], [4]], ["a", "a", "b"])
+    assert work.answer["feature_count_"] == [[1], [1]]
+    assert "Values above 2.5 count as 1" in work.text()
+    assert "Values above" not in pellucid.show_work(BernoulliNB(), [[0], [1]], ["a", "b"]).text()
+
+
+def test_categories_in_fractions():
+    work = show_decision(CategoricalNB(), WEATHER, ["in", "in", "out", "out", "out"], [[2, 1]])
+    # sky has 3 categories: in (2, 0, 0) and 1 each over 2 + 3; out (0, 1, 2) and 1 each over 3 + 3
+    assert work.answer["shares"][0] == [
+        [Rational(3, 5), Rational(1, 5), Rational(1, 5)],
+        [Rational(1, 6), Rational(1, 3), Rational(1, 2)],
+    ]
+    # in 2/5 * 1/5 * 2/5 = 4/125, out 3/5 * 1/2 * 1/3 = 1/10
+    assert work.answer["predicted"] == ["out"]
+    assert "0.032" in work.text()
+    assert "P(out | row) ≈ 0.75758" in " ".join(work.text().split())
+
+
+def test_mixed_columns_in_fractions_and_densities():
+    work = show_decision(MixedNB(prior_alpha=1), TRIPS, ["out", "out", "in", "out"], TRIPS[:1])
+    assert work.answer["class_prior_"] == [Rational(2, 6), Rational(4, 6)]
+    assert work.answer["columns"]["sky"] == [[Rational(2, 3), Rational(1, 3)], [Rational(2, 5), Rational(3, 5)]]
+
+
+def test_a_mixed_table_at_the_defaults():
+    work = pellucid.show_work(MixedNB(), TRIPS, ["out", "out", "in", "in"])
+    assert work.answer["columns"]["temp"]["mean"] == [16, 22]
+    # variances 1 and 4, and 1e-9 of the variance of all, (19^2 summed up) 49/4 -> 12.5 - 0.5
+    overall = sum((Rational(t) - 19) ** 2 for t in (20, 24, 15, 17)) / 4
+    assert work.answer["columns"]["temp"]["variance"] == [v + overall / 10**9 for v in (1, 4)]
+    assert work.answer["predicted"] == ["out", "out", "in", "in"]
+    assert "0.12099" in work.text()  # the density of 20: e^(-4/8) / sqrt(8 pi)
+
+
+def test_a_value_that_no_class_can_produce_is_left_out():
+    X, y = np.array([["sun"], ["rain"]], dtype=object), ["out", "in"]
+    work = show_decision(MixedNB(), X, y, np.array([["snow"]], dtype=object))
+    assert "No class can produce x₁: left out." in " ".join(work.text().split())
+    assert work.answer["predicted"] == MixedNB().fit(X, y).predict([["snow"]]).tolist() == ["in"]
+
+
+def test_densities_far_out_still_decide():
+    X, y, far = [[0.0], [1.0], [10.0], [11.0]], ["a", "a", "b", "b"], [[1000.0]]
+    work = show_decision(MixedNB(), X, y, far)
+    assert work.answer["predicted"] == MixedNB().fit(X, y).predict(far).tolist() == ["b"]
+
+
+def test_a_row_that_no_class_can_produce_goes_by_the_prior():
+    X, y = [[1, 0], [0, 1], [0, 1]], ["a", "b", "b"]
+    for kind in (BernoulliNB, MultinomialNB):
+        model = kind(alpha=0)
+        assert show_decision(model, X, y, [[1, 1]]).answer["predicted"] == model.fit(X, y).predict([[1, 1]]).tolist()
+
+
+@seeds
+def test_workings_of_ones_categories_and_mixtures_agree_with_the_programs(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 3, (9, 3)), rng.permutation(np.repeat([0, 1, 2], 3))
+    mixed = pd.DataFrame({"a": X[:, 0].astype(str), "b": X[:, 1] % 2, "c": rng.standard_normal(9).round(2)})
+    for model, rows in (
+        (BernoulliNB(alpha=0.5, binarize=1), X),
+        (CategoricalNB(alpha=2, min_categories=4, fit_prior=False), X),
+        (MixedNB(alpha=0.5, prior_alpha=0.5), mixed),
+    ):
+        work = pellucid.show_work(model, rows, y)
+        assert work.answer["predicted"] == model.fit(rows, y).predict(rows).tolist()
+        assert "more than rounding" not in work.text()
+
+
 @seeds
 def test_workings_agree_with_the_programs(seed):  # properties
     X, y = counts(seed, n=9, p=3)
@@ -92,12 +190,16 @@ def test_every_printer_prints_every_document(kind):
         documents(),
         pellucid.show_work(GaussianNB(), [[1, 2], [2, 3], [6, 5], [8, 7]], ["a", "a", "b", "b"]),
         show_decision(BayesClassifier({0: Gaussian(2, 1), 1: Gaussian(0, 1)}, priors=[0.5, 0.5]), None, None, [[1]]),
+        pellucid.show_work(BernoulliNB(), SYMPTOMS, ["ill", "ill", "well", "well"]),
+        pellucid.show_work(CategoricalNB(), WEATHER, ["in", "in", "out", "out", "out"]),
+        pellucid.show_work(MixedNB(), TRIPS, ["out", "out", "in", "in"]),
     ):
         assert "Prior" in work.printed(kind)
 
 
-def test_the_namesakes_of_scikit_learn_are_shown_too():  # peer
-    ours, theirs = (kind.MultinomialNB() for kind in (pellucid.naive_bayes, peer))
+@pytest.mark.parametrize("name", ["MultinomialNB", "BernoulliNB", "CategoricalNB"])
+def test_the_namesakes_of_scikit_learn_are_shown_too(name):  # peer
+    ours, theirs = (getattr(room, name)() for room in (pellucid.naive_bayes, peer))
     assert pellucid.show_work(ours, DOCUMENTS, LABELS).answer == pellucid.show_work(theirs, DOCUMENTS, LABELS).answer
 
 
@@ -111,6 +213,17 @@ def test_the_namesakes_of_scikit_learn_are_shown_too():  # peer
         (lambda: show_decision(MultinomialNB(), [[1]], ["a", "b"], [[1]]), "one label for each of the 1 rows"),
         (lambda: show_decision(MultinomialNB(), [[1]] * 5, range(5), [[1]]), "between 1 and 4 classes"),
         (lambda: show_decision(MultinomialNB(), np.ones((20, 1)), [0] * 20, [[1]]), "at most 12 rows"),
+        (lambda: show_decision(BernoulliNB(binarize=None), [[2]], ["a"], [[1]]), "X must hold 0 and 1"),
+        (lambda: show_decision(BernoulliNB(), np.ones((3, 9)), [0] * 3, [[1]]), "at most 12 rows and 8 features"),
+        (lambda: show_decision(CategoricalNB(), [[12]], ["a"], [[1]]), "categories from 0 to 11 to be worked by hand"),
+        (lambda: show_decision(CategoricalNB(), [[1]], ["a"], [[2]]), "new must hold categories below 2 in column 0"),
+        (
+            lambda: show_decision(CategoricalNB(min_categories=13), [[1]], ["a"], [[1]]),
+            "min_categories must be at most",
+        ),
+        (lambda: show_decision(MixedNB(), np.ones((13, 1)), [0] * 13, [[1]]), "1 to 12 rows and 1 to 4 columns"),
+        (lambda: show_decision(MixedNB("logistic"), [[1.5]], ["a"], [[1]]), "densities must be Bernoulli, Categorical"),
+        (lambda: show_decision(MixedNB(var_smoothing=0.0), [[1.5]], ["a"], [[1]]), "vary within every class"),
         (lambda: show_decision(GaussianNB(var_smoothing=0), [[1]], ["a"], [[1]]), "vary within every class"),
         (lambda: show_decision(BayesClassifier(), [[1]], [0], [[1]]), "densities must be given to show the work"),
         (
@@ -130,5 +243,5 @@ def test_refuses_what_cannot_be_worked_by_hand(make, message):  # errors
 
 
 def test_refuses_other_estimators():
-    with pytest.raises(TypeError, match="estimator must be an instance of one of .*, got BernoulliNB"):
-        show_decision(BernoulliNB(), [[1]], ["a"], [[1]])
+    with pytest.raises(TypeError, match="estimator must be an instance of one of .*, got Perceptron"):
+        show_decision(Perceptron(), [[1]], ["a"], [[1]])

@@ -56,6 +56,17 @@ def test_the_spectral_factor_is_the_pseudo_inverse(alpha):
     assert factor.rank == (3 if alpha == 0 else 4)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_zero_columns_beside_dependent_ones_do_not_hide_the_least_norm(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((30, 9)) * [1.0, 0.0, 3.0, 0.0, 1.0, 1.0, 0.0, 5.0, 1.0]
+    A[:, 5] = 2.0 * A[:, 0] - A[:, 2]
+    triangle, g = np.linalg.qr(A, mode="r"), A.T @ rng.standard_normal((30, 2))
+    factor = spectral_factor(np.asarray(triangle), np.zeros(9))
+    assert factor.rank == 5
+    np.testing.assert_allclose(factor.solve(g), np.linalg.pinv(A.T @ A, rcond=1e-10) @ g, atol=1e-12)
+
+
 def test_qr_by_blocks_is_qr(monkeypatch):
     monkeypatch.setattr("pellucid.numerics.dense_design.BLOCK_BYTES", 256)
     A, b = tall(n=57), np.arange(57.0)[:, None]

@@ -40,6 +40,17 @@ def random_program(seed, n=4, m=5, p=1):
 # by hand
 
 
+@pytest.mark.parametrize("target", [[1e6, 0.0], [0.0, 1e6], [1e6, 1e6]])
+def test_a_point_outside_by_1_is_not_optimal_however_large_the_problem(target):
+    # the nearest point to the target with y <= target_y - 1: it is the target itself only if 1 counts as nothing
+    program = quadratic_program(2 * np.eye(2), -2 * np.array(target), G=[[0.0, 1.0]], h=[target[1] - 1.0])
+    assert kkt_certificate(program, [target[0], target[1] - 1.0], lam=[2.0]).holds
+    for lam in (0.0, 2.0):
+        outside = kkt_certificate(program, target, lam=[lam])
+        assert outside["primal feasibility"].value == pytest.approx(1.0)
+        assert not outside.holds
+
+
 def test_the_nearest_point_of_a_half_plane():
     certificate = kkt_certificate(SQUARES, [0.5, 0.5], lam=[1.0])
     assert (certificate.grade, certificate.holds) == ("optimal", True)

@@ -129,3 +129,15 @@ def test_bad_input_is_refused_in_a_sentence():
         svm_dual_workings([[0], [2]], [-1, 1], C=-1)
     with pytest.raises(ValueError, match="X must have at most 5 rows"):
         svm_dual_workings(np.zeros((6, 1)), [1, -1, 1, -1, 1, -1])
+
+
+def test_the_picture_of_a_margin_marks_the_classes_and_names_its_lines():
+    work = svm_dual_workings([[1, 1], [2, 2], [4, 3], [5, 5]], [-1, -1, 1, 1])
+    drawn = work.text().partition("x₂\n")[2]
+    assert drawn.count("●") == 3  # two points and their entry in the legend
+    assert drawn.count("○") == 3
+    for entry in ("● t = −1", "○ t = +1", "· margin −1", "+ plane", "× margin +1"):
+        assert entry in drawn
+    for label in ("t = −1", "t = +1", "margin −1", "plane", "margin +1"):
+        assert f">{label}</text>" in work.html()
+    assert all(mark in work.latex() for mark in (r"\circle*{4}", r"\circle{4}", "plane"))

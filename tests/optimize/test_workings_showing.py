@@ -13,6 +13,7 @@ from pellucid.optimize import (
     DFP,
     FISTA,
     LBFGS,
+    AcceleratedGradient,
     AdaGrad,
     Adam,
     AlternatingMinimization,
@@ -28,6 +29,7 @@ from pellucid.optimize import (
     Momentum,
     Nesterov,
     Newton,
+    ProximalGradient,
     RMSProp,
     StochasticGradient,
     Stopping,
@@ -73,6 +75,9 @@ EXAMPLES = [
     (ConjugateGradient(), ROSENBROCK, [-1.2, 1]),
     (LBFGS(2, TRIALS), ROSENBROCK, [-1.2, 1]),
     (ConjugateGradient(line_search=TRIALS), SMOOTH, [1, 1]),
+    (FISTA(), ROSENBROCK, [-1.2, 1]),
+    (FISTA(0.001), POWELL, [3, -1, 0, 1]),
+    (ProximalGradient(), SMOOTH, [1, 1]),
     (ConjugateGradient("hestenes-stiefel", ExactStep()), QUADRATIC, [1, 2, 3]),
     (ConjugateGradient("fletcher-reeves", TRIALS), ROSENBROCK, [-1.2, 1]),
     (CoordinateDescent(), QUADRATIC, [1, 2, 3]),
@@ -209,8 +214,8 @@ def test_refuses_with_one_sentence(arguments, message):
 
 
 def test_refuses_methods_without_workings():
-    with pytest.raises(TypeError, match=r"method must be an instance of one of AdaGrad, .*, got FISTA"):
-        show_steps(FISTA(), "x**2", [1])
+    with pytest.raises(TypeError, match=r"method must be an instance of one of AdaGrad, .*, got AcceleratedGradient"):
+        show_steps(AcceleratedGradient(), "x**2", [1])
     with pytest.raises(TypeError, match="got the class Adam"):
         show_steps(Adam, "x**2", [1])
 

@@ -7,9 +7,14 @@ from sympy import Rational, log, simplify
 from pellucid.probability import (
     Bernoulli,
     Beta,
+    Binomial,
+    Categorical,
+    Dirichlet,
     Gaussian,
     Logistic,
+    MultivariateGaussian,
     NormalInverseGamma,
+    NormalInverseWishart,
     conditional_entropy,
     entropy,
     joint_entropy,
@@ -20,6 +25,7 @@ from pellucid.probability.exact_logarithms import Bits
 from pellucid.probability.gaussian_workings import gaussian_workings
 from pellucid.probability.information_workings import information_workings
 from pellucid.probability.workings import probability_workings
+from pellucid.workings import show_work
 
 # by hand
 
@@ -161,7 +167,7 @@ def test_refuses_with_one_sentence(call, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: probability_workings(Logistic, [1, 2]), "what must be Bernoulli, Gaussian.*got Logistic"),
+        (lambda: probability_workings(Logistic, [1, 2]), "what must be Bernoulli, .*Gaussian.*got Logistic"),
         (lambda: probability_workings(entropy, [[1, 2]], Beta(1, 1)), "prior must be None for entropy, got Beta"),
         (lambda: probability_workings(Gaussian, [1, 2], Beta(1, 1)), "prior must be a NormalInverseGamma.*got Beta"),
         (lambda: probability_workings(Bernoulli, [1, 0], "flat"), "prior must be a Beta.*got str"),
@@ -170,3 +176,109 @@ def test_refuses_with_one_sentence(call, message):
 def test_refuses_what_has_no_workings(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def said(work):
+    return " ".join(work.text().split())
+
+
+def test_counts_of_successes_by_hand():
+    # 1 + 2 + 3 = 6 successes in 3 * 4 = 12 tosses, in 4 * 6 * 4 orders
+    work = show_work(Binomial(4, 0.9), [1, 2, 3])
+    assert work.answer == {"p": Rational(1, 2)}
+    assert "L(p) = C p⁶ (1 − p)⁶" in work.text()
+    assert "ℓ(p) = 6 log(p) + 6 log(1 − p) + c" in work.text()
+    # a Beta(3, 1) prior adds 2 successes: 8 of 14
+    assert show_work(Binomial(4, 0.5), [1, 2, 3], Beta(3, 1)).answer == {"p": Rational(4, 7)}
+
+
+def test_shares_of_labels_by_hand():
+    work = show_work(Categorical, ["sun", "rain", "sun", "sun"])
+    assert work.answer == {"probabilities": [Rational(1, 4), Rational(3, 4)]}
+    assert "L = p₁ p₂³" in work.text()
+    assert "λ = ∑ nⱼ = 4" in said(work)
+    # a Dirichlet(2, 2) prior counts each label once more: 2 and 4 of 6
+    with_prior = show_work(Categorical, ["sun", "rain", "sun", "sun"], Dirichlet([2, 2]))
+    assert with_prior.answer == {"probabilities": [Rational(1, 3), Rational(2, 3)]}
+
+
+def test_a_label_that_did_not_come_up_has_its_place():
+    work = show_work(Categorical([0.2, 0.3, 0.5], ["a", "b", "c"]), ["a", "c"])
+    assert work.answer == {"probabilities": [Rational(1, 2), 0, Rational(1, 2)]}
+    assert "as if it never could" in said(work)
+
+
+ROWS = [[0, 0], [2, 1], [4, 5]]
+
+
+def test_a_gaussian_of_two_columns_by_hand():
+    work = show_work(MultivariateGaussian, ROWS)
+    # mean (2, 2); deviations (-2, -2), (0, -1), (2, 3): squares 8 and 14, products 4 + 0 + 6 = 10, over 3
+    assert work.answer["mean"] == [2, 2]
+    assert work.answer["covariance"] == [[Rational(8, 3), Rational(10, 3)], [Rational(10, 3), Rational(14, 3)]]
+    assert "25" in work.text()  # squared correlation 100 / (8 * 14) = 25/28
+    assert "|Σ̂| = ─" in work.text()
+
+
+def test_a_gaussian_with_one_variance_or_one_for_each_column():
+    assert show_work(MultivariateGaussian([0, 0], 1.0), ROWS).answer["covariance"] == Rational(22, 6)
+    each = show_work(MultivariateGaussian([0, 0], [1.0, 2.0]), ROWS)
+    assert each.answer["covariance"] == [Rational(8, 3), Rational(14, 3)]
+    assert "more than rounding" not in each.text()
+
+
+def test_a_gaussian_of_two_columns_with_a_prior_by_hand():
+    prior = NormalInverseWishart([0, 0], 1, 2, [[6, 0], [0, 6]])
+    work = show_work(MultivariateGaussian, ROWS, prior)
+    # mean 3 * 2 / 4; (6 + 8 + 3/4 * 4) / (2 + 3 + 2 + 2) = 17/9, (10 + 3) / 9, (6 + 14 + 3) / 9
+    assert work.answer["mean"] == [Rational(3, 2)] * 2
+    assert work.answer["covariance"] == [[Rational(17, 9), Rational(13, 9)], [Rational(13, 9), Rational(23, 9)]]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_densities_agree_with_their_fits(seed):
+    rng = np.random.default_rng(seed)
+    for what, X, prior in (
+        (Binomial(5, 0.5), rng.integers(0, 6, 8), Beta(1.5, 2.5)),
+        (Categorical, rng.choice(["a", "b", "c"], 20), None),
+        (Categorical(np.ones(3) / 3, list("abc")), rng.choice(["a", "b"], 9), Dirichlet([1.5, 2, 3])),
+        (MultivariateGaussian, rng.standard_normal((9, 3)).round(2), None),
+        (
+            MultivariateGaussian,
+            rng.standard_normal((3, 4)).round(2),
+            NormalInverseWishart(np.zeros(4), 2, 5, np.eye(4)),
+        ),
+    ):
+        work = show_work(what, X, prior)
+        assert "Compare with the program" in work.text()
+        assert "more than rounding" not in work.text()
+        for kind in ("markdown", "latex", "html"):
+            assert len(work.printed(kind)) > 1000
+
+
+@pytest.mark.parametrize(
+    ("what", "X", "prior", "message"),
+    [
+        (Binomial, [1], None, "Binomial must come with its number of tosses.*Binomial"),
+        (Binomial(50, 0.5), [1], None, "n_trials must be at most 40 to be worked by hand, got 50"),
+        (Binomial(4, 0.5), [1] * 13, None, "X must have 1 to 12 counts"),
+        (Binomial(4, 0.5), [5], None, "whole numbers from 0 to n_trials=4, got 5"),
+        (Categorical, ["a"] * 41, None, "X must have 1 to 40 draws"),
+        (Categorical, list("abcdefghi"), None, "at most 8 different labels"),
+        (Categorical([0.5, 0.5], ["a", "b"]), ["c"], None, "X must hold only the categories"),
+        (Categorical, ["a", "b"], Dirichlet([1, 1, 1]), "one concentration per category"),
+        (Categorical([0.5, 0.5], ["a", "b"]), ["a"], Dirichlet([0.5, 0.5]), "posterior with one mode"),
+        (MultivariateGaussian, np.ones((13, 2)), None, "at most 12 rows"),
+        (MultivariateGaussian, [[1, 2], [2, 4], [3, 6]], None, "vary in every direction"),
+        (MultivariateGaussian, ROWS, NormalInverseWishart([0], 1, 1, [[1]]), "prior must have dimension 2"),
+        (
+            MultivariateGaussian([0, 0], 1.0),
+            ROWS,
+            NormalInverseWishart([0, 0], 1, 2, [[1, 0], [0, 1]]),
+            "prior must be None to show the work of a spherical covariance",
+        ),
+    ],
+)
+def test_densities_refuse_what_cannot_be_worked_by_hand(what, X, prior, message):
+    with pytest.raises(ValueError, match=message):
+        show_work(what, X, prior)

@@ -129,3 +129,7 @@ def test_refuses_an_unknown_suffix_or_format(tmp_path):
         document().save(tmp_path / "work.pdf")
     with pytest.raises(ValueError, match=r"format must be one of .*, got 'pdf'"):
         document().printed("pdf")
+
+
+def test_brackets_stretch_because_fonts_that_can_are_named():
+    assert "Math" in re.search(r"\.workings math \{[^}]*font-family: ([^;]*);", document().html())[1]

@@ -12,7 +12,7 @@ import typer
 
 import pellucid
 from pellucid.cli.catalogue import catalogue
-from pellucid.cli.errors import INTERRUPTED, ClaimError, CommandError, CommandInterrupted
+from pellucid.cli.errors import INTERRUPTED, ClaimError, CommandError, CommandInterrupted, NothingProvedError
 from pellucid.cli.fit import fit
 from pellucid.cli.predict import predict
 from pellucid.cli.show_work import show_work
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 done, 1 a claim does not hold, 2 wrong usage or input."""
+    """Run the command and return its exit code: 0 done, 1 a claim fails, 2 wrong usage or input, 4 nothing proved."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
         code = application(args=given, standalone_mode=False)
@@ -69,7 +69,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _sentence_and_code(error: Exception) -> tuple[str, int]:
     if hasattr(error, "format_message"):  # wrong usage, found by the parser of the options
         return f"{error.format_message()} See 'pellucid --help'.", 2
-    if isinstance(error, (CommandError, CommandInterrupted, ClaimError)):
+    if isinstance(error, (CommandError, CommandInterrupted, ClaimError, NothingProvedError)):
         return str(error), error.exit_code
     if isinstance(error, (ValueError, TypeError, OSError)):  # the library's own sentences, and the file system's
         return str(error), 2

@@ -22,3 +22,9 @@ class ClaimError(Exception):
     """A claim about a model does not hold: exit code 1."""
 
     exit_code = 1
+
+
+class NothingProvedError(Exception):
+    """A model about which nothing is claimed was to be verified: exit code 4."""
+
+    exit_code = 4

@@ -112,5 +112,5 @@ def _verdict(result: BakeOffResult) -> str:
     interval = f"{100 * headline.level:g} % interval {low} to {high}"
     return (
         f"{what} on {headline.n_samples:,} rows kept aside: {value} ({interval})\n"
-        f"Certificate: {certificate.grade}, {'holds' if certificate.holds else 'DOES NOT HOLD'}"
+        f"Certificate: {certificate.grade}, {certificate.verdict}"
     )

@@ -25,13 +25,22 @@ def show_work(
     alpha: Annotated[float | None, typer.Option(help="Weight of the penalty, where the method has one.")] = None,
     parameters: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, such as C=10; repeat as needed."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A parameter of the method, such as C=10, or for bayes-classifier "
+            "'densities={0: Gaussian(2, 1), 1: Gaussian(0, 1)}'; repeat as needed.",
+        ),
+    ] = None,
+    qid: Annotated[
+        str | None, typer.Option(help="Name of the column that says which rows are compared, for ranking-svm.")
     ] = None,
     format: Annotated[Format, typer.Option(help="How to print the steps.")] = Format["text"],  # noqa: A002  (an option)
     out: Annotated[Path | None, typer.Option(help="File to write; without it, standard output.")] = None,
 ) -> None:
     """Work a small problem by hand, step by step, with exact fractions."""
     import sys
+    from inspect import signature
 
     from pellucid import workings
     from pellucid.cli.model_input import read_numbers, takes_target
@@ -41,14 +50,21 @@ def show_work(
 
     estimator = _estimator(method, alpha, parameters or [])
     frame = read_table(table)
-    y = None
     if takes_target(estimator) != (target is not None):
         wanted = "given" if target is None else "left out"
         raise CommandError(f"target must be {wanted} for {method}, got {target}.")
+    if qid is not None and "qid" not in signature(estimator.fit).parameters:
+        raise CommandError(f"qid must be left out for {method}, got {qid}. It is for ranking-svm.")
+    y, queries = None, None
     if target is not None:
         check_has_column(frame, target)
         y, frame = frame[target].to_numpy(), frame.drop(columns=target)
-    document = workings.show_work(estimator, read_numbers(frame, list(frame.columns)), y)
+    if qid is not None:
+        check_has_column(frame, qid)
+        queries, frame = frame[qid].to_numpy(), frame.drop(columns=qid)
+    takes_texts = estimator.__sklearn_tags__().input_tags.string
+    X = frame if takes_texts else read_numbers(frame, list(frame.columns))
+    document = workings.show_work(estimator if queries is None else estimator.fit(X, y, qid=queries), X, y)
     text = str(getattr(document, str(format))())
     if out is None:
         sys.stdout.write(text.rstrip("\n") + "\n")
@@ -83,8 +99,28 @@ def _estimator(method: str, alpha: float | None, settings: list[str]) -> Any:
 
 
 def _value(text: str) -> Any:
-    """Return a number, True, False, None or a list as Python writes them, and anything else as text."""
+    """Return a number, True, False, None, a list or densities as Python writes them, and anything else as text."""
     try:
-        return ast.literal_eval(text)
+        return _built(ast.parse(text, mode="eval").body)
     except (ValueError, SyntaxError):
         return text
+
+
+def _built(node: ast.expr) -> Any:
+    """Return what an expression says; it may call nothing but the densities."""
+    if isinstance(node, ast.Dict):
+        return {ast.literal_eval(key): _built(value) for key, value in zip(node.keys, node.values, strict=True) if key}
+    if isinstance(node, ast.List):
+        return [_built(part) for part in node.elts]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        from pellucid import probability
+        from pellucid.probability.density import DENSITIES
+
+        if node.func.id in {path.rpartition(":")[2] for path in DENSITIES.values()}:
+            more = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
+            given = [ast.literal_eval(argument) for argument in node.args]
+            try:
+                return getattr(probability, node.func.id)(*given, **more)
+            except (ValueError, TypeError) as error:  # what the density says is wrong with its numbers
+                raise CommandError(f"set must hold densities, got {ast.unparse(node)}: {error}") from None
+    return ast.literal_eval(node)

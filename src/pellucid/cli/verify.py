@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pellucid.cli.errors import ClaimError, CommandError
+from pellucid.cli.errors import ClaimError, CommandError, NothingProvedError
 
 
 def verify(
@@ -44,9 +44,11 @@ def verify(
         warnings.simplefilter("ignore", UncertifiedWarning)  # it is said below, once
         certificate = recompute(estimator, seen, y)
     sys.stdout.write(f"{certificate}\n")
-    if not certificate.holds:
+    if certificate.failed:
         failed = ", ".join(claim.name for claim in certificate.failed)
         raise ClaimError(f"the certificate does not hold on {table.name}: {failed}.")
+    if not certificate.holds:
+        raise NothingProvedError(f"nothing is proved about {type(estimator).__name__}: {certificate.reason}")
 
 
 def _check_proves(estimator: Any) -> None:

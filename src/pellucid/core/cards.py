@@ -10,7 +10,7 @@ from __future__ import annotations
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +28,10 @@ Proof = Callable[[Any, Any, TrainingData], Certificate]
 """``(attributes, parameters, data)``, the first two as namespaces; it sees neither the model nor its certificate."""
 
 ENDING = "_card"
+
+WORK_DONE = "a count of the work done"
+GAP_UP_TO_ROUNDING = "found again up to rounding, by the claim 'reported gap'"
+SOLVER_THAT_RAN = "the name of the solver that ran; whichever it was, the answer is proved"
 
 
 class Domain(Protocol):
@@ -72,8 +76,8 @@ class MethodCard:
     """Other settings that the universal tests try beside the defaults."""
     asks: Callable[[Any, TrainingData], Mapping[str, Any]] = _ask_nothing
     """What a proof about answers, not only about attributes, needs to see: what the model says when asked."""
-    unproved: frozenset[str] = frozenset()
-    """Attributes that no prediction depends on, so that ``verify`` may let a changed one pass."""
+    unproved: Mapping[str, str] = field(default_factory=dict)
+    """Attributes that no answer depends on, so that ``verify`` may let a changed one pass, each with the reason."""
     squares: frozenset[str] = frozenset()
     """Attributes in squares of the units of the data, which are as large as these allow."""
     rebuilt: frozenset[str] = frozenset()
@@ -114,25 +118,45 @@ class MethodCard:
         """Return the certificate of a fitted model, recomputed from its numbers and the data."""
         names = (*self.attributes, *self.rebuilt)
         attributes = {name: getattr(model, name) for name in names if hasattr(model, name)}
-        proved = set(self.attributes) - self.unproved
-        wrong = sorted(name for name in proved if self._is_no_number(name, attributes.get(name)))
+        wrong = sorted(name for name in self.attributes if not self._may_be(name, attributes))
         if wrong:
-            return Certificate("exact", (Claim("attributes", f"{', '.join(wrong)}: not a number, or huge", 1.0, 0.0),))
-        seen = SimpleNamespace(**attributes, **self.asks(model, data))
-        return self.prove(seen, SimpleNamespace(**model.get_params(deep=False)), data)
+            return refusal("attributes", f"not what a fit leaves: {', '.join(wrong)}")
+        seen = Seen(**attributes, **self.asks(model, data))
+        return self.prove(seen, Seen(**{name: getattr(model, name) for name in self.parameters}), data)
 
-    def _is_no_number(self, name: str, value: Any) -> bool:
-        """Return whether an attribute holds NaN or infinity where its kind has none, or what overflows when squared."""
-        size = size_of(value)
+    def _may_be(self, name: str, attributes: Mapping[str, Any]) -> bool:
+        """Return whether an attribute is one that a fit may leave: there, of its dtype, finite, no overflow if squared.
+
+        Kinds decide about floats only; labels may be of more kinds than a file can hold.
+        """
         kind = self.attributes[name]
-        if name in self.squares and np.isfinite(size):
+        is_optional = not hasattr(kind, "fits")
+        if name not in attributes:
+            return is_optional
+        size = size_of(attributes[name])
+        if size is None:
+            return True
+        if not (kind.kind if is_optional else kind).fits(attributes[name]):
             return False
-        return size > LARGEST and not (np.isinf(size) and _present(kind).fits(value))
+        return size <= LARGEST or name in self.squares or np.isinf(size)
 
 
-def _present(kind: Any) -> Any:
-    """Return the kind of an attribute that may be missing, where it is there."""
-    return kind if hasattr(kind, "fits") else kind.kind
+class Seen(SimpleNamespace):
+    """Attributes or parameters as a proof sees them; one that is not there is said in a sentence."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise MissingAttributeError(f"{name} must be there to verify the model, but it is missing. Fit it again.")
+
+
+class MissingAttributeError(AttributeError, ValueError):
+    """A proof asked for an attribute that the model does not have."""
+
+
+def refusal(name: str, statement: str) -> Certificate:
+    """Return the certificate of a model that no proof can be about."""
+    return Certificate(
+        "none", (Claim(name, statement, 1.0, 0.0, "Fit the model again."),), "It is not as it was fitted."
+    )
 
 
 def card_of(kind: type) -> MethodCard:

@@ -28,7 +28,8 @@ HTML_STYLE = """<style>
 .pellucid-certificate td { padding: 0.1em 1em 0.1em 0; text-align: left; vertical-align: baseline; }
 .pellucid-certificate td.number { text-align: right; font-variant-numeric: tabular-nums; padding-right: 0.4em; }
 .pellucid-certificate .holds { color: #16803c; }
-.pellucid-certificate .fails { color: #c22f2f; }
+.pellucid-certificate .does-not-hold { color: #c22f2f; }
+.pellucid-certificate .proves-nothing { color: #9a6700; }
 </style>"""
 
 
@@ -92,8 +93,13 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether every claim holds."""
-        return all(claim.holds for claim in self.claims)
+        """Whether something is claimed and every claim holds: nothing claimed is nothing proved."""
+        return self.grade != "none" and bool(self.claims) and not self.failed
+
+    @property
+    def verdict(self) -> str:
+        """What to say of it: ``holds``, ``does not hold`` or ``proves nothing``."""
+        return "holds" if self.holds else "does not hold" if self.failed else "proves nothing"
 
     @property
     def failed(self) -> tuple[Claim, ...]:
@@ -120,7 +126,7 @@ class Certificate:
             )
 
     def __repr__(self) -> str:
-        head = f"Certificate({self.grade}, {'holds' if self.holds else 'DOES NOT HOLD'})"
+        head = f"Certificate({self.grade}, {self.verdict.upper() if self.failed else self.verdict})"
         reason = [f"  {self.reason}"] if self.reason else []
         return "\n".join([head, *reason, *(f"  {claim}" for claim in self.claims)])
 
@@ -131,7 +137,7 @@ class Certificate:
             f"<td>{escape(claim.statement)}</td></tr>"
             for claim in self.claims
         )
-        mark = "<b class='holds'>holds</b>" if self.holds else "<b class='fails'>does not hold</b>"
+        mark = f"<b class='{self.verdict.replace(' ', '-')}'>{self.verdict}</b>"
         reason = f"<p>{escape(self.reason)}</p>" if self.reason else ""
         return (
             f"<div class='pellucid-certificate'>{HTML_STYLE}<div><b>Certificate: {self.grade}</b> {mark}"

@@ -12,6 +12,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from pellucid.core.cards import card_of
 from pellucid.core.certificate import Certificate
 from pellucid.core.fit import Fit
+from pellucid.core.fit_parameters import parameter_texts
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
@@ -66,6 +67,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     trace_: Trace
     certificate_: Certificate
     data_fingerprint_: str
+    fit_parameters_: dict[str, str]
 
     def _check(self, X: Data, y: Data = None, sample_weight: Data | None = None, **options: Any) -> TrainingData:
         """Return the training data; refuse parameters and data that the card does not allow."""
@@ -80,8 +82,10 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
             setattr(self, name, value)
         if found.later:
             setattr(self, LATER, dict(found.later))
+        card = card_of(type(self))
         self.trace_, self.data_fingerprint_ = found.trace, data.fingerprint
-        self.certificate_ = found.certificate or card_of(type(self)).proof_of(self, data)
+        self.fit_parameters_ = parameter_texts(self, card.parameters)
+        self.certificate_ = found.certificate or card.proof_of(self, data)
         finish_watch(self, *data.given[:2])
         self.certificate_.warn_unless_holds(type(self).__name__)
         return self
@@ -95,9 +99,11 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         return vars(self)[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        later = vars(self).get(LATER)
-        if later and later.pop(name, None) and not later:
-            delattr(self, LATER)
+        later = vars(self).get(LATER, {})
+        if name in later:  # a copy of the model may have the same ones, which stay as they are
+            self.__dict__[LATER] = {other: compute for other, compute in later.items() if other != name}
+            if len(later) == 1:
+                del self.__dict__[LATER]
         super().__setattr__(name, value)
 
     def _watch(

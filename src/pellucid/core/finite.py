@@ -40,16 +40,16 @@ def check_finite(X: Data, estimator: Any, name: str = "X") -> None:
         )
 
 
-def size_of(value: Any) -> float:
-    """Return the largest absolute value of the numbers in an attribute, infinity if one is NaN, 0 if it holds none."""
+def size_of(value: Any) -> float | None:
+    """Return the largest absolute value of the floats in an attribute, infinity for NaN, None if it holds no floats."""
     if sparse.issparse(value):
         return size_of(value.data)
     if isinstance(value, (list, tuple)):
-        return max(map(size_of, value), default=0.0)
+        return max((size for size in map(size_of, value) if size is not None), default=None)
     if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
         size = float(np.abs(value).max(initial=0.0)) if np.size(value) else 0.0
         return np.inf if np.isnan(size) else size
-    return 0.0
+    return None
 
 
 class _Squares:

@@ -64,8 +64,8 @@ class Trace:
         """Append one row; a column that a row lacks reads as nan there."""
         self._rows.append({"iteration": iteration, **more})
 
-    def keep(self, **state: Array) -> None:
-        """Keep copies of the arrays of this iteration, if inside ``pellucid.record()``."""
+    def keep(self, **state: Array | Sequence[Array]) -> None:
+        """Keep copies of the arrays of this iteration, if inside ``pellucid.record()``; a list is stacked then."""
         if is_recording():
             self.states.append({name: _copied(value) for name, value in state.items()})
 

@@ -75,6 +75,10 @@ class TrainingData:
         full[..., self.kept] = values
         return full
 
+    def given_rows(self, rows: Array) -> Array:
+        """Return which of the given rows some of the kept ones are."""
+        return rows if self.kept is None else self.kept[rows]
+
     def places(self, rows: Array) -> Array:
         """Return where some of the given rows stand among the kept ones; those of weight 0 stand nowhere."""
         if self.kept is None:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.cards import card_of
+from pellucid.core.cards import card_of, refusal
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.training_data import CLASSES
+from pellucid.core.fingerprint import fingerprint
+from pellucid.core.fit_parameters import changed_parameters, parameter_texts
+from pellucid.core.training_data import CLASSES, TrainingData
 from pellucid.core.types import Data
+
+OTHER_DATA = (
+    "These are not the training data: their fingerprint differs. Verify with the rows, targets and weights of the fit."
+)
 
 
 def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = None) -> Certificate:
     """Recompute the certificate of a fitted model from its training data, in float64, by independent code.
 
-    Warns with :class:`UncertifiedWarning` for every claim that does not hold. A scikit-learn Pipeline that ends
+    Warns with :class:`UncertifiedWarning` for every claim that does not hold, and says so where the data are not those
+    of the fit. A scikit-learn Pipeline that ends
     in an estimator of ours is verified on the data its last step was fitted on.
 
     Examples
@@ -46,9 +54,25 @@ def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = 
 def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data | None) -> Certificate:
     """Return what the proof on the model's card finds in the user's data, checked by the rules of the fit."""
     card = card_of(type(model))
+    changed = changed_parameters(model.fit_parameters_, parameter_texts(model, card.parameters))
+    if changed:
+        return refusal("parameters", f"changed since the fit: {'; '.join(changed)}")
     rules = card.rules_for(model)
     classes = getattr(model, "classes_", None) if rules.target == CLASSES else None
-    return card.proof_of(model, rules.check(model, X, y, sample_weight, reset=False, classes=classes))
+    data = rules.check(model, X, y, sample_weight, reset=False, classes=classes)
+    found = card.proof_of(model, data)
+    return found if not found.failed or _is_training_data(model, data) else _blamed_on_the_data(found)
+
+
+def _is_training_data(model: CertifiedEstimator, data: TrainingData) -> bool:
+    """Return whether the fingerprint of the fit is that of these data; a ranking's covers its queries too."""
+    return model.data_fingerprint_ in (data.fingerprint, fingerprint(*data.given, getattr(model, "qid_", None)))
+
+
+def _blamed_on_the_data(found: Certificate) -> Certificate:
+    """Return the certificate with the reason that its claims fail, instead of advice for the fit."""
+    claims = (claim if claim.holds else replace(claim, remedy=OTHER_DATA) for claim in found.claims)
+    return replace(found, claims=tuple(claims), reason=OTHER_DATA)
 
 
 def last_step(model: Any, X: Data) -> tuple[Any, Data]:

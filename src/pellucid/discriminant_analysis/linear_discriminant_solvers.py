@@ -17,7 +17,11 @@ from pellucid.core.types import Array
 from pellucid.discriminant_analysis.class_moments import centered_triangle, class_moments, class_scatter
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
-from pellucid.discriminant_analysis.linear_discriminant_proof import linear_certificate
+from pellucid.discriminant_analysis.linear_discriminant_proof import (
+    dependent,
+    deviations,
+    linear_certificate,
+)
 
 SAFE = 1e-6
 """Smallest eigenvalue of the pooled correlations for which their square roots keep ten digits."""
@@ -38,6 +42,11 @@ class GroupedData:
         """Mean of the class means, weighted by the priors."""
         return self.priors @ self.means
 
+    @property
+    def targets(self) -> Array:
+        r"""What :math:`\Sigma w_k` must be: the means. Of two only the difference counts, which the center disturbs."""
+        return self.means - self.center if len(self.means) == 2 else self.means
+
 
 @dataclass(frozen=True)
 class Discriminants:
@@ -57,12 +66,13 @@ def linear_discriminants(data: TrainingData, settings: Any) -> Fit:
     found = SOLVERS[settings.solver](groups, settings)
     coef, intercept = found.coef, found.intercept
     if len(data.classes) == 2:
-        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        coef = coef[1:] - coef[:1]
+        intercept = -0.5 * coef @ groups.means.sum(axis=0) + np.diff(_log(priors))
     numbers = {"means_": groups.means, "priors_": priors, "coef_": coef, "intercept_": intercept, **found.attributes}
     attributes = {name: value.astype(data.X.dtype) for name, value in numbers.items()}
     attributes |= {"classes_": data.classes, "_n_features_out": settings.n_components}
     fitted = SimpleNamespace(**attributes)
-    certificate = linear_certificate(fitted, settings, groups.means, found.within, priors)
+    certificate = linear_certificate(fitted, settings, groups.means, found.within, priors, data.X.dtype)
     return Fit(attributes, certificate=certificate)
 
 
@@ -94,7 +104,9 @@ def solve_svd(data: GroupedData, settings: Any) -> Discriminants:
 def solve_lsqr(data: GroupedData, settings: Any) -> Discriminants:
     r"""Solve :math:`\Sigma w_k = \mu_k` by least squares."""
     within = _weighted_covariance(data, settings.shrinkage, settings.covariance_estimator)
-    coef = lstsq(within, data.means.T)[0].T
+    deviation = deviations(within)  # in these units features of all sizes count alike
+    correlations = within / np.outer(deviation, deviation)
+    coef = lstsq(correlations, data.targets.T / deviation[:, None], cond=dependent(len(deviation)))[0].T / deviation
     intercept = -0.5 * np.sum(data.means * coef, axis=1) + _log(data.priors)
     return Discriminants(coef, intercept, within, {"covariance_": within})
 
@@ -114,7 +126,7 @@ def solve_eigen(data: GroupedData, settings: Any) -> Discriminants:
         ) from None
     order = np.argsort(values)[::-1]
     vectors = _oriented(vectors[:, order])
-    coef = data.means @ vectors @ vectors.T
+    coef = data.targets @ vectors @ vectors.T
     intercept = -0.5 * np.sum(data.means * coef, axis=1) + _log(data.priors)
     ratio = (values[order] / values.sum())[: settings.n_components]
     attributes = {"covariance_": within, "scalings_": vectors, "explained_variance_ratio_": ratio}
@@ -138,8 +150,7 @@ def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
     Each feature is scaled to deviation 1 first. The eigenvalues of the correlations are squares of the deviations;
     where the smallest is so small that the square has cost digits, the singular values of the data are taken instead.
     """
-    deviation = np.sqrt(np.diag(within))
-    deviation[deviation == 0] = 1.0
+    deviation = deviations(within)
     values, vectors = eigh(within / np.outer(deviation, deviation))
     sizes = np.sqrt(np.maximum(values, 0.0))
     if values[0] < SAFE:

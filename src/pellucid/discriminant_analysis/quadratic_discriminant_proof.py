@@ -6,12 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import EPSILON
+from pellucid.core.certificate import Certificate, Claim, worst_claim
+from pellucid.core.rounding import rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.discriminant_analysis.discriminant_record_proof import covariance_claim
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
+
+LARGEST_BOUND = 1e-3
+"""Part of a covariance that rounding may change; beyond it nothing worth saying can be said."""
+
+UNEQUAL = "Columns differ so much in size that rounding changes the covariances of the smallest; standardize X"
 
 
 def prove_quadratic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -32,48 +38,53 @@ def quadratic_certificate(
 ) -> Certificate:
     r"""Return the certificate for these moments of the data.
 
-    - means and priors: distance of the fitted ones;
+    - means: distance of the fitted ones, relative to the deviation plus the distance from 0 of their column;
     - axes: :math:`R'R = I`;
-    - covariances: :math:`R\,\mathrm{diag}(s)\,R'` is the regularized covariance of the class, relative to its size.
+    - covariances: :math:`R\,\mathrm{diag}(s)\,R'` is the regularized covariance of the class, each entry relative to
+      the deviations of its two columns. Rounding of the axes is relative to the largest deviation of all.
     """
-    errors = np.array(
-        [
-            _errors(fitted, parameters, k, mean, spread)
-            for k, (mean, spread) in enumerate(zip(means, spreads, strict=True))
-        ]
-    )
-    largest_mean, largest_axes, largest_spread = errors[:, :3].max(axis=0)
-    rounding = 1e3 * EPSILON * max(1.0, float(errors[:, 3].max()))  # digits are lost to the distance of the data from 0
-    distance = float(np.abs(fitted.priors_ - priors).max())
-    claims = (
-        ("means", "distance of the class means, in deviations", largest_mean, rounding),
-        ("priors", "distance of the prior probabilities", distance, rounding),
-        ("axes", "distance of the axes from orthonormal ones", largest_axes, rounding * means.shape[1]),
-        (
+    unit = rounding_unit(np.float64)
+    if parameters.solver == "svd":
+        own, ridge = 1 - parameters.reg_param, parameters.reg_param * np.eye(means.shape[1])
+        spreads = [own * spread + ridge for spread in spreads]
+    variances = np.array([np.diag(spread) for spread in spreads])
+    widest = 2.0 * unit * float(np.sqrt(np.max(variances.max(axis=1) / variances.min(axis=1))))
+    if widest > LARGEST_BOUND:
+        return Certificate("none", reason=f"{UNEQUAL} (by {widest:.1g} of themselves).")
+    parts = [
+        _claims_of(fitted, k, mean, spread, unit) for k, (mean, spread) in enumerate(zip(means, spreads, strict=True))
+    ]
+    priors_claim = _claim("priors", "distance of the priors", float(np.abs(fitted.priors_ - priors).max()), unit)
+    claims = (*map(worst_claim, zip(*parts, strict=True)), priors_claim)
+    if parameters.store_covariance:
+        claims += (covariance_claim(fitted.covariance_, spreads, widest * widest / unit),)
+    return Certificate("exact", claims)
+
+
+def _claims_of(fitted: Any, k: int, mean: Array, spread: Array, unit: float) -> tuple[Claim, ...]:
+    """Return the claims about the mean, the axes and the covariance of a class."""
+    deviation = np.sqrt(np.diag(spread))
+    rotation, scaling = fitted.rotations_[k], fitted.scalings_[k]
+    off_mean = np.abs(fitted.means_[k] - mean) / (deviation + np.abs(mean))
+    off_axes = np.abs(rotation.T @ rotation - np.eye(rotation.shape[1]))
+    off_spread = np.abs((rotation * scaling) @ rotation.T - spread) / np.outer(deviation, deviation)
+    unequal = unit * (deviation.max() / deviation)
+    bounds = unequal[:, None] + unequal
+    worst = np.unravel_index(np.argmax(off_spread / bounds), bounds.shape)
+    return (
+        _claim("means", "distance of the class means, relative to their columns", float(off_mean.max()), unit),
+        _claim("axes", "distance of the axes from orthonormal ones", float(off_axes.max()), unit * len(mean)),
+        _claim(
             "covariances",
-            "distance of the covariances that axes and variances make up, relative",
-            largest_spread,
-            rounding,
+            "distance of the covariances that axes and variances make up, relative to both columns",
+            float(off_spread[worst]),
+            float(bounds[worst]),
         ),
     )
-    return Certificate(
-        "exact",
-        tuple(Claim(name, f"{says}, 0 up to rounding", float(value), bound) for name, says, value, bound in claims),
-    )
 
 
-def _errors(fitted: Any, parameters: Any, k: int, mean: Array, spread: Array) -> tuple[float, float, float, float]:
-    """Return the errors of a class: mean, axes, covariance; and how many deviations it is away from 0."""
-    if parameters.solver == "svd":
-        spread = (1 - parameters.reg_param) * spread + parameters.reg_param * np.eye(len(mean))
-    size = float(np.sqrt(np.trace(spread)))
-    rotation, scaling = fitted.rotations_[k], fitted.scalings_[k]
-    return (
-        float(np.abs(fitted.means_[k] - mean).max()) / size,
-        float(np.abs(rotation.T @ rotation - np.eye(rotation.shape[1])).max()),
-        float(np.abs((rotation * scaling) @ rotation.T - spread).max()) / size**2,
-        float(np.abs(mean).max()) / size,
-    )
+def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
+    return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or standardize X.")
 
 
 def _scatter(centered: Array) -> Array:

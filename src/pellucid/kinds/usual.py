@@ -42,4 +42,5 @@ EVIDENCE: dict[str, Kind | Optional] = {
     "trace_": TraceRecord(),
     "certificate_": CertificateRecord(),
     "data_fingerprint_": Text(),
+    "fit_parameters_": Lookup(Text(), key=Text()),
 }

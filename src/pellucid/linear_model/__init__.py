@@ -1,5 +1,6 @@
 """Linear models for regression, and classification by regression."""
 
+from pellucid.core.public_names import name_finder
 from pellucid.linear_model.bridge.bridge_regression import BridgeRegression
 from pellucid.linear_model.least_angle.lars import Lars
 from pellucid.linear_model.least_angle.lars_path import lars_path
@@ -50,3 +51,5 @@ __all__ = [
     "ridge_error_split",
     "shrinkage_factors",
 ]
+
+__getattr__ = name_finder(__name__)

@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from pellucid.core.labels import encode_labels, known_codes
+from pellucid.core.linear_classifier import class_weights
 from pellucid.core.training_data import UNCHECKED, InputRules, TrainingData
 from pellucid.core.types import Array, Data
 
@@ -37,11 +38,13 @@ class LabelSetRules(InputRules):
             found, codes = encode_labels(y) if known is None else (known, known_codes(y, known))
             own = np.arange(len(found)) if len(found) > 2 else np.array([1])  # of one or two classes, the second alone
             columns = (codes[:, None] == own).astype(np.float64)
-        weight = data.weight
-        if self.class_weight is not None:
+        if self.class_weight is None:
+            return replace(data, y=columns, classes=found)
+        if np.ndim(y) == 2:  # several labels
             by_class = compute_sample_weight(self.class_weight, y)
-            weight = by_class if weight is None else weight * by_class
-        return replace(data, y=columns, classes=found, weight=weight)
+        else:
+            by_class = class_weights(self.class_weight, replace(data, y=codes, classes=found))[codes]
+        return replace(data, y=columns, classes=found, weight=by_class * data.weights)
 
 
 def is_multilabel(data: TrainingData) -> bool:

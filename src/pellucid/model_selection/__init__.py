@@ -1,5 +1,6 @@
 """Model selection and evaluation: recipes, the vault, scores with intervals, bias and variance, error curves."""
 
+from pellucid.core.public_names import name_finder
 from pellucid.model_selection.bias_variance import BiasVariance, bias_variance_bootstrap, bias_variance_simulation
 from pellucid.model_selection.corrected_t_test import Comparison, compare_methods, corrected_t_test
 from pellucid.model_selection.error_curves import ErrorCurve, error_against_capacity, error_against_size
@@ -38,3 +39,5 @@ __all__ = [
     "nested_cross_validation",
     "score_interval",
 ]
+
+__getattr__ = name_finder(__name__)

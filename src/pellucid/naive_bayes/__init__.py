@@ -1,5 +1,6 @@
 """Naive Bayes and the Bayes decision rule."""
 
+from pellucid.core.public_names import name_finder
 from pellucid.naive_bayes.bayes_classifier import BayesClassifier
 from pellucid.naive_bayes.bayes_risk import BayesRisk
 from pellucid.naive_bayes.bernoulli_nb import BernoulliNB
@@ -19,3 +20,5 @@ __all__ = [
     "MultinomialNB",
     "show_decision",
 ]
+
+__getattr__ = name_finder(__name__)

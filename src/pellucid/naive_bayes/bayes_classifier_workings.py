@@ -16,11 +16,12 @@ from pellucid.naive_bayes.prior_workings import (
     exact_prior,
     prior_step,
     probability_of,
+    typed_text,
     winner,
 )
 from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.workings.exact_data import exact_number
-from pellucid.workings.notation import Math, Script, Words, fenced, math, over, root, typed
+from pellucid.workings.notation import Math, Script, Words, fenced, math, over, root
 
 MAX_DECISIONS = 4
 
@@ -156,11 +157,6 @@ def _decision(
         ),
         best,
     )
-
-
-def typed_text(value: Rational) -> str:
-    """Return a number of the data as words."""
-    return "".join(part if i != 2 or not part else f"/{part}" for i, part in enumerate(typed(value).spelling))
 
 
 def _density(density: Any, x: Rational) -> Any:

@@ -8,8 +8,16 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.naive_bayes.prior_workings import decimal, exact_labels, exact_prior, prior_step, probability_of, winner
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.naive_bayes.prior_workings import (
+    decimal,
+    exact_labels,
+    exact_prior,
+    prior_step,
+    probability_of,
+    rows_of_classes,
+    winner,
+)
+from pellucid.workings.document import Block, Document, Sentence, Step, formula, remark, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.notation import Math, Script, Words, fenced, math, over, total, typed
 from pellucid.workings.parameters import exact_parameter
@@ -20,13 +28,13 @@ def gaussian_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> 
     features, names, rounded = exact_features(X)
     labels, classes = exact_labels(y, features.rows)
     data = ExactData(features, Matrix([classes.index(label) for label in labels]), names, rounded)
-    groups = [[i for i, label in enumerate(labels) if label == c] for c in classes]
+    groups = rows_of_classes(labels, classes)
     prior = exact_prior([len(rows) for rows in groups], estimator.priors)
     smoothing = exact_parameter(estimator, "var_smoothing")
     columns = range(features.cols)
-    epsilon = smoothing * max(_variance(features.col(j)) for j in columns)
-    means = [[_mean(_part(features, rows, j)) for j in columns] for rows in groups]
-    spreads = [[_variance(_part(features, rows, j)) for j in columns] for rows in groups]
+    epsilon = smoothing * max(variance_of(features.col(j)) for j in columns)
+    means = [[mean_of(_part(features, rows, j)) for j in columns] for rows in groups]
+    spreads = [[variance_of(_part(features, rows, j)) for j in columns] for rows in groups]
     variances = [[v + epsilon for v in row] for row in spreads]
     if any(v == 0 for row in variances for v in row):
         raise ValueError(
@@ -36,8 +44,8 @@ def gaussian_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> 
     decision, predicted = _decision_step(data, asked, classes, prior, means, variances)
     steps = (
         prior_step(classes, [len(rows) for rows in groups], prior, is_share=estimator.priors is None),
-        _mean_step(data, groups, classes, means),
-        _variance_step(data, groups, classes, means, spreads, smoothing),
+        _mean_step(data, groups, classes),
+        _variance_step(data, groups, classes, smoothing),
         _density_step(),
         decision,
     )
@@ -49,14 +57,37 @@ def _part(X: Matrix, rows: list[int], j: int) -> list[Rational]:
     return [X[i, j] for i in rows]
 
 
-def _mean(values: Any) -> Rational:
+def mean_of(values: Any) -> Rational:
+    """Return the average."""
     values = list(values)
     return Rational(sum(values, Rational(0))) / len(values)
 
 
-def _variance(values: Any) -> Rational:
-    values, middle = list(values), _mean(values)
-    return _mean([(v - middle) ** 2 for v in values])
+def variance_of(values: Any) -> Rational:
+    """Return the mean squared distance from the average."""
+    values, middle = list(values), mean_of(values)
+    return mean_of([(v - middle) ** 2 for v in values])
+
+
+def mean_line(symbol: Math, values: Any) -> Block:
+    """Return how an average is worked."""
+    return formula(symbol, "=", over(total([typed(v) for v in values]), len(values)), "=", mean_of(values))
+
+
+def variance_line(symbol: Math, values: Any) -> Block:
+    """Return how a variance is worked."""
+    squares = [Script(fenced(v - mean_of(values)), above=math(2)) for v in values]
+    return formula(symbol, "=", over(total(squares), len(values)), "=", variance_of(values))
+
+
+def smoothing_remark(smoothing: Rational) -> Sentence:
+    """Return the sentence on what the program adds to all variances."""
+    return remark(
+        "The program adds ",
+        math(smoothing),
+        " times the largest variance of a feature to each of them, so that no variance is 0. The decisions below "
+        "use the variances with that, which changes no digit shown unless a variance is tiny.",
+    )
 
 
 def _opening(data: ExactData, labels: list[Any]) -> tuple[Block, ...]:
@@ -79,42 +110,26 @@ def _indexed(letter: str, data: ExactData, j: int, label: Any) -> Math:
     return math(f"{base}{index}{'^' + power if power else ''}", fenced(Words(str(label))))
 
 
-def _mean_step(data: ExactData, groups: list[list[int]], classes: list[Any], means: Any) -> Step:
+def _mean_step(data: ExactData, groups: list[list[int]], classes: list[Any]) -> Step:
     lines = [
-        formula(
-            _indexed("μ", data, j, c),
-            "=",
-            over(total([typed(data.X[i, j]) for i in rows]), len(rows)),
-            "=",
-            means[k][j],
-        )
-        for k, (c, rows) in enumerate(zip(classes, groups, strict=True))
+        mean_line(_indexed("μ", data, j, c), _part(data.X, rows, j))
+        for c, rows in zip(classes, groups, strict=True)
         for j in range(data.n_features)
     ]
     return step("Mean of each class", sentence("Average every feature over the rows of a class:"), *lines)
 
 
-def _variance_step(
-    data: ExactData, groups: list[list[int]], classes: list[Any], means: Any, spreads: Any, smoothing: Rational
-) -> Step:
-    lines = []
-    for k, (c, rows) in enumerate(zip(classes, groups, strict=True)):
-        for j in range(data.n_features):
-            squares = [Script(fenced(data.X[i, j] - means[k][j]), above=math(2)) for i in rows]
-            lines.append(formula(_indexed("σ^2", data, j, c), "=", over(total(squares), len(rows)), "=", spreads[k][j]))
-    remarks = [
-        remark(
-            "The program adds ",
-            math(smoothing),
-            " times the largest variance of a feature to each of them, so that no variance is 0. The decisions below "
-            "use the variances with that, which changes no digit shown unless a variance is tiny.",
-        )
+def _variance_step(data: ExactData, groups: list[list[int]], classes: list[Any], smoothing: Rational) -> Step:
+    lines = [
+        variance_line(_indexed("σ^2", data, j, c), _part(data.X, rows, j))
+        for c, rows in zip(classes, groups, strict=True)
+        for j in range(data.n_features)
     ]
     return step(
         "Variance of each class",
         sentence("The mean squared distance from the mean; divided by the number of rows, not one less:"),
         *lines,
-        *(remarks if smoothing else []),
+        *([smoothing_remark(smoothing)] if smoothing else []),
     )
 
 

@@ -81,6 +81,7 @@ CARDS = (
         BernoulliNB,
         topics=("BAY-2",),
         prove=prove_bernoulli_nb,
+        workings="pellucid.naive_bayes.bernoulli_nb_workings:bernoulli_nb_workings",
         parameters=COUNTING | {"binarize": Nothing() | Number(finite=False)},
         attributes={
             **COUNTED,
@@ -96,6 +97,7 @@ CARDS = (
         CategoricalNB,
         topics=("BAY-2",),
         prove=prove_categorical_nb,
+        workings="pellucid.naive_bayes.categorical_nb_workings:categorical_nb_workings",
         parameters=COUNTING | {"min_categories": Nothing() | Whole() | WHOLE_NUMBERS},
         attributes={
             **COUNTED,
@@ -111,6 +113,7 @@ CARDS = (
         MixedNB,
         topics=("BAY-2",),
         prove=prove_mixed_nb,
+        workings="pellucid.naive_bayes.mixed_nb_workings:mixed_nb_workings",
         parameters={
             "densities": Text()
             | Items(Text())

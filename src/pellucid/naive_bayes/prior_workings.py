@@ -3,22 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 from sympy import Rational
 
+from pellucid.core.checks import is_number
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Step, formula, remark, sentence, step
+from pellucid.workings.document import Block, Step, formula, remark, result, sentence, step
 from pellucid.workings.exact_data import exact_number
 from pellucid.workings.exact_labels import read_labels, sorted_classes
-from pellucid.workings.notation import Math, Words, fenced, math, over
+from pellucid.workings.notation import Math, Words, fenced, math, over, typed
+from pellucid.workings.parameters import exact_parameter
+
+WIDEST = 56
+"""Characters of all names together, with space between, that fit above columns."""
+
+Factor: TypeAlias = tuple[Math, Any]
+"""A factor of a score as it is written, and its value: a fraction, or a float where it is a density."""
 
 
 def exact_labels(y: Data, n: int) -> tuple[list[Any], list[Any]]:
     """Return the label of each row and the different labels, sorted; refuse too many."""
     labels = read_labels(y, n)
     return labels, sorted_classes(labels, least=1)
+
+
+def rows_of_classes(labels: Sequence[Any], classes: Sequence[Any]) -> list[list[int]]:
+    """Return the positions of the rows of each class."""
+    return [[i for i, label in enumerate(labels) if label == c] for c in classes]
+
+
+def one_alpha(estimator: Any) -> Rational:
+    """Return the pseudo-count of all columns, or refuse several."""
+    if not is_number(estimator.alpha):
+        raise ValueError(f"alpha must be one number to show the work, got {estimator.alpha!r}.")
+    return exact_parameter(estimator, "alpha")
+
+
+def name_columns(names: Sequence[str], n: int) -> tuple[list[str], list[Block]]:
+    """Return what to call the columns, and the note that says what symbols stand for where names are long."""
+    if names and not is_wide(names):
+        return list(names), []
+    symbols = ["x" + "".join(chr(ord("₀") + int(digit)) for digit in str(j + 1)) for j in range(n)]
+    told = ", ".join(f"{symbol} is {name}" for symbol, name in zip(symbols, names, strict=False))
+    return symbols, [sentence(f"Here {told}.")] if names else []
+
+
+def is_wide(names: Sequence[str]) -> bool:
+    """Return whether the names are too long to head columns."""
+    return sum(map(len, names)) + 2 * len(names) > WIDEST
 
 
 def probability_of(name: Any, given: Any = None) -> Math:
@@ -61,6 +96,26 @@ def prior_step(classes: Sequence[Any], counts: Sequence[int], prior: Sequence[Ra
     )
 
 
+def decision_step(
+    heading: str, words: str, classes: Sequence[Any], prior: Sequence[Rational], factors: Sequence[Sequence[Factor]]
+) -> tuple[Step, Any]:
+    """Return the decision about one row, prior times factors of each class, and the class that wins."""
+    scores = [p * prod(value for _, value in of) for p, of in zip(prior, factors, strict=True)]
+    decided = winner(scores if any(scores) else prior, classes)
+    lines = []
+    for c, p, of, score in zip(classes, prior, factors, scores, strict=True):
+        product = [part for written, _ in of for part in ("·", written)]
+        exact = ["=", score] if isinstance(score, Rational) else []
+        rounded = [] if score == 0 else ["≈", decimal(score)]
+        lines.append(formula("score", fenced(Words(str(c))), "=", p, *product, *exact, *rounded))
+    return (
+        step(
+            heading, sentence(words), *lines, *posterior_blocks(classes, scores), result("class =", Words(str(decided)))
+        ),
+        decided,
+    )
+
+
 def winner(scores: Sequence[Any], classes: Sequence[Any]) -> Any:
     """Return the class of the largest score; of tied ones, the first."""
     return classes[max(range(len(classes)), key=lambda k: (scores[k], -k))]
@@ -70,6 +125,11 @@ def decimal(value: Any) -> Words:
     """Return the first digits of a number that is no short fraction."""
     digits = f"{float(value):.2g}" if abs(float(value)) < 1e-3 else f"{float(value):.5g}"
     return Words(digits.replace("-", "−"))
+
+
+def typed_text(value: Rational) -> str:
+    """Return a number of the data as words."""
+    return "".join(part if i != 2 or not part else f"/{part}" for i, part in enumerate(typed(value).spelling))
 
 
 def posterior_blocks(classes: Sequence[Any], scores: Sequence[Rational]) -> list[Block]:

@@ -18,7 +18,7 @@ def show_decision(estimator: Any, X: Data, y: Data, new: Data) -> Document:
 
     Parameters
     ----------
-    estimator : GaussianNB, MultinomialNB or BayesClassifier
+    estimator : estimator of this family
         Fitted or not; scikit-learn's namesakes are shown too.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
         The training data; None for a BayesClassifier to which densities and priors were given.

@@ -1,7 +1,10 @@
 """Neighbors: predictions from the nearest training rows."""
 
+from pellucid.core.public_names import name_finder
 from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
 from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
 from pellucid.neighbors.metric import Similarity
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "Similarity"]
+
+__getattr__ = name_finder(__name__)

@@ -33,7 +33,7 @@ REFIT = "Fit the model again on these data: what it has stored is something else
 def prove_k_neighbors(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate; ``fitted`` also has what the model ``found`` for the queries it was asked."""
     X, metric = data.X, Metric.resolve(parameters.metric, parameters.p, parameters.metric_params)
-    claims = [stored_claim(fitted._fit_X, X, stored_targets(fitted), data.y)]
+    claims = [stored_claim(fitted._fit_X, X, stored_targets(fitted), data.y), record_claim(fitted, metric, X)]
     queries, found = chosen_queries(X, metric), fitted.found
     claims += neighbor_claims(X, queries, metric, *found)
     if fitted._tree is not None:
@@ -63,6 +63,16 @@ def stored_claim(stored: Data, given: Data, targets: Array, y: Array) -> Claim:
         labels = targets.reshape(len(y), -1) != np.asarray(y).reshape(len(y), -1)
         wrong = float(np.sum(_rows_that_differ(stored, given) | labels.any(axis=1)))
     return Claim("stored data", "rows that differ from the training data, in features or target", wrong, 0.0, REFIT)
+
+
+def record_claim(fitted: Any, metric: Metric, X: Data) -> Claim:
+    """Claim that what the model says about itself is so: its rows, its way to search, its distance."""
+    wrong = (
+        (fitted.n_samples_fit_ != X.shape[0])
+        + (fitted._fit_method != ("brute" if fitted._tree is None else "kd_tree"))
+        + (fitted.effective_metric_ != metric.name)
+    )
+    return Claim("record", "of the number of rows, the search and the metric, how many are others", float(wrong), 0.0)
 
 
 def partition_claim(tree: Any, X: Array, unit: float) -> Claim:

@@ -141,6 +141,8 @@ def spectral_factor(triangle: Array, noise: Array, alpha: float = 0.0, cutoff: f
     with shared_blas(20.0 * p**2 * len(triangle)):
         left, s, right = svd(triangle * scale, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     least = (max(100, 10 * p) * EPS if cutoff is None else cutoff) * s.max(initial=0.0)
+    if unit_columns:
+        least = max(least, float(np.linalg.norm(np.sqrt(noise) * scale)))  # no direction is known better
     rank = int(np.sum(s > least)) if alpha == 0.0 else int(np.sum(s > 0.0))
     basis = scale[:, None] * right[:rank].T
     null = _null_space(right[rank:].T, scale, present) if alpha == 0.0 else np.empty((p, 0))
@@ -154,12 +156,16 @@ def spectral_factor(triangle: Array, noise: Array, alpha: float = 0.0, cutoff: f
 
 
 def _null_space(directions: Array, scale: Array, present: Array) -> Array:
-    """Return an orthonormal basis of the dropped directions, in the features' own units."""
-    inside = (scale[:, None] * directions)[:, np.linalg.norm(scale[:, None] * directions, axis=0) > 0]
-    absent = np.eye(len(scale))[:, ~present]
-    both = np.hstack([inside / np.linalg.norm(inside, axis=0), absent])
-    left, s, _ = svd(both, full_matrices=False, check_finite=False) if both.size else (both, np.empty(0), None)
-    return left[:, s > 1e-8]
+    """Return an orthonormal basis of the dropped directions, in the features' own units.
+
+    Directions of the columns that are there may come mixed with those of absent ones: their parts are either whole or
+    nothing but rounding.
+    """
+    parts, sizes, _ = svd(directions[present], full_matrices=False, check_finite=False)
+    inside = np.zeros((len(scale), int(np.sum(sizes > 0.5))))
+    inside[present] = scale[present, None] * parts[:, sizes > 0.5]
+    left, s, _ = svd(inside / np.linalg.norm(inside, axis=0), full_matrices=False, check_finite=False)
+    return np.hstack([left[:, s > 1e-8], np.eye(len(scale))[:, ~present]])
 
 
 def triangular_factor(design: Design, b: Array) -> tuple[Array, Array]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
+from pellucid.core.public_names import name_finder
 from pellucid.optimize.line_searches import Backtracking, ExactStep, FixedStep, LineSearch, StrongWolfe
 from pellucid.optimize.method import Method
 from pellucid.optimize.methods import (
@@ -68,12 +66,7 @@ _HOMES = {
 }
 """Names that are imported on first use: they need SymPy or SciPy's solvers."""
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'pellucid.optimize' has no attribute {name!r}")
-
+__getattr__ = name_finder(__name__, _HOMES)
 
 __all__ = [
     "BFGS",

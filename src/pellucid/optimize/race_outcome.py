@@ -45,7 +45,7 @@ class Runner:
             "evaluations": int(last["evaluations"]),
             "objective": last["objective"],
             "gradient": last["gradient"],
-            "certified": certificate.grade != "none" and certificate.holds,
+            "certified": certificate.holds,
             "stopped": self.solution.stopped,
         }
 

@@ -39,17 +39,22 @@ def bernoulli_workings(
     """Show the estimate of a coin's probability, with a Beta prior if one is given."""
     tosses = _tosses(X)
     k, n = sum(tosses), len(tosses)
-    steps = [_likelihood(tosses, k, n), _logarithm(k, n), _derivative(k, n)]
-    answer = Rational(k, n)
+    steps, answer = share_steps(k, n, prior)
+    title = "A coin: maximum likelihood" if prior is None else "A coin: maximum a posteriori with a Beta prior"
+    return Document(title, _opening(tosses, k, n), (_likelihood(tosses, k, n), *steps), {"p": answer})
+
+
+def share_steps(k: int, n: int, prior: Beta | None, *, constant: bool = False) -> tuple[list[Step], Rational]:
+    """Return how k ones among n tosses give a probability, from the logarithm on, and that probability.
+
+    ``constant``: the likelihood has a factor without p in it.
+    """
+    steps, answer = [_logarithm(k, n, constant), _derivative(k, n)], Rational(k, n)
     if prior is not None:
         a, b = (exact_number(value, name)[0] for value, name in ((prior.alpha, "alpha"), (prior.beta, "beta")))
         answer = _mode(k + a, n - k + b)
         steps.append(_with_prior(k, n, a, b, answer))
-        title = "A coin: maximum a posteriori with a Beta prior"
-    else:
-        title = "A coin: maximum likelihood"
-    steps.append(step("Draw the likelihood", _figure(k, n, answer, prior is not None)))
-    return Document(title, _opening(tosses, k, n), tuple(steps), {"p": answer})
+    return [*steps, step("Draw the likelihood", _figure(k, n, answer, prior is not None))], answer
 
 
 def _tosses(X: Data) -> list[int]:
@@ -75,7 +80,7 @@ def _opening(tosses: list[int], k: int, n: int) -> tuple[Block, ...]:
     )
 
 
-def _powers(ones: Any, zeros: Any) -> list[Math]:
+def powers(ones: Any, zeros: Any) -> list[Math]:
     """Return ``p^ones (1 - p)^zeros`` without exponents 0 and 1."""
     factors = [(math("p"), ones), (fenced("1 − p"), zeros)]
     return [base if power == 1 else Script(base, above=math(power)) for base, power in factors if power] or [math(1)]
@@ -91,7 +96,7 @@ def _likelihood(tosses: list[int], k: int, n: int) -> Step:
     return step(
         "Write down the likelihood",
         sentence("Independent tosses multiply: a factor ", math("p"), " for each 1, a factor ", tails, " for each 0."),
-        formula("L", fenced("p"), "=", *(one_by_one if n > 1 else []), *_powers(k, n - k)),
+        formula("L", fenced("p"), "=", *(one_by_one if n > 1 else []), *powers(k, n - k)),
     )
 
 
@@ -104,11 +109,12 @@ def _log_terms(ones: Any, zeros: Any) -> list[Any]:
     return terms
 
 
-def _logarithm(k: int, n: int) -> Step:
+def _logarithm(k: int, n: int, constant: bool) -> Step:
     return step(
         "Take the logarithm",
         sentence("The logarithm rises with its argument, so the best p stays the same, and products become sums."),
-        formula("ℓ", fenced("p"), "=", *_log_terms(k, n - k)),
+        formula("ℓ", fenced("p"), "=", *_log_terms(k, n - k), *(["+ c"] if constant else [])),
+        *([sentence("The number c has no p in it and does not move the maximum.")] if constant else []),
     )
 
 
@@ -151,7 +157,7 @@ def _with_prior(k: int, n: int, a: Rational, b: Rational, answer: Rational) -> S
             "f", fenced("p"), "= c", Script(math("p"), above=fenced("α − 1")), Script(tails, above=fenced("β − 1"))
         ),
         sentence("Times the likelihood: the exponents add up."),
-        formula("f", fenced("p"), "L", fenced("p"), "= c", *_powers(ones, zeros)),
+        formula("f", fenced("p"), "L", fenced("p"), "= c", *powers(ones, zeros)),
         sentence(
             "The prior acts like tosses seen before, ",
             math("α − 1 =", a - 1),
@@ -216,5 +222,5 @@ def _figure(k: int, n: int, answer: Rational, with_prior: bool) -> Figure:
         ),
         "p",
         "L(p) / max",
-        "The likelihood of the tosses, and the estimate",
+        "The likelihood of the data, and the estimate",
     )

@@ -9,17 +9,28 @@ from typing import Any
 from pellucid.core.types import Data
 from pellucid.probability.bernoulli_workings import bernoulli_workings
 from pellucid.probability.beta import Beta
+from pellucid.probability.binomial_workings import binomial_workings
+from pellucid.probability.categorical_workings import categorical_workings
+from pellucid.probability.dirichlet import Dirichlet
 from pellucid.probability.gaussian_workings import gaussian_workings
 from pellucid.probability.information_workings import information_workings
+from pellucid.probability.multivariate_gaussian_workings import multivariate_gaussian_workings
 from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
+from pellucid.probability.normal_inverse_wishart import NormalInverseWishart
 from pellucid.workings.document import Document
 from pellucid.workings.showing import compared
 
 DENSITIES: dict[str, tuple[Callable[[Any, Data, Any], Document], type]] = {
     "Bernoulli": (bernoulli_workings, Beta),
+    "Binomial": (binomial_workings, Beta),
+    "Categorical": (categorical_workings, Dirichlet),
     "Gaussian": (gaussian_workings, NormalInverseGamma),
+    "MultivariateGaussian": (multivariate_gaussian_workings, NormalInverseWishart),
 }
 """Class name -> its workings and the conjugate prior that they show."""
+
+KNOWN_BEFORE = {"Binomial": "n_trials", "Categorical": "categories", "MultivariateGaussian": "kind"}
+"""What a fit is told beside the data: as in the density whose work is shown, where it is an object."""
 
 MEASURES = ("entropy", "joint_entropy", "conditional_entropy", "mutual_information")
 
@@ -30,7 +41,8 @@ def show_density(what: Any, X: Data, prior: Any = None) -> Document:
     if isfunction(what):
         return document
     kind: Any = what if isclass(what) else type(what)
-    return compared(document, kind.fit(X, prior=prior))
+    name = None if isclass(what) else KNOWN_BEFORE.get(kind.__name__)
+    return compared(document, kind.fit(X, prior=prior, **({} if name is None else {name: getattr(what, name)})))
 
 
 def probability_workings(what: Any, X: Data, prior: Any = None) -> Document:
@@ -39,11 +51,12 @@ def probability_workings(what: Any, X: Data, prior: Any = None) -> Document:
     Parameters
     ----------
     what : density class, density or function
-        ``Bernoulli`` or ``Gaussian``; or ``entropy``, ``joint_entropy``, ``conditional_entropy``,
-        ``mutual_information``.
+        ``Bernoulli``, ``Binomial``, ``Categorical``, ``Gaussian`` or ``MultivariateGaussian``, the class or an object
+        (its tosses, categories or kind of covariance are kept); or ``entropy``, ``joint_entropy``,
+        ``conditional_entropy``, ``mutual_information``.
     X : array-like
-        Few tosses, few numbers, or a small table of counts.
-    prior : Beta or NormalInverseGamma, default=None
+        Few tosses, few numbers or labels, or a small table of counts.
+    prior : density, default=None
         Conjugate prior of a density.
 
     Examples

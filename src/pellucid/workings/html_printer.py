@@ -19,7 +19,8 @@ STYLE = """
 .workings h1 { font-size: 1.6rem; line-height: 1.25; margin: 0.5rem 0 1rem; }
 .workings h2 { font-size: 1.15rem; margin: 2rem 0 0.5rem; padding-top: 0.75rem; border-top: 1px solid #8884; }
 .workings h2 .number { color: #0072b2; margin-right: 0.4em; }
-.workings math { font-size: 1.05em; }
+.workings math { font-size: 1.05em; font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math",
+  "Libertinus Math", "TeX Gyre Termes Math", "Noto Sans Math", "DejaVu Math TeX Gyre", math; }
 .workings .formula { overflow-x: auto; overflow-y: hidden; margin: 0.8rem 0; padding: 0.2rem 0; text-align: center; }
 .workings .boxed { width: fit-content; max-width: 90%; margin: 1rem auto; padding: 0.5rem 0.9rem;
   border: 1.5px solid #0072b2; border-radius: 6px; }

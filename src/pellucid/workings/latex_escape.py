@@ -26,7 +26,9 @@ GREEK = {
     "∇": r"\nabla",
     "∂": r"\partial",
 }
+SUBSCRIPTS = {chr(ord("₀") + digit): digit for digit in range(10)}
 SPECIAL = {
+    **{mark: rf"\textsubscript{{{digit}}}" for mark, digit in SUBSCRIPTS.items()},
     "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
@@ -47,6 +49,7 @@ SPECIAL = {
     "²": r"\textsuperscript{2}",
 }
 IN_MATH = {
+    **{mark: f"_{{{digit}}}" for mark, digit in SUBSCRIPTS.items()},
     **{mark: rf"\{mark}" for mark in "{}$&#_%"},
     "\\": r"\backslash ",
     "~": r"\sim ",
@@ -65,7 +68,7 @@ def escape(text: str) -> str:
 
 def words_in_math(text: str) -> str:
     """Return text for use in math mode, in commands that LaTeX, MathJax and KaTeX read alike."""
-    pieces = re.split(r"([{}$&#_%\\~^<>|])", text)
+    pieces = re.split(r"([{}$&#_%\\~^<>|₀-₉])", text)
     return "".join(IN_MATH.get(piece) or rf"\text{{{escape(piece)}}}" for piece in pieces if piece)
 
 

@@ -83,9 +83,11 @@ def _figure(block: Figure) -> str:
     wide, high = FIGURE_SIZE
     marks = _picture_axes(block, across, up)
     ends = []
+    sets = 0
     for series in block.series:
         points = [(wide * across.place(x), high * up.place(y)) for x, y in zip(series.x, series.y, strict=True)]
-        marks += _polyline(points) if series.joined else [_dot(*point) for point in points]
+        marks += _polyline(points) if series.joined else [_dot(*point, sets) for point in points]
+        sets += not series.joined
         if series.label:
             ends.append((*points[-1], series.label))
     for (x, _, label), y in zip(ends, spread([end[1] for end in ends], LINE), strict=True):
@@ -116,8 +118,9 @@ def _put(x: float, y: float, align: str, text: str) -> str:
     return rf"\put({x:.1f},{y:.1f}){{\makebox(0,0){align}{{\small {escape(text)}}}}}"
 
 
-def _dot(x: float, y: float) -> str:
-    return rf"\put({x:.1f},{y:.1f}){{\circle*{{4}}}}"
+def _dot(x: float, y: float, number: int) -> str:
+    """Return a point of the set of this number: filled and hollow disks tell sets apart."""
+    return rf"\put({x:.1f},{y:.1f}){{\circle{'' if number % 2 else '*'}{{4}}}}"
 
 
 def _polyline(points: list[tuple[float, float]]) -> list[str]:

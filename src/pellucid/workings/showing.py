@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.cards import all_cards, find_card
-from pellucid.core.types import Data
+from pellucid.core.types import Array, Data
 from pellucid.workings.document import Block, Document, Step, remark, sentence, step, table
 from pellucid.workings.notation import Number
 
@@ -79,7 +79,10 @@ def show_work(
     if maker is not None:
         document = maker(estimator, X, y)
     else:
-        document = compared(_find(estimator)(estimator, X, y), _fitted(estimator, X, y))
+        maker = _find(estimator)
+        model = estimator if _is_fitted(estimator) else clone(estimator)
+        document = maker(model, X, y)  # refuses too much data before anything is fitted
+        document = compared(document, model if _is_fitted(model) else model.fit(X, y))
     return document if format is None else document.printed(format)
 
 
@@ -125,12 +128,12 @@ def _workings_of(kind: type) -> str | None:
     return None if card is None else card.workings
 
 
-def _fitted(estimator: Any, X: Data, y: Data) -> Any:
+def _is_fitted(estimator: Any) -> bool:
     try:
         check_is_fitted(estimator)
     except NotFittedError:
-        return clone(estimator).fit(X, y)
-    return estimator
+        return False
+    return True
 
 
 def has_cut_numbers(node: Any) -> bool:
@@ -148,10 +151,9 @@ def _comparison(document: Document, model: Any) -> list[Step]:
     for name, exact in document.answer.items():
         if not hasattr(model, name):
             continue
-        right = np.array(exact, dtype=float)
-        program = np.asarray(getattr(model, name), dtype=float)
+        right, program = _flat(exact), _flat(getattr(model, name))
         same_shape = right.size == program.size
-        distance = float(np.max(np.abs(right.ravel() - program.ravel()), initial=0.0)) if same_shape else np.inf
+        distance = float(np.max(np.abs(right - program), initial=0.0)) if same_shape else np.inf
         farthest = max(farthest, distance / max(1.0, float(np.max(np.abs(right), initial=0.0))))
         rows.append((name, f"{distance:.1e}" if distance else "0"))
     if not rows:
@@ -168,3 +170,10 @@ def _comparison(document: Document, model: Any) -> list[Step]:
             )
         )
     return [step("Compare with the program", *blocks)]
+
+
+def _flat(values: Any) -> Array:
+    """Return all numbers of an array or of nested lists, which may be of unequal lengths, one after the other."""
+    if isinstance(values, list | tuple):
+        return np.concatenate([_flat(part) for part in values]) if len(values) else np.zeros(0)
+    return np.asarray(values, dtype=float).ravel()

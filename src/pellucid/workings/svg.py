@@ -12,6 +12,8 @@ PLOT_WIDE, PLOT_HIGH = 300, 164
 LEFT, RIGHT, TOP, BOTTOM = 62, 24, 24, 32
 LETTER, LINE = 7, 14
 """Room for a letter and for a line of text."""
+NEAR_EDGE = 0.9
+"""Share of the width from which on a line ends so far to the right that its name can stand there."""
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 """Okabe and Ito's colors, told apart by color-blind readers too."""
 
@@ -19,14 +21,21 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 def svg(figure: Figure, *, standalone: bool = False) -> str:
     """Return the figure as an SVG element; ``standalone`` ones bring their own ink color."""
     across, up = scales(figure)
-    wide = LEFT + PLOT_WIDE + RIGHT + LETTER * max(len(series.label) for series in figure.series)
-    high = TOP + PLOT_HIGH + BOTTOM
-    ink = ' color="#444"' if standalone else ""
     lines = [series for series in figure.series if series.joined]
+    dots = [series for series in figure.series if not series.joined]
+    at_ends = all(across.place(series.x[-1]) > NEAR_EDGE for series in lines if series.label)
+    legend = [_legend([(_mark(i, 4, -4), series.label) for i, series in enumerate(dots)])]
+    legend += [] if at_ends else [_legend([(_sample(i), series.label) for i, series in enumerate(lines)])]
+    legend = [(row, width) for row, width in legend if row]
+    beside = LETTER * max((len(series.label) for series in lines if at_ends), default=0)
+    wide, foot = max([LEFT + PLOT_WIDE + RIGHT + beside, *(width for _, width in legend)]), TOP + PLOT_HIGH + BOTTOM
+    high = foot + LINE * len(legend)
+    ink = ' color="#444"' if standalone else ""
     parts = [_axes(figure, across, up)]
     parts += [_line(series, across, up, COLORS[i % len(COLORS)]) for i, series in enumerate(lines)]
-    parts += [_dots(series, across, up) for series in figure.series if not series.joined]
-    parts += _labels(lines, across, up)
+    parts += [_mark(i, x, y) for i, series in enumerate(dots) for x, y in _points(series, across, up)]
+    parts += _labels(lines, across, up) if at_ends else []
+    parts += [f'<g transform="translate(0 {foot + LINE * (i + 1) - 4})">{row}</g>' for i, (row, _) in enumerate(legend)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" role="img"'
         f' font-family="sans-serif" font-size="12"{ink}><title>{escape(figure.caption)}</title>{"".join(parts)}</svg>'
@@ -58,10 +67,28 @@ def _line(series: Series, across: Scale, up: Scale, color: str) -> str:
     return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>'
 
 
-def _dots(series: Series, across: Scale, up: Scale) -> str:
-    return "".join(
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="currentColor"/>' for x, y in _points(series, across, up)
-    )
+def _mark(number: int, x: float, y: float) -> str:
+    """Return one point of the set of this number: filled and hollow disks and squares tell sets apart."""
+    paint = 'fill="none" stroke="currentColor" stroke-width="1.8"' if number % 2 else 'fill="currentColor"'
+    if number % 4 < 2:
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" {paint}/>'
+    return f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7" {paint}/>'
+
+
+def _sample(number: int) -> str:
+    """Return a short piece of the line of this number."""
+    return f'<path d="M-3 -4h14" stroke="{COLORS[number % len(COLORS)]}" stroke-width="2"/>'
+
+
+def _legend(entries: list[tuple[str, str]]) -> tuple[str, int]:
+    """Return what marks, drawn at (4, -4), stand for, side by side, and how wide that is; nothing without labels."""
+    parts, left = [], LEFT
+    for mark, label in entries:
+        if label:
+            text = f'<text x="15" fill="currentColor">{escape(label)}</text>'
+            parts.append(f'<g transform="translate({left} 0)">{mark}{text}</g>')
+            left += 15 + LETTER * (len(label) + 1)
+    return "".join(parts), left
 
 
 def _labels(lines: list[Series], across: Scale, up: Scale) -> list[str]:

@@ -7,8 +7,9 @@ below:
           \omega^*(v) = \alpha (q - 1)\left(\frac{|v|}{\alpha q}\right)^{q/(q-1)}
 
 (for :math:`q = 1`, :math:`\omega^*` is 0 where :math:`|v| \le \alpha` and infinite elsewhere). The proof takes the best
-multiple of :math:`\theta = (b - Aw)/N`. For :math:`q < 1` the problem is not convex and only this is claimed: no
-change of a single coefficient lowers the objective.
+multiple of :math:`\theta = (b - Aw)/N`. Rounding of :math:`w` changes that bound in proportion, though the objective
+by its square only; so where Newton's step is no longer than rounding, it also takes the residual after that step. For
+:math:`q < 1` the problem is not convex and only this is claimed: no change of one coefficient lowers the objective.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import svd
 from scipy.optimize import brentq, minimize_scalar
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.linear_model.least_squares.least_squares_proof import intercept_evidence
 
 REMEDY = "Raise max_iter or tol, or standardize X."
 
@@ -33,9 +37,16 @@ def bridge_objective(residual: Array, w: Array, alpha: float, q: float, total: f
 
 def bridge_gap(b: Array, residual: Array, correlations: Array, w: Array, alpha: float, q: float, total: float) -> float:
     """Return objective minus the best lower bound along ``theta = t r / N``; ``correlations`` is ``A'r``."""
+    return _gap_with(b, residual, w, residual, correlations, alpha, q, total)
+
+
+def _gap_with(
+    b: Array, residual: Array, w: Array, witness: Array, correlations: Array, alpha: float, q: float, total: float
+) -> float:
+    """Return objective minus the best lower bound along the witness; ``correlations`` are its own."""
     objective = bridge_objective(residual, w, alpha, q, total)
     slopes = np.abs(correlations) / total
-    linear, quadratic = float(residual @ b) / total, float(residual @ residual) / total
+    linear, quadratic = float(witness @ b) / total, float(witness @ witness) / total
 
     def bound(t: float) -> float:
         return t * linear - 0.5 * t * t * quadratic - _conjugate(t * slopes, alpha, q)
@@ -58,9 +69,8 @@ def coordinate_gain(correlations: Array, sq_norms: Array, w: Array, alpha: float
     return max(gains, default=0.0)
 
 
-def bridge_certificate(value: float, bound: float, intercept: float, q: float) -> Certificate:
+def bridge_certificate(value: float, bound: float, offset: Claim, q: float) -> Certificate:
     """Return the certificate: a duality gap for ``q >= 1``, a coordinate-wise gain for ``q < 1``."""
-    offset = Claim("intercept", "mean residual, relative to the spread of y", intercept, 1e-9, REMEDY)
     if q >= 1.0:
         statement = "the objective is at most this far above its minimum"
         return Certificate("optimal", (Claim("duality gap", statement, value, bound, REMEDY), offset))
@@ -78,21 +88,49 @@ def prove_bridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     w, y = np.asarray(fitted.coef_, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
     A = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
     weight = data.weights
-    total, drift = float(weight.sum()), float(fitted.intercept_)
+    total, mean, y_mean = float(weight.sum()), np.zeros(len(w)), 0.0
     if parameters.fit_intercept:
-        mean, y_mean = weight @ A / total, float(weight @ y) / total
-        A, y, drift = A - mean, y - y_mean, y_mean - float(mean @ w) - drift
+        mean, y_mean = A[0] + weight @ (A - A[0]) / total, y[0] + float(weight @ (y - y[0])) / total
     root = np.sqrt(weight)
-    A, b = root[:, None] * A, root * y
+    A, b = root[:, None] * (A - mean), root * (y - y_mean)
     residual = b - A @ w
     correlations = A.T @ residual
     if q >= 1.0:
         value = bridge_gap(b, residual, correlations, w, alpha, q, total)
+        step, norms = _newton_step(A, correlations, w, alpha, q, total), np.linalg.norm(A, axis=0)
+        if np.all(norms * np.abs(step) <= rounding_unit(data.X.dtype) * float(norms @ np.abs(w))):
+            nearby = residual - A @ step
+            value = min(value, _gap_with(b, residual, w, nearby, A.T @ nearby, alpha, q, total))
     else:
         value = coordinate_gain(correlations, np.sum(A**2, axis=0), w, alpha, q, total)
-    spread = float(np.sqrt(b @ b / total))
-    offset = abs(drift) / spread if spread > 0 else abs(drift)
+    offset = _intercept_claim(fitted, parameters, mean, y_mean, float(np.linalg.norm(b)) / np.sqrt(total), data.X.dtype)
     return bridge_certificate(value, tolerance(b, parameters.tol, total, data.X.dtype), offset, q)
+
+
+def _intercept_claim(fitted: Any, parameters: Any, mean: Array, y_mean: float, spread: float, dtype: Any) -> Claim:
+    intercept, w = np.array([float(fitted.intercept_)]), np.asarray(fitted.coef_, dtype=np.float64)[:, None]
+    if not parameters.fit_intercept:
+        return Claim("intercept", "size of intercept_: there is none", float(np.abs(intercept[0])), 0.0)
+    off = intercept_evidence(intercept, w, mean, np.array([y_mean]), np.array([spread]))
+    return Claim("intercept", "mean residual, relative to the size of its terms", off, rounding_unit(dtype), REMEDY)
+
+
+def _newton_step(A: Array, correlations: Array, w: Array, alpha: float, q: float, total: float) -> Array:
+    """Return the step of Newton's method on the coefficients that are not 0, as a change of all coefficients."""
+    step, support = np.zeros_like(w), np.flatnonzero(w)
+    if len(support) == 0:
+        return step
+    size = np.abs(w[support])
+    with np.errstate(over="ignore", invalid="ignore"):
+        slope = alpha * q * size ** (q - 1.0) * np.sign(w[support]) - correlations[support] / total
+        bend = alpha * q * (q - 1.0) * size ** (q - 2.0)
+        root = np.vstack([A[:, support] / np.sqrt(total), np.diag(np.sqrt(bend))])  # its square is the Hessian
+        scale = np.linalg.norm(root, axis=0)
+    if np.all(np.isfinite(scale)) and np.all(scale > 0.0):
+        _, s, right = svd(root / scale, full_matrices=False)
+        kept = s > len(s) * EPSILON * s[0]
+        step[support] = -(right[kept].T / s[kept] ** 2) @ (right[kept] @ (slope / scale)) / scale
+    return step
 
 
 def tolerance(b: Array, tol: float, total: float, dtype: np.dtype) -> float:

@@ -99,5 +99,5 @@ class BridgeRegression(LinearPredictor, RegressorMixin, CertifiedEstimator):
         return self._adopt(replace(found, attributes={**found.attributes, **line}), data)
 
     def _line(self, w: Array, mean: Array, y_mean: Array, dtype: Any) -> dict[str, Any]:
-        intercept = dtype.type(y_mean - mean @ w) if self.fit_intercept else 0.0
-        return {"coef_": w.astype(dtype), "intercept_": intercept}
+        coef = w.astype(dtype)
+        return {"coef_": coef, "intercept_": dtype.type(y_mean - mean @ coef) if self.fit_intercept else 0.0}

@@ -40,8 +40,16 @@ class Scout:
         first, _ = next_arrival(about, speeds, idle, level, positive, SLOWEST)
         if not np.isfinite(first):
             return np.inf, None
-        near = arrivals_within(about, speeds, idle, level, positive, SLOWEST, first + CLOSE * level)
-        columns = self.A[:, near]
-        everyone = np.ones(len(near), dtype=np.bool_)
+        reach = first + CLOSE * level
+        near = arrivals_within(about, speeds, idle, level, positive, SLOWEST, reach)
+        length, k = self._exactly(near, residual, image, level, positive)
+        if length > reach:  # the candidates come later than seemed, or never: others may come before
+            near = np.flatnonzero(idle)
+            length, k = self._exactly(near, residual, image, level, positive)
+        return length, int(near[k]) if k >= 0 else None
+
+    def _exactly(self, which: Array, residual: Array, image: Array, level: float, positive: bool) -> tuple[float, int]:
+        """Return how far it is until one of these columns arrives, and its place among them."""
+        columns, everyone = self.A[:, which], np.ones(len(which), dtype=np.bool_)
         length, k = next_arrival(columns.T @ residual, columns.T @ image, everyone, level, positive, SLOWEST)
-        return float(length), int(near[k]) if k >= 0 else None
+        return float(length), int(k)

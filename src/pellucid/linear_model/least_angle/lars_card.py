@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.training_data import NUMBERS, InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
@@ -38,7 +38,7 @@ SHARED: dict[str, Any] = {
     "prove": prove_lars,
     "attributes": WALKED,
     "input": InputRules(NUMBERS, several_targets=True, weights=False),
-    "unproved": frozenset({"n_iter_", "active_"}),
+    "unproved": {"n_iter_": WORK_DONE},
     "squares": frozenset({"alphas_"}),  # products of the units of X and y
     "tests": ("test_lars",),
 }

@@ -73,7 +73,11 @@ def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     for k, y in enumerate(Y.T):
         y_mean = float(y.mean()) if parameters.fit_intercept else 0.0
         target, b = target_of(fitted, parameters, k, data.X.dtype), y - y_mean
-        certificates.append(lars_certificate(target, _imbalance(A, b, target), column_norm, b, mean, y_mean))
+        certificate = lars_certificate(target, _imbalance(A, b, target), column_norm, b, mean, y_mean)
+        if parameters.fit_path:
+            active = fitted.active_ if Y.shape[1] == 1 else fitted.active_[k]
+            certificate = certificate.with_claims(active_claim(active, target, A, b))
+        certificates.append(certificate)
     return worst_of(certificates)
 
 
@@ -104,6 +108,23 @@ def lars_certificate(
         statement = "how far the path stopped above alpha"
         claims.append(Claim("penalty reached", statement, shortfall, equal * model.wanted_alpha, "Raise max_iter."))
     return Certificate("exact", tuple(claims))
+
+
+def active_claim(active: list[int], model: Target, A: Array, b: Array) -> Claim:
+    """Return the claim that ``active_`` has the features in use at the end, each once, in the order they joined."""
+    listed, path = np.asarray(active, dtype=int), model.coef_path.astype(np.float64)
+    wrong = len(listed) - len(np.unique(listed)) + int(np.sum((listed < 0) | (listed >= len(path))))
+    if wrong == 0:
+        used = np.flatnonzero(path[:, -1])
+        wrong += len(np.setdiff1d(used, listed))
+        joined = np.array([np.flatnonzero(path[j] == 0.0).max(initial=-1) for j in listed])  # for good
+        wrong += int(np.sum(np.diff(joined) < 0))
+        # one that has just joined still has a coefficient of 0, and as large a correlation as the others
+        idle = np.setdiff1d(listed, used)
+        correlations = np.abs(A.T @ (b - A @ path[:, -1]))
+        size = float(np.linalg.norm(A, axis=0).max(initial=0.0) * np.linalg.norm(b))
+        wrong += int(np.sum(correlations[idle] < correlations.max(initial=0.0) - 100 * EQUAL[model.dtype] * size))
+    return Claim("active", "features missing in active_, there without reason, or out of order", float(wrong), 0.0)
 
 
 def _intercept_claim(model: Target, b: Array, mean: Array, y_mean: float) -> Claim:

@@ -4,6 +4,11 @@ At a breakpoint all active columns have the same absolute correlation :math:`C` 
 :math:`\gamma d`, :math:`d = G^{-1} s` (:math:`G` the Gram matrix of the active columns, :math:`s` the signs of their
 correlations), lowers :math:`C` by :math:`\gamma`, until another column is as correlated or, in the lasso, a
 coefficient reaches 0.
+
+Where several columns arrive at once the lasso may need only some of them: of a column whose coefficient is 0 the
+direction must have the sign of its correlation. The best such direction minimizes :math:`\frac12d'Gd - s'd`; columns
+that would still gain join one by one, and on the way to the new minimum those whose part of the direction reaches 0
+leave (Lawson and Hanson's method for nonnegative least squares).
 """
 
 from __future__ import annotations
@@ -28,6 +33,9 @@ REFRESH_EVERY = 25
 
 NEARLY = 1e-10
 """Events closer than this, relative to the step, count as one: the end of the path goes first."""
+
+TIED = 1e-13
+"""Columns whose correlations differ by less than this, relative to the largest possible one, arrive together."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,7 @@ class _State:
         self.correlations = design.transposed_times(b)
         self.level = self.level_known = float(self._slopes(self.correlations).max(initial=0.0))
         self.sq_residual = float(b @ b)
+        self.tied = TIED * float(np.sqrt(self.sq_residual * design.sq_norms().max(initial=0.0)))
         self.n_iter = 0
         self.most = most = min(n, p, rules.max_iter + 1)
         self.active: list[int] = []
@@ -96,6 +105,8 @@ class _State:
         self.columns = np.empty((n if gram is None else p, most), order="F")
         self.factor = GrowingCholesky(most)
         self.idle = np.ones(p, dtype=bool)  # neither active nor a combination of active columns
+        self.direction = np.zeros(p)  # the best one so far at this point
+        self.turned_away: list[int] = []  # columns that only rounding lets arrive at this point
         self.imbalance = 0.0
 
     def most_correlated(self) -> int:
@@ -111,8 +122,7 @@ class _State:
 
     def step(self) -> int | None:
         """Move to the next breakpoint; return the column that becomes active there."""
-        signs = np.array(self.signs)
-        direction = self.factor.solve(signs)
+        direction, signs = self._allowed_direction()
         image = self.columns[:, : len(direction)] @ direction
         speeds = image if self.scout is None else self.scout.speeds(image)  # how fast correlations fall
         arrival, entering = self._next_arrival(speeds, image)
@@ -124,11 +134,40 @@ class _State:
         elif departure <= length:
             entering = None
         else:
-            leaving = None
+            length, leaving = length if length > self.tied else 0.0, None
         self._move(length, direction, image, speeds, signs)
         if leaving is not None:
             self._drop(leaving)
+        if length > 0.0:
+            self._settle()
         return entering
+
+    def _allowed_direction(self) -> tuple[Array, Array]:
+        """Return the direction of the active columns and their signs; in the lasso, after those that must wait left."""
+        while True:
+            signs = np.array(self.signs)
+            direction = self.factor.solve(signs)
+            wrong = np.flatnonzero((self.w[self.active] == 0.0) & (signs * direction < 0.0))
+            if not self.rules.lasso or len(wrong) == 0:
+                self.direction[self.active] = direction
+                return direction, signs
+            before = self.direction[self.active]
+            parts = before[wrong] / (before[wrong] - direction[wrong])  # of the way, until it is 0
+            first, j = int(np.argmin(parts)), self.active[wrong[np.argmin(parts)]]
+            self.direction[self.active] = before + parts[first] * (direction - before)
+            self.direction[j] = 0.0
+            if parts[first] == 0.0:
+                self.turned_away.append(j)
+            self._drop(int(wrong[first]))
+
+    def _settle(self) -> None:
+        """Begin anew at another point: active in the lasso are columns with coefficients of their sign."""
+        self.direction[:] = 0.0
+        self.idle[self.turned_away] = True
+        self.turned_away.clear()
+        if self.rules.lasso:
+            for position in np.flatnonzero(self.w[self.active] * self.signs <= 0.0)[::-1]:
+                self._drop(int(position))
 
     def final_imbalance(self) -> float:
         """Return the largest deviation from equal correlations that was seen, this point included."""
@@ -169,8 +208,8 @@ class _State:
         if not self.rules.lasso:
             return np.inf, None
         coefs = self.w[self.active]
-        towards_zero = coefs * direction < 0.0
-        lengths = np.where(towards_zero, -coefs / np.where(towards_zero, direction, 1.0), np.inf)
+        towards_zero = direction * self.signs < 0.0
+        lengths = np.where(towards_zero, np.abs(coefs / np.where(towards_zero, direction, 1.0)), np.inf)
         first = int(np.argmin(lengths))
         return (float(lengths[first]), first) if np.isfinite(lengths[first]) else (np.inf, None)
 
@@ -207,7 +246,8 @@ class _State:
             self.residual = self.b - self.columns[:, : len(self.active)] @ self.w[self.active]
             self.correlations = self.scout.A.T @ self.residual
         self.sq_residual = float(self.residual @ self.residual)
-        off = np.abs(np.abs(self.correlations[self.active]) - self.level).max(initial=0.0)
+        wanted = self.level * np.array(self.signs)
+        off = np.abs(self.correlations[self.active] - wanted).max(initial=0.0)
         self.imbalance = max(self.imbalance, float(off), float(self._slopes(self.correlations).max()) - self.level)
 
     def _drop(self, position: int) -> None:
@@ -218,4 +258,4 @@ class _State:
         self.columns[:, position:k] = self.columns[:, position + 1 : k + 1]
         self.w[j] = 0.0
         self.idle[:] = True  # what the dropped column explained may now have to join
-        self.idle[self.active] = False
+        self.idle[[*self.active, *self.turned_away]] = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ def prove_basis_expansion(fitted: Any, parameters: Any, data: TrainingData) -> C
     if parameters.functions is not None:
         return Certificate("none", reason="functions are the user's own: there is nothing to compare them with.")
     X, powers = np.asarray(data.X, dtype=np.float64), fitted.powers_
-    wrong = _missing_or_repeated(powers, parameters, X.shape[1])
+    wrong = _missing_or_repeated(powers, parameters, X.shape[1]) + abs(fitted.n_output_features_ - len(powers))
     error = np.inf
     if wrong == 0:
         products = np.stack([np.prod(np.repeat(X, row, axis=1), axis=1) for row in powers], axis=1)
@@ -34,20 +34,33 @@ def prove_basis_expansion(fitted: Any, parameters: Any, data: TrainingData) -> C
                 bound,
                 "Scale X: powers overflow.",
             ),
-            Claim("powers", "rows of powers_ that are missing, repeated or out of order", wrong, 0.0, "Refit."),
+            Claim(
+                "powers",
+                "rows of powers_ that are missing, repeated, out of order or not counted",
+                wrong,
+                0.0,
+                "Refit.",
+            ),
         ),
     )
 
 
 def _missing_or_repeated(powers: Array, parameters: Any, n_features: int) -> float:
-    """Return how many exponents are not those of all monomials, by degree and then in lexical order."""
+    """Return how many rows are not the exponents of a monomial, or not after the row before, or missing.
+
+    Rows in strict order (by degree, then with the first exponent falling) are all different: as many as there are
+    monomials are all of them.
+    """
     most = 1 if parameters.interaction_only else parameters.degree
-    least = 0 if parameters.include_bias else 1
-    every = [
-        exponents
-        for exponents in product(range(most + 1), repeat=n_features)
-        if least <= sum(exponents) <= parameters.degree
-    ]
-    right = np.array(sorted(every, key=lambda exponents: (sum(exponents), [-e for e in exponents])), dtype=int)
-    right = right.reshape(len(every), n_features)
-    return float(np.any(right != powers, axis=1).sum()) if right.shape == powers.shape else float(len(every) + 1)
+    degrees = range(0 if parameters.include_bias else 1, parameters.degree + 1)
+    kinds = [n_features if parameters.interaction_only else n_features + d - 1 for d in degrees]
+    count = sum(1 if d == 0 else comb(kind, d) for kind, d in zip(kinds, degrees, strict=True))
+    if powers.ndim != 2 or powers.shape[1] != n_features:
+        return float(count + 1)
+    total = powers.sum(axis=1)
+    is_wrong = (total < degrees.start) | (total >= degrees.stop) | np.any((powers < 0) | (powers > most), axis=1)
+    keys = np.column_stack([total, -powers])
+    steps = keys[1:] - keys[:-1]
+    first = np.argmax(steps != 0, axis=1)
+    is_wrong[1:] |= steps[np.arange(len(steps)), first] <= 0
+    return float(np.count_nonzero(is_wrong) + abs(count - len(powers)))

@@ -20,15 +20,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.checks import check_between
 from pellucid.core.types import Array, Data
+from pellucid.linear_model.least_squares.inference_proof import MOST_FEATURES
 from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit
 from pellucid.numerics.design import Design
 from pellucid.numerics.normal_factor import NormalFactor
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MOST_FEATURES = 2000
-"""Above this many features the covariance of the coefficients is not kept: it would outgrow the data."""
 
 
 @dataclass(frozen=True)

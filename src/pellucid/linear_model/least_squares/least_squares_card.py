@@ -37,7 +37,6 @@ CARDS = (
         attributes={**LINE, **INFERENCE, "rank_": Optional(COUNT), "singular_": Optional(Numbers((None,)))},
         input=_rules,
         variants=({"fit_intercept": False}, {"positive": True}),
-        unproved=frozenset({*INFERENCE, "rank_", "singular_"}),
     ),
     MethodCard(
         BasisExpansion,

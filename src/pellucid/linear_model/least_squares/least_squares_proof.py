@@ -8,7 +8,7 @@ nearly collinear, so the proof also measures how far the fitted values are from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,10 @@ from scipy import sparse
 from scipy.linalg import qr, svd, svdvals
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import EPSILON
+from pellucid.core.rounding import EPSILON, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-
-ROUNDING = 1000 * EPSILON
-"""Relative error that float64 sums of products may leave."""
+from pellucid.linear_model.least_squares.inference_proof import inference_claims, spectrum_claims
 
 DIGITS_LOST = 1e-3
 """Relative error of the coefficients above which fewer than three digits can be trusted."""
@@ -45,11 +43,12 @@ class Evidence:
     coefficients: float | None = None
     intercept: float = 0.0
     least_norm: float | None = None
+    training_error: float | None = None
 
 
 def least_squares_certificate(evidence: Evidence, *, dtype: Any, tol: float = 0.0) -> Certificate:
     """Return the claims for the evidence. ``tol`` is the tolerance of an iterative solver, 0 for a direct one."""
-    rounding = ROUNDING + 8 * float(np.finfo(dtype).eps) * (dtype != np.float64)
+    rounding = rounding_unit(dtype)
     bound = max(rounding, tol)
     remedy = "Check the data for extreme values." if tol == 0.0 else "Raise max_iter, or use solver='auto'."
     claims = [
@@ -75,6 +74,10 @@ def least_squares_certificate(evidence: Evidence, *, dtype: Any, tol: float = 0.
                 "Fewer than three digits of coef_ are certain: drop nearly collinear columns or use Ridge.",
             )
         )
+    if evidence.training_error is not None:
+        statement = "distance of the fitted values from the best ones, relative to the spread of y"
+        value, cure = evidence.training_error, "Rounding of these columns outweighs y: drop nearly collinear ones."
+        claims.append(Claim("training error", statement, value, max(DIGITS_LOST, bound), cure))
     if evidence.least_norm is not None:
         statement = "part of coef_ that does not change the fit, relative to coef_"
         claims.append(Claim("least norm", statement, evidence.least_norm, 1e-6, "Drop linearly dependent columns."))
@@ -113,12 +116,15 @@ def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) ->
     """
 
     def prove(tol: float) -> Certificate:
-        return prove_line(fitted, data, alpha=0.0, parameters=parameters, tol=tol)
+        return prove_coefficients(fitted, data, alpha=0.0, parameters=parameters, tol=tol)
 
     if is_too_large(data.X) and not parameters.positive:
         return prove(parameters.tol)
     exact = prove(0.0)
-    return exact if exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive else prove(parameters.tol)
+    if not (exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive):
+        return prove(parameters.tol)
+    exact = exact.with_claims(*_inference(fitted, data, alpha=0.0, parameters=parameters, tol=0.0))
+    return exact.with_claims(*spectrum_claims(fitted, data, fit_intercept=parameters.fit_intercept))
 
 
 def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -129,7 +135,13 @@ def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate
 
 
 def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
-    """Return the certificate of the fitted line for these penalties."""
+    """Return the certificate of the fitted line for these penalties, and of its standard errors."""
+    certificate = prove_coefficients(fitted, data, alpha=alpha, parameters=parameters, tol=tol)
+    return certificate.with_claims(*_inference(fitted, data, alpha=alpha, parameters=parameters, tol=tol))
+
+
+def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
+    """Return the certificate of the coefficients alone."""
     return prove_least_squares(
         data.X,
         data.y,
@@ -141,6 +153,13 @@ def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, 
         positive=getattr(parameters, "positive", False),
         tol=tol,
     )
+
+
+def _inference(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> list[Claim]:
+    if is_too_large(data.X):
+        return []
+    has_factor = tol == 0.0 and not getattr(parameters, "positive", False)
+    return inference_claims(fitted, data, alpha=alpha, fit_intercept=parameters.fit_intercept, has_factor=has_factor)
 
 
 def is_too_large(X: Data) -> bool:
@@ -188,21 +207,19 @@ def prove_least_squares(
         residual = b - A @ w
         gradient, norms = A.T @ residual, np.linalg.norm(A, axis=0)
     gradient = gradient - alpha * w
-    # Rounding of the mean leaves this much in a constant column; no column is known better.
-    norms = np.sqrt(norms**2 + (10 * EPSILON * np.abs(mean)) ** 2 * weight.sum())
-    size = size_of_fit(norms, w, np.linalg.norm(b, axis=0))
-    fitted, coefficients, least_norm = None, None, None
+    # Rounding of the means leaves this much in a constant column, and in the residual; nothing is known better.
+    noise, y_noise = (10 * EPSILON * np.sqrt(weight.sum()) * np.abs(center) for center in (mean, y_mean))
+    norms, b_norm = np.hypot(norms, noise), np.linalg.norm(b, axis=0)
+    size = size_of_fit(norms, w, b_norm)
     if positive:
         gradient = nonnegative_gradient(gradient, w)
-    elif A is not None and tol == 0.0:
-        fitted, coefficients, least_norm = _factored_evidence(A, w, residual, alpha, size)
+    known = np.maximum(np.abs(gradient) - np.outer(noise, noise @ np.abs(w)), 0.0)
     evidence = Evidence(
-        normal_equations=gradient_evidence(gradient, norms, size, alpha, w),
-        fitted_values=fitted,
-        coefficients=coefficients,
-        intercept=intercept_evidence(intercept, w, mean, y_mean, np.linalg.norm(b, axis=0) / np.sqrt(weight.sum())),
-        least_norm=least_norm,
+        normal_equations=gradient_evidence(known, norms, size, alpha, w),
+        intercept=intercept_evidence(intercept, w, mean, y_mean, b_norm / np.sqrt(weight.sum())),
     )
+    if A is not None and tol == 0.0 and not positive:
+        evidence = _with_factored(evidence, A, w, residual, alpha, size, np.hypot(b_norm, y_noise), noise)
     return least_squares_certificate(evidence, dtype=X.dtype, tol=tol)
 
 
@@ -233,39 +250,42 @@ def _sparse_products(X: Data, w: Array, b: Array, root: Array, mean: Array) -> t
     return residual, gradient, np.sqrt(np.maximum(squares, 0.0))
 
 
-def _factored_evidence(
-    A: Array, w: Array, residual: Array, alpha: Array, size: Array
-) -> tuple[float, float, float | None]:
-    """Return the evidence that needs the column space: fitted values, coefficients and least norm."""
-    fitted, error, idle = 0.0, 0.0, None
+def _with_factored(
+    evidence: Evidence, A: Array, w: Array, residual: Array, alpha: Array, size: Array, spread: Array, noise: Array
+) -> Evidence:
+    """Return the evidence with what needs the column space: fitted values, coefficients and least norm."""
+    fitted, training, error, idle = 0.0, 0.0, 0.0, None
     for value in np.unique(alpha):
         t = alpha == value
-        column_space, right, condition = _spaces(A, float(value))
+        column_space, right, condition = _spaces(A, float(value), noise)
         whole = np.vstack([residual[:, t], -np.sqrt(value) * w[:, t]]) if value > 0 else residual[:, t]
         gap = np.linalg.norm(column_space.T @ whole, axis=0)
         fitted = float(np.maximum(fitted, np.max(gap / np.where(size[t] > 0, size[t], 1.0), initial=0.0)))
+        training = float(np.maximum(training, np.max(gap / np.where(spread[t] > 0, spread[t], 1.0), initial=0.0)))
         error = max(error, coefficient_error(condition, np.linalg.norm(whole, axis=0), size[t]))
         if value == 0 and right is not None:
             outside = np.linalg.norm(w[:, t] - right @ (right.T @ w[:, t])) / max(
                 float(np.linalg.norm(w[:, t])), EPSILON
             )
             idle = max(idle or 0.0, float(outside))
-    return fitted, error, idle
+    return replace(evidence, fitted_values=fitted, training_error=training, coefficients=error, least_norm=idle)
 
 
-def _spaces(A: Array, alpha: float) -> tuple[Array, Array | None, float]:
+def _spaces(A: Array, alpha: float, noise: Array) -> tuple[Array, Array | None, float]:
     """Return orthonormal bases of the column space and, if it is not everything, of the row space; the condition."""
     n, p = A.shape
     if alpha > 0:
-        q, triangle = qr(np.vstack([A, np.sqrt(alpha) * np.eye(p)]), mode="economic", check_finite=False)
+        stacked = np.vstack([A, np.sqrt(alpha) * np.eye(p)])  # each column in its own unit
+        q, triangle = qr(stacked / np.linalg.norm(stacked, axis=0), mode="economic", check_finite=False)
         s = svdvals(triangle, check_finite=False)
         return q, None, float(s[0] / s[-1])
     norms = np.linalg.norm(A, axis=0)
-    noise = 100 * EPSILON * np.sqrt(n) * norms.max(initial=0.0) if n < p else 0.0
-    scale = np.where(norms > noise, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
+    vanishing = np.maximum(noise, 100 * EPSILON * np.sqrt(n) * norms.max(initial=0.0) if n < p else 0.0)
+    scale = np.where(norms > vanishing, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
     q, triangle = qr(A * scale, mode="economic", check_finite=False)
     left, s, right = svd(triangle, full_matrices=False, check_finite=False)
-    rank = int(np.sum(s > max(100, 10 * p) * EPSILON * s.max(initial=0.0)))
+    least = max(max(100, 10 * p) * EPSILON * float(s.max(initial=0.0)), float(np.linalg.norm(noise * scale)))
+    rank = int(np.sum(s > least))
     condition = float(s[0] / s[rank - 1]) if rank else 1.0
     rows = None
     if rank < p:

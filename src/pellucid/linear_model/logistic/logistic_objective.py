@@ -23,6 +23,9 @@ from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticN
 L1_RATIO_OF = {"l2": 0.0, "l1": 1.0}
 """What the deprecated parameter ``penalty`` says about ``l1_ratio``."""
 
+ROUGH_TOL = 1e-4
+"""A larger ``tol`` than this, the default, asks for no more than scikit-learn's: a small slope, not a small gap."""
+
 
 def penalty_of(parameters: Any) -> ElasticNetPenalty:
     """Return the penalty: none if ``C`` is infinite."""
@@ -44,6 +47,8 @@ class LogisticObjective:
     fit_intercept: bool
     constant: float | None = None
     """As in LIBLINEAR: the value of a last column of ``X`` that stands for the intercept, penalized as the others."""
+    rough: float = 0.0
+    """Where above 0, the slope of the mean objective at which a fit may stop, however large the gap is."""
     n_columns: int = field(init=False)
     """Columns of logits."""
     is_penalized: bool = field(init=False)
@@ -58,15 +63,25 @@ class LogisticObjective:
         if penalty.l1 + penalty.l2 > 0.0:
             weight = weight * parameters.C
         _check_classes(parameters, data, weight)
+        rough = float(parameters.tol) if parameters.tol > ROUGH_TOL else 0.0
         if parameters.solver != "liblinear" or not parameters.fit_intercept:
-            return cls(data.X, data.y, data.classes, weight, penalty, bool(parameters.fit_intercept))
+            return cls(data.X, data.y, data.classes, weight, penalty, bool(parameters.fit_intercept), rough=rough)
         constant = float(parameters.intercept_scaling)
         X = _with_constant(data.X, constant)
-        return cls(X, data.y, data.classes, weight, penalty, fit_intercept=False, constant=constant)
+        return cls(X, data.y, data.classes, weight, penalty, fit_intercept=False, constant=constant, rough=rough)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_columns", 1 if len(self.classes) == 2 else len(self.classes))
         object.__setattr__(self, "is_penalized", self.penalty.l1 + self.penalty.l2 > 0.0)
+
+    def steepest(self, gradient: Array, W: Array) -> float:
+        """Return the largest slope of the mean objective along a weight, from the gradient of the loss.
+
+        A weight of 0 has all slopes within ``l1`` of its own: the least of them counts.
+        """
+        slopes = np.abs(gradient + self.penalty.l2 * W + self.penalty.l1 * np.sign(W))
+        slopes = np.where(W == 0.0, np.maximum(np.abs(gradient) - self.penalty.l1, 0.0), slopes)
+        return float(slopes.max(initial=0.0)) / float(self.weight.sum())
 
     def coefficients(self, coef: Array, intercept: Array) -> tuple[Array, Array] | None:
         """Return weights of shape (p, K) and intercept for fitted attributes, in float64; None if they do not suit."""

@@ -68,6 +68,8 @@ class Point:
     gap: float
     distance: float
     """The gap as a part of the objective or, without a penalty, the gradient as a part of its largest size."""
+    steepest: float = np.inf
+    """The largest slope of the mean objective along a weight, where somebody may want to stop by it."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ class LogisticProblem(LogisticObjective):
         gap = self._gap(W, best.P, gradient, objective)
         distance = gap / max(objective, TINY) if self.is_penalized else self._steepness(gradient, residual)
         slope, intercept = np.zeros(len(best.b)), self.given_intercept(W, best.b)
-        return Point(W, best.b, intercept, Z, best.P, gradient, slope, best.loss, objective, gap, distance)
+        steepest = self.steepest(gradient, W) if self.rough else np.inf
+        return Point(W, best.b, intercept, Z, best.P, gradient, slope, best.loss, objective, gap, distance, steepest)
 
     def given_intercept(self, W: Array, b: Array) -> Array:
         """Return the intercept of the rows as they were given; of several classes, the one that sums to 0."""

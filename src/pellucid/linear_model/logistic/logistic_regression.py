@@ -37,7 +37,9 @@ class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     dual : bool, default=False
         Kept for compatibility; only 'liblinear' takes True, and nothing changes.
     tol : float, default=1e-4
-        Duality gap to reach, as a part of the objective; more than 1e-6 counts as 1e-6.
+        Duality gap to reach, as a part of the objective; more than 1e-6 counts as 1e-6. Above the default it asks, as
+        in scikit-learn, for a rough answer: the fit also stops where no slope of the mean objective is larger, and the
+        certificate says how far from the minimum that may be.
     fit_intercept : bool, default=True
         Whether to learn :math:`b`, which is not penalized; if not, it is 0.
     intercept_scaling : float, default=1

@@ -32,7 +32,7 @@ from pellucid.linear_model.logistic.logistic_hessian import (
 )
 from pellucid.linear_model.logistic.logistic_kernels import sigmoid_rows_pass
 from pellucid.linear_model.logistic.logistic_problem import ARMIJO, LogisticProblem, Point
-from pellucid.linear_model.logistic.logistic_proof import gap_certificate, gradient_certificate
+from pellucid.linear_model.logistic.logistic_proof import gap_certificate, gradient_certificate, slope_certificate
 from pellucid.linear_model.logistic.logistic_proximal import proximal_points
 from pellucid.numerics.dense_design import DenseDesign
 
@@ -96,6 +96,8 @@ def solve_logistic(problem: LogisticProblem, effort: Effort, last: tuple[Array, 
     }
     if problem.is_penalized:
         certificate = gap_certificate(stored.gap, stored.objective, effort.goal)
+        if problem.rough and not certificate.holds:
+            certificate = slope_certificate(stored.steepest, stored.gap / stored.objective, problem.rough)
     else:
         certificate = gradient_certificate(stored.distance, separable, effort.goal)
     return Fit(attributes, trace, certificate=certificate)
@@ -130,7 +132,7 @@ def follow(
             fell = before.objective - point.objective
             stalled = fell <= STALLED * abs(before.objective) and point.distance >= before.distance
         asked = n_iter > 0 and effort.watch(point.W, point.intercept)
-        arrived = n_iter > 0 and point.distance <= effort.goal
+        arrived = n_iter > 0 and (point.distance <= effort.goal or point.steepest <= problem.rough)
         if asked or arrived or stalled or separable or n_iter >= effort.max_iter:
             break
         before = point

@@ -26,6 +26,11 @@ from pellucid.linear_model.label_sets import is_multilabel
 BLOCK = 1 << 18
 """Entries copied in one go."""
 
+ROUNDINGS = 64
+"""How many times rounding of the training dtype a gradient of order 1 may be off."""
+
+MULTIPLES = (0.0, *(0.5**k for k in range(40, 0, -1)))
+
 MOST_UNKNOWNS = 200
 """Unknowns up to which the curvature is measured."""
 
@@ -98,32 +103,39 @@ def prove_outputs(
     X: Any, targets: Array, weight: Array, coef: Array, intercept: Array, alpha: float, tol: float, columns: Columns
 ) -> Certificate:
     """Return the certificate of the worst output; ``targets`` are 0 and 1, one column per output."""
+    bound = tol + ROUNDINGS * float(np.finfo(X.dtype).eps)  # of the training data
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    rounding = float(np.finfo(coef.dtype).eps)
     coef, intercept = coef.astype(np.float64), np.broadcast_to(intercept, len(coef)).astype(np.float64)
     X, inner = columns.centered(X)
     intercept = intercept + coef @ (columns.mean - inner.mean)
-    gradients, bounds, bends = [], [], []
+    gradients, plateaus, bends = [], [], []
     for k, w in enumerate(coef):
-        outputs = expit(np.asarray(X @ w) + intercept[k])
+        scores = np.asarray(X @ w) + intercept[k]
+        outputs = expit(scores)
         errors, slopes = outputs - targets[:, k], outputs * (1.0 - outputs)
         residual = weight * errors * slopes / weight.sum()
         gradient = inner.gradient(np.asarray(X.T @ residual) + alpha * w, float(residual.sum()))
         gradients.append(float(np.max(np.abs(gradient))))
-        bounds.append(tol + 16.0 * rounding * (1.0 + float(np.max(np.abs(w * columns.unit)))))
+        plateaus.append(_above_simpler(scores, w, targets[:, k], weight, alpha, fit_intercept=columns.fit_intercept))
         if columns.n_unknowns <= MOST_UNKNOWNS:
             bend = slopes**2 + errors * slopes * (1.0 - 2.0 * outputs)
             bends.append(_steepest_fall(X, weight * bend / weight.sum(), alpha, inner))
-    worst = int(np.argmax(np.array(gradients) / np.array(bounds)))
     remedy = "Raise max_iter or tol."
     claims = [
         Claim(
             "gradient",
             "largest entry of the gradient of the worst output: 0 at a minimum",
-            gradients[worst],
-            bounds[worst],
+            float(np.max(gradients)),
+            bound,
             remedy,
-        )
+        ),
+        Claim(
+            "plateau",
+            "by how much a constant output or a smaller multiple of the scores is better: 0 unless outputs ran away",
+            float(np.max(plateaus)),
+            bound,
+            "Fit again: scores have run away to where every gradient is 0. A penalty (alpha) keeps them small.",
+        ),
     ]
     if bends:
         statement = "most negative curvature in any direction: 0 at a minimum"
@@ -131,6 +143,22 @@ def prove_outputs(
     return Certificate(
         "stationary", tuple(claims), "Squared error of a sigmoid is not convex: other minima may be lower."
     )
+
+
+def _above_simpler(
+    scores: Array, w: Array, target: Array, weight: Array, alpha: float, *, fit_intercept: bool
+) -> float:
+    """Return by how much the objective is above that of the best constant output and of smaller multiples."""
+
+    def objective(multiple: float) -> float:
+        errors = expit(multiple * scores) - target
+        return 0.5 * float(weight @ errors**2) / float(weight.sum()) + 0.5 * alpha * multiple**2 * float(w @ w)
+
+    simpler = [objective(multiple) for multiple in MULTIPLES]
+    if fit_intercept:
+        share = float(weight @ target) / float(weight.sum())
+        simpler.append(0.5 * share * (1.0 - share))
+    return float(np.maximum(objective(1.0) - np.min(simpler), 0.0))
 
 
 def _steepest_fall(X: Any, bend: Array, alpha: float, columns: Columns) -> float:

@@ -16,8 +16,15 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
 from pellucid.linear_model.label_sets import is_multilabel
-from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import Columns, measure_columns
+from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import (
+    MULTIPLES,
+    Columns,
+    measure_columns,
+)
 from pellucid.optimize import LBFGS, Problem, Stopping, descend
+
+MOST_STARTS = 5
+"""Descents of one output: the first from 0, others from a smaller multiple of where the last one ended."""
 
 
 def fit_outputs(data: TrainingData, effort: Effort, *, alpha: float, fit_intercept: bool) -> Fit:
@@ -29,16 +36,20 @@ def fit_outputs(data: TrainingData, effort: Effort, *, alpha: float, fit_interce
     rows, inner = columns.centered(data.X)
     coef, intercept = np.zeros((n_outputs, data.X.shape[1])), np.zeros(n_outputs)
 
-    def fit(k: int) -> Solution[Array]:
+    def fit(k: int) -> list[Solution[Array]]:
         def seen(u: Array) -> bool:
             coef[k], intercept[k] = columns.line(u)
             return effort.watch(coef.copy(), intercept.copy())
 
         problem = _problem(rows, data.y[:, k], weight, alpha, inner)
-        stopping = Stopping(gradient=effort.goal, max_iter=effort.max_iter)
-        solution = descend(problem, np.zeros(columns.n_unknowns), LBFGS(), stopping=stopping, callback=seen)
-        coef[k], intercept[k] = columns.line(solution.x)
-        return solution
+        found: list[Solution[Array]] = []
+        start: Array | None = np.zeros(columns.n_unknowns)
+        while start is not None and len(found) < MOST_STARTS:
+            stopping = Stopping(gradient=effort.goal, max_iter=effort.max_iter)
+            found.append(descend(problem, start, LBFGS(), stopping=stopping, callback=seen))
+            start = _better_multiple(problem, found[-1].x, effort.goal)
+        coef[k], intercept[k] = columns.line(found[-1].x)
+        return found
 
     outputs = list(range(n_outputs))
     solutions = run_blocks(fit, outputs) if effort.watch is ignore else [fit(k) for k in outputs]
@@ -48,19 +59,27 @@ def fit_outputs(data: TrainingData, effort: Effort, *, alpha: float, fit_interce
             "multilabel_": is_multilabel(data),
             "coef_": coef.astype(data.X.dtype),
             "intercept_": intercept.astype(data.X.dtype),
-            "n_iter_": max(solution.n_iter for solution in solutions),
+            "n_iter_": max(sum(solution.n_iter for solution in of_output) for of_output in solutions),
         },
         _joined_trace(solutions),
     )
 
 
-def _joined_trace(solutions: list[Solution[Array]]) -> Trace:
+def _better_multiple(problem: Problem, u: Array, goal: float) -> Array | None:
+    """Return where to start again if a smaller multiple of the unknowns is better: they ran away to a plateau."""
+    values = [problem.value(multiple * u) for multiple in MULTIPLES]
+    best = int(np.argmin(values))
+    return MULTIPLES[best] * u if values[best] < problem.value(u) - goal else None
+
+
+def _joined_trace(solutions: list[list[Solution[Array]]]) -> Trace:
     """Return the rows of all outputs, one after the other, with the number of the output."""
     joined = Trace()
-    for k, solution in enumerate(solutions):
-        for row in solution.trace:
-            joined.add(**{**row, "output": float(k)})
-        joined.states.extend(solution.trace.states)
+    for k, of_output in enumerate(solutions):
+        for solution in of_output:
+            for row in solution.trace:
+                joined.add(**{**row, "output": float(k)})
+            joined.states.extend(solution.trace.states)
     return joined
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard
 from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.training_data import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.kinds.arrays import WHOLES, Numbers
@@ -35,7 +35,7 @@ RIDGE: dict[str, Kind] = {
     "random_state": RANDOM_STATE,
 }
 FITTED: dict[str, Kind | Optional] = {**LINE, **INFERENCE, "n_iter_": COUNT_PER_TARGET, "solver_": Text()}
-UNPROVED = frozenset({*INFERENCE, "n_iter_"})
+UNPROVED = {"n_iter_": WORK_DONE, "solver_": SOLVER_THAT_RAN}
 NUMERIC = InputRules(NUMBERS, several_targets=True, sparse=ANY_SPARSE)
 
 
@@ -102,6 +102,5 @@ CARDS = (
         },
         input=NUMERIC,
         variants=({"alphas": (1e-3, 10.0), "store_cv_results": True}, {"cv": 3}),
-        unproved=frozenset({*INFERENCE, "best_score_", "cv_results_"}),
     ),
 )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pellucid.core.certificate import Certificate
+from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.training_data import TrainingData
+from pellucid.linear_model.label_sets import is_multilabel
 from pellucid.linear_model.least_squares.least_squares_proof import prove_ridge
 
 
 def prove_ridge_classifier(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate; ``data.y`` has a column of 0 and 1 for each class, one for two classes."""
-    return prove_ridge(fitted, parameters, replace(data, y=2.0 * data.y - 1.0))
+    certificate = prove_ridge(fitted, parameters, replace(data, y=2.0 * data.y - 1.0))
+    wrong = float(fitted.multilabel_ != is_multilabel(data) or len(fitted.classes_) != len(data.classes))
+    return certificate.with_claims(Claim("labels", "1 if the model takes one label for several, or more", wrong, 0.0))

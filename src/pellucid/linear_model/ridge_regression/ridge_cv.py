@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.metadata_routing import (
@@ -25,6 +25,7 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.least_squares.least_squares_fits import fit_directly
+from pellucid.linear_model.ridge_regression.given_predictions import GivenPredictions
 from pellucid.linear_model.ridge_regression.ridge import Ridge
 from pellucid.linear_model.ridge_regression.ridge_cv_proof import penalty_claim
 from pellucid.linear_model.ridge_regression.ridge_cv_solvers import leave_one_out
@@ -172,7 +173,7 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         options = {} if weight is None else {"sample_weight": weight}
         if _routing_enabled():
             options = process_routing(self, "fit", **params, **options).scorer.score
-        identity = _Given()
+        identity = GivenPredictions()
         n_alphas = predictions.shape[2]
         if self.alpha_per_target:
             return np.array(
@@ -212,19 +213,6 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
             .add(scorer=self._scorer(), method_mapping=MethodMapping().add(caller="fit", callee="score"))
             .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         )
-
-
-class _Given(RegressorMixin, BaseEstimator):
-    """An estimator whose predictions are what it is given, for scorers."""
-
-    def fit(self, X: Data, y: Data = None) -> Self:
-        return self
-
-    def predict(self, X: Data) -> Array:
-        return X
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
 
 def _penalty_trace(alphas: Array, scores: Array) -> Trace:

@@ -137,6 +137,8 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
             max_iter=self.max_iter,
         )
         trace = count_mistakes(machines, rows, max_iter=self.max_iter, shuffle=self.shuffle, watch=watch)
+        for state in trace.states:
+            state["order"] = data.given_rows(shown.order[state["order"]])
         attributes = {
             **more,
             **self._lines(machines, data, shown),
@@ -174,7 +176,7 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
         used = used[np.argsort(shown.order[used])]
         place = shown.order[used]
         found = {
-            "support_": place if data.kept is None else data.kept[place],
+            "support_": data.given_rows(place),
             "dual_coef_": dual[:, used],
             "intercept_": dual[:, used].sum(axis=1) * float(self.fit_intercept),
         }

@@ -71,15 +71,16 @@ def count_mistakes(
     randoms = [np.random.default_rng(machine.seed) for machine in machines]
     for machine in machines:
         machine.counts, machine.scores = np.zeros(n), np.zeros(n)
+    orders = [np.arange(n) for _ in machines]
     for epoch in range(1, max_iter + 1):
         losses = 0.0
-        for machine, random in zip(machines, randoms, strict=True):
+        for k, (machine, random) in enumerate(zip(machines, randoms, strict=True)):
             if not machine.is_done:
-                order = shuffled(np.arange(n), random) if shuffle else np.arange(n)
-                losses += _run_epoch(machine, products, order)
+                orders[k] = shuffled(np.arange(n), random) if shuffle else orders[k]
+                losses += _run_epoch(machine, products, orders[k])
         n_mistakes = sum(float(machine.counts.sum()) for machine in machines)
         trace.add(iteration=epoch, objective=losses, updates=n_mistakes)
-        trace.keep(dual=np.stack([machine.dual for machine in machines]))
+        trace.keep(dual=np.stack([machine.dual for machine in machines]), order=orders)
         stop = watch is not ignore and watch(machines)
         if stop or all(machine.is_done for machine in machines):
             break

@@ -7,37 +7,38 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk
-from pellucid.linear_model.sgd.perceptron_workings import number_of_mistakes, two_classes
+from pellucid.linear_model.sgd.kernel_exact_workings import ExactKernel, exact_kernel, to_power
+from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk, weighted_mistakes
+from pellucid.linear_model.sgd.perceptron_workings import counted_blocks, number_of_mistakes, two_classes
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features, exact_number
+from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels
-from pellucid.workings.notation import Math, Mathlike, Script, combination, fenced, math, matrix, over, typed
-from pellucid.workings.parameters import require
+from pellucid.workings.notation import combination, math, matrix, over, typed
+from pellucid.workings.shown_rows import ShownRows, read_shown_rows
 
 MAX_ROWS = 7
 """More products do not stand side by side."""
 
 
 def kernel_perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:
-    """Show the epochs of a kernel perceptron of two classes with a polynomial kernel, rows in the order given."""
-    require(estimator, "shuffle", False)
+    """Show the epochs of a kernel perceptron of two classes, rows in the order in which the program shows them."""
     features, names, rounded = exact_features(X, max_rows=MAX_ROWS)
     labels = read_labels(y, features.rows)
     classes = two_classes(labels)
     signs = [1 if label == classes[1] else -1 for label in labels]
     data = ExactData(features, Matrix(signs), names, rounded)
     constant = Rational(int(estimator.fit_intercept))
-    kernel = _Polynomial(estimator)
-    products = (features * features.T).applyfunc(kernel) + constant * Matrix.ones(len(signs), len(signs))
-    done = walk(products, signs, Rational(1), Stop(estimator.max_iter))
+    kernel = exact_kernel(estimator, features)
+    products = kernel.products(features) + constant * Matrix.ones(len(signs), len(signs))
+    shown = read_shown_rows(estimator, X, y, features, signs)
+    done = walk(products, signs, shown, Rational(1), Stop(estimator.max_iter))
+    dual = [m * s * t for m, s, t in zip(done.counts, shown.weights, signs, strict=True)]
     steps = (
         _products_step(products, kernel, bool(constant)),
         *(_epoch_step(number + 1, looks, signs) for number, looks in enumerate(done.epochs)),
-        _end_step(done, signs, bool(constant)),
-        *([_bound_step(done, signs, products)] if done.is_done else []),
+        _end_step(done, dual, bool(constant)),
+        *([_bound_step(done, shown, signs, dual, products)] if done.is_done else []),
     )
-    dual = [count * sign for count, sign in zip(done.counts, signs, strict=True)]
     support = [i for i, count in enumerate(done.counts) if count]
     found = {
         "support_": support,
@@ -45,40 +46,8 @@ def kernel_perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:
         "intercept_": [constant * sum(dual)],
         "n_mistakes_": done.n_mistakes,
     }
-    return Document("The kernel perceptron", _opening(data, labels, classes), steps, found)
-
-
-class _Polynomial:
-    """The kernel as a function of the plain product of two rows."""
-
-    def __init__(self, estimator: Any) -> None:
-        kernel, gamma = estimator.kernel, estimator.gamma
-        if kernel not in ("linear", "poly"):
-            raise ValueError(
-                f"kernel must be 'linear' or 'poly' to show the work, got {kernel!r}. Others have no exact products."
-            )
-        if kernel == "poly" and (isinstance(gamma, str) or estimator.degree != int(estimator.degree)):
-            raise ValueError(
-                f"gamma must be a number and degree a whole one to show the work, got {gamma!r} and "
-                f"{estimator.degree!r}. Set gamma=1.0, for example."
-            )
-        linear = kernel == "linear"
-        self.gamma = Rational(1) if linear else exact_number(gamma, "gamma")[0]
-        self.coef0 = Rational(0) if linear else exact_number(estimator.coef0, "coef0")[0]
-        self.degree = 1 if linear else int(estimator.degree)
-
-    def __call__(self, product: Rational) -> Rational:
-        return (self.gamma * product + self.coef0) ** self.degree
-
-    def formula(self) -> Math:
-        """Return the kernel as it is written."""
-        inside = math(*([] if self.gamma == 1 else [self.gamma]), "x z", *(["+", self.coef0] if self.coef0 else []))
-        return inside if self.degree == 1 else to_power(inside, self.degree)
-
-
-def to_power(inside: Mathlike, power: int = 2) -> Math:
-    """Return something between parentheses to a power."""
-    return Script(fenced(inside), above=math(power))
+    opening = (*_opening(data, labels, classes), *shown.notes(estimator.random_state))
+    return Document("The kernel perceptron", opening, steps, found)
 
 
 def _opening(data: ExactData, labels: list[Any], classes: list[Any]) -> tuple[Block, ...]:
@@ -100,7 +69,7 @@ def _opening(data: ExactData, labels: list[Any], classes: list[Any]) -> tuple[Bl
     )
 
 
-def _products_step(products: Matrix, kernel: _Polynomial, has_constant: bool) -> Step:
+def _products_step(products: Matrix, kernel: ExactKernel, has_constant: bool) -> Step:
     blocks: list[Block] = [
         sentence("The kernel multiplies two rows as if they had been mapped to more features:"),
         formula("k =", kernel.formula()),
@@ -109,7 +78,7 @@ def _products_step(products: Matrix, kernel: _Polynomial, has_constant: bool) ->
         blocks.append(
             sentence("The intercept is one more feature that is 1 in every row, so 1 is added to each product.")
         )
-    return step("Multiply the rows", *blocks, formula("K =", matrix(products)))
+    return step("Multiply the rows", *blocks, *kernel.notes(), formula("K =", matrix(products)))
 
 
 def _epoch_step(number: int, looks: tuple[Look, ...], signs: list[int]) -> Step:
@@ -128,10 +97,8 @@ def _epoch_step(number: int, looks: tuple[Look, ...], signs: list[int]) -> Step:
     return step(f"Epoch {number}", table(head, rows), sentence(f"{mistakes} mistake{'' if mistakes == 1 else 's'}."))
 
 
-def _end_step(done: Walk, signs: list[int], has_constant: bool) -> Step:
-    pairs = [
-        (count * sign, f"k_{i + 1}") for i, (count, sign) in enumerate(zip(done.counts, signs, strict=True)) if count
-    ]
+def _end_step(done: Walk, dual: list[int], has_constant: bool) -> Step:
+    pairs = [(value, f"k_{i + 1}") for i, value in enumerate(dual) if value]
     words = (
         f"Epoch {done.n_epochs} finds every row right: {number_of_mistakes(done)} in all."
         if done.is_done
@@ -150,11 +117,11 @@ def _end_step(done: Walk, signs: list[int], has_constant: bool) -> Step:
     )
 
 
-def _bound_step(done: Walk, signs: list[int], products: Matrix) -> Step:
-    dual = Matrix([count * sign for count, sign in zip(done.counts, signs, strict=True)])
-    scores = products * dual
+def _bound_step(done: Walk, shown: ShownRows, signs: list[int], dual: list[int], products: Matrix) -> Step:
+    weights = Matrix(dual)
+    scores = products * weights
     margins = [sign * score for sign, score in zip(signs, scores, strict=True)]
-    length, radius = (dual.T * scores)[0], max(products[i, i] for i in range(len(signs)))
+    length, radius = (weights.T * scores)[0], max(products[i, i] for i in range(len(signs)))
     bound = radius * length / min(margins) ** 2
     return step(
         "How many mistakes there can be",
@@ -163,7 +130,8 @@ def _bound_step(done: Walk, signs: list[int], products: Matrix) -> Step:
             "largest product of a row with itself:"
         ),
         formula("R^2 =", radius),
-        formula("w^2 = a^T K a =", length, ", a_i = y_i m_i"),
+        formula("w^2 = a^T K a =", length, ", a_i = y_i m_i" if max(shown.weights) == 1 else ", a_i = y_i s_i m_i"),
         formula("γ^2 =", over(math("min", to_power("y f")), "w^2"), "=", over(min(margins) ** 2, length)),
-        result(done.n_mistakes, "≤", over("R^2", "γ^2"), "=", bound),
+        *counted_blocks(done, shown),
+        result(weighted_mistakes(done, shown), "≤", over("R^2", "γ^2"), "=", bound),
     )

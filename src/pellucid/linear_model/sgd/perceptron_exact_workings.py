@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from sympy import Matrix, Rational
 
+from pellucid.workings.shown_rows import ShownRows
+
 MOST_SHOWN = 120
 """Rows that may be shown in epochs that still have mistakes."""
 
@@ -54,22 +56,23 @@ class Walk:
         return sum(self.counts)
 
 
-def walk(products: Matrix, signs: list[int], eta: Rational, stop: Stop) -> Walk:
+def walk(products: Matrix, signs: list[int], shown: ShownRows, eta: Rational, stop: Stop) -> Walk:
     """Show the rows in order until an epoch has no mistakes or the estimator would stop, or refuse what is too long."""
-    n = len(signs)
-    counts, epochs = [0] * n, list[tuple[Look, ...]]()
+    counts, epochs = [0] * len(signs), list[tuple[Look, ...]]()
     best, waited = None, 0
     for epoch in range(1, stop.max_iter + 1):
-        looks = [_look(products, signs, eta, counts, i) for i in range(n)]
+        looks = [_look(products, signs, shown, eta, counts, i) for i in shown.order(epoch)]
         if not any(look.is_mistake for look in looks):
             return Walk(tuple(epochs), epoch, "right")
         epochs.append(tuple(looks))
-        if len(epochs) * n > MOST_SHOWN:
+        if len(epochs) * len(looks) > MOST_SHOWN:
             raise ValueError(
-                f"max_iter must be at most {MOST_SHOWN // n} for these {n} rows to be worked by hand, which still make "
-                f"mistakes after {MOST_SHOWN} looks, got {stop.max_iter}. Lower it, or show rows that separate sooner."
+                f"max_iter must be at most {MOST_SHOWN // len(looks)} for these {len(looks)} rows to be worked by "
+                f"hand, which still make mistakes after {MOST_SHOWN} looks, got {stop.max_iter}. Lower it, or show "
+                "rows that separate sooner."
             )
-        loss = sum((abs(look.score) for look in looks if look.is_mistake), Rational(0)) / n
+        lost = (shown.weights[look.row] * abs(look.score) for look in looks if look.is_mistake)
+        loss = sum(lost, Rational(0)) / shown.total
         improves = stop.tol is None or best is None or loss <= best - stop.tol
         waited = 0 if improves else waited + 1
         best = loss if best is None else min(best, loss)
@@ -78,8 +81,15 @@ def walk(products: Matrix, signs: list[int], eta: Rational, stop: Stop) -> Walk:
     return Walk(tuple(epochs), stop.max_iter, "max_iter")
 
 
-def _look(products: Matrix, signs: list[int], eta: Rational, counts: list[int], i: int) -> Look:
-    score = eta * sum((counts[j] * signs[j] * products[j, i] for j in range(len(signs))), Rational(0))
+def _look(products: Matrix, signs: list[int], shown: ShownRows, eta: Rational, counts: list[int], i: int) -> Look:
+    terms = (counts[j] * shown.weights[j] * signs[j] * products[j, i] for j in range(len(signs)) if counts[j])
+    score = eta * sum(terms, Rational(0))
     is_mistake = bool(signs[i] * score <= 0)
     counts[i] += is_mistake
     return Look(i, score, is_mistake, tuple(counts))
+
+
+def weighted_mistakes(done: Walk, shown: ShownRows) -> Rational:
+    """Return what the theorem bounds: (sum of s)^2 / (sum of s^2) over the mistakes, their number if all weigh 1."""
+    pairs = list(zip(done.counts, shown.weights, strict=True))
+    return Rational(sum(m * s for m, s in pairs) ** 2, sum(m * s * s for m, s in pairs))

@@ -7,17 +7,18 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk
+from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk, weighted_mistakes
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels, sorted_classes
-from pellucid.workings.notation import combination, math, over, root, typed
+from pellucid.workings.notation import Script, combination, fenced, math, over, root, typed
 from pellucid.workings.parameters import exact_parameter, require
+from pellucid.workings.shown_rows import ShownRows, read_shown_rows
 
 
 def perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:
-    """Show the epochs of a perceptron of two classes, rows in the order given."""
-    for name, wanted in (("shuffle", False), ("penalty", None), ("early_stopping", False), ("class_weight", None)):
+    """Show the epochs of a perceptron of two classes, rows in the order in which the program shows them."""
+    for name, wanted in (("penalty", None), ("early_stopping", False), ("class_weight", None)):
         require(estimator, name, wanted)
     features, names, rounded = exact_features(X)
     labels = read_labels(y, features.rows)
@@ -27,8 +28,9 @@ def perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:
     eta, constant = exact_parameter(estimator, "eta0"), Rational(int(estimator.fit_intercept))
     products = features * features.T + constant * Matrix.ones(features.rows, features.rows)
     tol = None if estimator.tol is None else exact_parameter(estimator, "tol")
-    done = walk(products, signs, eta, Stop(estimator.max_iter, tol, estimator.n_iter_no_change))
-    line = _Line(data, signs, eta, constant)
+    shown = read_shown_rows(estimator, X, y, features, signs)
+    done = walk(products, signs, shown, eta, Stop(estimator.max_iter, tol, estimator.n_iter_no_change))
+    line = _Line(data, signs, shown, eta, constant)
     steps = (
         *(_epoch_step(number + 1, looks, line) for number, looks in enumerate(done.epochs)),
         _end_step(done, line),
@@ -36,12 +38,26 @@ def perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:
     )
     w, b = line.after(done.counts)
     found = {"coef_": [list(w)], "intercept_": [b], "n_mistakes_": done.n_mistakes}
-    return Document("The perceptron", _opening(data, labels, classes, eta, bool(constant)), steps, found)
+    opening = (*_opening(data, labels, classes, eta, bool(constant)), *shown.notes(estimator.random_state))
+    return Document("The perceptron", opening, steps, found)
 
 
 def number_of_mistakes(done: Walk) -> str:
     """Return the number with its noun."""
     return "1 mistake" if done.n_mistakes == 1 else f"{done.n_mistakes} mistakes"
+
+
+def counted_blocks(done: Walk, shown: ShownRows) -> list[Block]:
+    """Return how mistakes are counted where rows weigh more than one: nothing where none does."""
+    if set(shown.weights) <= {0, 1}:
+        return []
+    return [
+        sentence(
+            "A row of weight s makes a step of length s, so that the bound is on ",
+            over(Script(fenced("∑ s"), above=math(2)), "∑ s^2"),
+            f", taken over the {number_of_mistakes(done)}:",
+        )
+    ]
 
 
 def two_classes(labels: list[Any]) -> list[Any]:
@@ -58,12 +74,13 @@ def two_classes(labels: list[Any]) -> list[Any]:
 class _Line:
     """The weights as they follow from the mistakes of the rows."""
 
-    def __init__(self, data: ExactData, signs: list[int], eta: Rational, constant: Rational) -> None:
-        self.data, self.signs, self.eta, self.constant = data, signs, eta, constant
+    def __init__(self, data: ExactData, signs: list[int], shown: ShownRows, eta: Rational, constant: Rational) -> None:
+        self.data, self.signs, self.shown, self.eta, self.constant = data, signs, shown, eta, constant
 
     def after(self, counts: tuple[int, ...]) -> tuple[Matrix, Rational]:
         """Return w and b."""
-        steps = Matrix([[self.eta * count * sign for count, sign in zip(counts, self.signs, strict=True)]])
+        each = zip(counts, self.signs, self.shown.weights, strict=True)
+        steps = Matrix([[self.eta * count * sign * weight for count, sign, weight in each]])
         return steps * self.data.X, self.constant * sum(steps, Rational(0))
 
 
@@ -158,6 +175,7 @@ def _bound_step(done: Walk, line: _Line) -> Step:
         ),
         formula("R^2 =", max(norms), ", γ =", over(math("min y f"), root("w^2 + b^2" if has_b else "w^2"))),
         formula("γ^2 =", over(min(scores) ** 2, length)),
-        result(done.n_mistakes, "≤", over("R^2", "γ^2"), "=", bound),
+        *counted_blocks(done, line.shown),
+        result(weighted_mistakes(done, line.shown), "≤", over("R^2", "γ^2"), "=", bound),
         remark("A line with a wider margin gives a smaller bound; the certificate of the fitted model looks for one."),
     )

@@ -147,6 +147,8 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         trace = learn(machines, rows, rule, stopping, first_step=first_step, shuffle=self.shuffle, watch=watch)
         for machine in machines:
             machine.dual = scattered(machine.dual, kept, data.X.shape[0])
+        for state in trace.states:
+            state["order"] = data.given_rows(kept[state["order"]])
         return machines, trace
 
     def _going_on(self, n_machines: int, n_features: int) -> tuple[Start, float]:

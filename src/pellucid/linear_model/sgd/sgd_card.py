@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
 from pellucid.core.training_data import CLASSES, InputRules, TrainingData
 from pellucid.core.types import Data
 from pellucid.core.user_warnings import warn_user
@@ -66,8 +66,7 @@ LEARNED: dict[str, Kind | Optional] = {
     "dual_gap_": Optional(Numbers(("n_machines",), WIDE)),
 }
 ROWS = InputRules(CLASSES, sparse=("csr",), order="C")
-GOING_ON = frozenset({"n_iter_", "t_"})
-"""What only a later part goes on from."""
+GOING_ON = {"dual_gap_": GAP_UP_TO_ROUNDING, "n_iter_": WORK_DONE, "t_": "where partial_fit goes on"}
 
 
 @dataclass(frozen=True)
@@ -121,6 +120,7 @@ CARDS = (
         SGDClassifier,
         topics=("CLS-5",),
         prove=prove_sgd,
+        workings=f"{HERE}.sgd_classifier_workings:sgd_classifier_workings",
         parameters={
             "loss": OneOf(tuple(LOSS_NUMBERS)),
             "learning_rate": OneOf(tuple(SCHEDULES)),
@@ -140,7 +140,10 @@ CARDS = (
         input=ROWS,
         variants=({"loss": "log_loss", "penalty": "elasticnet"}, {"average": True}),
         unproved=GOING_ON
-        | {"_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept", "dual_gap_"},
+        | dict.fromkeys(
+            ("_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept"),
+            "where partial_fit goes on",
+        ),
     ),
     MethodCard(
         KernelPerceptron,
@@ -173,6 +176,6 @@ CARDS = (
             CLASSES, sparse=("csr",), dtypes=np.float64, order="C", products=is_given(estimator)
         ),
         variants=({"kernel": "poly", "degree": 2}, {"kernel": "linear", "fit_intercept": False}),
-        unproved=frozenset({"n_iter_"}),
+        unproved={"n_iter_": WORK_DONE},
     ),
 )

@@ -99,7 +99,7 @@ def learn(
                 learner.run_epoch()
         objective = sum(machine.objective for machine in machines)
         trace.add(iteration=epoch, objective=objective, updates=float(sum(m.n_updates for m in machines)))
-        trace.keep(coef=np.stack([machine.w for machine in machines]))
+        trace.keep(coef=np.stack([machine.w for machine in machines]), order=[learner.order for learner in learners])
         stop = watch is not ignore and watch(machines)
         if stop or all(machine.is_done for machine in machines):
             break
@@ -121,17 +121,17 @@ class _Learner:
         self.state[[kernels.SCALE, kernels.AVERAGE_SIZE]] = 1.0
         self.state[kernels.STEP], self.state[kernels.ETA] = first_step, rule.eta0
         self.random = np.random.default_rng(machine.seed) if shuffle else None
-        self.paid = np.zeros(len(machine.w))
+        self.paid, self.order = np.zeros(len(machine.w)), rows.order
         machine.dual = np.zeros(rows.X.shape[0])
         self.total = float(rows.weight[rows.order].sum())
         self.best, self.waited = -math.inf, 0
 
     def run_epoch(self) -> None:
         machine, state, kernels = self.machine, self.state, self.kernels
-        order = self.rows.order if self.random is None else shuffled(self.rows.order, self.random)
+        self.order = self.rows.order if self.random is None else shuffled(self.rows.order, self.random)
         state[kernels.OBJECTIVE] = 0.0
         state[kernels.SQ_NORM], state[kernels.L1_NORM] = machine.w @ machine.w, np.abs(machine.w).sum()
-        arrays = (order, machine.y, self.rows.weight, machine.cost, self.rows.sq_norms, machine.w)
+        arrays = (self.order, machine.y, self.rows.weight, machine.cost, self.rows.sq_norms, machine.w)
         kept = (self.paid, machine.average, machine.dual, state, self.rule)
         X = self.rows.X
         if sparse.issparse(X):

@@ -325,12 +325,13 @@ def _picture(machine: ExactMachine) -> Figure:
     points = [_dots(machine, -1), _dots(machine, 1)]
     lines = [_line(machine, score) for score in (-1, 0, 1)]
     names = machine.data.names or ("x₁", "x₂")
-    return Figure((*points, *lines), names[0], names[1], "The points, the plane and its margins")
+    return Figure((*points, *lines), names[0], names[1], "The points of both classes, the plane and its margins")
 
 
 def _dots(machine: ExactMachine, sign: int) -> Series:
     rows = [machine.data.X.row(i) for i, t in enumerate(machine.t) if t == sign]
-    return Series(tuple(float(row[0]) for row in rows), tuple(float(row[1]) for row in rows), label=f"t = {sign}")
+    label = "t = +1" if sign > 0 else "t = −1"
+    return Series(tuple(float(row[0]) for row in rows), tuple(float(row[1]) for row in rows), label=label)
 
 
 def _line(machine: ExactMachine, score: int) -> Series:
@@ -341,7 +342,8 @@ def _line(machine: ExactMachine, score: int) -> Series:
     along = ends[across]
     other = [(level - w[across] * value) / w[1 - across] for value in along]
     xs, ys = (along, other) if across == 0 else (other, along)
-    return Series(tuple(xs), tuple(ys), joined=True)
+    label = {-1: "margin −1", 0: "plane", 1: "margin +1"}[score]
+    return Series(tuple(xs), tuple(ys), joined=True, label=label)
 
 
 def gap_step(machine: ExactMachine) -> Step:

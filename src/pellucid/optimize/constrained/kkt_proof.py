@@ -9,9 +9,13 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.checks import check_positive
+from pellucid.core.rounding import sum_error
 from pellucid.core.types import Array, Data
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem, check_candidate, check_multipliers
 from pellucid.optimize.constrained.multipliers import estimate_multipliers
+
+ROUNDING = sum_error(0)
+"""Part of x below which no move of it can be known."""
 
 ESTIMATED = "The multipliers were estimated from x by nonnegative least squares."
 
@@ -23,9 +27,9 @@ def kkt_certificate(
 
     .. math:: \nabla f + J_c'\lambda + J_a'\nu = 0,\quad a = 0,\ c \le 0,\quad \lambda \ge 0,\quad \lambda_i c_i = 0
 
-    Residuals are relative, but to no less than 1: stationarity to the largest force, violations to the move of
-    :math:`x` that would repair them, complementarity and gap to the size of :math:`f` and what it varies over
-    :math:`r = \max(1, \|x\|)`. For a convex problem
+    Violations are measured as the move of :math:`x` that would repair them, whatever the size of :math:`x`. The other
+    residuals are relative, but to no less than 1: stationarity to the largest force, complementarity and gap to the
+    size of :math:`f` and what it varies over :math:`r = \max(1, \|x\|)`. For a convex problem
 
     .. math:: f(x) - f(y) \le -\lambda'c(x) - \nu'a(x) + \|\nabla L\|^2/2\mu
 
@@ -97,8 +101,8 @@ def _residuals(problem: ConstrainedProblem, x: Array, lam: Array, nu: Array) -> 
     forces = (np.abs(gradient), np.abs(J_c.T) @ np.abs(lam), np.abs(J_a.T) @ np.abs(nu))
     force = max(1.0, *(_largest(part) for part in forces))
     reach = max(1.0, float(np.linalg.norm(x)))
-    violations = np.concatenate([np.abs(a) / _pull(J_a, reach), np.maximum(c, 0.0) / _pull(J_c, reach)])
-    pushed = np.maximum(-lam, 0.0) * _pull(J_c, 1.0)
+    violations = np.concatenate([np.abs(a) / _pull(J_a), np.maximum(c, 0.0) / _pull(J_c)])
+    pushed = np.maximum(-lam, 0.0) * _pull(J_c)
     return _Residuals(
         stationarity=_largest(slope) / force,
         primal=_largest(violations),
@@ -125,7 +129,7 @@ def _claims(here: _Residuals, tol: float) -> tuple[Claim, ...]:
             "primal feasibility",
             "largest violation of a constraint, as a move of x: 0 at a solution",
             here.primal,
-            tol,
+            tol + ROUNDING * here.reach,
             "Continue from x with a smaller tolerance, or look for a feasible point with slater_point.",
         ),
         Claim(
@@ -160,9 +164,9 @@ def _gap_claim(here: _Residuals, tol: float, mu: float) -> Claim:
     )
 
 
-def _pull(J: Array, reach: float) -> Array:
-    """Return how much each constraint changes over the distance ``reach``; 1 for one that does not change."""
-    sizes = np.abs(J).max(axis=1) * reach if J.size else np.ones(len(J))
+def _pull(J: Array) -> Array:
+    """Return how much each constraint changes over the distance 1; 1 for one that does not change."""
+    sizes = np.abs(J).max(axis=1) if J.size else np.ones(len(J))
     return np.where(sizes > 0, sizes, 1.0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from pellucid.core.recording import record
 from pellucid.core.solution import Solution
 from pellucid.core.types import Array
-from pellucid.optimize.formula import Formula
 from pellucid.optimize.workings.walk import Walk
 from pellucid.workings.document import Block, Step, remark, sentence, step, table
 from pellucid.workings.notation import math
@@ -18,13 +18,11 @@ CLOSE = 1e-9
 """A point of the program further than this from the exact one, relative to its size, is pointed out."""
 
 
-def comparison_step(
-    method: Any, functions: list[Formula], walk: Walk, batch_size: int | None, random_state: int | None
-) -> Step:
+def comparison_step(method: Any, problem: Any, walk: Walk, variables: Sequence[Any], **options: Any) -> Step:
     """Return the step that compares the exact points with those of the float program."""
-    points, solution = walk.points, _solution(method, functions, walk, batch_size, random_state)
+    points, solution = walk.points, _solution(method, problem, walk, **options)
     found = [state["x"] for state in solution.trace.states]
-    names = [variable.name for variable in functions[0].variables]
+    names = [variable.name for variable in variables]
     digits = 12 if len(names) <= 2 else 7
     rows, farthest = [], 0.0
     for k, (exact, program) in enumerate(zip(points, found, strict=False)):
@@ -51,21 +49,16 @@ def comparison_step(
     return step("Compare with the program", *blocks)
 
 
-def _solution(
-    method: Any, functions: list[Formula], walk: Walk, batch_size: int | None, random_state: int | None
-) -> Solution[Array]:
+def _solution(method: Any, problem: Any, walk: Walk, **options: Any) -> Solution[Array]:
     """Run the real method; it is imported here, so that the workings themselves know no solver."""
     from pellucid.optimize.minimize import descend
     from pellucid.optimize.stopping import Stopping
-    from pellucid.optimize.workings.terms import mean_problem
 
-    problem = functions[0].problem() if len(functions) == 1 else mean_problem(functions)
     with record():
         return descend(
             problem,
             np.array(walk.points[0], dtype=float).ravel(),
             method,
             stopping=Stopping(gradient=0.0, max_iter=len(walk.points) - 1),
-            batch_size=batch_size,
-            random_state=random_state,
+            **options,
         )

@@ -12,11 +12,12 @@ from pellucid.core.checks import check_whole
 from pellucid.optimize.formula import Formula
 from pellucid.optimize.workings.comparison import comparison_step
 from pellucid.optimize.workings.exact_function import ExactFunction
+from pellucid.optimize.workings.exact_penalty import exact_penalty
 from pellucid.optimize.workings.opening import opening
 from pellucid.optimize.workings.stochastic_gradient_workings import stochastic_gradient_workings
-from pellucid.optimize.workings.terms import as_terms, mean_formula
+from pellucid.optimize.workings.terms import as_terms, mean_formula, mean_problem
 from pellucid.optimize.workings.walk import Walk, path_step
-from pellucid.workings.document import Document
+from pellucid.workings.document import Document, Step
 from pellucid.workings.exact_data import exact_number, rounding_remark
 from pellucid.workings.showing import CUT_REMARK, has_cut_numbers
 
@@ -31,17 +32,20 @@ METHOD_WORKINGS = {
     "ConjugateGradient": "conjugate_gradient_workings:conjugate_gradient_workings",
     "CoordinateDescent": "coordinate_workings:coordinate_workings",
     "DFP": "quasi_newton_workings:dfp_workings",
+    "FISTA": "proximal_workings:fista_workings",
     "GradientDescent": "gradient_descent_workings:gradient_descent_workings",
     "LBFGS": "lbfgs_workings:lbfgs_workings",
     "Momentum": "momentum_workings:momentum_workings",
     "Nesterov": "momentum_workings:nesterov_workings",
     "Newton": "newton_workings:newton_workings",
+    "ProximalGradient": "proximal_workings:proximal_gradient_workings",
     "RMSProp": "adaptive_workings:rmsprop_workings",
     "Subgradient": "subgradient_workings:subgradient_workings",
 }
 """Class name of a method -> the function in this room that works it by hand, imported on first use."""
 
-Maker = Callable[[Any, ExactFunction, Matrix, int], Walk]
+Maker = Callable[..., Walk]
+"""Takes the method, the function, the start and the number of steps; of proximal methods, a penalty too."""
 
 
 def show_steps(
@@ -52,6 +56,7 @@ def show_steps(
     *,
     batch_size: int = 1,
     random_state: int = 0,
+    penalty: Any = None,
 ) -> Document:
     """Return the first iterations of a method on a small function, as a person would work them.
 
@@ -69,6 +74,8 @@ def show_steps(
         Terms per update, for a list of terms.
     random_state : int, default=0
         Seed of the order of the terms; ``minimize`` takes them in the same order.
+    penalty : L1, SquaredL2 or Box, default=None
+        A part beside the function, for ``FISTA`` and ``ProximalGradient``.
 
     Returns
     -------
@@ -88,14 +95,17 @@ def show_steps(
     check_whole(steps=count)
     if count > MOST_STEPS:
         raise ValueError(f"steps must be at most {MOST_STEPS} to be worked by hand, got {count}. Show fewer.")
+    if penalty is not None and not getattr(method, "takes_penalty", False):
+        raise ValueError(f"penalty must be None for {type(method).__name__}, got {penalty!r}. Show FISTA instead.")
     if is_sum:
         return _of_terms(method, as_terms(function), start, count, batch_size, random_state)
     maker = _find(method)
     formula = function if isinstance(function, Formula) else Formula(function)
     x, rounded = _start(start, formula)
-    f = ExactFunction(formula)
-    walk = maker(method, f, x, count)
-    return _document(walk, f, rounded, method, [formula], None, None)
+    f, exact = ExactFunction(formula), None if penalty is None else exact_penalty(penalty)
+    walk = maker(method, f, x, count) if exact is None else maker(method, f, x, count, exact)
+    compared = comparison_step(method, formula.problem(penalty=penalty), walk, f.variables)
+    return _document(walk, f, rounded, path_step(f, walk.path, exact), compared)
 
 
 def _of_terms(
@@ -110,20 +120,13 @@ def _of_terms(
     x, rounded = _start(start, formula)
     f = ExactFunction(formula)
     walk = stochastic_gradient_workings(method, f, terms, x, epochs, batch_size, random_state)
-    return _document(walk, f, rounded, method, terms, batch_size, random_state)
+    options = {"batch_size": batch_size, "random_state": random_state}
+    compared = comparison_step(method, mean_problem(terms), walk, f.variables, **options)
+    return _document(walk, f, rounded, path_step(f, walk.path), compared)
 
 
-def _document(
-    walk: Walk,
-    f: ExactFunction,
-    rounded: bool,
-    method: Any,
-    functions: list[Formula],
-    batch_size: int | None,
-    random_state: int | None,
-) -> Document:
-    compared = comparison_step(method, functions, walk, batch_size, random_state)
-    steps = (*walk.steps, path_step(f, walk.path), compared)
+def _document(walk: Walk, f: ExactFunction, rounded: bool, path: Step, compared: Step) -> Document:
+    steps = (*walk.steps, path, compared)
     remarks = f.pencil.remark() or ([CUT_REMARK] if has_cut_numbers((walk.rule, steps)) else [])
     introduction = (*opening(f, walk.points[0]), *walk.rule, *([rounding_remark()] if rounded else []), *remarks)
     worked, reported = ([list(point) for point in points] for points in (walk.path, walk.points))

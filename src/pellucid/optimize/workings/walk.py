@@ -51,14 +51,15 @@ def minimum_step(f: ExactFunction, k: int) -> Step:
     return step("Stop", sentence("The gradient at ", f.point(k), " is 0: there is nowhere to go from here."))
 
 
-def path_step(f: ExactFunction, points: tuple[Matrix, ...]) -> Step:
+def path_step(f: ExactFunction, points: tuple[Matrix, ...], penalty: Any = None) -> Step:
     """Return the table of all points with their values, and their picture if they lie in a plane."""
+    if penalty is None:
+        end = ": it is 0 at a minimum." if not f.has_kinks else ": at a kink it need not be small."
+    else:
+        end = ". It is that of f alone, so that it need not be 0 at a minimum of F."
     blocks: list[Block] = [
-        *_tables(f, points),
-        sentence(
-            "The last column is the largest entry of the gradient, without its sign"
-            + (": it is 0 at a minimum." if not f.has_kinks else ": at a kink it need not be small.")
-        ),
+        *_tables(f, points, penalty),
+        sentence(f"The last column is the largest entry of the gradient, without its sign{end}"),
     ]
     if len(f.variables) == 2 and len(set(map(tuple, points))) > 1:
         across, up = (tuple(float(x[j]) for x in points) for j in range(2))
@@ -68,10 +69,12 @@ def path_step(f: ExactFunction, points: tuple[Matrix, ...]) -> Step:
     return step("Look at the whole path", *blocks)
 
 
-def _tables(f: ExactFunction, points: tuple[Matrix, ...]) -> list[Block]:
-    """Return points and values in one table, or in two if there are many variables."""
-    values = [[f.value(x), max(map(abs, f.gradient(x)))] for x in points]
-    head, more = [math("k"), *f.variables], [math("f", fenced(f.point("k"))), math("max", fenced("g_k", "||"))]
+def _tables(f: ExactFunction, points: tuple[Matrix, ...], penalty: Any) -> list[Block]:
+    """Return points and values, with the penalty if there is one, in one table, or in two for many variables."""
+    added = [Rational(0) if penalty is None else penalty.value(x) for x in points]
+    values = [[f.value(x) + h, max(map(abs, f.gradient(x)))] for x, h in zip(points, added, strict=True)]
+    name = "f" if penalty is None else "F"
+    head, more = [math("k"), *f.variables], [math(name, fenced(f.point("k"))), math("max", fenced("g_k", "||"))]
     if len(f.variables) <= 2:
         return [table([*head, *more], [[math(k), *x, *values[k]] for k, x in enumerate(points)])]
     return [

@@ -1,0 +1,43 @@
+"""What the parameters were when a model was fitted, so that ``verify`` notices one that was changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.checks import is_number
+from pellucid.core.fingerprint import fingerprint
+
+BOOKKEEPING = frozenset({"copy_X", "n_jobs", "precompute", "verbose", "warm_start"})
+"""Parameters that say how to work, not what the answer is: they may change after the fit."""
+
+
+def parameter_texts(estimator: Any, names: Iterable[str]) -> dict[str, str]:
+    """Return every parameter that the answer depends on, in words that a file can hold."""
+    return {name: _in_words(getattr(estimator, name)) for name in names if name not in BOOKKEEPING}
+
+
+def changed_parameters(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return a phrase for each parameter that is not what it was at the fit."""
+    return [f"{name} was {then.get(name)} and is {text}" for name, text in now.items() if text != then.get(name)]
+
+
+def _in_words(value: Any) -> str:
+    """Return the same text for equal values, whether a list or an array, 1 or 1.0, fresh or read from a file."""
+    if value is None or isinstance(value, (str, bool, np.bool_)):
+        return repr(value.item() if isinstance(value, np.bool_) else value)
+    if is_number(value):
+        return f"{float(value):.17g}"
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        return f"numbers {fingerprint(value)}"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(sorted(f"{_in_words(key)}: {_in_words(item)}" for key, item in value.items())) + "}"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        if len(value) and all(map(is_number, value)):
+            return _in_words(np.asarray(value, dtype=np.float64))
+        return f"[{', '.join(map(_in_words, value))}]"
+    if hasattr(value, "get_params"):
+        return f"{type(value).__name__}({_in_words(value.get_params(deep=False))})"
+    return str(getattr(value, "__qualname__", type(value).__qualname__))  # a function, a generator: no more can be told

@@ -1,0 +1,156 @@
+r"""Proof of what standard errors and intervals rest on, from the data and the coefficients.
+
+With the weighted, centered rows :math:`A`, :math:`G = A'A` and :math:`H = G + \alpha I`, the covariance for noise of
+variance 1 is the :math:`C` with :math:`HCH = G`; without a penalty, also where columns depend on each other, it is the
+one with :math:`CGC = C` besides. The fit uses up :math:`d = \sum_j s_j^2/(s_j^2 + \alpha)` of the total weight, for
+the singular values :math:`s_j` of :math:`A`, and the noise has the variance :math:`\|b - Aw\|^2/(\sum_i w_i - d - 1)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigvalsh, svdvals
+
+from pellucid.core.certificate import Claim
+from pellucid.core.rounding import EPSILON
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+
+MOST_FEATURES = 2000
+"""Above this many features the covariance of the coefficients is not kept: it would outgrow the data."""
+
+STATEMENT = "difference from what data and coefficients imply, relative to its terms"
+
+
+@dataclass(frozen=True)
+class CenteredRows:
+    """The rows about their mean, times the roots of their weights."""
+
+    A: Array
+    mean: Array
+    total: float
+    fit_intercept: bool
+    unit: float
+    """Relative error that the fit may have made, by its dtype."""
+
+    @classmethod
+    def of(cls, data: TrainingData, *, fit_intercept: bool) -> CenteredRows:
+        """Return the rows of the training data, in float64."""
+        X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
+        weight = data.weights
+        total = float(weight.sum())
+        mean = X[0] + weight @ (X - X[0]) / total if fit_intercept else np.zeros(X.shape[1])
+        A = np.sqrt(weight)[:, None] * (X - mean)
+        # what rounding leaves of a constant column is no column
+        A[:, np.linalg.norm(A, axis=0) <= 100 * EPSILON * np.abs(mean) * np.sqrt(total)] = 0.0
+        return cls(A, mean, total, fit_intercept, 1000 * EPSILON + 16 * float(np.finfo(data.X.dtype).eps))
+
+
+def inference_claims(
+    fitted: Any, data: TrainingData, *, alpha: Any, fit_intercept: bool, has_factor: bool
+) -> list[Claim]:
+    """Return the claims; ``has_factor`` says whether the solver leaves what a covariance is computed from."""
+    rows, alphas = CenteredRows.of(data, fit_intercept=fit_intercept), np.unique(np.asarray(alpha, dtype=np.float64))
+    has_factor = has_factor and len(alphas) == 1
+    penalty = float(alphas[0])
+    size = np.linalg.norm(rows.A, axis=0) / np.sqrt(rows.total) + np.abs(rows.mean)
+    means = np.abs(fitted.feature_means_ - rows.mean) / np.where(size > 0.0, size, 1.0)
+    free = _free_weight(rows, penalty) if has_factor else np.array([np.nan])
+    freedom = min(_difference(fitted.degrees_of_freedom_, value) for value in free) / rows.total
+    values = {
+        "total weight": abs(fitted.total_weight_ / rows.total - 1.0),
+        "feature means": float(np.max(means, initial=0.0)),
+        "degrees of freedom": freedom,
+        "noise variance": _noise_error(fitted, rows, data, float(fitted.degrees_of_freedom_)),
+        "unit covariance": _covariance_error(fitted, rows, penalty, has_factor=has_factor),
+    }
+    return [Claim(name, STATEMENT, value, len(rows.mean) * rows.unit, "Fit again.") for name, value in values.items()]
+
+
+def spectrum_claims(fitted: Any, data: TrainingData, *, fit_intercept: bool) -> list[Claim]:
+    """Return the claims about ``singular_`` and ``rank_``; small singular values may come of a squared matrix."""
+    if not hasattr(fitted, "singular_"):
+        return []
+    rows = CenteredRows.of(data, fit_intercept=fit_intercept)
+    right = svdvals(rows.A, check_finite=False)
+    stored = np.asarray(fitted.singular_, dtype=np.float64)
+    error = np.inf
+    if stored.shape == right.shape:
+        error = float(np.max(np.abs(stored - right), initial=0.0)) / max(float(right.max(initial=0.0)), EPSILON)
+    ranks = np.abs(_ranks(rows) - fitted.rank_).min()
+    return [
+        Claim("singular values", "largest error, relative to the largest of them", error, np.sqrt(rows.unit)),
+        Claim("rank", "difference from the number of directions that the columns span", float(ranks), 0.0),
+    ]
+
+
+def _difference(stored: float, right: float) -> float:
+    """Return the distance; two that are not numbers are the same."""
+    return 0.0 if np.isnan(stored) and np.isnan(right) else float(np.abs(stored - right))
+
+
+def _ranks(rows: CenteredRows) -> Array:
+    """Return how many directions the columns span, counted in their units and in units of their lengths."""
+    lengths = np.linalg.norm(rows.A, axis=0)
+    found = []
+    for scale in (np.ones_like(lengths), 1.0 / np.where(lengths > 0.0, lengths, 1.0)):
+        s = svdvals(rows.A * scale, check_finite=False)
+        found.append(int(np.sum(s > max(100, 10 * min(rows.A.shape)) * EPSILON * s.max(initial=0.0))))
+    return np.array(found)
+
+
+def _free_weight(rows: CenteredRows, alpha: float) -> Array:
+    """Return what the fit leaves of the total weight; two numbers where the rank depends on the units."""
+    n, p = rows.A.shape
+    if alpha == 0.0:
+        used = _ranks(rows).astype(np.float64)
+    elif p <= min(n, MOST_FEATURES):
+        squares = svdvals(rows.A, check_finite=False) ** 2
+        used = np.array([np.sum(squares / (squares + alpha))])
+    else:  # nobody asks for intervals there: counted as if there were no penalty, by the factor of the solver
+        used = np.array([n - rows.fit_intercept, n, p], dtype=np.float64)
+    return rows.total - used - rows.fit_intercept
+
+
+def _noise_error(fitted: Any, rows: CenteredRows, data: TrainingData, free: float) -> float:
+    """Return how far the length of the residuals is from what the variance says, relative to the size of the fit."""
+    stored = np.atleast_1d(np.asarray(fitted.noise_variance_, dtype=np.float64))
+    w = np.atleast_2d(np.asarray(fitted.coef_, dtype=np.float64)).T
+    if np.isnan(stored).all() and not free > 0.0:
+        return 0.0
+    if stored.shape != (w.shape[1],) or np.any(stored < 0.0):
+        return np.inf
+    weight, y = data.weights, np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
+    y_mean = y[0] + weight @ (y - y[0]) / rows.total if rows.fit_intercept else 0.0
+    b = np.sqrt(weight)[:, None] * (y - y_mean)
+    lengths = np.linalg.norm(b - rows.A @ w, axis=0)
+    size = np.linalg.norm(b, axis=0) + np.linalg.norm(rows.A, axis=0) @ np.abs(w)
+    error = np.abs(np.sqrt(stored * free) - lengths) / np.where(size > 0.0, size, 1.0)
+    return float(np.max(error)) if np.isfinite(error).all() else np.inf
+
+
+def _covariance_error(fitted: Any, rows: CenteredRows, alpha: float, *, has_factor: bool) -> float:
+    """Return the largest entry of ``HCH - G``, in units in which ``H`` has a unit diagonal, relative to ``C``."""
+    n, p = rows.A.shape
+    wanted = has_factor and p <= min(n, MOST_FEATURES) and float(fitted.degrees_of_freedom_) > 0.0
+    C = fitted.unit_covariance_
+    if C is None or not wanted:
+        return np.inf if wanted or C is not None else 0.0
+    if C.shape != (p, p):
+        return np.inf
+    lengths = np.sqrt(np.sum(rows.A**2, axis=0) + alpha)
+    scale = np.where(lengths > 0.0, lengths, 1.0)
+    A = rows.A / scale
+    G = A.T @ A
+    H, C = G + alpha * np.diag(1.0 / scale**2), np.asarray(C, dtype=np.float64) * np.outer(scale, scale)
+    size = max(1.0, float(np.abs(C).max(initial=0.0)))
+    if alpha > 0.0:  # C comes of the inverse of H, and has its rounding
+        size = max(size, 1.0 / max(float(eigvalsh(H).min()), EPSILON))
+    error = float(np.abs(H @ C @ H - G).max(initial=0.0)) / size
+    if alpha == 0.0:
+        error = max(error, float(np.abs(C @ G @ C - C).max(initial=0.0)) / size**2)
+    return error if np.isfinite(error) else np.inf

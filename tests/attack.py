@@ -1,0 +1,172 @@
+"""Attack the proofs: change what a fitted model holds, and count what ``verify`` does not notice.
+
+    python -m tests.attack                    every method card, every variant, every preparation of the data
+    python -m tests.attack Ridge LinearSVC    these methods only
+    python -m tests.attack --quick            the data as they are, without other preparations
+
+A change is *silent* when the model then answers differently and ``verify`` still holds. Parameters are changed after
+the fit, and the data when the model is verified: silent is a change after which a new fit would answer differently.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from pellucid.core.cards import MethodCard
+from tests.public_estimators import carded, problem_for
+from tests.tampering import answers, changes, objects, other_values, same_answers
+
+SHARED = {"trace_", "certificate_", "data_fingerprint_", "fit_parameters_", "n_features_in_", "feature_names_in_"}
+
+SLOW = 20.0
+"""Seconds after which an attack on one model is named."""
+
+Problem = tuple[Any, Any, dict[str, Any]]
+
+PREPARATIONS: dict[str, Callable[[Any, Any], Problem]] = {
+    "plain": lambda X, y: (X, y, {}),
+    "float32": lambda X, y: (X.astype(np.float32), y, {}),
+    "sparse": lambda X, y: (sparse.csr_array(X), y, {}),
+    "weighted": lambda X, y: (X, y, {"sample_weight": np.random.default_rng(1).uniform(0.5, 2.0, len(X))}),
+    "offset": lambda X, y: (X + 1e6, y, {}),
+    "scaled": lambda X, y: (X * 1e6, y, {}),
+}
+
+
+@dataclass
+class Tally:
+    """What was tried, and what passed that should not."""
+
+    tried: Counter[str] = field(default_factory=Counter)
+    silent: list[str] = field(default_factory=list)
+    undeclared: list[str] = field(default_factory=list)
+    """Changes that pass without changing an answer, of attributes that their card calls proved."""
+    alarms: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [*self.silent, *self.undeclared, *self.alarms]
+        tried = ", ".join(f"{count:,} {kind}" for kind, count in self.tried.items())
+        lines.append(
+            f"{tried} tried; silent {len(self.silent)}, undeclared {len(self.undeclared)}, alarms {len(self.alarms)}"
+        )
+        return "\n".join(lines)
+
+
+def attack(card: MethodCard, estimator: Any, preparation: str, tally: Tally) -> None:
+    """Fit, then change every attribute and every parameter in turn."""
+    where = f"{card.name}{_settings(estimator)} {preparation}"
+    X, y, weights = PREPARATIONS[preparation](*problem_for(estimator))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = clone(estimator).fit(X, y, **weights)
+        except (ValueError, TypeError, NotImplementedError):  # a method without sparse data, without weights
+            return
+    tally.tried["fits"] += 1
+    if objects(model, X, y, **weights):
+        tally.alarms.append(f"alarm       {where}")
+        return
+    said = answers(model, X)
+    for name, word, broken in _broken_models(card, model):
+        tally.tried["attributes"] += 1
+        if objects(broken, X, y, **weights):
+            continue
+        if not same_answers(said, answers(broken, X)):
+            tally.silent.append(f"silent      {where}: {name} {word}")
+        elif name not in card.unproved:
+            tally.undeclared.append(f"undeclared  {where}: {name} {word}")
+    for name, value in _other_parameters(card, model):
+        tally.tried["parameters"] += 1
+        changed = copy.copy(model).set_params(**{name: value})
+        if not objects(changed, X, y, **weights) and _refit_differs(changed, said, X, y, weights):
+            tally.silent.append(f"silent      {where}: parameter {name}={value!r}")
+    for word, Z, labels in _other_data(X, y):
+        tally.tried["data sets"] += 1
+        if not objects(model, Z, labels, **_as_many(weights, len(labels))) and _refit_differs(
+            model, said, Z, labels, _as_many(weights, len(labels)), asked=X
+        ):
+            tally.silent.append(f"silent      {where}: {word}")
+
+
+def _other_data(X: Any, y: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield data that the model was not fitted to: a row moved, targets exchanged, a part of the rows."""
+    moved = X.copy()
+    moved[[0]] = X[[-1]]
+    yield "first row replaced", moved, y
+    if y is not None:
+        yield "targets reversed", X, y[::-1]
+        other = y.copy()
+        other[0], other[-1] = y[-1], y[0]
+        yield "two targets exchanged", X, other
+    yield "half of the rows", X[: X.shape[0] // 2], y[: len(y) // 2]
+
+
+def _as_many(weights: dict[str, Any], n: int) -> dict[str, Any]:
+    return {name: weight[:n] for name, weight in weights.items()}
+
+
+def _broken_models(card: MethodCard, model: Any) -> Iterator[tuple[str, str, Any]]:
+    names = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    for name in sorted((names | set(card.attributes)) - SHARED):
+        for word, wrong in changes(getattr(model, name, None)):
+            broken = copy.copy(model)
+            setattr(broken, name, wrong)
+            yield name, word, broken
+
+
+def _other_parameters(card: MethodCard, model: Any) -> Iterator[tuple[str, Any]]:
+    for name, domain in card.parameters.items():
+        for value in other_values(domain, getattr(model, name)):
+            yield name, value
+
+
+def _refit_differs(
+    model: Any, said: dict[str, Any], X: Any, y: Any, weights: dict[str, Any], asked: Any = None
+) -> bool:
+    """Return whether parameters and data ask for another model; a combination that no fit takes asks for none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            again = clone(model).fit(X, y, **weights)
+        except (ValueError, TypeError, NotImplementedError):
+            return True
+    return not same_answers(said, answers(again, X if asked is None else asked), tolerance=1e-4)
+
+
+def _settings(estimator: Any) -> str:
+    changed = {k: v for k, v in estimator.get_params().items() if v != type(estimator)().get_params()[k]}
+    changed.pop("random_state", None)
+    return f"({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+
+def main() -> None:
+    """Run the attack and print what passed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="estimators; all without one")
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    tally, start = Tally(), time.monotonic()
+    for card, estimator in carded():
+        if not given.names or card.name in given.names:
+            for preparation in ["plain"] if given.quick else PREPARATIONS:
+                begun = time.monotonic()
+                attack(card, estimator, preparation, tally)
+                if (took := time.monotonic() - begun) > SLOW:
+                    print(f"slow        {card.name}{_settings(estimator)} {preparation}: {took:.0f} s", flush=True)
+    print(tally)
+    print(f"{time.monotonic() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

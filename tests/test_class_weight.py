@@ -1,0 +1,36 @@
+"""class_weight of every classifier that has it: classes without weight, and weights that are repetitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import pellucid
+from pellucid.core.cards import all_cards
+
+X, Y = load_iris(return_X_y=True)
+STOCHASTIC = {"Perceptron", "SGDClassifier"}  # rows of another number are presented in another order
+weighted = [card for card in all_cards() if "class_weight" in card.parameters]
+every_weighted = pytest.mark.parametrize("card", weighted, ids=lambda card: card.name)
+
+
+@every_weighted
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 2.0, 1: 1.0, 2: 3.0}])
+def test_a_class_of_weight_0_is_never_predicted_and_the_others_are(card, class_weight):
+    weight = np.where(Y == 1, 0.0, 1.5)
+    model = card.estimator(class_weight=class_weight).fit(X, Y, sample_weight=weight)
+    assert np.any(model.coef_ != 0.0)
+    assert np.mean(model.predict(X[Y != 1]) == Y[Y != 1]) > 0.95
+    assert 1 not in model.predict(X)
+    assert pellucid.verify(model, X, Y, sample_weight=weight).holds
+
+
+@every_weighted
+def test_balanced_classes_count_weights_as_repetitions(card):
+    if card.name in STOCHASTIC:
+        return
+    count = np.random.default_rng(0).integers(0, 4, len(Y))
+    once = card.estimator(class_weight="balanced").fit(X, Y, sample_weight=count.astype(float))
+    repeated = card.estimator(class_weight="balanced").fit(np.repeat(X, count, axis=0), np.repeat(Y, count))
+    np.testing.assert_allclose(once.decision_function(X), repeated.decision_function(X), atol=2e-3)

@@ -50,7 +50,7 @@ def _table(outcomes: list[Outcome]) -> Table:
     ratios = [outcome.ratio for outcome in outcomes]
     mean = f"geometric mean {geometric_mean(ratios):.2f}" if ratios else ""
     table = Table(title=f"best peer time / our time, {cores} threads; {mean}")
-    for heading in ("row", "ours", "best peer", "its time", "ratio", "objective no worse"):
+    for heading in ("row", "ours", "best peer", "its time", "ratio", "of the machine's own", "objective no worse"):
         table.add_column(heading, justify="left" if heading in ("row", "best peer") else "right")
     for outcome in outcomes:
         table.add_row(
@@ -59,6 +59,7 @@ def _table(outcomes: list[Outcome]) -> Table:
             outcome.best_peer,
             f"{outcome.median(outcome.best_peer):.4f} s",
             f"{outcome.ratio:.2f}",
+            "" if outcome.share is None else f"{outcome.share:.2f}",
             "yes"
             if outcome.is_fair
             else f"NO: {outcome.objectives[OURS]:.9g} > {min(outcome.objectives.values()):.9g}",

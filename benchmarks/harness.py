@@ -33,6 +33,10 @@ class Row:
     rounds: int = 7
     slack: float = 1e-6
     """How much larger than the best peer's, relatively, our objective may be: rounding, not a worse answer."""
+    machine: Callable[[Any], Any] | None = None
+    """Work no fit can do without, such as one ``dsyrk`` of the data: our time is printed as a multiple of it."""
+    repeats: int = 1
+    """Calls in one timed run, for what takes less than the clock can tell."""
 
 
 @dataclass
@@ -43,6 +47,7 @@ class Outcome:
     times: dict[str, list[float]] = field(default_factory=dict)
     objectives: dict[str, float] = field(default_factory=dict)
     slack: float = 1e-6
+    machine_times: list[float] = field(default_factory=list)
 
     def median(self, contender: str) -> float:
         """Median time in seconds."""
@@ -59,6 +64,11 @@ class Outcome:
     def ratio(self) -> float:
         """Best peer's time over ours: above 1 we are faster."""
         return self.median(self.best_peer) / self.median(OURS)
+
+    @property
+    def share(self) -> float | None:
+        """Our time over that of the machine's own work; the least of each, as both only ever wait for others."""
+        return min(self.times[OURS]) / min(self.machine_times) if self.machine_times else None
 
     @property
     def is_fair(self) -> bool:
@@ -80,11 +90,19 @@ def run(row: Row) -> Outcome:
             for name, contender in row.contenders.items():
                 if number >= 2 and outcome.median(name) > SLOW:
                     continue
-                time.sleep(PAUSE)
-                start = time.perf_counter()
-                contender(data)
-                outcome.times[name].append(time.perf_counter() - start)
+                outcome.times[name].append(_timed(contender, data, row.repeats))
+            if row.machine is not None:
+                outcome.machine_times.append(_timed(row.machine, data, row.repeats))
     return outcome
+
+
+def _timed(work: Callable[[Any], Any], data: Any, repeats: int) -> float:
+    """Return the seconds that one call takes."""
+    time.sleep(PAUSE)
+    start = time.perf_counter()
+    for _ in range(repeats):
+        work(data)
+    return (time.perf_counter() - start) / repeats
 
 
 def run_all(rows: Iterable[Row], report: Callable[[Outcome], None]) -> list[Outcome]:

@@ -91,5 +91,6 @@ def rows() -> list[Row]:
     return [
         Row("50,000 x 50, 5,000 queries", lambda: gaussian(50_000, 50, 5000), brute, total_distance, rounds=3),
         Row("50,000 x 5, 50,000 queries", lambda: gaussian(50_000, 5, 50_000), trees, total_distance, rounds=5),
+        Row("60,000 x 4, 60,000 queries", lambda: gaussian(60_000, 4, 60_000), trees, total_distance, rounds=5),
         Row("MNIST 60,000 x 784, 1,000 queries", mnist, brute, total_distance, rounds=3),
     ]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pellucid.numerics.kd_tree import KDTree
-from pellucid.numerics.kd_tree_kernels import box_distance, build, search
+from pellucid.numerics.kd_tree_kernels import SHORT, box_distance, build, search
 from pellucid.numerics.top_k import Nearest
 
 seeds = pytest.mark.parametrize("seed", range(4))
@@ -132,7 +132,9 @@ def test_plain_python_gives_the_same(p):
     np.testing.assert_array_equal(visited, seen)
     bare = KDTree(tree.columns, np.arange(20), *(np.zeros_like(part) for part in (tree.ends, *parts[3:], tree.axes)))
     bare.ends[0] = 0, 20
-    build.py_func(np.ascontiguousarray(X.T), tree.depth, bare.order, bare.ends, bare.lower, bare.upper, bare.axes)
+    build.py_func(
+        np.ascontiguousarray(X.T), 0, tree.depth + 1, bare.order, bare.ends, bare.lower, bare.upper, bare.axes
+    )
     assert bare == tree
 
 
@@ -143,3 +145,19 @@ def test_no_box_is_farther_than_a_point_in_it(p):
         points, query = rng.standard_normal((5, 4)), rng.standard_normal(4)
         bound = box_distance(points.min(axis=0), points.max(axis=0), query, p)
         assert bound * (1 - 1e-12 * (p == 3.0)) <= sums(points, query, p).min()
+
+
+def test_threads_build_the_same_tree(monkeypatch):
+    X = np.round(np.random.default_rng(0).standard_normal((500, 3)), 1)
+    alone = KDTree.of(X, leaf_size=3)
+    monkeypatch.setattr("pellucid.numerics.kd_tree.WORTH_SHARING", 0)
+    assert KDTree.of(X, leaf_size=3) == alone
+    assert KDTree.of(X[:5], leaf_size=2) == KDTree.of(X[:5].copy(), leaf_size=2)  # hardly a level to share
+
+
+@pytest.mark.parametrize("k", [1, SHORT, SHORT + 1, 60])
+def test_many_neighbors_come_in_order_as_few_do(k):
+    rng = np.random.default_rng(1)
+    X, queries = rng.integers(0, 4, (300, 5)).astype(float), rng.integers(0, 4, (20, 5)).astype(float)
+    found, _ = KDTree.of(X, leaf_size=7).query(queries, k)
+    np.testing.assert_array_equal(found.indices, by_brute_force(X, queries, k, 2.0))

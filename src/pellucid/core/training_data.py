@@ -25,7 +25,7 @@ NUMBERS = "numbers"
 UNCHECKED = "unchecked"
 NO_TARGET = "none"
 
-TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf"}
+TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf", UNCHECKED: "iub"}
 """Kinds of arrays that are targets as they are: labels that hold no NaN, and numbers, among which ``check`` looks."""
 
 

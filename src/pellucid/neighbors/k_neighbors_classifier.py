@@ -75,7 +75,8 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
         """Store ``X`` of shape (n_samples, n_features) and the labels ``y``, in one column or several."""
         data = self._check(X, y)
         y = data.y
-        check_classification_targets(y)
+        if y.dtype.kind not in "iub":  # whole numbers are labels, and seeing it so takes longer than the fit
+            check_classification_targets(y)
         several = y.ndim == 2 and y.shape[1] > 1
         found = [encode_labels(column) for column in (y.T if several else [column_or_1d(y, warn=True)])]
         codes = np.column_stack([code for _, code in found]).astype(np.int64)

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.threads import WORTH_SHARING, run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array
 from pellucid.numerics.top_k import Nearest
 
@@ -59,7 +59,14 @@ class KDTree:
         ends, axes = np.zeros((n_nodes, 2), np.int64), np.empty(n_nodes, np.int64)
         lower, upper = np.empty((n_nodes, n_features)), np.empty((n_nodes, n_features))
         ends[0] = 0, n
-        build(columns, depth, order, ends, lower, upper, axes)
+        shared = thread_count().bit_length() if columns.size >= WORTH_SHARING else depth + 1
+        top = min(shared, depth + 1)  # levels for one thread; then a thread for each node of the next level
+        build(columns, 0, top, order, ends, lower, upper, axes)
+
+        def work(root: int) -> None:
+            build(columns, root, depth + 1 - top, order, ends, lower, upper, axes)
+
+        run_blocks(work, range(2**top - 1, 2 ** (top + 1) - 1) if top <= depth else ())
         return cls(np.ascontiguousarray(columns[:, order]), order, ends, lower, upper, axes)
 
     @property

@@ -6,7 +6,10 @@ import numpy as np
 from numba import njit
 
 from pellucid.numerics.minkowski_kernels import distances_to_columns, term
-from pellucid.numerics.top_k_kernels import comes_before, keep_smallest, sort_heap
+from pellucid.numerics.top_k_kernels import comes_before, insert_in_order, keep_smallest, sort_heap
+
+SHORT = 24
+"""Neighbors up to which they are kept in order, not in a heap."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -38,33 +41,38 @@ def split_at(values, order, start, stop, middle):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def build(columns, depth, order, ends, lower, upper, axes):
-    """Fill the tree: rows in tree order, the ends of each node, the box around its rows, the feature it splits.
+def build(columns, root, levels, order, ends, lower, upper, axes):
+    """Fill ``levels`` levels below and with ``root``: rows in tree order, ends of each node, its box, what it splits.
 
-    ``columns`` is (n_features, n_rows) and ``ends[0]`` comes in as (0, n_rows). O(n_features n_rows depth).
+    ``columns`` is (n_features, n_rows) and ``ends[root]`` is there before. O(n_features n_rows levels).
     """
-    n_features = columns.shape[0]
-    n_inner = 2**depth - 1
-    for node in range(ends.shape[0]):
-        start, stop = ends[node, 0], ends[node, 1]
-        widest = 0
-        for j in range(n_features):
-            column = columns[j]
-            least = most = column[order[start]]
-            for place in range(start + 1, stop):
-                value = column[order[place]]
-                least = min(least, value)
-                most = max(most, value)
-            lower[node, j], upper[node, j] = least, most
-            if most - least > upper[node, widest] - lower[node, widest]:
-                widest = j
-        axes[node] = -1
-        if node < n_inner:
-            axes[node] = widest
-            middle = start + (stop - start) // 2
-            split_at(columns[widest], order, start, stop, middle)
-            ends[2 * node + 1, 0], ends[2 * node + 1, 1] = start, middle
-            ends[2 * node + 2, 0], ends[2 * node + 2, 1] = middle, stop
+    for level in range(levels):
+        for node in range((root + 1) * 2**level - 1, (root + 2) * 2**level - 1):
+            build_node(columns, node, order, ends, lower, upper, axes)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def build_node(columns, node, order, ends, lower, upper, axes):
+    """Find the box of a node and, unless it is a leaf, halve its rows. O(n_features) per row."""
+    start, stop = ends[node, 0], ends[node, 1]
+    widest = 0
+    for j in range(columns.shape[0]):
+        column = columns[j]
+        least = most = column[order[start]]
+        for place in range(start + 1, stop):
+            value = column[order[place]]
+            least = min(least, value)
+            most = max(most, value)
+        lower[node, j], upper[node, j] = least, most
+        if most - least > upper[node, widest] - lower[node, widest]:
+            widest = j
+    axes[node] = -1
+    if node < ends.shape[0] // 2:
+        axes[node] = widest
+        middle = start + (stop - start) // 2
+        split_at(columns[widest], order, start, stop, middle)
+        ends[2 * node + 1, 0], ends[2 * node + 1, 1] = start, middle
+        ends[2 * node + 2, 0], ends[2 * node + 2, 1] = middle, stop
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -75,6 +83,13 @@ def box_distance(lower, upper, query, p):
     point in the box.
     """
     total = 0.0
+    if p == 2.0:  # by far the most frequent, and without a branch that nobody can predict
+        for j in range(query.size):
+            below, above = lower[j] - query[j], query[j] - upper[j]
+            gap = below if below > above else above
+            gap = gap if gap > 0.0 else 0.0
+            total += gap * gap
+        return total
     for j in range(query.size):
         gap = max(lower[j] - query[j], query[j] - upper[j], 0.0)
         if p == np.inf:
@@ -99,28 +114,37 @@ def search(columns, order, ends, lower, upper, queries, turns, excluded, p, slac
     for node in range(n_inner, n_nodes):
         widest = max(widest, ends[node, 1] - ends[node, 0])
     gaps = np.empty(widest)
+    last = distances.shape[1] - 1
+    place = last if last < SHORT else 0  # of the k-th row found so far: a few are kept in order, many in a heap
     for row in turns:
         query, near, who = queries[row], distances[row], indices[row]
-        nodes[0], bounds[0], waiting = 0, 0.0, 1
+        nodes[0], bounds[0], waiting, looked_into = 0, 0.0, 1, 0
+        worst, left_out = near[place], excluded[row]
         while waiting:
             waiting -= 1
-            node = nodes[waiting]
-            if bounds[waiting] > near[0]:
-                continue
-            visited[row] += 1
-            if node < n_inner:
-                left, right = 2 * node + 1, 2 * node + 2
-                to_left = slack * box_distance(lower[left], upper[left], query, p)
-                to_right = slack * box_distance(lower[right], upper[right], query, p)
-                if to_right < to_left:
-                    left, right, to_left, to_right = right, left, to_right, to_left
-                nodes[waiting], bounds[waiting] = right, to_right
-                nodes[waiting + 1], bounds[waiting + 1] = left, to_left  # on top: it is next
-                waiting += 2
-                continue
-            start, stop = ends[node, 0], ends[node, 1]
-            distances_to_columns(columns, start, stop, query, p, gaps)
-            for i in range(stop - start):
-                if gaps[i] <= near[0] and order[start + i] != excluded[row]:
-                    keep_smallest(near, who, gaps[i], order[start + i])
-        sort_heap(near, who)
+            node, bound = nodes[waiting], bounds[waiting]
+            while bound <= worst:
+                looked_into += 1
+                if node >= n_inner:
+                    start, stop = ends[node, 0], ends[node, 1]
+                    distances_to_columns(columns, start, stop, query, p, gaps)
+                    for i in range(stop - start):
+                        if gaps[i] <= worst and order[start + i] != left_out:
+                            index = order[start + i]
+                            if place < last:
+                                keep_smallest(near, who, gaps[i], index)
+                            elif comes_before(gaps[i], index, worst, who[place]):
+                                insert_in_order(near, who, gaps[i], index)
+                            worst = near[place]
+                    break
+                node, other = 2 * node + 1, 2 * node + 2
+                bound = slack * box_distance(lower[node], upper[node], query, p)
+                further = slack * box_distance(lower[other], upper[other], query, p)
+                if further < bound:
+                    node, other, bound, further = other, node, further, bound
+                if further <= worst:
+                    nodes[waiting], bounds[waiting] = other, further
+                    waiting += 1
+        visited[row] = looked_into
+        if place < last:
+            sort_heap(near, who)

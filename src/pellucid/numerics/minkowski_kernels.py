@@ -27,9 +27,18 @@ def term(difference, p):
 @njit(cache=True, nogil=True, error_model="numpy")
 def distances_to_columns(columns, start, stop, query, p, out):
     """Write to ``out`` the distances of the query to the points ``start:stop`` of ``columns``, features first."""
-    count = stop - start
-    out[:count] = 0.0
-    for j in range(query.size):
+    count, done = stop - start, 0
+    if p == 2.0 and query.size >= 4:  # four features in one go: out is written once, and not after each
+        a, b, c, d = query[0], query[1], query[2], query[3]
+        first, second = columns[0, start:stop], columns[1, start:stop]
+        third, fourth = columns[2, start:stop], columns[3, start:stop]
+        for i in range(count):
+            s, t, u, v = a - first[i], b - second[i], c - third[i], d - fourth[i]
+            out[i] = ((s * s + t * t) + u * u) + v * v
+        done = 4
+    else:
+        out[:count] = 0.0
+    for j in range(done, query.size):
         column, value = columns[j, start:stop], query[j]
         if p == 2.0:
             for i in range(count):

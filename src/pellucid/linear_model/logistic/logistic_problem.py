@@ -216,6 +216,8 @@ class LogisticProblem(LogisticObjective):
             return loss, slope, curvature
 
         parts = shares(len(Z), EXPONENTIAL * Z.size)
+        if len(parts) == 1:
+            return Probabilities(b, P, *work(parts[0]))
         losses, slopes, curvatures = zip(*run_blocks(work, parts), strict=True)
         return Probabilities(b, P, float(sum(losses)), np.sum(slopes, axis=0), np.sum(curvatures, axis=0))
 
@@ -267,6 +269,9 @@ class LogisticProblem(LogisticObjective):
 
 def _intercept_step(slope: Array, curvature: Array) -> Array:
     """Return Newton's step, its length limited; adding a constant to all classes changes nothing and is left out."""
+    if len(slope) == 1:
+        step = -float(slope[0]) / (float(curvature[0, 0]) * (1.0 + 1e-14) + TINY)
+        return np.array([min(max(step, -LONGEST_MOVE), LONGEST_MOVE)])
     k, size = len(slope), float(np.trace(curvature))
     fixed = curvature + size / k**2 * (k > 1) + (1e-14 * size + TINY) * np.eye(k)
     step = np.clip(np.linalg.solve(fixed, -slope), -LONGEST_POSSIBLE, LONGEST_POSSIBLE)  # infinite on a plateau

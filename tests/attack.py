@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import sys
 import time
 import warnings
 from collections import Counter
@@ -160,6 +161,9 @@ def main() -> None:
     for card, estimator in carded():
         if not given.names or card.name in given.names:
             for preparation in ["plain"] if given.quick else PREPARATIONS:
+                sys.stderr.write(
+                    f"{time.monotonic() - start:6.0f} s  {card.name}{_settings(estimator)} {preparation}\n"
+                )
                 begun = time.monotonic()
                 attack(card, estimator, preparation, tally)
                 if (took := time.monotonic() - begun) > SLOW:

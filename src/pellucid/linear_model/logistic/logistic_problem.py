@@ -270,8 +270,8 @@ class LogisticProblem(LogisticObjective):
 def _intercept_step(slope: Array, curvature: Array) -> Array:
     """Return Newton's step, its length limited; adding a constant to all classes changes nothing and is left out."""
     if len(slope) == 1:
-        step = -float(slope[0]) / (float(curvature[0, 0]) * (1.0 + 1e-14) + TINY)
-        return np.array([min(max(step, -LONGEST_MOVE), LONGEST_MOVE)])
+        move = -float(slope[0]) / (float(curvature[0, 0]) * (1.0 + 1e-14) + TINY)
+        return np.array([min(max(move, -LONGEST_MOVE), LONGEST_MOVE)])
     k, size = len(slope), float(np.trace(curvature))
     fixed = curvature + size / k**2 * (k > 1) + (1e-14 * size + TINY) * np.eye(k)
     step = np.clip(np.linalg.solve(fixed, -slope), -LONGEST_POSSIBLE, LONGEST_POSSIBLE)  # infinite on a plateau

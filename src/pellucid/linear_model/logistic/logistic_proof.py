@@ -112,15 +112,12 @@ def _prove_gap(
     gap = float(np.maximum(objective - dual, 0.0))
     worse = G + np.sign(G) * _rounding_of_sums(X, mean, R, weight)
     rounding = abs(dual - _dual_value(task, R, worse))  # what columns of large numbers add to a gap
-    min(8 * EPSILON * float(weight.sum()), goal * abs(objective))  # what the solver's sums lose near its labels
+    sums = min(8 * EPSILON * float(weight.sum()), goal * abs(objective))  # what the solver's sums lose near its labels
     reproduced = Claim(
         "reported gap",
         "dual_gap_ differs by this from the gap of coef_ and intercept_",
         abs(gap - reported),
-        REPRODUCED * abs(objective)
-        + 0.01 * gap
-        + rounding
-        + min(8 * EPSILON * float(weight.sum()), goal * abs(objective)),
+        REPRODUCED * abs(objective) + 0.01 * gap + rounding + sums,
     )
     return gap_certificate(gap, objective, goal).with_claims(reproduced)
 

@@ -134,10 +134,10 @@ def test_the_gap_is_never_too_small(seed, penalty, k, fit_intercept):
 def test_the_proof_uses_probabilities_with_the_right_sums_however_far_the_intercept_is(k, shift):
     X, y = problem(0, k=k)
     Z, columns = X @ np.random.default_rng(0).standard_normal((X.shape[1], k)), slice(1, 2) if k == 2 else slice(None)
-    Y, weight = np.eye(k)[y], np.linspace(0.5, 2.0, len(y))
-    P = _balanced(Z[:, columns], shift * np.arange(k)[columns], Y[:, columns], weight)
-    np.testing.assert_allclose(weight @ P, weight @ Y[:, columns], rtol=1e-12)
-    assert P.min() >= 0.0
+    Y, weight = np.eye(k)[y][:, columns], np.linspace(0.5, 2.0, len(y))
+    R = _balanced(Z[:, columns], shift * np.arange(k)[columns], y, weight, k)
+    np.testing.assert_allclose(weight @ R, 0.0, atol=1e-14 * (weight @ np.abs(R)).max())
+    assert np.all((R + Y >= 0.0) & (R + Y <= 1.0))
 
 
 @n_classes
@@ -547,3 +547,23 @@ def test_the_slope_of_one_weight_by_hand():
     assert task.steepest(np.array([[-1.0]]), np.array([[0.5]])) == 0.125
     lasso = replace(task, penalty=ElasticNetPenalty(0.75, 0.0))
     assert lasso.steepest(np.array([[-1.0]]), np.array([[0.0]])) == 0.0625
+
+
+@pytest.mark.parametrize("C", [1e6, 1e11, 1e13])
+@pytest.mark.parametrize("factor", [0.98, 1.02])
+def test_the_gap_of_separated_classes_is_no_less_than_the_excess_however_small_the_residuals(C, factor):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], y[:100]  # the first two kinds can be separated
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pellucid.UncertifiedWarning)
+        model = LogisticRegression(C=C).fit(X, y)
+
+    def objective():
+        margins = np.where(y == 1, 1.0, -1.0) * model.decision_function(X)
+        return C * np.log1p(np.exp(-margins)).sum() + 0.5 * float(np.sum(model.coef_**2))
+
+    least = objective()
+    model.coef_, model.intercept_ = factor * model.coef_, factor * model.intercept_
+    proof = quiet_proof(model, X, y)
+    assert proof["duality gap"].value >= 0.99 * (objective() - least) > 1e-6 * least
+    assert not proof["duality gap"].holds

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 import pellucid
 from pellucid.linear_model import Perceptron
 from pellucid.linear_model.sgd.perceptron_proof import witnessed_margin
+from tests.proving import quiet_proof
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 FEW = settings(max_examples=15, deadline=None)
@@ -219,3 +220,15 @@ def test_takes_no_parameters_of_sgd():
     with pytest.raises(ValueError, match="eta0 must be above 0, got 0"):
         Perceptron(eta0=0).fit([[0.0], [1.0]], [0, 1])
     assert not hasattr(Perceptron(), "predict_proba")
+
+
+def test_a_claim_of_very_many_mistakes_does_not_widen_the_bounds():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y = (X[:, 0] + 0.1 * rng.standard_normal(60) > 0).astype(int)
+    model = Perceptron(random_state=0).fit(X, y)
+    bounds = [claim.bound for claim in pellucid.verify(model, X, y).claims if "mistakes" in claim.name]
+    model.n_mistakes_ = 10**17
+    proof = quiet_proof(model, X, y)
+    assert not proof["whole mistakes"].holds
+    assert [claim.bound for claim in proof.claims if "mistakes" in claim.name] == bounds

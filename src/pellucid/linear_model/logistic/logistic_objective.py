@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.special import entr
 from sklearn.utils import compute_class_weight
 
 from pellucid.core.training_data import TrainingData
@@ -118,3 +119,20 @@ def _with_constant(X: Any, value: float) -> Any:
     """Return ``X`` with one more column of this value."""
     column = np.full((X.shape[0], 1), value, dtype=X.dtype)
     return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
+
+
+def entropy_of_residuals(R: Array, labels: Array) -> Array:
+    """Return the entropy of each row's probabilities from what they differ by from its label: ``P - Y``, (n, K).
+
+    A probability near 1 is known by what it lacks, so that the entropy of a sure row keeps its digits.
+    """
+    if R.shape[1] == 1:
+        lacking, others = np.abs(R[:, 0]), np.abs(R)
+    else:
+        rows = np.arange(len(R))
+        lacking, others = -R[rows, labels], R.copy()
+        others[rows, labels] = 0.0
+    lacking = np.clip(lacking, 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(lacking < 1.0, -(1.0 - lacking) * np.log1p(-lacking), 0.0)
+    return np.asarray(own + entr(np.clip(others, 0.0, 1.0)).sum(axis=1))

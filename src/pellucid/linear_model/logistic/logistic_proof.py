@@ -3,8 +3,12 @@ r"""Proof of a logistic regression: its duality gap, recomputed from the data in
 Any probabilities :math:`P` whose sums over the rows equal the weights of the classes (they must only where there is an
 intercept) bound the least objective from below by :math:`\sum_i s_i H(p_i) - \Omega^*(X'S(P - Y))`, with the entropy
 :math:`H` and :math:`\Omega^*(G) = \sum (|g| - l_1)_+^2 / (2 l_2)`, or 0 for :math:`|g| \le l_1` if :math:`l_2 = 0`.
-The proof takes those of the model, moves the intercept until the sums are right, and mixes in what rounding leaves
-wrong. Without a penalty there is no such bound; the gradient is measured, and whether the classes can be separated.
+The proof takes those of the model, moves the intercept until the sums are right, and scales the differences
+:math:`P - Y` of each class for what is left: with rates :math:`F_{ck} = \sum_{i \in c} s_ip_{ik}` these scales are the
+stationary distribution of a Markov chain, which elimination without differences gives to all digits. Throughout it
+works with :math:`P - Y`: where classes can be separated it is tiny, and so are loss and dual value.
+
+Without a penalty there is no such bound; the gradient is measured, and whether the classes can be separated.
 """
 
 from __future__ import annotations
@@ -14,20 +18,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
-from scipy.special import entr, expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_expit
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.linear_classifier import dense
-from pellucid.core.rounding import EPSILON, ROUNDING
+from pellucid.core.rounding import EPSILON, ROUNDING, TINY
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.linear_model.logistic.logistic_objective import LogisticObjective
+from pellucid.linear_model.logistic.logistic_objective import LogisticObjective, entropy_of_residuals
 
 LARGEST_GAP = 1e-6
 """Part of the objective that the gap may be at most, whatever ``tol``."""
 
 REPRODUCED = 1e-9
 """How closely the reported gap must be found again, as a part of the objective."""
+
+MOST_MOVES, LONGEST_MOVE, BALANCED = 60, 4.0, 1e-13
+"""Steps of the intercept, the longest of them, and what may be left in a class, as a part of all residuals."""
 
 LARGEST_PROGRAM = 1 << 21
 """Entries of the linear program that decides whether classes can be separated; beyond, only the model's own margins."""
@@ -93,37 +100,37 @@ def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certific
         raise ValueError(f"coef_ and intercept_ must suit {len(task.classes)} classes, got {fitted.coef_.shape}.")
     W, b = found
     X = task.X.astype(np.float64) if sparse.issparse(task.X) else np.asarray(task.X, dtype=np.float64)
-    Y = np.eye(len(task.classes))[task.labels][:, -task.n_columns :]  # of two classes, the second alone
     mean = np.asarray(task.weight @ X).ravel() / task.weight.sum() if task.fit_intercept else np.zeros(len(W))
     size, b, goal = float(np.abs(b).max()), b + mean @ W, min(parameters.tol, LARGEST_GAP)
     if task.n_columns > 1:
         b = b - b.mean()  # the same for all classes changes nothing, but where means are large it costs digits
     if task.is_penalized:
-        certificate = _prove_gap(task, X, mean, Y, W, b, fitted.dual_gap_, goal)
+        certificate = _prove_gap(task, X, mean, W, b, fitted.dual_gap_, goal)
     else:
-        certificate = _prove_gradient(task, X, mean, Y, _times(X, mean, W) + b, goal)
+        certificate = _prove_gradient(task, X, mean, _times(X, mean, W) + b, goal)
     if parameters.fit_intercept:
         return certificate
     return certificate.with_claims(Claim("intercept", "size of intercept_: there is none", size, 0.0))
 
 
 def _prove_gap(
-    task: LogisticObjective, X: Any, mean: Array, Y: Array, W: Array, b: Array, reported: float, goal: float
+    task: LogisticObjective, X: Any, mean: Array, W: Array, b: Array, reported: float, goal: float
 ) -> Certificate:
     """Return the gap of the weights and the intercept of the centered rows, and whether ``reported`` is that gap."""
-    Z, weight = _times(X, mean, W), task.weight
-    objective = _loss(Z + b, Y, weight) + task.penalty.at(W.ravel())
-    P = _balanced(Z, b, Y, weight) if task.fit_intercept else _probabilities(Z)
-    G = _transposed_times(X, mean, (P - Y) * weight[:, None])
-    dual = _dual_value(task, P, Y, G)
+    Z, weight, labels = _times(X, mean, W), task.weight, task.labels
+    objective = _loss(Z + b, labels, weight) + task.penalty.at(W.ravel())
+    R = _balanced(Z, b, labels, weight, len(task.classes)) if task.fit_intercept else _residuals(Z, labels)
+    G = _transposed_times(X, mean, R * weight[:, None])
+    dual = _dual_value(task, R, G)
     gap = float(np.maximum(objective - dual, 0.0))
-    worse = G + np.sign(G) * _rounding_of_sums(X, mean, P - Y, weight)
-    rounding = abs(dual - _dual_value(task, P, Y, worse))  # what columns of large numbers add to a gap
+    worse = G + np.sign(G) * _rounding_of_sums(X, mean, R, weight)
+    rounding = abs(dual - _dual_value(task, R, worse))  # what columns of large numbers add to a gap
+    sums = min(8 * EPSILON * float(weight.sum()), goal * abs(objective))  # what the solver's sums lose near its labels
     reproduced = Claim(
         "reported gap",
         "dual_gap_ differs by this from the gap of coef_ and intercept_",
         abs(gap - reported),
-        REPRODUCED * abs(objective) + 0.01 * gap + 8 * EPSILON * float(weight.sum()) + rounding,
+        REPRODUCED * abs(objective) + 0.01 * gap + rounding + sums,
     )
     certificate = gap_certificate(gap, objective, goal)
     if task.rough and not certificate.holds:
@@ -137,45 +144,80 @@ def _rounding_of_sums(X: Any, mean: Array, residual: Array, weight: Array) -> Ar
     return 8 * EPSILON * np.outer(np.sqrt(_sq_lengths(X, mean, weight)), size)
 
 
-def _dual_value(task: LogisticObjective, P: Array, Y: Array, G: Array) -> float:
+def _dual_value(task: LogisticObjective, R: Array, G: Array) -> float:
     l1, l2, values = task.penalty.l1, task.penalty.l2, []
     if l2 > 0.0:
         excess = np.maximum(np.abs(G) - l1, 0.0)
-        values.append(_entropy(P, task.weight) - float(np.sum(excess**2)) / (2.0 * l2))
+        entropy = float(task.weight @ entropy_of_residuals(R, task.labels))
+        values.append(entropy - float(np.sum(excess**2)) / (2.0 * l2))
     if l1 > 0.0:
         steepest = float(np.abs(G).max(initial=0.0))
         t = 1.0 if steepest <= l1 else l1 / steepest
-        values.append(_entropy(Y + t * (P - Y), task.weight))
+        values.append(float(task.weight @ entropy_of_residuals(t * R, task.labels)))
     return float(np.max(values))
 
 
-def _balanced(Z: Array, b: Array, Y: Array, weight: Array) -> Array:
-    """Return probabilities for logits ``Z`` with the right sum for every class."""
-    for _ in range(30):
-        P = _probabilities(Z + b)
-        wrong = weight @ (P - Y)
-        if np.abs(wrong).max() <= 1e-15 * weight.sum():
+def _balanced(Z: Array, b: Array, labels: Array, weight: Array, n_classes: int) -> Array:
+    """Return residuals ``P - Y`` for logits ``Z`` that sum to 0 over the rows, in every class."""
+    R = _residuals(Z + b, labels)
+    for _ in range(MOST_MOVES):
+        wrong, mass = weight @ R, float(weight @ np.abs(R).sum(axis=1))
+        if np.abs(wrong).max() <= BALANCED * mass:
             break
-        curvature = np.diag(weight @ P) - (P * weight[:, None]).T @ P
-        step = np.linalg.lstsq(curvature, -wrong, rcond=1e-14)[0]
-        if np.abs(step).max() > 2.0:  # far from balance: only the sums below are exact then
+        step = np.linalg.lstsq(_curvature(R, labels, weight), -wrong, rcond=1e-14)[0]
+        step = step * min(1.0, LONGEST_MOVE / max(float(np.abs(step).max()), TINY))
+        for part in 0.25 ** np.arange(10):
+            moved = _residuals(Z + b + part * step, labels)
+            if np.abs(weight @ moved).max() < np.abs(wrong).max():
+                break
+        else:  # all that is left is rounding
             break
-        b = b + step
-    full, wanted = _all_classes(P), weight @ _all_classes(Y)
-    full[:, wanted == 0.0] = 0.0
-    full /= full.sum(axis=1, keepdims=True)
-    held = weight @ full
-    if np.abs(held - wanted).max() <= ROUNDING * weight.sum():  # mending the last digit would disturb the others
-        return full[:, 1:] if P.shape[1] == 1 else full
-    kept = min(1.0, float(np.min(wanted[held > 0.0] / held[held > 0.0])))
-    spread = np.maximum(wanted - kept * held, 0.0)
-    total = float(spread.sum())
-    mixed = kept * full + (1.0 - kept) * (spread / total if total > 0.0 else 0.0)
-    return mixed[:, 1:] if P.shape[1] == 1 else mixed
+        b, R = b + part * step, moved
+    weights = np.bincount(labels, weights=weight, minlength=n_classes)
+    flows = np.zeros((n_classes, n_classes))
+    if R.shape[1] == 1:
+        flows[0, 1] = weight @ np.where(labels == 0, R[:, 0], 0.0)
+        flows[1, 0] = weight @ np.where(labels == 1, -R[:, 0], 0.0)
+    else:
+        R[:, weights == 0.0] = 0.0  # nobody may go where nobody comes from
+        R[np.arange(len(R)), labels] = 0.0
+        np.add.at(flows, labels, weight[:, None] * R)
+        R[np.arange(len(R)), labels] = -R.sum(axis=1)
+    present = np.flatnonzero(weights > 0.0)
+    scales = np.ones(n_classes)
+    scales[present] = _stationary(flows[np.ix_(present, present)])
+    return R * scales[labels][:, None]
 
 
-def _prove_gradient(task: LogisticObjective, X: Any, mean: Array, Y: Array, logits: Array, goal: float) -> Certificate:
-    residual, weight = _probabilities(logits) - Y, task.weight
+def _stationary(rates: Array) -> Array:
+    """Return the stationary distribution of a Markov chain, its largest entry 1, without a single subtraction.
+
+    States are left out one by one, the last first, and their flows are passed on (Grassmann, Taksar and Heyman).
+    """
+    rates, n = rates.copy(), len(rates)
+    for k in range(n - 1, 0, -1):
+        rates[:k, k] /= max(float(rates[k, :k].sum()), TINY)
+        rates[:k, :k] += np.outer(rates[:k, k], rates[k, :k])
+    found = np.ones(n)
+    for k in range(1, n):
+        found[k] = found[:k] @ rates[:k, k]
+    return found / found.max(initial=TINY)
+
+
+def _curvature(R: Array, labels: Array, weight: Array) -> Array:
+    """Return the second derivative of the loss by the intercept: rows of what is small, summed to 0."""
+    if R.shape[1] == 1:
+        return np.array([[weight @ (np.abs(R[:, 0]) * (1.0 - np.abs(R[:, 0])))]])
+    P = R.copy()
+    P[np.arange(len(P)), labels] += 1.0
+    M = -(P * weight[:, None]).T @ P
+    np.fill_diagonal(M, 0.0)
+    np.fill_diagonal(M, -M.sum(axis=1))
+    return M
+
+
+def _prove_gradient(task: LogisticObjective, X: Any, mean: Array, logits: Array, goal: float) -> Certificate:
+    residual, weight = _residuals(logits, task.labels), task.weight
     size = float(np.sqrt(np.sum(weight[:, None] * residual**2)))
     weighted = weight[:, None] * residual
     slopes = np.abs(_transposed_times(X, mean, weighted))
@@ -229,22 +271,34 @@ def _least_margins(logits: Array, labels: Array) -> Array:
     return logits[rows, labels] - others.max(axis=1)
 
 
-def _loss(logits: Array, Y: Array, weight: Array) -> float:
+def _loss(logits: Array, labels: Array, weight: Array) -> float:
     if logits.shape[1] == 1:
-        return -float(weight @ log_expit(np.where(Y > 0.0, logits, -logits))[:, 0])
-    return -float(weight @ np.sum(Y * log_softmax(logits, axis=1), axis=1))
+        return -float(weight @ log_expit(np.where(labels == 1, logits[:, 0], -logits[:, 0])))
+    ahead = _ahead(logits, labels)
+    most = np.maximum(ahead.max(axis=1), 0.0)
+    others = np.exp(ahead - most[:, None]).sum(axis=1)
+    return float(weight @ np.where(most > 0.0, most + np.log(np.exp(-most) + others), np.log1p(others)))
 
 
-def _probabilities(logits: Array) -> Array:
-    return expit(logits) if logits.shape[1] == 1 else softmax(logits, axis=1)
+def _residuals(logits: Array, labels: Array) -> Array:
+    """Return probabilities less labels; small ones keep all their digits."""
+    if logits.shape[1] == 1:
+        z = logits[:, 0]
+        return np.where(labels == 1, -expit(-z), expit(z))[:, None]
+    ahead = _ahead(logits, labels)
+    most = np.maximum(ahead.max(axis=1), 0.0)[:, None]
+    R = np.exp(ahead - most)
+    R /= np.exp(-most) + R.sum(axis=1, keepdims=True)
+    R[np.arange(len(R)), labels] = -R.sum(axis=1)
+    return R
 
 
-def _all_classes(P: Array) -> Array:
-    return np.hstack([1.0 - P, P]) if P.shape[1] == 1 else P.copy()
-
-
-def _entropy(P: Array, weight: Array) -> float:
-    return float(weight @ entr(np.clip(_all_classes(P), 0.0, 1.0)).sum(axis=1))
+def _ahead(logits: Array, labels: Array) -> Array:
+    """Return how far the logits of the other classes are ahead of a row's own; of that itself, minus infinity."""
+    rows = np.arange(len(logits))
+    ahead = logits - logits[rows, labels][:, None]
+    ahead[rows, labels] = -np.inf
+    return ahead
 
 
 def _times(X: Any, mean: Array, W: Array) -> Array:

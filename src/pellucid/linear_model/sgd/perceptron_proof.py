@@ -51,6 +51,8 @@ class Mistakes:
     intercept: Array
     dual: Any
     n_mistakes: int
+    most_mistakes: int
+    """As many as the epochs allow: rounding of so many updates may have added up."""
     eta0: float
     intercept_rate: float
     dtype: Any
@@ -71,6 +73,7 @@ def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData, together:
         intercept=np.asarray(fitted.intercept_, dtype=np.float64),
         dual=kept_dual(fitted, data),
         n_mistakes=fitted.n_mistakes_,
+        most_mistakes=parameters.max_iter * data.X.shape[0],
         eta0=parameters.eta0,
         intercept_rate=descent_rule(parameters, data.X).intercept_rate,
         dtype=data.X.dtype,
@@ -91,7 +94,7 @@ def prove_mistakes(X: Any, signs: Array, cost: Array, shown_cost: Array, model: 
             "whole mistakes",
             "part by which the updates differ from n_mistakes_ times the costs of the rows",
             _fraction(counts, cost, shown_cost, model.n_mistakes),
-            sum_error(X.shape[0]) + EPSILON * model.n_mistakes,  # the same number added many times rounds one way
+            sum_error(X.shape[0]) + EPSILON * model.most_mistakes,  # the same number added many times rounds one way
         ),
     )
     wrong = _wrong_rows(X, signs, used, model)
@@ -124,7 +127,7 @@ def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
 
 
 def _sums(error: float, model: Mistakes, n: int) -> Claim:
-    rounding = max(float(np.finfo(model.dtype).eps), sum_error(n)) * 16.0 + EPSILON * model.n_mistakes
+    rounding = max(float(np.finfo(model.dtype).eps), sum_error(n)) * 16.0 + EPSILON * model.most_mistakes
     return Claim("sum of mistakes", "part by which the line differs from the rows times dual_coef_", error, rounding)
 
 

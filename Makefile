@@ -1,6 +1,7 @@
 # Two commands do all the set-up on a fresh machine with Python 3.11 or later:
 #   make learn   install, compile, run the main job on two bundled tables, a class and a number, print where the reports are
 #   make test    install with the test extras, then lint, types and all tests
+# make attack changes fitted models and lists what verify lets pass; make false-alarms lists its alarms on right answers;
 # make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
 # make method NAME=cluster/kmedoids lays the files of a new method.
 
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 FAMILY ?=
 
-.PHONY: learn test test-machines bench method clean
+.PHONY: learn test test-machines attack false-alarms bench method clean
 
 learn: $(VENV)/.base
 	$(BIN)/pellucid warm-up
@@ -26,6 +27,12 @@ test: $(VENV)/.dev
 
 test-machines: $(VENV)/.dev
 	$(BIN)/python -m tests.machines
+
+attack: $(VENV)/.dev
+	$(BIN)/python -m tests.attack
+
+false-alarms: $(VENV)/.dev
+	$(BIN)/python -m tests.false_alarms
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(FAMILY)

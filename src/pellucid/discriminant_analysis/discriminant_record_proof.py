@@ -50,6 +50,7 @@ def ratio_claim(
     error = np.inf
     if len(stored) <= max(len(spread), len(means)):
         right = np.zeros(len(stored))  # axes that separate nothing have no scaling
-        right[: len(spread)] = (spread / total if total > 0.0 else spread)[: len(stored)]
-        error = float(np.max(np.abs(stored - right), initial=0.0))
+        right[: len(spread)] = spread[: len(stored)]
+        # the variance within classes is 1 along every axis: rounding is relative to that, too
+        error = float(np.max(np.abs(stored * total - right), initial=0.0)) / (1.0 + float(np.abs(spread).sum()))
     return Claim("separation", "distance of explained_variance_ratio_ from what the axes explain", error, bound)

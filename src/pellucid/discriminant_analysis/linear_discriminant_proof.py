@@ -37,7 +37,7 @@ def prove_linear(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
         shared = shared_covariance(X, groups, priors) if parameters.solver == "svd" else within
         claims.append(covariance_claim([fitted.covariance_], [shared], bound))
     if hasattr(fitted, "explained_variance_ratio_"):
-        claims.append(ratio_claim(fitted, parameters, X, means, within, priors, 2.0 * bound))
+        claims.append(ratio_claim(fitted, parameters, X, means, within, priors, 4.0 * bound))
     return certificate.with_claims(*claims)
 
 

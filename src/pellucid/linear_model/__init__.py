@@ -11,10 +11,10 @@ from pellucid.linear_model.least_squares.linear_regression import LinearRegressi
 from pellucid.linear_model.logistic.logistic_descent import logistic_descent
 from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
 from pellucid.linear_model.regression_discriminant.regression_discriminant import RegressionDiscriminant
-from pellucid.linear_model.ridge_regression.ridge import Ridge
-from pellucid.linear_model.ridge_regression.ridge_classifier import RidgeClassifier
-from pellucid.linear_model.ridge_regression.ridge_cv import RidgeCV
-from pellucid.linear_model.ridge_regression.ridge_error import ridge_error_split, shrinkage_factors
+from pellucid.linear_model.ridge.ridge import Ridge
+from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
+from pellucid.linear_model.ridge.ridge_cv import RidgeCV
+from pellucid.linear_model.ridge.ridge_error import ridge_error_split, shrinkage_factors
 from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
 from pellucid.linear_model.sgd.perceptron import Perceptron
 from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier

@@ -20,7 +20,7 @@ from pellucid.linear_model.least_squares.least_squares_proof import (
 )
 from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit, solve_directly
 from pellucid.linear_model.least_squares.nonnegative_solvers import solve_nonnegative
-from pellucid.linear_model.ridge_regression.stochastic_average_gradient import ridge_average_gradient
+from pellucid.linear_model.ridge.stochastic_average_gradient import ridge_average_gradient
 from pellucid.numerics.dense_design import DenseDesign
 from pellucid.numerics.design import Design, centering_noise
 

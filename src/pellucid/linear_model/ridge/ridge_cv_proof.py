@@ -14,7 +14,7 @@ from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.linear_model.least_squares.least_squares_proof import prove_line
-from pellucid.linear_model.ridge_regression.ridge_cv_search_proof import SAME_SCORE, left_out_scores, search_claims
+from pellucid.linear_model.ridge.ridge_cv_search_proof import SAME_SCORE, left_out_scores, search_claims
 
 TIE = 1e-6
 """Relative difference of two mean squared errors below which they count as equal."""

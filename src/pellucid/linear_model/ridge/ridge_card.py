@@ -17,12 +17,12 @@ from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, FLAG, FOLDS, LABELS, NONN
 from pellucid.linear_model.label_sets import LabelSetRules
 from pellucid.linear_model.least_squares.least_squares_proof import prove_ridge
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, INFERENCE, LINE, PER_TARGET
-from pellucid.linear_model.ridge_regression.ridge import Ridge
-from pellucid.linear_model.ridge_regression.ridge_classifier import RidgeClassifier
-from pellucid.linear_model.ridge_regression.ridge_classifier_proof import prove_ridge_classifier
-from pellucid.linear_model.ridge_regression.ridge_cv import RidgeCV
-from pellucid.linear_model.ridge_regression.ridge_cv_proof import prove_ridge_cv
-from pellucid.linear_model.ridge_regression.ridge_fit import SOLVERS, check_ridge_combination
+from pellucid.linear_model.ridge.ridge import Ridge
+from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
+from pellucid.linear_model.ridge.ridge_classifier_proof import prove_ridge_classifier
+from pellucid.linear_model.ridge.ridge_cv import RidgeCV
+from pellucid.linear_model.ridge.ridge_cv_proof import prove_ridge_cv
+from pellucid.linear_model.ridge.ridge_fit import SOLVERS, check_ridge_combination
 
 GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 RIDGE: dict[str, Kind] = {
@@ -59,7 +59,7 @@ CARDS = (
         Ridge,
         topics=("LIN-2",),
         prove=prove_ridge,
-        workings="pellucid.linear_model.ridge_regression.ridge_workings:ridge_workings",
+        workings="pellucid.linear_model.ridge.ridge_workings:ridge_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE | Numbers(("n_targets",)) | A_LIST},
         check=check_ridge_combination,
         attributes=FITTED,
@@ -71,7 +71,7 @@ CARDS = (
         RidgeClassifier,
         topics=("LIN-6",),
         prove=prove_ridge_classifier,
-        workings="pellucid.linear_model.ridge_regression.ridge_classifier_workings:ridge_classifier_workings",
+        workings="pellucid.linear_model.ridge.ridge_classifier_workings:ridge_classifier_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE, "class_weight": CLASS_WEIGHT},
         check=check_ridge_combination,
         attributes={**FITTED, "classes_": LABELS, "multilabel_": FLAG},

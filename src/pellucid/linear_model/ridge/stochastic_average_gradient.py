@@ -63,7 +63,7 @@ class _Epoch:
         self.errors, self.seen = np.zeros(n), np.zeros(n, dtype=np.bool_)
 
     def run(self, order: Array) -> None:
-        from pellucid.linear_model.ridge_regression.stochastic_average_kernels import average_gradient_epoch
+        from pellucid.linear_model.ridge.stochastic_average_kernels import average_gradient_epoch
 
         average_gradient_epoch(
             self.design.X, self.design.mean, self.root_weight, self.b, order, self.w, self.errors, self.gradient,

@@ -17,7 +17,7 @@ from sklearn.model_selection import check_cv
 from pellucid.core.certificate import Claim
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.linear_model.ridge_regression.given_predictions import GivenPredictions
+from pellucid.linear_model.ridge.given_predictions import GivenPredictions
 
 SAME_SCORE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """Difference of two scores, relative to the larger of 1 and the score, that rounding may make; by dtype of the rows."""

@@ -25,10 +25,10 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.least_squares.least_squares_fits import fit_directly
-from pellucid.linear_model.ridge_regression.given_predictions import GivenPredictions
-from pellucid.linear_model.ridge_regression.ridge import Ridge
-from pellucid.linear_model.ridge_regression.ridge_cv_proof import penalty_claim
-from pellucid.linear_model.ridge_regression.ridge_cv_solvers import leave_one_out
+from pellucid.linear_model.ridge.given_predictions import GivenPredictions
+from pellucid.linear_model.ridge.ridge import Ridge
+from pellucid.linear_model.ridge.ridge_cv_proof import penalty_claim
+from pellucid.linear_model.ridge.ridge_cv_solvers import leave_one_out
 from pellucid.numerics.design import Design, make_design
 
 

@@ -11,7 +11,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.least_squares.least_squares_proof import chosen_solver
-from pellucid.linear_model.ridge_regression.ridge_fit import fit_ridge, penalties
+from pellucid.linear_model.ridge.ridge_fit import fit_ridge, penalties
 
 
 class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):

@@ -68,7 +68,10 @@ def inference_claims(
         "noise variance": _noise_error(fitted, rows, data, float(fitted.degrees_of_freedom_)),
         "unit covariance": _covariance_error(fitted, rows, penalty, has_factor=has_factor),
     }
-    return [Claim(name, STATEMENT, value, len(rows.mean) * rows.unit, "Fit again.") for name, value in values.items()]
+    return [
+        Claim(name, STATEMENT, value, rows.unit * (1 if name == "noise variance" else len(rows.mean)), "Fit again.")
+        for name, value in values.items()
+    ]
 
 
 def spectrum_claims(fitted: Any, data: TrainingData, *, fit_intercept: bool) -> list[Claim]:

@@ -7,9 +7,7 @@ import pytest
 from tests.false_alarms import ALARMS, HELD, SLOW, Case, Judge, cases, judge
 
 QUICK_CASES = [
-    case
-    for case in cases(quick=True)
-    if case.set == "iris" and case.preparation in ("raw", "float32", "weighted") and case.estimator != "MixedNB"
+    case for case in cases(quick=True) if case.set == "iris" and case.preparation in ("raw", "float32", "weighted")
 ]
 
 

@@ -59,6 +59,8 @@ class CertifiedLine(LinearPredictor, GaussianInference):
         return Fit(
             {"coef_": coef, "intercept_": intercept, **line.noise.known(), **attributes},
             line.trace if trace is None else trace,
-            certificate=least_squares_certificate(evidence, dtype=dtype, tol=line.tol).with_claims(*claims),
+            certificate=least_squares_certificate(
+                evidence, n_features=design.shape[1], dtype=dtype, tol=line.tol
+            ).with_claims(*claims),
             later={**line.noise.later(), **later},
         )

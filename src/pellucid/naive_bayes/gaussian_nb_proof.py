@@ -25,7 +25,7 @@ ROWS_AT_ONCE = 4096
 def prove_gaussian_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate of the fitted attributes, recomputed class by class in two passes."""
     X, weight, n = data.X, data.weights, data.X.shape[0]
-    total, bound = float(weight.sum()), sum_error(n)
+    total, bound = float(weight.sum()), 2.0 * sum_error(n)  # of the stored sums and of these
     rows_of = rows_by_class(data.y, len(data.classes))
     counts = np.array([weight[rows].sum() for rows in rows_of])
     center, overall = weighted_moments(X, np.arange(n), weight)
@@ -50,7 +50,7 @@ def prove_gaussian_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certi
 def spot_check_gaussian_nb(fitted: Any, parameters: Any, part: Any, data: TrainingData, n_parts: int) -> Certificate:
     """Return the certificate of a fit: the moments of its last part measured on a few columns, the rest from these."""
     n, p = data.X.shape
-    bound, columns = sum_error(n), few_columns(p)
+    bound, columns = 2.0 * sum_error(n), few_columns(p)
     counts, mean, variance = spot_moments(data.X, columns, data.y, data.weight, len(data.classes))
     total = np.where(fitted.class_count_ > 0, fitted.class_count_, 1.0)[:, None]
     share = fitted.class_count_ / fitted.class_count_.sum()

@@ -42,7 +42,7 @@ def prove_gaussian(mean: Array, covariance: Array, data: SampleData, prior: Any)
     toward_prior = added.place - mean
     size = (data.total + added.rows) * (np.abs(mean) + np.sqrt(variance))
     score = float(np.max(np.abs(shift + added.rows * toward_prior) / size))
-    bound = sum_error(len(data.values))
+    bound = 2.0 * sum_error(len(data.values))  # of the stored sums and of these
     claims = [Claim("mean score", "relative size of the gradient in the mean, 0 up to rounding", score, bound)]
     if not added.fixes_spread:
         seen = float(np.max((EPSILON * mean) ** 2 / variance))  # what rounding of the mean adds to the scatter

@@ -68,8 +68,10 @@ def inference_claims(
         "noise variance": _noise_error(fitted, rows, data, float(fitted.degrees_of_freedom_)),
         "unit covariance": _covariance_error(fitted, rows, penalty, has_factor=has_factor),
     }
+    # the trace of an inverse rounds most, and what hangs on it, a quantile of t, least
+    bounds = {"noise variance": rows.unit, "degrees of freedom": max(1e-6, 100 * rows.unit)}
     return [
-        Claim(name, STATEMENT, value, rows.unit * (1 if name == "noise variance" else len(rows.mean)), "Fit again.")
+        Claim(name, STATEMENT, value, bounds.get(name, len(rows.mean) * rows.unit), "Fit again.")
         for name, value in values.items()
     ]
 

@@ -21,6 +21,9 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_squares.inference_proof import inference_claims, spectrum_claims
 
+MANY_FEATURES = 16
+"""Of more features the rounding adds up, as the root of their number."""
+
 DIGITS_LOST = 1e-3
 """Relative error of the coefficients above which fewer than three digits can be trusted."""
 
@@ -46,9 +49,9 @@ class Evidence:
     training_error: float | None = None
 
 
-def least_squares_certificate(evidence: Evidence, *, dtype: Any, tol: float = 0.0) -> Certificate:
+def least_squares_certificate(evidence: Evidence, *, n_features: int, dtype: Any, tol: float = 0.0) -> Certificate:
     """Return the claims for the evidence. ``tol`` is the tolerance of an iterative solver, 0 for a direct one."""
-    rounding = rounding_unit(dtype)
+    rounding = rounding_unit(dtype) * max(1.0, np.sqrt(n_features / MANY_FEATURES))
     bound = max(rounding, tol)
     remedy = "Check the data for extreme values." if tol == 0.0 else "Raise max_iter, or use solver='auto'."
     claims = [
@@ -220,7 +223,7 @@ def prove_least_squares(
     )
     if A is not None and tol == 0.0 and not positive:
         evidence = _with_factored(evidence, A, w, residual, alpha, size, np.hypot(b_norm, y_noise), noise)
-    return least_squares_certificate(evidence, dtype=X.dtype, tol=tol)
+    return least_squares_certificate(evidence, n_features=X.shape[1], dtype=X.dtype, tol=tol)
 
 
 def nonnegative_gradient(gradient: Array, w: Array) -> Array:

@@ -12,6 +12,7 @@ from scipy.linalg import eigvalsh, svdvals
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.linear_model.least_squares.least_squares_proof import (
+    MANY_FEATURES,
     Evidence,
     coefficient_error,
     gradient_evidence,
@@ -31,9 +32,6 @@ MOST_REFINEMENTS = 8
 
 SETTLED = 4 * EPS
 """A correction that moves the fit by less than this, relative to its size, is rounding."""
-
-MANY_FEATURES = 16
-"""With more features than this the rounding errors of each add up, like steps of random sign."""
 
 SMALLEST = 1e-150
 """Squares of smaller numbers underflow in float64."""

@@ -170,4 +170,4 @@ def test_a_progress_bar_moves_with_every_fold():
     X = rng.standard_normal((40, 5))
     count = Count()
     LassoCV(cv=4).set_callbacks(count).fit(X, X[:, 0] + rng.standard_normal(40))
-    assert count.steps == 5  # four folds and the final fit
+    assert count.steps == 6  # four folds, the final fit, and the empty task that ends every iterative fit

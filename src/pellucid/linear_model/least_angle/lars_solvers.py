@@ -139,7 +139,7 @@ class _State:
         if leaving is not None:
             self._drop(leaving)
         if length > 0.0:
-            self._settle()
+            self._begin_anew()
         return entering
 
     def _allowed_direction(self) -> tuple[Array, Array]:
@@ -160,7 +160,7 @@ class _State:
                 self.turned_away.append(j)
             self._drop(int(wrong[first]))
 
-    def _settle(self) -> None:
+    def _begin_anew(self) -> None:
         """Begin anew at another point: active in the lasso are columns with coefficients of their sign."""
         self.direction[:] = 0.0
         self.idle[self.turned_away] = True

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from scipy.linalg.blas import dgemm, dsyrk
 
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
@@ -179,15 +178,15 @@ class DenseDesign:
         p = self.shape[1]
 
         def work(part: slice) -> tuple[Array, Array, Array]:
-            total, moments = np.zeros((p, p), order="F"), []
+            total, product, moments = np.zeros((p, p)), np.empty((p, p)), []
             for rows, block in self._raw(part) if plain else self._centered(part):
-                total = dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True)
+                _add_square(block, product, total)
                 moments.append(self._pull_and_sums(block, b[rows]))
             pulls, sums = zip(*moments, strict=True)
             return total, _total(list(pulls)), _total(list(sums))
 
-        uppers, pulls, sums = zip(*run_blocks(work, self._parts(self.X.size * p)), strict=True)
-        return _mirror_upper(_total(list(uppers))), _total(list(pulls)), _total(list(sums))
+        grams, pulls, sums = zip(*run_blocks(work, self._parts(self.X.size * p)), strict=True)
+        return _total(list(grams)), _total(list(pulls)), _total(list(sums))
 
     def _tiled_products(self, b: Array, plain: bool) -> tuple[Array, Array, Array]:
         """Return the same for many columns."""
@@ -213,12 +212,12 @@ class DenseDesign:
         k = len(columns)
 
         def work(part: slice) -> Array:
-            total = np.zeros((k, k), order="F")
+            total, product = np.zeros((k, k)), np.empty((k, k))
             for _, block in self._centered(part, columns):
-                total = dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True)
+                _add_square(block, product, total)
             return total
 
-        return _mirror_upper(_total(self._run(work)))
+        return _total(self._run(work))
 
     def columns(self, indices: Array) -> Array:
         """Return ``A[:, indices]``, dense, in Fortran order."""
@@ -298,10 +297,11 @@ class DenseDesign:
         return self._pull_and_sums(block, r)[0] if r.size == len(block) else block.T @ r
 
     def _pull_and_sums(self, block: Array, r: Array) -> tuple[Array, Array]:
-        """Return ``block' r`` and the sums of the columns of the block."""
+        """Return ``block' r`` and the sums of the columns of the block, or zeros where nobody needs them any more."""
         if not (self.takes_row_passes and r.size == len(block)):
             with np.errstate(invalid="ignore", over="ignore"):  # whether all was finite, the sums will show
-                return block.T @ r, np.ones(len(block)) @ block
+                sums = np.ones(len(block)) @ block if self._mean is None else np.zeros(block.shape[1])
+                return block.T @ r, sums
         pull, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
         pull_pass(block, np.ascontiguousarray(r).reshape(-1), pull, sums)
         return pull.reshape(-1, *r.shape[1:]), sums
@@ -311,9 +311,9 @@ class DenseDesign:
         both = np.concatenate([np.arange(k) if columns is None else columns, others])
 
         def work(part: slice) -> Array:
-            total = np.zeros((k, len(others)), order="F")
+            total = np.zeros((k, len(others)))
             for _, block in self._centered(part, both):
-                total = dgemm(1.0, block[:, :k].T, block[:, k:].T, beta=1.0, c=total, trans_b=True, overwrite_c=True)
+                total += block[:, :k].T @ block[:, k:]
             return total
 
         return _total(self._run(work))
@@ -367,6 +367,12 @@ class DenseDesign:
             return bool(np.any(np.abs(sample.mean(axis=0)) > FAR_MEAN * sample.std(axis=0)))
 
 
+def _add_square(block: Array, product: Array, total: Array) -> None:
+    """Add ``block' block`` to ``total``; NumPy, unlike SciPy's dsyrk, lets other threads of Python run meanwhile."""
+    with np.errstate(invalid="ignore", over="ignore"):  # whether all was finite, the sums will show
+        total += np.matmul(block.T, block, out=product)
+
+
 def _add_gram(block: Array, total: Array) -> None:
     """Add ``block' block`` to the symmetric matrix ``total``, each tile on a thread of ours."""
     columns = list(_slices(slice(0, len(total)), TILE))
@@ -397,10 +403,3 @@ def _total(parts: list[Array]) -> Array:
 
 def _outer(mean: Array, sums: Array) -> Array:
     return mean * sums if np.ndim(sums) == 0 else np.outer(mean, sums)
-
-
-def _mirror_upper(upper: Array) -> Array:
-    """Return the symmetric matrix whose upper triangle is given, with zeros below it."""
-    whole = upper + upper.T
-    np.fill_diagonal(whole, upper.diagonal())
-    return whole

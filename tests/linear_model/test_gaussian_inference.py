@@ -122,4 +122,4 @@ def test_an_attribute_that_was_set_is_not_computed_over():
     model.noise_variance_ = 7.0
     assert model.noise_variance_ == 7.0
     with pytest.raises(AttributeError, match="no attribute 'nothing_'"):
-        model.nothing_  # noqa: B018
+        model.nothing_  # noqa: B018  (asking is the test)

@@ -21,6 +21,12 @@ def check_sample_weight(sample_weight: Data | None, X: Array) -> Array | None:
     return weight
 
 
+def mean_about_first(rows: Array, weight: Array) -> Array:
+    """Return the weighted mean of rows, taken about the first of them so that a large offset costs no digits."""
+    origin = np.asarray(rows[0], dtype=np.float64)
+    return np.asarray(origin + weight @ (rows - origin) / weight.sum())
+
+
 def relative_weights(weight: Array | None) -> Array | None:
     """Return the weights scaled to mean 1: only their ratios matter, as the loss is a weighted mean."""
     if weight is None:

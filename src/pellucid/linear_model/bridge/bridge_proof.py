@@ -25,6 +25,7 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.core.weights import mean_about_first
 from pellucid.linear_model.least_squares.least_squares_proof import intercept_evidence
 
 REMEDY = "Raise max_iter or tol, or standardize X."
@@ -90,7 +91,7 @@ def prove_bridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     weight = data.weights
     total, mean, y_mean = float(weight.sum()), np.zeros(len(w)), 0.0
     if parameters.fit_intercept:
-        mean, y_mean = A[0] + weight @ (A - A[0]) / total, y[0] + float(weight @ (y - y[0])) / total
+        mean, y_mean = mean_about_first(A, weight), float(mean_about_first(y, weight))
     root = np.sqrt(weight)
     A, b = root[:, None] * (A - mean), root * (y - y_mean)
     residual = b - A @ w

@@ -9,6 +9,7 @@ the singular values :math:`s_j` of :math:`A`, and the noise has the variance :ma
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from pellucid.core.certificate import Claim
 from pellucid.core.rounding import EPSILON
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.core.weights import mean_about_first
 
 MOST_FEATURES = 2000
 """Above this many features the covariance of the coefficients is not kept: it would outgrow the data."""
@@ -43,18 +45,36 @@ class CenteredRows:
         X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
         weight = data.weights
         total = float(weight.sum())
-        mean = X[0] + weight @ (X - X[0]) / total if fit_intercept else np.zeros(X.shape[1])
+        mean = mean_about_first(X, weight) if fit_intercept else np.zeros(X.shape[1])
         A = np.sqrt(weight)[:, None] * (X - mean)
         # what rounding leaves of a constant column is no column
         A[:, np.linalg.norm(A, axis=0) <= 100 * EPSILON * np.abs(mean) * np.sqrt(total)] = 0.0
         return cls(A, mean, total, fit_intercept, 1000 * EPSILON + 16 * float(np.finfo(data.X.dtype).eps))
 
+    @cached_property
+    def singular_values(self) -> Array:
+        """Those of the columns in their units."""
+        return np.asarray(svdvals(self.A, check_finite=False))
+
+    @cached_property
+    def ranks(self) -> Array:
+        """How many directions the columns span, counted in their units and in units of their lengths."""
+        lengths = np.linalg.norm(self.A, axis=0)
+        scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+        noise = 10 * EPSILON * np.abs(self.mean) * np.sqrt(self.total) * (lengths > 0.0)  # what the means leave unknown
+        in_lengths = svdvals(self.A * scale, check_finite=False)
+        return np.array([self._rank(self.singular_values, noise), self._rank(in_lengths, noise * scale)])
+
+    def _rank(self, s: Array, noise: Array) -> int:
+        least = max(100, 10 * min(self.A.shape)) * EPSILON * s.max(initial=0.0)
+        return int(np.sum(s > np.maximum(least, np.linalg.norm(noise))))
+
 
 def inference_claims(
-    fitted: Any, data: TrainingData, *, alpha: Any, fit_intercept: bool, has_factor: bool
+    fitted: Any, data: TrainingData, rows: CenteredRows, *, alpha: Any, has_factor: bool
 ) -> list[Claim]:
     """Return the claims; ``has_factor`` says whether the solver leaves what a covariance is computed from."""
-    rows, alphas = CenteredRows.of(data, fit_intercept=fit_intercept), np.unique(np.asarray(alpha, dtype=np.float64))
+    alphas = np.unique(np.asarray(alpha, dtype=np.float64))
     has_factor = has_factor and len(alphas) == 1
     penalty = float(alphas[0])
     size = np.linalg.norm(rows.A, axis=0) / np.sqrt(rows.total) + np.abs(rows.mean)
@@ -76,17 +96,16 @@ def inference_claims(
     ]
 
 
-def spectrum_claims(fitted: Any, data: TrainingData, *, fit_intercept: bool) -> list[Claim]:
+def spectrum_claims(fitted: Any, rows: CenteredRows) -> list[Claim]:
     """Return the claims about ``singular_`` and ``rank_``; small singular values may come of a squared matrix."""
     if not hasattr(fitted, "singular_"):
         return []
-    rows = CenteredRows.of(data, fit_intercept=fit_intercept)
-    right = svdvals(rows.A, check_finite=False)
+    right = rows.singular_values
     stored = np.asarray(fitted.singular_, dtype=np.float64)
     error = np.inf
     if stored.shape == right.shape:
         error = float(np.max(np.abs(stored - right), initial=0.0)) / max(float(right.max(initial=0.0)), EPSILON)
-    ranks = np.abs(_ranks(rows) - fitted.rank_).min()
+    ranks = np.abs(rows.ranks - fitted.rank_).min()
     return [
         Claim("singular values", "largest error, relative to the largest of them", error, np.sqrt(rows.unit)),
         Claim("rank", "difference from the number of directions that the columns span", float(ranks), 0.0),
@@ -98,25 +117,13 @@ def _difference(stored: float, right: float) -> float:
     return 0.0 if np.isnan(stored) and np.isnan(right) else float(np.abs(stored - right))
 
 
-def _ranks(rows: CenteredRows) -> Array:
-    """Return how many directions the columns span, counted in their units and in units of their lengths."""
-    lengths = np.linalg.norm(rows.A, axis=0)
-    noise = 10 * EPSILON * np.abs(rows.mean) * np.sqrt(rows.total) * (lengths > 0.0)  # what the means leave unknown
-    found = []
-    for scale in (np.ones_like(lengths), 1.0 / np.where(lengths > 0.0, lengths, 1.0)):
-        s = svdvals(rows.A * scale, check_finite=False)
-        least = max(100, 10 * min(rows.A.shape)) * EPSILON * s.max(initial=0.0)
-        found.append(int(np.sum(s > np.maximum(least, np.linalg.norm(noise * scale)))))
-    return np.array(found)
-
-
 def _free_weight(rows: CenteredRows, alpha: float) -> Array:
     """Return what the fit leaves of the total weight; two numbers where the rank depends on the units."""
     n, p = rows.A.shape
     if alpha == 0.0:
-        used = _ranks(rows).astype(np.float64)
+        used = rows.ranks.astype(np.float64)
     elif p <= min(n, MOST_FEATURES):
-        squares = svdvals(rows.A, check_finite=False) ** 2
+        squares = rows.singular_values**2
         used = np.array([np.sum(squares / (squares + alpha))])
     else:  # nobody asks for intervals there: counted as if there were no penalty, by the factor of the solver
         used = np.array([n - rows.fit_intercept, n, p], dtype=np.float64)
@@ -132,7 +139,7 @@ def _noise_error(fitted: Any, rows: CenteredRows, data: TrainingData, free: floa
     if stored.shape != (w.shape[1],) or np.any(stored < 0.0):
         return np.inf
     weight, y = data.weights, np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
-    y_mean = y[0] + weight @ (y - y[0]) / rows.total if rows.fit_intercept else 0.0
+    y_mean = mean_about_first(y, weight) if rows.fit_intercept else 0.0
     b = np.sqrt(weight)[:, None] * (y - y_mean)
     lengths = np.linalg.norm(b - rows.A @ w, axis=0)
     size = np.linalg.norm(b, axis=0) + np.linalg.norm(rows.A, axis=0) @ np.abs(w)

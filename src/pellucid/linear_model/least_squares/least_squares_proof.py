@@ -19,7 +19,8 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.least_squares.inference_proof import inference_claims, spectrum_claims
+from pellucid.core.weights import mean_about_first
+from pellucid.linear_model.least_squares.inference_proof import CenteredRows, inference_claims, spectrum_claims
 
 MANY_FEATURES = 16
 """Of more features the rounding adds up, as the root of their number."""
@@ -126,8 +127,9 @@ def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) ->
     exact = prove(0.0)
     if not (exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive):
         return prove(parameters.tol)
-    exact = exact.with_claims(*_inference(fitted, data, alpha=0.0, parameters=parameters, tol=0.0))
-    return exact.with_claims(*spectrum_claims(fitted, data, fit_intercept=parameters.fit_intercept))
+    rows = CenteredRows.of(data, fit_intercept=parameters.fit_intercept)
+    inference = inference_claims(fitted, data, rows, alpha=0.0, has_factor=not parameters.positive)
+    return exact.with_claims(*inference, *spectrum_claims(fitted, rows))
 
 
 def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -140,7 +142,11 @@ def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate
 def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
     """Return the certificate of the fitted line for these penalties, and of its standard errors."""
     certificate = prove_coefficients(fitted, data, alpha=alpha, parameters=parameters, tol=tol)
-    return certificate.with_claims(*_inference(fitted, data, alpha=alpha, parameters=parameters, tol=tol))
+    if is_too_large(data.X):
+        return certificate
+    rows = CenteredRows.of(data, fit_intercept=parameters.fit_intercept)
+    has_factor = tol == 0.0 and not getattr(parameters, "positive", False)
+    return certificate.with_claims(*inference_claims(fitted, data, rows, alpha=alpha, has_factor=has_factor))
 
 
 def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
@@ -156,13 +162,6 @@ def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameter
         positive=getattr(parameters, "positive", False),
         tol=tol,
     )
-
-
-def _inference(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> list[Claim]:
-    if is_too_large(data.X):
-        return []
-    has_factor = tol == 0.0 and not getattr(parameters, "positive", False)
-    return inference_claims(fitted, data, alpha=alpha, fit_intercept=parameters.fit_intercept, has_factor=has_factor)
 
 
 def is_too_large(X: Data) -> bool:
@@ -233,14 +232,9 @@ def nonnegative_gradient(gradient: Array, w: Array) -> Array:
 
 
 def _means(X: Data, y: Array, weight: Array) -> tuple[Array, Array]:
-    """Return weighted means, taken about the first row so that a large offset costs no digits."""
-    total = weight.sum()
     if sparse.issparse(X):
-        mean = np.asarray(X.astype(np.float64).T @ weight) / total
-    else:
-        origin = np.asarray(X[0], dtype=np.float64)
-        mean = origin + weight @ (X - origin) / total
-    return mean, y[0] + weight @ (y - y[0]) / total
+        return np.asarray(X.astype(np.float64).T @ weight) / weight.sum(), mean_about_first(y, weight)
+    return mean_about_first(X, weight), mean_about_first(y, weight)
 
 
 def _sparse_products(X: Data, w: Array, b: Array, root: Array, mean: Array) -> tuple[Array, Array, Array]:

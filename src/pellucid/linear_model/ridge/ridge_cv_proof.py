@@ -13,6 +13,7 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.core.weights import mean_about_first
 from pellucid.linear_model.least_squares.least_squares_proof import prove_line
 from pellucid.linear_model.ridge.ridge_cv_search_proof import SAME_SCORE, left_out_scores, search_claims
 
@@ -66,7 +67,7 @@ class LeftOutRows:
         y_mean: Any = 0.0
         if fit_intercept:
             dense = dense - dense[0]
-            dense, y_mean = dense - weight @ dense / weight.sum(), y[0] + weight @ (y - y[0]) / weight.sum()
+            dense, y_mean = dense - weight @ dense / weight.sum(), mean_about_first(y, weight)
         share = weight / weight.sum() if fit_intercept else np.zeros(len(y))
         left, s, is_whole = _directions(root * dense, root if fit_intercept else None)
         return cls(y, root, root * (y - y_mean), share, left, s, is_whole)

@@ -37,11 +37,14 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "neighbors": FAMILY,
     "ranking": FAMILY,
     "svm": FAMILY,
+    "tree": FAMILY,
+    "ensemble": FAMILY | {"tree"},
     "tables": BASE,
     "files": BASE | {"tables"},
     "plots": {"core", "drawing", "losses", "model_selection"},
     "bake_off": FAMILY
-    | {"tables", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors", "svm"},
+    | {"tables", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors", "svm"}
+    | {"tree", "ensemble"},
     "report": {"core", "drawing", "bake_off", "tables", "plots", "model_selection"},
     "cli": {"core", "files", "tables", "bake_off", "report", "catalogue", "workings", "probability"},
 }

@@ -1,0 +1,7 @@
+"""Ensembles: many models, one answer."""
+
+from pellucid.core.public_names import name_finder
+
+__all__: list[str] = []
+
+__getattr__ = name_finder(__name__)

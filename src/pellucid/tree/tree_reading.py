@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data
 from pellucid.tree.packed_trees import PackedTrees
 
-BLOCK = 1024
+BLOCK = 4096
 """Rows that walk down one tree after another together: they stay in the cache while the trees pass by."""
 
 WORTH_SHARING = 1 << 13
@@ -21,12 +21,11 @@ WORTH_SHARING = 1 << 13
 
 def leaves(trees: PackedTrees, X: Data) -> Array:
     """Return the leaf of each row in each tree, of shape (n_samples, n_trees), counted within the tree."""
-    from pellucid.tree.packed_trees_kernels import DAMAGED, find_leaves
+    from pellucid.tree.packed_trees_kernels import find_leaves
 
     found = np.empty((X.shape[0], trees.n_trees), dtype=np.int32)
-    _walk(trees, X, lambda rows, part: find_leaves(rows, *_way(trees), found[part]))
-    if (found == DAMAGED).any():
-        raise _damage()
+    starts, steps, threshold, sets = way_down(trees, X.shape[1])
+    _walk(trees, X, lambda rows, part: find_leaves(rows, starts, steps, threshold, sets, found[part]))
     return found
 
 
@@ -41,10 +40,8 @@ def summed_values(trees: PackedTrees, X: Data, start: Array, value: Array | None
     value = trees.value.reshape(trees.n_nodes, -1) if value is None else value
     found = np.array(start, dtype=np.float64, order="C")
     groups = np.arange(trees.n_trees) % n_groups * value.shape[1]
-    sound: list[bool] = []
-    _walk(trees, X, lambda rows, part: sound.append(add_values(rows, *_way(trees), value, groups, found[part])))
-    if not all(sound):
-        raise _damage()
+    starts, steps, threshold, sets = way_down(trees, X.shape[1])
+    _walk(trees, X, lambda rows, part: add_values(rows, starts, steps, threshold, sets, value, groups, found[part]))
     return found
 
 
@@ -83,29 +80,29 @@ def feature_importances(trees: PackedTrees, n_features: int, *, normalize: bool 
     return np.asarray(mean / mean.sum())
 
 
-def _way(trees: PackedTrees) -> Any:
-    """Return the arrays that lead a row to its leaf, in the order of the kernels."""
-    return (
-        *(trees.starts, trees.children_left, trees.children_right, trees.feature, trees.threshold),
-        *(trees.missing_go_to_left, trees.category_row, trees.left_categories),
-    )
+def way_down(trees: PackedTrees, n_columns: int) -> Any:
+    """Return the arrays that lead a row to its leaf, as the kernels want them: a node's numbers next to each other."""
+    from pellucid.tree.packed_trees_kernels import pack_steps
+
+    steps = np.empty((trees.n_nodes, 4), dtype=np.int32)
+    splits = (trees.feature, trees.children_left, trees.children_right, trees.category_row, trees.missing_go_to_left)
+    if not pack_steps(trees.starts, *splits, n_columns, len(trees.left_categories), steps):
+        raise ValueError(
+            "trees must lead every row to a leaf, but a node points outside its tree. Fit the model again."
+        )
+    return trees.starts, steps, trees.threshold, trees.left_categories
 
 
-def _walk(trees: PackedTrees, X: Data, work: Any) -> None:
+def _walk(trees: PackedTrees, X: Data, work: Callable[[Array, slice], None]) -> None:
     """Run ``work(rows, part)`` for all blocks of rows, on all threads."""
+
+    def walk(block: slice) -> None:
+        rows = X[block]
+        work(rows.toarray() if sparse.issparse(rows) else np.ascontiguousarray(rows), block)
+
     shared = X.shape[0] * trees.n_trees >= WORTH_SHARING
-
-    def walk(part: slice) -> None:
-        for block in _blocks(part):
-            rows = X[block]
-            rows = rows.toarray() if sparse.issparse(rows) else np.ascontiguousarray(rows)
-            work(rows, block)
-
-    run_blocks(walk, split_evenly(X.shape[0], thread_count() if shared else 1))
-
-
-def _blocks(part: slice) -> Iterator[slice]:
-    return (slice(start, min(start + BLOCK, part.stop)) for start in range(part.start, part.stop, BLOCK))
+    n_blocks = max(-(-X.shape[0] // BLOCK), thread_count() if shared else 1)
+    run_blocks(walk, split_evenly(X.shape[0], n_blocks))
 
 
 def _ancestors(trees: PackedTrees) -> sparse.csr_matrix:
@@ -120,7 +117,3 @@ def _ancestors(trees: PackedTrees) -> sparse.csr_matrix:
         node, place = parents[node], place - 1
         node, place = node[(inside := node >= 0)], place[inside]
     return sparse.csr_matrix((np.ones(len(indices), dtype=np.int8), indices, ends), shape=(trees.n_nodes,) * 2)
-
-
-def _damage() -> ValueError:
-    return ValueError("trees must lead every row to a leaf, but a node points outside its tree. Fit the model again.")

@@ -164,13 +164,14 @@ def _prove_density(density: Any, X: Array, weight: Array, prior: Any, epsilon: _
     stored = np.asarray(getattr(density, "covariance", density.variance), dtype=np.float64).reshape(covariance.shape)
     deviation, bound = np.sqrt(covariance.diagonal()), 2 * sum_error(X.size)  # of the stored sums and of these
     rounded = 4 * EPSILON * np.abs(mean)  # of the means, seen in the covariance
-    size = np.outer(deviation, deviation) + (np.outer(rounded, rounded) + epsilon.lost) / bound
+    widest = np.maximum(np.abs(centered).max(axis=0), deviation)  # sums about a row that is far out lose this much
+    size = np.outer(widest, widest) + (np.outer(rounded, rounded) + epsilon.lost) / bound
     means = relative_distance(np.atleast_1d(density.mean), mean, np.abs(mean) + deviation)
     spreads = relative_distance(stored, covariance, size)
     return Certificate(
         "exact",
         (
             Claim("means", "distance from the class means, relative to their size and deviation", means, bound),
-            Claim("covariances", "distance from the class covariances, in deviations", spreads, bound),
+            Claim("covariances", "distance from the class covariances, in largest deviations", spreads, bound),
         ),
     )

@@ -18,7 +18,7 @@ CARDS = (
         ID3Classifier,
         topics=("TRE-1",),
         prove=prove_id3,
-        workings=None,
+        workings="pellucid.tree.id3_workings:id3_workings",
         parameters={
             "criterion": OneOf(("gain", "gain_ratio", "gini", "error")),
             "numeric": OneOf((AUTO, NEVER)) | Items(Text() | Whole(low=0)),

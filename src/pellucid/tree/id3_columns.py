@@ -52,7 +52,7 @@ def coded_columns(X: Array, categories: Sequence[Array]) -> CodedColumns:
         column = column_values(X, j)
         if is_numeric[j]:
             if column.dtype.kind == "U":
-                raise ValueError(f"X must hold numbers in column {j} as in the fit, got texts such as {column[0]!r}.")
+                raise ValueError(f"X must hold numbers in column {j} as in the fit, got the text {str(column[0])!r}.")
             values[:, j] = column
         elif column.dtype.kind == known.dtype.kind:  # of texts where training had numbers none is known
             places = np.minimum(np.searchsorted(known, column), len(known) - 1)

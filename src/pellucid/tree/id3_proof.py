@@ -152,7 +152,7 @@ def _is_as_the_rule_says(
         return j == NO_SPLIT
     found = _all_splits(node, rows, categories, parameters, y, weight)
     if j == NO_SPLIT:
-        return len(found.score) == 0 or np.max(found.score - 2 * found.doubt) < parameters.min_gain
+        return len(found.score) == 0 or float(np.max(found.score - 2 * found.doubt)) < parameters.min_gain
     own = np.flatnonzero((found.column == j) & (found.threshold == tree.threshold[node.number]))
     if len(own) == 0:
         return False
@@ -166,7 +166,7 @@ def _is_as_the_rule_says(
 def _must_end(node: _Node, parameters: Any) -> bool:
     is_deep = parameters.max_depth is not None and node.depth >= parameters.max_depth
     is_small = parameters.min_samples_split > 2 and not _reaches(node.value.sum(), parameters.min_samples_split)
-    return len(node.rows) == 0 or np.sum(node.value > 0) < 2 or is_deep or is_small
+    return len(node.rows) == 0 or int(np.sum(node.value > 0)) < 2 or is_deep or is_small
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Growth:
 
     def may_split(self, node: _Node) -> bool:
         """Return whether a node is to be split, if a column can."""
-        is_mixed = len(node.rows) > 0 and np.count_nonzero(node.value) > 1
+        is_mixed = len(node.rows) > 0 and int(np.count_nonzero(node.value)) > 1
         # up to 2 there is no limit: a single row is never mixed, and small weights are not few rows
         is_large = self.min_samples_split <= 2 or bool(enough(node.value.sum(), self.min_samples_split))
         return is_mixed and is_large and node.depth < self.max_depth

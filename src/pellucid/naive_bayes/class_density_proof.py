@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim, worst_claim
+from pellucid.core.column_values import column_values
 from pellucid.core.labels import rows_by_class
 from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.naive_bayes.gaussian_nb_proof import relative_distance, rounded_means, weighted_moments
-from pellucid.naive_bayes.mixed_columns import column_values, guess_density, wanted_densities
+from pellucid.naive_bayes.mixed_columns import guess_density, wanted_densities
 from pellucid.probability.beta import Beta
 from pellucid.probability.density import find_density
 from pellucid.probability.dirichlet import Dirichlet

@@ -123,7 +123,7 @@ class OptimalTreeClassifier(ClassifierMixin, CertifiedEstimator):
     def tree_(self) -> TreeView:
         """The tree as scikit-learn's tools read it."""
         check_is_fitted(self)
-        return TreeView(self.trees_, self.n_features_in_, len(self.classes_))
+        return TreeView(self.trees_, self.n_features_in_, np.array([len(self.classes_)]))
 
     @property
     def gap_(self) -> float:

@@ -58,7 +58,7 @@ def errors_below_splits(
 ):
     """Write for every split the least cost of one more split, or a leaf, on each of its sides.
 
-    Split t of column j has the place ``starts[j] + t`` in ``left`` and ``right``; sides without rows cost infinity.
+    Split t of column j has the place ``starts[j] + t`` in ``left`` and ``right``.
     O(n_columns^2 (n_rows + n_bins^2 n_classes)).
     """
     pairs = np.empty((most_bins, most_bins, n_classes))
@@ -89,19 +89,33 @@ def errors_below_splits(
                 if k == 0:
                     left[place], right[place] = leaf_cost(n_in, penalty), leaf_cost(n_out, penalty)
                 error, _ = least_pair_error(inside, n_in, n_bins[k], is_category[k], below)
-                left[place] = min(left[place], error + 2 * penalty) if left[place] < np.inf else np.inf
+                left[place] = min(left[place], error + 2 * penalty)
                 error, _ = least_pair_error(outside, n_out, n_bins[k], is_category[k], below)
-                right[place] = min(right[place], error + 2 * penalty) if right[place] < np.inf else np.inf
+                right[place] = min(right[place], error + 2 * penalty)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def leaf_cost(counts, penalty):
-    """Return the weight that is not of the largest class, plus the penalty; infinity where there is no weight."""
+    """Return the weight that is not of the largest class, plus the penalty."""
     total, largest = 0.0, 0.0
     for c in range(counts.shape[0]):
         total += counts[c]
         largest = max(largest, counts[c])
-    return total - largest + penalty if total > 0.0 else np.inf
+    return total - largest + penalty
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_inside(codes, rows, is_category, starts, counts):
+    """Write to ``counts`` how many of the rows lie inside each split; its place as above. O(n_rows n_columns)."""
+    for place in range(len(counts)):
+        counts[place] = 0
+    for j in range(codes.shape[1]):
+        for i in rows:
+            place = starts[j] + codes[i, j]
+            if place < starts[j + 1]:  # the last bin of an ordered column is inside none
+                counts[place] += 1
+        for place in range(starts[j] + 1, starts[j] if is_category[j] else starts[j + 1]):
+            counts[place] += counts[place - 1]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
@@ -187,9 +201,6 @@ def two_class_errors_below_splits(
             place, most = starts[j] + t, extremes[j]
             n_in, d_in = n_inside[j, t], inside[j, t]
             n_out, d_out = count - n_in, whole - d_in
-            if n_in <= 0.0 or n_out <= 0.0:
-                left[place] = right[place] = np.inf
-                continue
             two = max(2 * most[0, t] - d_in, d_in - 2 * most[1, t])
             left[place] = min((n_in - abs(d_in)) / 2 + penalty, (n_in - two) / 2 + 2 * penalty)
             two = max(2 * most[2, t] - d_out, d_out - 2 * most[3, t])

@@ -2,10 +2,10 @@ r"""Proof of an optimal tree: its cost, recomputed, and that no tree over the sa
 
 Trees of depth two are compared by exhaustive counting: with :math:`A` the matrix of which row lies inside which split,
 :math:`A^\top \mathrm{diag}(w_c) A` holds the weight of class :math:`c` inside every pair of splits, and from it come
-the errors of all four leaves. Above depth two the thresholds of a column are gone through by halves. A side that gains
-rows costs no less: what the left side costs at a lower threshold and the right side at a higher one bounds the cost of
-all thresholds between them. Where all this takes too much work, trees with upper splits drawn at random are compared
-instead, and the certificate says so.
+the errors of all four leaves. Above depth two the thresholds of a column are gone through, those first that may cost
+least. A side that gains rows costs no less, and one that loses rows costs less by at most their weight: so what is
+found for one threshold bounds all others. Where all this takes too much work, trees with upper splits drawn at random
+are compared instead, and the certificate says so.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pellucid.tree.optimal_tree_columns import BinnedColumns, binned_columns, ca
 from pellucid.tree.packed_trees import NO_CATEGORIES, WORD, PackedTrees
 from pellucid.tree.plain_walk import rows_of_nodes
 
-MOST_WORK = 1e11
+MOST_WORK = 5e11
 """Multiplications that ``verify`` spends on the lower bound."""
 MOST_SPLITS = 2000
 """Splits of all columns together up to which pairs of them are counted."""
@@ -144,6 +144,7 @@ def _recounted(tree: PackedTrees, data: TrainingData) -> tuple[float, float]:
 
 def _sampled_claim(search: _Search, depth: int, goal: float, n_drawn: int) -> Claim:
     rng = np.random.default_rng(len(search.y))
+    search.work = -np.inf  # a sample is no longer limited
     rows = np.arange(len(search.y))
     cheaper = sum(search.cost_of_drawn(rows, depth, rng) < goal for _ in range(n_drawn))
     statement = (
@@ -177,7 +178,9 @@ class _Search:
         every = np.arange(len(self.y))
         sizes = np.diff(self.columns.starts).tolist()
         parts = [self.columns.inside(every, j, t) for j, size in enumerate(sizes) for t in range(size)]
-        return np.array(parts, dtype=np.float64).reshape(self.n_splits, len(self.y)).T
+        is_exact = self.total < 2**24 and np.array_equal(self.weight, np.floor(self.weight))
+        dtype = np.float32 if is_exact else np.float64  # sums of whole numbers are exact in both
+        return np.ascontiguousarray(np.array(parts, dtype=dtype).reshape(self.n_splits, len(self.y)).T)
 
     def leaf(self, rows: Array) -> float:
         """Return the cost of a leaf."""
@@ -203,21 +206,23 @@ class _Search:
         """Return the least cost of a tree of depth two, from the weights of the classes inside all pairs of splits."""
         assert self.inside is not None
         self._spend(len(rows) * self.n_splits**2 * self.n_classes)
-        inside, n_classes = self.inside[rows], self.n_classes
-        weighted = [inside * (self.weight[rows] * (self.y[rows] == c))[:, None] for c in range(n_classes)]
-        pairs = [of.T @ inside for of in weighted]
-        single = [of.sum(axis=0) for of in weighted]
-        whole = [float((self.weight[rows] * (self.y[rows] == c)).sum()) for c in range(n_classes)]
-        both = np.maximum.reduce(pairs)
-        first = np.maximum.reduce([single[c][:, None] - pairs[c] for c in range(n_classes)])
-        second = np.maximum.reduce([single[c][None, :] - pairs[c] for c in range(n_classes)])
-        neither = np.maximum.reduce(
-            [whole[c] - single[c][:, None] - single[c][None, :] + pairs[c] for c in range(n_classes)]
-        )
-        count = sum(single)
-        left = _with_leaf(count, (both + first).max(axis=1), np.maximum.reduce(single), self.penalty)
-        outside = [whole[c] - single[c] for c in range(n_classes)]
-        right = _with_leaf(sum(outside), (second + neither).max(axis=1), np.maximum.reduce(outside), self.penalty)
+        inside = self.inside[rows]
+        weights = [self.weight[rows] * (self.y[rows] == c) for c in range(self.n_classes)]
+        most, beside = np.full((2, self.n_splits, self.n_splits), 0.0, dtype=inside.dtype)
+        most_out, beside_out = np.full((2, self.n_splits, self.n_splits), 0.0, dtype=inside.dtype)
+        single = [weight.astype(inside.dtype) @ inside for weight in weights]
+        for weight, of in zip(weights, single, strict=True):
+            pairs = (inside * weight.astype(inside.dtype)[:, None]).T @ inside
+            np.maximum(most, pairs, out=most)
+            np.maximum(beside, of[:, None] - pairs, out=beside)
+            pairs = of - pairs
+            np.maximum(most_out, pairs, out=most_out)
+            np.maximum(beside_out, (weight.sum() - of).astype(inside.dtype)[:, None] - pairs, out=beside_out)
+        most += beside
+        most_out += beside_out
+        outside = [weight.sum() - of for weight, of in zip(weights, single, strict=True)]
+        left = _with_leaf(sum(single), most.max(axis=1), np.maximum.reduce(single), self.penalty)
+        right = _with_leaf(sum(outside), most_out.max(axis=1), np.maximum.reduce(outside), self.penalty)
         return min(self.leaf(rows), float((left + right).min()))
 
     def lower_bound(self, rows: Array, depth: int, goal: float) -> float:
@@ -229,42 +234,42 @@ class _Search:
             return self.one(rows)
         if depth == 2 and self.inside is not None:
             return self.two(rows)
-        least = min(leaf, goal)
-        for j, is_category in enumerate(self.columns.is_category):
-            used = np.unique(self.columns.codes[rows, j])
-            if is_category:
-                for cut in used.tolist():
-                    least = min(least, self._split_bound(rows, j, cut, depth, goal))
-            elif len(used) > 1:
-                least = min(least, self._column_bound(rows, j, used[:-1], depth, goal))
+        whole = self.lower_bound(rows, depth - 1, goal)  # bounds each side of that depth, less the rows it lacks
+        least = min(leaf, whole, goal)
+        for j in range(len(self.columns.cuts)):
+            least = min(least, self._column_bound(rows, j, depth, goal, whole))
         return least
 
-    def _split_bound(self, rows: Array, j: int, cut: int, depth: int, goal: float) -> float:
-        inside = self.columns.inside(rows, j, cut)
-        if inside.all():
-            return np.inf
-        left = self.lower_bound(rows[inside], depth - 1, goal - self.penalty)
-        if left + self.penalty >= goal:
-            return left + self.penalty
-        return left + self.lower_bound(rows[~inside], depth - 1, goal - left)
+    def _column_bound(self, rows: Array, j: int, depth: int, goal: float, whole: float) -> float:
+        """Return a lower bound of all trees that split this column first: the goal, or what a split may cost less.
 
-    def _column_bound(self, rows: Array, j: int, cuts: Array, depth: int, goal: float) -> float:
-        """Return a lower bound over all thresholds of a column, their range halved until no part may reach the goal."""
-        least, waiting = np.inf, [(0, len(cuts), self.penalty, self.penalty)]
-        while waiting:
-            start, stop, below, above = waiting.pop()  # what the left side costs before, the right side after
-            if start >= stop:
-                continue
-            if below + above >= goal:
-                least = min(least, below + above)
-                continue
-            middle = (start + stop) // 2
-            inside = self.columns.inside(rows, j, int(cuts[middle]))
-            left = self.lower_bound(rows[inside], depth - 1, goal - self.penalty)
-            right = self.lower_bound(rows[~inside], depth - 1, goal - self.penalty)
-            least = min(least, left + right)
-            waiting += [(start, middle, below, max(right, above)), (middle + 1, stop, max(left, below), above)]
-        return least
+        ``left`` and ``right`` hold what is known of the sides of each split; what is found for one bounds the others.
+        """
+        used, places = np.unique(self.columns.codes[rows, j], return_inverse=True)
+        is_category = bool(self.columns.is_category[j])
+        counted = np.bincount(places, self.weight[rows])
+        below = counted if is_category else np.cumsum(counted)[:-1]
+        if len(used) < 2:
+            return goal
+        left = np.maximum(self.penalty, whole - (counted.sum() - below))
+        right = np.maximum(self.penalty, whole - below)
+        while True:
+            total = left + right
+            tied = np.flatnonzero(total <= total.min())
+            t = int(tied[len(tied) // 2])
+            if total[t] >= goal:
+                return goal
+            inside = self.columns.inside(rows, j, int(used[t]))
+            left[t] = max(left[t], self.lower_bound(rows[inside], depth - 1, goal - right[t]))
+            if left[t] + right[t] < goal:
+                right[t] = max(right[t], self.lower_bound(rows[~inside], depth - 1, goal - left[t]))
+            if left[t] + right[t] < goal:
+                return float(left[t] + right[t])
+            if not is_category:
+                left[t:] = np.maximum(left[t:], left[t])
+                left[:t] = np.maximum(left[:t], left[t] - (below[t] - below[:t]))
+                right[:t] = np.maximum(right[:t], right[t])
+                right[t:] = np.maximum(right[t:], right[t] - (below[t:] - below[t]))
 
     def cost_of_drawn(self, rows: Array, depth: int, rng: np.random.Generator) -> float:
         """Return the least cost of the trees whose upper splits are drawn at random."""
@@ -288,5 +293,5 @@ class _Search:
 
 def _with_leaf(count: Any, right_of_two: Array, right_of_one: Array, penalty: float) -> Array:
     """Return the cost of a side: one more split or a leaf, whichever is less; infinity where there are no rows."""
-    cost = np.minimum(count - right_of_two + 2 * penalty, count - right_of_one + penalty)
-    return np.where(count > 0, cost, np.inf)
+    count, two, one = (np.asarray(part, dtype=np.float64) for part in (count, right_of_two, right_of_one))
+    return np.where(count > 0, np.minimum(count - two + 2 * penalty, count - one + penalty), np.inf)

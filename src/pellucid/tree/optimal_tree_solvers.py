@@ -72,11 +72,12 @@ class TreeSearch:
     def __post_init__(self) -> None:
         from pellucid.tree.optimal_tree_kernels import (
             best_split,
+            count_inside,
             errors_below_splits,
             two_class_errors_below_splits,
         )
 
-        self._best_split = best_split
+        self._best_split, self._count_inside = best_split, count_inside
         self._errors_below: Callable[..., None] = (
             two_class_errors_below_splits if self.n_classes == 2 else errors_below_splits
         )
@@ -140,10 +141,13 @@ class TreeSearch:
         return Found(cost, cost, Split(column, cut, sides[0].tree, sides[1].tree))
 
     def _sides(self, rows: Array) -> tuple[Array, Array]:
-        """Return for every split the cost of its sides, with one more split on each."""
+        """Return for every split the cost of its sides, with one more split on each; infinity where one is empty."""
         left, right = np.empty(self._starts[-1]), np.empty(self._starts[-1])
         arguments = (*self._described, self._starts, self.penalty, left, right)
         self._errors_below(self.columns.codes, rows, self.y, self.weight, *arguments)
+        counts = np.empty(self._starts[-1], dtype=np.int64)
+        self._count_inside(self.columns.codes, rows, self.columns.is_category, self._starts, counts)
+        left[(counts == 0) | (counts == len(rows))] = math.inf
         return left, right
 
     def _halves(self, rows: Array, column: int, cut: int) -> tuple[Array, Array]:

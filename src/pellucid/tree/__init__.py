@@ -2,7 +2,8 @@
 
 from pellucid.core.public_names import name_finder
 from pellucid.tree.id3_classifier import ID3Classifier
+from pellucid.tree.optimal_tree_classifier import OptimalTreeClassifier
 
-__all__ = ["ID3Classifier"]
+__all__ = ["ID3Classifier", "OptimalTreeClassifier"]
 
 __getattr__ = name_finder(__name__)

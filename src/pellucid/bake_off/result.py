@@ -12,6 +12,7 @@ from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import Judgement
 from pellucid.core.certificate import Certificate
 from pellucid.model_selection import ErrorCurve, Opening
+from pellucid.tables.reading import notes_of
 from pellucid.tables.understanding import Columns, Target
 
 
@@ -61,6 +62,11 @@ class BakeOffResult:
         """What the fit of the model proved about itself."""
         certificate: Certificate = self.model[-1].certificate_
         return certificate
+
+    @property
+    def done_to_data(self) -> list[str]:
+        """How the table was read, in sentences, as far as that was unusual."""
+        return notes_of(self.table)
 
     @property
     def baseline(self) -> MethodScore | None:

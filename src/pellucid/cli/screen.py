@@ -72,6 +72,8 @@ def time_left(seconds: float) -> str:
 def print_result(result: BakeOffResult, console: Console, *, model_file: Path, report_file: Path) -> None:
     """Print the guess, the leaderboard, the estimate, the certificate, what to beware of, and where the files are."""
     target = result.target
+    for note in result.done_to_data:
+        console.print(note, highlight=False, markup=False)
     console.print(f"{target.name}: {target.task}, because {target.reason}.", highlight=False, markup=False)
     console.print(_leaderboard(result))
     console.print(_verdict(result), highlight=False, markup=False)

@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 
 from pellucid.bake_off import BakeOffResult
-from pellucid.bake_off.comparison import MethodScore, Untried
+from pellucid.bake_off.comparison import Untried
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import Judgement, confusion_of
+from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.result import Plan
+from pellucid.bake_off.scores import MethodScore
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.model_selection import ErrorCurve, Opening, ScoreInterval
 from pellucid.report import format_number, render_fit_report
@@ -59,7 +61,7 @@ CURVE = ErrorCurve(
 
 def score(name, mean, standard_error, balanced=None, is_baseline=False):
     contestant = Contestant(name, f"what {name} does", list, is_baseline=is_baseline)
-    return MethodScore(contestant, np.array([mean]), balanced, 3.0, 0.1, standard_error)
+    return MethodScore(contestant, np.array([mean]), balanced, 3.0, Pace(100, 0.1), standard_error)
 
 
 def certified(certificate):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from pellucid.bake_off.comparison import MethodScore, Untried, why
+from pellucid.bake_off.comparison import Untried
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import Judgement
+from pellucid.bake_off.scores import MethodScore, why
 from pellucid.core.certificate import Certificate
 from pellucid.model_selection import ErrorCurve, Opening
 from pellucid.tables.reading import notes_of

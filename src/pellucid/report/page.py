@@ -13,9 +13,9 @@ from markupsafe import Markup, escape
 
 import pellucid
 from pellucid.bake_off import BakeOffResult
-from pellucid.bake_off.comparison import MethodScore
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import confusion_of, reliability
+from pellucid.bake_off.scores import MethodScore
 from pellucid.core.certificate import GRADES
 from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures

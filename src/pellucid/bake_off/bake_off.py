@@ -145,7 +145,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     n_rows = chosen.pace.rows_within((budget.seconds_left() - REPORT_SECONDS) / REFITS)
     model, warned = _fit(chosen.contestant, columns, *_some_rows(table.X, target.values, n_rows, plan.seed))
     if n_rows < len(table.X):
-        warned.append(learned_from_part(n_rows, len(table.X)))
+        warned.append(learned_from_part(n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
     learned, _ = _fit(chosen.contestant, columns, *_some_rows(*learning, n_rows, plan.seed))
     test = vault.open(f"final estimate of {chosen.name}")

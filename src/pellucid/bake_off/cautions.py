@@ -30,10 +30,10 @@ def cautions_on_time(untried: Iterable[Untried], interrupted: bool) -> list[str]
     return cautions
 
 
-def learned_from_part(n_rows: int, n_all: int) -> str:
+def learned_from_part(n_rows: int, n_all: int, n_compared: int) -> str:
     """Return the word about a model that could not learn from all rows."""
     return (
-        f"The model learned from {n_rows:,} of the {n_all:,} rows, drawn at random: as many as the time allowed. Give "
+        f"The methods were compared on {n_compared:,} rows, and the model learned from {n_rows:,} of the {n_all:,} rows, drawn at random: as many as the time allowed. Give "
         "more with --time; with these rows only, pellucid verify finds other data than it learned from."
     )
 

@@ -92,7 +92,8 @@ class _Comparison:
         for contestant in suited:
             self._take(contestant.name, self._attempt(contestant, self._reserve(), partial(self._folds, contestant)))
         if best_of(self.scores) is None and best_of(in_heats) is not None:
-            return in_heats, self.untried
+            names = {score.name for score in in_heats}
+            return in_heats, [one for one in self.untried if one.name not in names]
         return self.scores, self.untried
 
     def _run_heats(

@@ -22,6 +22,9 @@ REPEATS = 3
 CENTRAL = (0.005, 0.995)
 """Quantiles between which a curve is drawn: a few far values would squeeze it."""
 
+MOST_POINTS = 400
+"""Of a curve."""
+
 
 @dataclass(frozen=True)
 class Importance:
@@ -116,6 +119,7 @@ def effects(model: Pipeline, read: pd.DataFrame) -> list[Effect]:
 def _curve(branch: Any, weights: Array, middle: pd.Series, column: pd.Series, name: str) -> Effect:
     low, high = column.quantile(CENTRAL)
     values = np.unique(np.clip(np.unique(column.to_numpy()), low, high))
+    values = values[np.unique(np.linspace(0, len(values) - 1, MOST_POINTS).astype(int))]
     asked = pd.DataFrame(np.tile(middle.to_numpy(), (len(values) + 1, 1)), columns=middle.index)
     asked.loc[: len(values) - 1, name] = values  # the last row is the median in every column
     score = branch.transform(asked) @ weights

@@ -21,6 +21,7 @@ from pellucid.bake_off.judgement import judge
 from pellucid.bake_off.leakage import find_leaks
 from pellucid.bake_off.result import BakeOffResult, Plan
 from pellucid.bake_off.scores import MethodScore, best_of, choose
+from pellucid.bake_off.tree_story import tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
@@ -151,6 +152,8 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     test = vault.open(f"final estimate of {chosen.name}")
     judgement = judge(learned, learning, test, **options)
     shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options))
+    story = _in_time(budget, lambda: tell_trees(learned, columns, *test))
+    curves = _in_time(budget, lambda: effects(model, table.X))
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, **options)
     weights, intercept = coefficients(model, columns)
@@ -170,7 +173,8 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         importances=shuffled,
         coefficients=without_steps(weights),
         intercept=intercept,
-        effects=effects(model, table.X),
+        effects=[] if isinstance(curves, str) else curves,
+        story=story,
         cautions=(*not_done, *cautions_on_result(chosen, scores, judgement, leaks, target, columns), *warned),
         interrupted=budget.interrupted,
         seconds=time.monotonic() - start,

@@ -297,7 +297,7 @@ TREE = (
 def test_a_tree_is_drawn_with_its_questions_and_answers():
     page = page_of(class_result(story=TreeStory(TREE, (ExampleRow("no", "yes", "no, because age ≤ 41."),))))
     assert "age ≤ 41 &amp; &lt;b&gt;" in page
-    assert "a question that is far t…" in page
+    assert "a question that is far…" in page
     assert "<title>a question that is far too long for its box</title>" in page
     assert page.count('class="weight"') == 3
     assert "no, because age ≤ 41. It was yes." in page

@@ -71,7 +71,7 @@ def _edges(nodes: Sequence[StoryNode], depth: Sequence[int], height: Sequence[fl
 def _box(node: StoryNode, level: int, y: float, largest: float) -> Markup:
     x = MARGIN + level * COLUMN
     if node.question:
-        short = node.question if len(node.question) <= LONGEST else f"{node.question[: LONGEST - 1]}…"
+        short = node.question if len(node.question) <= LONGEST else f"{node.question[: LONGEST - 1].rstrip()}…"
         return Markup(
             '<g><title>{}</title><rect x="{}" y="{}" width="{}" height="28" rx="5" class="question"/>'
             '<text x="{}" y="{}" text-anchor="middle">{}</text></g>'

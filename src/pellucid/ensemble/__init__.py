@@ -1,7 +1,9 @@
 """Ensembles: many models, one answer."""
 
 from pellucid.core.public_names import name_finder
+from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
+from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
 
-__all__: list[str] = []
+__all__ = ["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"]
 
 __getattr__ = name_finder(__name__)

@@ -288,8 +288,8 @@ def scan(orders, line, start, stop, skip, ranks, j, table, codes, y, places, med
         )
     else:
         found = scan_numbers(
-            orders, line, start, stop, skip, ranks, j, y, table.pairs, room.floats, whole, limits, rules.criterion, base,
-            found,
+            orders, line, start, stop, skip, ranks, j, y, table.pairs, room.floats, whole, limits, rules.criterion,
+            base, found,
         )  # fmt: skip
     return found
 

@@ -227,7 +227,7 @@ def test_version(capsys):
         (("fit", "TABLE", "--target", "price", "--time", "0s"), "time must be a duration above 0"),
         (("fit", "TABLE", "--target", "price", "--recipe", "luck"), "luck"),
         (("fit", "missing.csv", "--target", "y"), "which does not exist"),
-        (("fit", "TABLE.docx", "--target", "y"), "table must be one of .csv, .tsv, .parquet, .xlsx"),
+        (("fit", "TABLE.docx", "--target", "y"), "table must be one of .csv, .tsv, .csv.gz"),
         (("fit", "TABLE", "--target", "price", "--folds", "1"), "--folds"),
         (("fit", "TABLE"), "Missing option '--target'"),
         (("fit", "TABLE", "--target", "price", "--out", "CARS"), "out must be a folder"),

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
 
 from pellucid.files.writing import model_bytes
 from pellucid.tables.column_reader import ColumnReader
@@ -72,6 +72,10 @@ def fitted_transformers() -> dict[str, tuple[Any, Any]]:
         "StandardScaler": (StandardScaler().fit(X), X),
         "SimpleImputer": (SimpleImputer(add_indicator=True).fit(gappy), gappy),
         "MissingIndicator": (MissingIndicator().fit(gappy), gappy),
+        "OrdinalEncoder": (
+            OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=2).fit(makers),
+            makers,
+        ),
         "OneHotEncoder": (OneHotEncoder(max_categories=2).fit(makers), makers),
         "TfidfTransformer": (TfidfTransformer().fit(np.abs(X)), np.abs(X)),
         "TfidfVectorizer": (TfidfVectorizer(max_features=3).fit(TEXTS), TEXTS),

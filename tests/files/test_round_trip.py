@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
+
 import numpy as np
 import pytest
 from safetensors import safe_open
@@ -49,7 +51,7 @@ def assert_same(one, other):
         assert len(one) == len(other)
         for a, b in zip(one, other, strict=True):
             assert_same(a, b)
-    elif hasattr(one, "get_params"):
+    elif hasattr(one, "get_params") or (is_dataclass(one) and type(one).__module__.startswith("pellucid.tree")):
         assert_same_state(one, other)
     else:
         assert one == other or (one != one and other != other)

@@ -27,6 +27,8 @@ def spoiled(name, spoil, tmp_path):
         ("OneHotEncoder", lambda m: m._infrequent_indices.append(None), "_infrequent_indices must have 1 entries"),
         ("OneHotEncoder", lambda m: m.set_params(max_categories=None), "if, and only if, rare ones are grouped"),
         ("OneHotEncoder", lambda m: m._infrequent_indices.__setitem__(0, np.array([5])), "must rise and stay below 3"),
+        ("OrdinalEncoder", lambda m: m._infrequent_indices.__setitem__(0, np.array([5])), "must rise and stay below 3"),
+        ("OrdinalEncoder", lambda m: m.categories_.__setitem__(0, np.array([1.0, np.nan, 2.0])), "must have no gaps"),
         ("SimpleImputer", lambda m: setattr(m, "indicator_", None), "indicator_ of SimpleImputer must be"),
         ("MissingIndicator", lambda m: setattr(m, "features_", np.array([9])), "must be below 2"),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from pellucid.tables.preparation import is_sparse, readable_names, standardized, stepped, unchanged
+from pellucid.tables.preparation import coded, is_sparse, readable_names, standardized, stepped, unchanged
 from pellucid.tables.understanding import Columns
 
 READ = pd.DataFrame({"size": [1.0, np.nan, 5.0, 3.0], "city": ["Bern", np.nan, "Bern", "Basel"]}).astype(
@@ -47,6 +47,22 @@ def test_steps_are_added():
 def test_methods_that_take_words_get_them():
     X = unchanged(COLUMNS, READ).fit_transform(READ)
     assert X.tolist() == [[1.0, "Bern"], [3.0, "missing"], [5.0, "Bern"], [3.0, "Basel"]]
+
+
+def test_trees_get_codes_of_words_first_and_gaps_as_gaps():
+    transformer = coded(COLUMNS, READ)
+    X = transformer.fit_transform(READ)
+    np.testing.assert_array_equal(X, [[1, 1.0], [2, np.nan], [1, 5.0], [0, 3.0]])  # Basel 0, Bern 1, missing 2
+    assert names(transformer) == ["city", "size"]
+    assert np.isnan(transformer.transform(READ.assign(city="Genf"))[:, 0]).all()
+
+
+def test_trees_get_terms_of_texts_as_plain_columns():
+    read = pd.DataFrame({"size": [1.0, 2.0, 4.0], "note": ["late again", "", "paid late"]})
+    columns = Columns({"size": "number", "note": "text"}, {})
+    X = coded(columns, read).fit_transform(read)
+    assert isinstance(X, np.ndarray)
+    assert X.shape == (3, 4)
 
 
 def test_texts_make_a_sparse_matrix_of_terms():

@@ -1,10 +1,12 @@
 """Tables from files, and what is said when there is none."""
 
+import zipfile
+
 import pandas as pd
 import pytest
 
 from pellucid.tables import TableError, read_table
-from pellucid.tables.reading import READERS
+from pellucid.tables.reading import READERS, notes_of
 
 FRAME = pd.DataFrame({"size": [1.5, 2.0], "city": ["Bern", "Zürich"]})
 
@@ -14,13 +16,16 @@ def written(tmp_path, suffix):
     {
         ".csv": lambda: FRAME.to_csv(path, index=False),
         ".tsv": lambda: FRAME.to_csv(path, sep="\t", index=False),
+        ".csv.gz": lambda: FRAME.to_csv(path, index=False),
+        ".zip": lambda: FRAME.to_csv(path, index=False, compression={"method": "zip", "archive_name": "table.csv"}),
         ".parquet": lambda: FRAME.to_parquet(path),
+        ".feather": lambda: FRAME.to_feather(path),
         ".xlsx": lambda: FRAME.to_excel(path, index=False),
     }[suffix]()
     return path
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".xlsx"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".zip", ".parquet", ".feather", ".xlsx"])
 def test_every_kind_of_file_gives_the_same_table(suffix, tmp_path):
     pd.testing.assert_frame_equal(read_table(written(tmp_path, suffix)), FRAME, check_dtype=False)
 
@@ -38,7 +43,7 @@ def test_a_reader_that_is_missing_is_named(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("table.docx", b"x", "table must be one of .csv, .tsv, .parquet, .xlsx"),
+        ("table.docx", b"x", "table must be one of .csv, .tsv, .csv.gz"),
         ("table.csv", b"", "must be readable"),
         ("table.parquet", b"not parquet", "must be readable"),
         ("table.xlsx", b"not a workbook", "must be readable"),
@@ -61,3 +66,59 @@ def test_two_columns_of_the_same_name_are_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(READERS, ".parquet", lambda _path: pd.DataFrame([[1, 2]], columns=["a", "a"]))
     with pytest.raises(TableError, match="'a' twice"):
         read_table(tmp_path / "twice.parquet")
+
+
+TEXT = "Größe;Preis;Ort\n1,5;1.200,25;Zürich\n2,0;900,00;Bern\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+def test_encoding_delimiter_and_decimal_comma_are_found(encoding, tmp_path):
+    (tmp_path / "table.csv").write_bytes(TEXT.encode(encoding))
+    frame = read_table(tmp_path / "table.csv")
+    assert frame.to_dict("list") == {"Größe": [1.5, 2.0], "Preis": [1200.25, 900.0], "Ort": ["Zürich", "Bern"]}
+    assert "Its columns are separated by semicolons." in notes_of(frame)
+    assert "Its numbers were read with a decimal comma." in notes_of(frame)
+    assert any("read as" in note for note in notes_of(frame)) == (not encoding.startswith("utf-8"))
+
+
+def test_an_accent_far_down_is_read_too(tmp_path):
+    lines = "size,city\n" + "1,Bern\n" * 60_000 + "2,Z\xfcrich\n"
+    (tmp_path / "table.csv").write_bytes(lines.encode("cp1252"))
+    frame = read_table(tmp_path / "table.csv")
+    assert frame["city"].iloc[-1] == "Zürich"
+    assert notes_of(frame) == ["The file was read as CP1252."]
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("a|b\n1|x, y\n2|z\n", ["a", "b"]),
+        ("a\tb\n1\t2\n", ["a", "b"]),
+        ('a,b\n"x; y",1\n"z; u; v",2\n', ["a", "b"]),
+        ("a\n1\n2\n", ["a"]),
+        ("a;b\n1;2\n", ["a", "b"]),
+    ],
+)
+def test_what_stands_between_the_columns_is_found(content, columns, tmp_path):
+    (tmp_path / "table.csv").write_text(content, encoding="utf-8")
+    assert list(read_table(tmp_path / "table.csv").columns) == columns
+
+
+def test_decimal_points_beside_semicolons_stay_points(tmp_path):
+    (tmp_path / "table.csv").write_text("a;b\n1.5;1,2\n2.5;x\n3.25;y\n", encoding="utf-8")
+    assert read_table(tmp_path / "table.csv")["a"].tolist() == [1.5, 2.5, 3.25]
+
+
+def test_a_name_that_stands_twice_is_told(tmp_path):
+    (tmp_path / "table.csv").write_text("a,a,b\n1,2,3\n", encoding="utf-8")
+    frame = read_table(tmp_path / "table.csv")
+    assert list(frame.columns) == ["a", "a.1", "b"]
+    assert notes_of(frame) == ["Column a stands there more than once: later ones got a number behind it."]
+
+
+def test_an_archive_of_two_tables_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "tables.zip", "w") as archive:
+        archive.writestr("one.csv", "a\n1\n")
+        archive.writestr("two.csv", "a\n1\n")
+    with pytest.raises(TableError, match=r"archive tables.zip must hold one table, got 2 files"):
+        read_table(tmp_path / "tables.zip")

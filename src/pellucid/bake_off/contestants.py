@@ -18,7 +18,7 @@ from pellucid.naive_bayes import MixedNB
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from pellucid.svm import LinearSVC
 from pellucid.tables.preparation import is_sparse, prepared_width, standardized, stepped, unchanged
-from pellucid.tables.understanding import TEXT, Columns
+from pellucid.tables.understanding import TEXT, WORDS, Columns
 
 RIDGE_PENALTIES = tuple(float(alpha) for alpha in np.logspace(-3, 5, 41))
 INNER_FOLDS = 5
@@ -44,6 +44,8 @@ class Contestant:
     is_baseline: bool = False
     takes_sparse: bool = True
     fewest_rows: int = 0
+    takes_categories: bool = False
+    """Whether it splits by categories itself: the words stand first among the prepared columns."""
     growth: float = 1.0
     """The time of a fit and its predictions grows like this power of the number of rows."""
 
@@ -59,9 +61,15 @@ class Contestant:
             return "it does not read texts"
         return ""
 
+    def method(self, columns: Columns) -> Any:
+        """Return the method, not yet fitted, for a table with these columns."""
+        made = self.make()
+        n_words = len(columns.of(WORDS))
+        return made.set_params(categorical_features=list(range(n_words))) if self.takes_categories and n_words else made
+
     def pipeline(self, columns: Columns, read: pd.DataFrame) -> Pipeline:
         """Return the method with its preparation, not yet fitted, for a table as read."""
-        return Pipeline([("prepare", self.prepare(columns, read)), ("method", self.make())])
+        return Pipeline([("prepare", self.prepare(columns, read)), ("method", self.method(columns))])
 
 
 CLASSIFIERS = (

@@ -19,7 +19,15 @@ from pellucid.core.verification import last_step
 from pellucid.files import load
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.reading import check_has_column
-from pellucid.tables.understanding import CLASSIFICATION, NUMBER, REGRESSION, class_labels, guess_task, number_values
+from pellucid.tables.understanding import (
+    CLASSIFICATION,
+    NUMBER,
+    REGRESSION,
+    class_labels,
+    guess_task,
+    number_values,
+    numbers_if_written,
+)
 
 
 def load_model(path: Path) -> Any:
@@ -66,8 +74,9 @@ def training_target(model: Any, frame: pd.DataFrame, target: str) -> tuple[Array
     Rows without a target, and rows of classes the model does not know, were left out of the fit.
     """
     check_has_column(frame, target)
-    rows = frame[target].notna().to_numpy().copy()
-    column = frame[target][rows]
+    whole = numbers_if_written(frame[target])
+    rows = whole.notna().to_numpy().copy()
+    column = whole[rows]
     if not is_classifier(model):
         return rows, number_values(column, target)
     if guess_task(column)[0] == REGRESSION and model.classes_.dtype.kind == "f":

@@ -11,7 +11,8 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column, Table
 
 from pellucid.bake_off import BakeOffResult
-from pellucid.bake_off.comparison import MethodScore, Stage
+from pellucid.bake_off.comparison import Stage
+from pellucid.bake_off.scores import MethodScore
 from pellucid.report import format_number, format_share
 
 
@@ -72,6 +73,8 @@ def time_left(seconds: float) -> str:
 def print_result(result: BakeOffResult, console: Console, *, model_file: Path, report_file: Path) -> None:
     """Print the guess, the leaderboard, the estimate, the certificate, what to beware of, and where the files are."""
     target = result.target
+    for note in result.done_to_data:
+        console.print(note, highlight=False, markup=False)
     console.print(f"{target.name}: {target.task}, because {target.reason}.", highlight=False, markup=False)
     console.print(_leaderboard(result))
     console.print(_verdict(result), highlight=False, markup=False)

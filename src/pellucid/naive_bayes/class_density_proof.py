@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim, worst_claim
+from pellucid.core.column_values import column_values
 from pellucid.core.labels import rows_by_class
 from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.naive_bayes.gaussian_nb_proof import relative_distance, rounded_means, weighted_moments
-from pellucid.naive_bayes.mixed_columns import column_values, guess_density, wanted_densities
+from pellucid.naive_bayes.mixed_columns import guess_density, wanted_densities
 from pellucid.probability.beta import Beta
 from pellucid.probability.density import find_density
 from pellucid.probability.dirichlet import Dirichlet
@@ -164,13 +165,14 @@ def _prove_density(density: Any, X: Array, weight: Array, prior: Any, epsilon: _
     stored = np.asarray(getattr(density, "covariance", density.variance), dtype=np.float64).reshape(covariance.shape)
     deviation, bound = np.sqrt(covariance.diagonal()), 2 * sum_error(X.size)  # of the stored sums and of these
     rounded = 4 * EPSILON * np.abs(mean)  # of the means, seen in the covariance
-    size = np.outer(deviation, deviation) + (np.outer(rounded, rounded) + epsilon.lost) / bound
+    widest = np.maximum(np.abs(centered).max(axis=0), deviation)  # sums about a row that is far out lose this much
+    size = np.outer(widest, widest) + (np.outer(rounded, rounded) + epsilon.lost) / bound
     means = relative_distance(np.atleast_1d(density.mean), mean, np.abs(mean) + deviation)
     spreads = relative_distance(stored, covariance, size)
     return Certificate(
         "exact",
         (
             Claim("means", "distance from the class means, relative to their size and deviation", means, bound),
-            Claim("covariances", "distance from the class covariances, in deviations", spreads, bound),
+            Claim("covariances", "distance from the class covariances, in largest deviations", spreads, bound),
         ),
     )

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from pellucid.core.column_values import column_values
 from pellucid.core.types import Array, Data
 from pellucid.probability.density import Density, find_density
 
 AUTO = "auto"
-
-
-def column_values(X: Array, j: int) -> Array:
-    """Return a column as float64, or as texts if it holds texts."""
-    column = X[:, j]
-    if column.dtype.kind in "US" or (column.dtype == object and isinstance(column[0], str)):
-        return column.astype(str)
-    if column.dtype == object and any(isinstance(value, str) for value in column):
-        raise TypeError(f"X must hold numbers or texts in column {j}, got both. Turn all into text.")
-    return column.astype(np.float64)
 
 
 def declared_categories(X: Data) -> list[bool]:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
+from pellucid.core.column_values import column_values
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
@@ -16,7 +17,7 @@ from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.class_density_solvers import fit_column_densities
 from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.counting_nb_solvers import class_totals
-from pellucid.naive_bayes.mixed_columns import choose_densities, column_values, declared_categories
+from pellucid.naive_bayes.mixed_columns import choose_densities, declared_categories
 from pellucid.probability import Density
 
 

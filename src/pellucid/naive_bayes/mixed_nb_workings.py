@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sympy import Rational, exp, pi, sqrt
 
+from pellucid.core.column_values import column_values
 from pellucid.core.types import Data
 from pellucid.naive_bayes.gaussian_nb_workings import (
     mean_line,
@@ -17,7 +18,7 @@ from pellucid.naive_bayes.gaussian_nb_workings import (
     variance_line,
     variance_of,
 )
-from pellucid.naive_bayes.mixed_columns import choose_densities, column_values, declared_categories
+from pellucid.naive_bayes.mixed_columns import choose_densities, declared_categories
 from pellucid.naive_bayes.prior_workings import (
     Factor,
     decimal,

@@ -15,8 +15,11 @@ from pellucid.core.types import Array
 from pellucid.tables.dates import DATES, PARTS, date_parts, read_dates
 from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import FLAG, KINDS, NUMBER, TEXT, WORDS
+from pellucid.tables.written_numbers import DURATION, WRITTEN_NUMBERS, is_gap, read_written
 
-YES = {"true": 1.0, "yes": 1.0, "1": 1.0, "1.0": 1.0, "false": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0}
+YES = dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), 1.0) | dict.fromkeys(
+    ("false", "no", "n", "f", "0", "0.0"), 0.0
+)
 MOST_SHOWN = 40
 
 
@@ -109,6 +112,11 @@ class ColumnReader(TransformerMixin, BaseEstimator):
             _refuse(column, moments.isna(), "dates like 2024-12-31")
             parts = date_parts(moments, with_hour=name in self.with_hours_)
             return {f"{name} {part}": values for part, values in parts.items()}
+        if kind in WRITTEN_NUMBERS:
+            values = read_written(column, kind)
+            what = "durations like 1:30:00" if kind == DURATION else "numbers"
+            _refuse(column, np.isnan(values) & ~column.map(is_gap).to_numpy(dtype=bool), what)
+            return {name: values}
         return {name: READERS[kind](column)}
 
 
@@ -121,12 +129,14 @@ def _read_numbers(column: pd.Series) -> Array:
 
 def _read_flags(column: pd.Series) -> Array:
     values = column.astype(str).str.strip().str.lower().map(YES).to_numpy(dtype=np.float64, na_value=np.nan)
-    _refuse(column, np.isnan(values), "True or False")
+    _refuse(column, np.isnan(values) & ~column.map(is_gap).to_numpy(dtype=bool), "True or False")
     return values
 
 
 def _read_words(column: pd.Series) -> pd.Series:
-    return column.astype(object).map(lambda value: np.nan if pd.isna(value) else _as_word(value)).astype(object)
+    codes, different = pd.factorize(column.astype(object))
+    words = np.array([*map(_as_word, different), np.nan], dtype=object)  # a gap has the code -1
+    return pd.Series(words[codes], column.index, dtype=object, name=column.name)
 
 
 def _read_texts(column: pd.Series) -> pd.Series:

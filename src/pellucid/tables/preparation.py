@@ -12,7 +12,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from pellucid.tables.step_features import StepFeatures
 from pellucid.tables.understanding import MOST_WORDS, TEXT, WORDS, Columns
@@ -22,6 +22,8 @@ MOST_TERMS = 500
 MANY_ROWS = 500
 RARE = 1 / 5000
 """In a table of many rows, words in fewer than this share of them (and in fewer than five) share a column."""
+MOST_TERMS_OF_TREES = 100
+"""The same for methods that take no sparse matrix."""
 MOST_STEPS, FEWEST_STEPS, ROWS_PER_STEP = 40, 3, 20
 MOST_DENSE_NUMBERS = 30_000_000
 """A matrix of more numbers than this is kept sparse."""
@@ -53,6 +55,19 @@ def unchanged(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
     return ColumnTransformer([branch for branch in branches if branch[2]])
 
 
+def coded(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
+    """Return the transformer for trees: words become codes, first of all columns, and gaps in numbers stay gaps."""
+    numbers, words, texts = _numbers(columns, read), columns.of(WORDS), columns.of(TEXT)
+    branches: list[tuple[str, Any, Any]] = []
+    if words:
+        encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, **_rare_words(read))
+        branches.append(("words", make_pipeline(_filled_words(), encoder), words))
+    if numbers:
+        branches.append(("numbers", StandardScaler(with_mean=False, with_std=False), numbers))  # only makes them floats
+    branches += [(f"text {name}", TfidfVectorizer(max_features=MOST_TERMS_OF_TREES), name) for name in texts]
+    return ColumnTransformer(branches, sparse_threshold=0.0)
+
+
 def is_sparse(columns: Columns, read: pd.DataFrame) -> bool:
     """Return whether the prepared matrix is sparse: there are texts, or very many numbers."""
     return bool(columns.of(TEXT)) or len(read) * prepared_width(columns, read) > MOST_DENSE_NUMBERS
@@ -75,9 +90,8 @@ def _prepared(columns: Columns, read: pd.DataFrame, on_numbers: list[Any]) -> Co
     if words:
         encoder = OneHotEncoder(
             handle_unknown="infrequent_if_exist",
-            min_frequency=max(5, int(RARE * len(read))) if len(read) >= MANY_ROWS else None,
-            max_categories=MOST_WORDS,
             sparse_output=sparse,
+            **_rare_words(read),
         )
         branches.append(("words", make_pipeline(_filled_words(), encoder), words))
     branches += [(f"text {name}", TfidfVectorizer(max_features=MOST_TERMS), name) for name in texts]
@@ -89,11 +103,19 @@ def _readable(name: str, words: list[str]) -> str:
     if branch.startswith("text "):
         return f"{branch.removeprefix('text ')} has {rest!r}"
     if branch == "words":
+        if rest in words:  # as codes
+            return rest
         column = next((column for column in words if rest.startswith(f"{column}_")), "")
         word = rest[len(column) + 1 :]
         return f"{column}: {'rare words' if word == RARE_WORDS else word}"
     missing = rest.removeprefix("missingindicator_")
     return rest if missing == rest else f"{missing} is missing"
+
+
+def _rare_words(read: pd.DataFrame) -> dict[str, Any]:
+    """Return which words share a place, as parameters of an encoder."""
+    frequency = max(5, int(RARE * len(read))) if len(read) >= MANY_ROWS else None
+    return {"min_frequency": frequency, "max_categories": MOST_WORDS}
 
 
 def _filled_words() -> SimpleImputer:

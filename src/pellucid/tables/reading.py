@@ -2,18 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gzip
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 import pandas as pd
 
+from pellucid.tables.csv_dialect import UNICODE, WESTERN, find_dialect, find_encoding
+
+START = 1 << 18
+"""Bytes of a text file that are looked at to find out how it is written."""
+NOTES = "pellucid notes"
+"""Where a table keeps, among its attributes, how it was read."""
+
+
+def _read_text(path: Path, delimiter: str | None = None) -> pd.DataFrame:
+    with _opened(path) as file:
+        start = file.read(START)
+    encoding = find_encoding(start)
+    try:
+        return _read_text_as(path, start, encoding, delimiter)
+    except UnicodeDecodeError:
+        if encoding != UNICODE:
+            raise
+        return _read_text_as(path, start, WESTERN, delimiter)  # the first bytes were plain, others are not
+
+
+def _read_text_as(path: Path, start: bytes, encoding: str, delimiter: str | None) -> pd.DataFrame:
+    dialect = find_dialect(start, encoding, delimiter)
+    with _opened(path) as file:
+        frame = pd.read_csv(
+            file,
+            sep=dialect.delimiter,
+            encoding=dialect.encoding,
+            decimal=dialect.decimal,
+            thousands=dialect.thousands,
+            low_memory=False,
+        )
+    frame.attrs[NOTES] = dialect.notes()
+    return frame
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a text file, packed or not."""
+    if path.suffix.lower() == ".gz":
+        with gzip.open(path) as file:
+            yield file  # type: ignore[misc]  # a file of bytes
+    elif path.suffix.lower() == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
+            if len(names) != 1:
+                raise TableError(f"archive {path.name} must hold one table, got {len(names)} files. Unpack it.")
+            with archive.open(names[0]) as file:
+                yield file
+    else:
+        with path.open("rb") as file:
+            yield file
+
+
 READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    ".csv": lambda path: pd.read_csv(path, low_memory=False),
-    ".tsv": lambda path: pd.read_csv(path, sep="\t", low_memory=False),
+    ".csv": _read_text,
+    ".tsv": lambda path: _read_text(path, "\t"),
+    ".csv.gz": _read_text,
+    ".tsv.gz": lambda path: _read_text(path, "\t"),
+    ".zip": _read_text,
     ".parquet": pd.read_parquet,
+    ".feather": pd.read_feather,
     ".xlsx": pd.read_excel,
 }
-PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
+PACKAGES = {".parquet": "pyarrow", ".feather": "pyarrow", ".xlsx": "openpyxl"}
 """What pandas needs beside itself to read a kind of file."""
 
 
@@ -22,14 +83,20 @@ class TableError(ValueError):
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Return the table in a CSV, TSV, Parquet or XLSX file (its first sheet)."""
-    suffix = path.suffix.lower()
-    if suffix not in READERS:
+    """Return the table in a CSV or TSV file (packed or not), a Parquet, Feather or XLSX file (its first sheet).
+
+    Encoding, delimiter and decimal comma of a text file are found; what is unusual is noted among the attributes of
+    the table, see ``notes_of``.
+    """
+    suffix = next((ending for ending in READERS if path.name.lower().endswith(ending)), "")
+    if not suffix:
         raise TableError(f"table must be one of {', '.join(READERS)}, got {path.name}. Convert it.")
     if not path.is_file():
         raise TableError(f"table must be a file, got {path}, which does not exist.")
     try:
         frame = READERS[suffix](path)
+    except TableError:
+        raise
     except ImportError as error:
         package = PACKAGES.get(suffix, "a package that is missing")
         raise TableError(f"table {path.name} needs {package} to be read. Install it: pip install {package}.") from error
@@ -42,6 +109,12 @@ def read_table(path: Path) -> pd.DataFrame:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise TableError(f"column names must differ, got {twice!r} twice. Rename one.")
     return frame
+
+
+def notes_of(frame: pd.DataFrame) -> list[str]:
+    """Return how a table was read, in sentences, as far as that was unusual."""
+    notes: Any = frame.attrs.get(NOTES, [])
+    return list(notes)
 
 
 def check_has_column(frame: pd.DataFrame, name: str) -> None:

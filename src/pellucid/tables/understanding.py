@@ -13,10 +13,14 @@ from pellucid.core.checks import check_one_of
 from pellucid.core.types import Array
 from pellucid.tables.dates import DATE, DATES, date_kind, looks_like_date
 from pellucid.tables.reading import TableError, check_has_column
+from pellucid.tables.written_numbers import DURATION, WRITTEN_NUMBERS, is_gap, read_written, written_kind
 
 NUMBER, FLAG, WORDS, TEXT = "number", "yes or no", "words", "text"
-KINDS = (NUMBER, FLAG, WORDS, TEXT, *DATES)
+KINDS = (NUMBER, *WRITTEN_NUMBERS, FLAG, WORDS, TEXT, *DATES)
 
+MOST_SAID = 12
+"""Ways to write yes and no in one column, gaps among them."""
+YES_AND_NO = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"})
 MOST_WORDS = 50
 """Different words that become columns of their own; the rarer ones share one."""
 WORDS_OF_A_TEXT = 4
@@ -83,7 +87,7 @@ def choose_target(frame: pd.DataFrame, name: str, task: str = "auto") -> Target:
     """
     check_one_of(TASKS, task=task)
     check_has_column(frame, name)
-    column = frame[name]
+    column = numbers_if_written(frame[name])
     present = column.notna()
     if not present.any():
         raise TableError(f"target must have values, got {name!r}, which is empty.")
@@ -98,6 +102,12 @@ def choose_target(frame: pd.DataFrame, name: str, task: str = "auto") -> Target:
     kept, too_small = _large_classes(labels, name)
     rows[rows] = kept
     return Target(name, kind, reason, labels[kept], rows, (*left_out, *too_small))
+
+
+def numbers_if_written(column: pd.Series) -> pd.Series:
+    """Return a column of texts that all write numbers, such as prices, as numbers; any other as it is."""
+    kind = None if is_numeric(column) or is_flag(column) else _written_kind(column)
+    return column if kind is None else pd.Series(read_written(column, kind), column.index, name=column.name)
 
 
 def guess_task(present: pd.Series) -> tuple[str, str]:
@@ -179,6 +189,8 @@ def _reason_to_leave_out(column: pd.Series) -> str:
     present = column.dropna()
     if column.dtype == object and present.map(pd.api.types.is_list_like).any():
         return "its values are lists"
+    if pd.api.types.is_timedelta64_dtype(column):
+        present = present.dt.total_seconds()
     n_different = present.astype(str).nunique() if column.dtype == object else present.nunique()
     if n_different == 0:
         return "it is empty"
@@ -191,11 +203,13 @@ def _reason_to_leave_out(column: pd.Series) -> str:
 
 def _looks_like_id(column: pd.Series, n_different: int) -> bool:
     if is_numeric(column):
+        if _is_date(column):
+            return False
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         if n_different < len(column) or not np.array_equal(values, np.round(values)):
             return False
         return _counts_rows(values) or ID_NAME.search(str(column.name)) is not None
-    if n_different < NEARLY_ALL * column.notna().sum() or _is_date(column):
+    if n_different < NEARLY_ALL * column.notna().sum() or _is_date(column) or _written_kind(column):
         return False
     return _mean_words(column) < WORDS_OF_A_TEXT
 
@@ -207,12 +221,15 @@ def _counts_rows(values: Array) -> bool:
 
 
 def _kind(column: pd.Series) -> str:
-    if is_flag(column):
+    if is_flag(column) or _says_yes_or_no(column):
         return FLAG
-    if is_numeric(column):
-        return NUMBER
     if _is_date(column):
         return DATE if pd.api.types.is_datetime64_any_dtype(column) else str(date_kind(_texts(column)))
+    if is_numeric(column):
+        return NUMBER
+    written = _written_kind(column)
+    if written is not None:
+        return written
     n_different = column.dropna().astype(str).nunique()
     many = n_different > MOST_WORDS or n_different >= len(column) / 2
     return TEXT if many and _mean_words(column) >= WORDS_OF_A_TEXT else WORDS
@@ -221,8 +238,25 @@ def _kind(column: pd.Series) -> str:
 def _is_date(column: pd.Series) -> bool:
     if pd.api.types.is_datetime64_any_dtype(column):
         return True
-    texts = _texts(column)
-    return bool(looks_like_date(texts.iloc[0])) and date_kind(texts) is not None
+    present = column.notna().to_numpy()
+    if not present.any() or not looks_like_date(str(column.iloc[int(present.argmax())])):
+        return False
+    return date_kind(_texts(column)) is not None
+
+
+def _written_kind(column: pd.Series) -> str | None:
+    if pd.api.types.is_timedelta64_dtype(column):
+        return DURATION
+    is_text = column.dtype == object or isinstance(column.dtype, pd.StringDtype)
+    return written_kind(_texts(column)) if is_text and column.notna().any() else None
+
+
+def _says_yes_or_no(column: pd.Series) -> bool:
+    """Return whether texts say nothing but yes and no, or the like, in whatever case, and gaps."""
+    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
+        return False
+    said = {str(value).strip().lower() for value in column.dropna().unique()[:MOST_SAID] if not is_gap(value)}
+    return column.nunique() <= MOST_SAID and said in YES_AND_NO
 
 
 def _texts(column: pd.Series) -> pd.Series:

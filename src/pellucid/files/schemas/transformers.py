@@ -42,17 +42,29 @@ def _rebuild_indicator(model: Any) -> None:
 
 def _rebuild_one_hot(model: Any) -> None:
     model.drop_idx_ = model._drop_idx_after_grouping = None
+    _rebuild_groups(model)
+    model._n_features_outs = model._compute_n_features_outs()
+
+
+def _rebuild_ordinal(model: Any) -> None:
+    model._missing_indices = {}
+    if any(categories.dtype.kind == "f" and np.isnan(categories).any() for categories in model.categories_):
+        raise SchemaError("categories_ of OrdinalEncoder must have no gaps. Fill them before.")
+    _rebuild_groups(model)
+
+
+def _rebuild_groups(model: Any) -> None:
+    """Set what an encoder derives from its categories and from which of them are rare."""
     if len(model.categories_) != model.n_features_in_:
         raise SchemaError(f"categories_ must have {model.n_features_in_} entries, got {len(model.categories_)}.")
     model._infrequent_enabled = model.max_categories is not None or model.min_frequency is not None
     if model._infrequent_enabled != hasattr(model, "_infrequent_indices"):
-        raise SchemaError("_infrequent_indices of OneHotEncoder must be there if, and only if, rare ones are grouped.")
+        raise SchemaError("_infrequent_indices of an encoder must be there if, and only if, rare ones are grouped.")
     if model._infrequent_enabled:
         if len(model._infrequent_indices) != model.n_features_in_:
             raise SchemaError(f"_infrequent_indices must have {model.n_features_in_} entries.")
         groups = zip(model.categories_, model._infrequent_indices, strict=True)
         model._default_to_infrequent_mappings = [_places_after_grouping(len(all_), rare) for all_, rare in groups]
-    model._n_features_outs = model._compute_n_features_outs()
 
 
 def _places_after_grouping(n_categories: int, rare: Array | None) -> Array | None:
@@ -163,6 +175,22 @@ SCHEMAS = (
             }
         ),
         rebuild=_rebuild_one_hot,
+    ),
+    Schema(
+        "OrdinalEncoder",
+        "sklearn.preprocessing",
+        parameters={
+            "categories": OneOf(("auto",)),
+            "dtype": ScalarType(),
+            "handle_unknown": OneOf(("error", "use_encoded_value")),
+            "unknown_value": Nothing() | Real(finite=False) | Whole(),
+            "encoded_missing_value": Real(finite=False) | Whole(),
+            "min_frequency": SHARE,
+            "max_categories": MAYBE_WHOLE,
+        },
+        attributes=INPUTS | {"categories_": Items(CATEGORIES), "_infrequent_indices": Optional(Items(PLACES))},
+        rebuilt=frozenset({"_infrequent_enabled", "_default_to_infrequent_mappings", "_missing_indices"}),
+        rebuild=_rebuild_ordinal,
     ),
     Schema(
         "PolynomialFeatures",

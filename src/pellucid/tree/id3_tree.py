@@ -1,0 +1,103 @@
+"""MultiwayTree: a decision tree whose nodes may have many branches, as a few arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.core.types import Array
+
+NO_SPLIT = -2
+"""Feature and threshold of a leaf, as scikit-learn writes them; also the threshold of a split by category."""
+NO_CHILD = -1
+
+
+@dataclass(frozen=True)
+class MultiwayTree:
+    """Nodes in the order in which they were made, the root first; the children of a node stand next to each other.
+
+    A split by category has one child for each category of its column, in their order; a split by threshold has two,
+    the first for values up to the threshold. Children stand behind their parent, so there is no circle.
+    """
+
+    feature: Array
+    """int32 (n_nodes): the column a node asks for, ``NO_SPLIT`` at a leaf."""
+    threshold: Array
+    """float64 (n_nodes): of a split by threshold; ``NO_SPLIT`` elsewhere."""
+    first_child: Array
+    """int32 (n_nodes): ``NO_CHILD`` at a leaf."""
+    n_children: Array
+    """int32 (n_nodes): 0 at a leaf."""
+    value: Array
+    """float64 (n_nodes, n_classes): weight of the rows of each class; of a branch without rows, its parent's."""
+    weight: Array
+    """float64 (n_nodes): weight of the training rows; 0 for a branch without rows."""
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return len(self.feature)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, branches without rows among them."""
+        return int(np.sum(self.feature == NO_SPLIT))
+
+    @property
+    def depths(self) -> Array:
+        """How many questions lead to each node."""
+        depth = np.zeros(self.node_count, dtype=np.int64)
+        for node in np.flatnonzero(self.feature != NO_SPLIT):
+            start = self.first_child[node]
+            depth[start : start + self.n_children[node]] = depth[node] + 1
+        return depth
+
+    @property
+    def max_depth(self) -> int:
+        """The most questions that a row is asked."""
+        return int(self.depths.max())
+
+    def stops_of(self, codes: Array, values: Array, is_numeric: Array) -> Array:
+        """Return the node where each row stops: a leaf, or where a category is asked for that training did not have.
+
+        ``codes`` holds the category of each row in each column, -1 where training did not have it, and ``values`` the
+        numbers of the columns that are split by threshold, which ``is_numeric`` marks.
+        """
+        nodes, rows = np.zeros(len(codes), dtype=np.intp), np.arange(len(codes))
+        while len(rows):
+            rows = rows[self.feature[nodes[rows]] != NO_SPLIT]
+            here = nodes[rows]
+            asked = self.feature[here]
+            is_above = values[rows, asked] > self.threshold[here]
+            branch = np.where(is_numeric[asked], is_above, codes[rows, asked])
+            rows, here, branch = rows[branch >= 0], here[branch >= 0], branch[branch >= 0]
+            nodes[rows] = self.first_child[here] + branch
+        return nodes
+
+
+def tree_fault(tree: MultiwayTree, n_features: int, n_classes: int) -> str:
+    """Return in words what makes the arrays no tree, nothing if they are one; looks at an index before it is used."""
+    n = len(tree.feature)
+    whole, real = ((tree.feature, tree.first_child, tree.n_children), (tree.threshold, tree.weight))
+    if n == 0 or any(part.shape != (n,) for part in (*whole, *real)) or tree.value.shape != (n, n_classes):
+        return "its arrays have different lengths"
+    if any(part.dtype != np.int32 for part in whole) or any(part.dtype != np.float64 for part in (*real, tree.value)):
+        return "its arrays are of other dtypes"
+    if not all(np.isfinite(part).all() for part in (*real, tree.value)) or min(tree.weight.min(), tree.value.min()) < 0:
+        return "a weight is negative or not finite"
+    is_leaf = tree.feature == NO_SPLIT
+    if np.any(~is_leaf & ((tree.feature < 0) | (tree.feature >= n_features))):
+        return "a node asks for a column that is not there"
+    if np.any((tree.first_child == NO_CHILD) != is_leaf) or np.any((tree.n_children == 0) != is_leaf):
+        return "a leaf has children, or a split has none"
+    if np.any(is_leaf & (tree.threshold != NO_SPLIT)):
+        return "a leaf has a threshold"
+    if np.any(~is_leaf & ((tree.n_children < 0) | (tree.n_children > n))):
+        return "a node has more children than there are nodes"
+    starts, sizes = tree.first_child[~is_leaf].astype(np.int64), tree.n_children[~is_leaf].astype(np.int64)
+    if np.any(starts != 1 + np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(starts) else False):
+        return "children do not follow the children of the node before"  # so a node would be reached twice, or never
+    if np.any(starts <= np.flatnonzero(~is_leaf)) or 1 + sizes.sum() != n:
+        return "a child stands before its parent, or a node is not reached"
+    return ""

@@ -85,6 +85,7 @@ def kinds_of(model, X, y):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")  # of scikit-learn's trees
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("estimator", NAMESAKES, ids=by_name)
 def test_kinds_of_numbers_are_those_of_scikit_learn(estimator, dtype):

@@ -9,9 +9,12 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold
 
-from pellucid.bake_off import comparison
-from pellucid.bake_off.comparison import REPORT_SECONDS, MethodScore, ValidationSplits, choose, compare, why
+from pellucid.bake_off import comparison, heats, validation_splits
+from pellucid.bake_off.comparison import REPORT_SECONDS, compare
 from pellucid.bake_off.contestants import Contestant, curved
+from pellucid.bake_off.pace import Pace
+from pellucid.bake_off.scores import MethodScore, choose, why
+from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.core import budget as budget_module
 from pellucid.core.budget import Budget
 from pellucid.linear_model import LinearRegression
@@ -40,7 +43,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in (comparison, budget_module):
+    for module in (comparison, validation_splits, budget_module):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(Slow, "clock", clock)
     Slow.rows_seen.clear()
@@ -73,7 +76,7 @@ def compared(contestants, table, seconds=60.0):
 
 def score(name, errors, n_coefficients, is_baseline=False):
     contestant = Contestant(name, "", list, is_baseline=is_baseline)
-    return MethodScore(contestant, np.array(errors, dtype=float), None, n_coefficients, 0.1, 0.25)
+    return MethodScore(contestant, np.array(errors, dtype=float), None, n_coefficients, Pace(100, 0.1), 0.25)
 
 
 BASE = score("mean", [0.1, 0.1], 0, is_baseline=True)
@@ -132,12 +135,42 @@ def test_a_method_that_would_not_end_in_time_is_given_up_after_the_first_fold(cl
     assert clock.now == pytest.approx(0.9)
 
 
-def test_a_large_table_is_tried_on_a_sample_first(monkeypatch, clock):
-    monkeypatch.setattr(comparison, "MANY_ROWS", 100)
+def test_a_large_table_has_heats_first_and_what_falls_behind_is_named(monkeypatch, clock):
+    monkeypatch.setattr(heats, "FIRST_ROWS", 20)
+    monkeypatch.setattr(heats, "FEWEST_KEPT", 1)
+    scores, untried, _ = compared([MEAN, LINE, SLOW], rows(n=400, n_splits=10), seconds=100.0)
+    # heats of 20 and 80 of the 360 training rows; the mean is clearly behind a line after the first
+    assert [(one.name, one.reason) for one in untried] == [("slow", "clearly behind after 20 rows")]
+    assert Slow.rows_seen == [20]
+    assert [one.name for one in scores] == ["mean", "line"]
+    assert len(scores[1].errors) == 10
+
+
+def test_a_heat_tells_what_a_fold_will_take(monkeypatch, clock):
+    monkeypatch.setattr(heats, "FIRST_ROWS", 20)
     _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=10.0)
-    # a fold of 360 rows takes 2.25 seconds; a sixteenth and an eighth of its rows tell
-    assert [one.name for one in untried] == ["slow"]
-    assert Slow.rows_seen == [22, 45]
+    # a fold of 360 rows takes 2.25 seconds: ten do not fit, and no fold is begun
+    assert [(one.name, one.reason) for one in untried] == [("slow", "no time left")]
+    assert Slow.rows_seen == [20, 80]
+
+
+def test_where_no_method_ends_the_heats_speak(monkeypatch, clock):
+    monkeypatch.setattr(heats, "FIRST_ROWS", 20)
+    scores, untried, _ = compared([MEAN, SLOW], rows(n=4000, n_splits=10), seconds=5.0)
+    assert {one.name for one in scores} == {"mean", "slow"}
+    slow = next(one for one in scores if one.name == "slow")
+    assert slow.pace.seconds_for(160) == pytest.approx(1.0)
+    assert slow.pace.rows_within(1.0) == 160
+    assert untried == []
+
+
+def test_the_pace_of_two_fits_has_a_constant_and_a_power():
+    # 1 second plus the square of the rows: 2 seconds for 1, 5 for 2, so 17 for 4
+    pace = Pace(2, 5.0, 2.0).after(Pace(1, 2.0, 2.0))
+    assert pace.constant == pytest.approx(1.0)
+    assert pace.seconds_for(4) == pytest.approx(17.0)
+    assert pace.rows_within(17.0) == 4
+    assert Pace(2, 5.0).after(Pace(1, 9.0)).constant == 0.0  # the first one compiled something
 
 
 def test_a_fit_that_hangs_is_cut_short():

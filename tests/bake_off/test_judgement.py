@@ -45,7 +45,7 @@ def test_scores_of_classes_by_hand():
     assert found.scores["balanced accuracy"] == pytest.approx((1.0 + 0.5) / 2)
     assert found.scores["area under the ROC curve"] == pytest.approx(3 / 4)
     assert found.scores["log loss"] == pytest.approx(-np.log([0.9, 0.6, 0.7, 0.2]).mean())
-    assert found.scores["Brier score"] == pytest.approx(2 * np.mean(np.square([0.1, 0.4, 0.3, 0.8])))
+    assert found.scores["Brier score"] == pytest.approx(np.mean(np.square([0.1, 0.4, 0.3, 0.8])))
 
 
 def test_three_classes_have_no_roc_curve():

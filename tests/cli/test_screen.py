@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from pellucid.bake_off.comparison import MethodScore, Stage
+from pellucid.bake_off.comparison import Stage
 from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.pace import Pace
+from pellucid.bake_off.scores import MethodScore
 from pellucid.cli.errors import CommandError
 from pellucid.cli.fit import parse_duration
 from pellucid.cli.screen import best_so_far, live_line
 
 RIDGE = Contestant("ridge with steps", "", list)
-BEST = MethodScore(RIDGE, np.array([0.25]), np.array([0.7]), 3, 0.1, 0.0)
-BEST_OF_NUMBERS = MethodScore(RIDGE, np.array([0.25]), None, 3, 0.1, 0.0)
+BEST = MethodScore(RIDGE, np.array([0.25]), np.array([0.7]), 3, Pace(100, 0.1), 0.0)
+BEST_OF_NUMBERS = MethodScore(RIDGE, np.array([0.25]), None, 3, Pace(100, 0.1), 0.0)
 STAGE = Stage("nearest neighbors", 3, 10, BEST, 75.0)
 
 

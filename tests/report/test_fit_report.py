@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 
 from pellucid.bake_off import BakeOffResult
-from pellucid.bake_off.comparison import MethodScore, Untried
+from pellucid.bake_off.comparison import Untried
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import Judgement, confusion_of
+from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.result import Plan
+from pellucid.bake_off.scores import MethodScore
+from pellucid.bake_off.tree_story import ExampleRow, Reason, StoryNode, TreeStory
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.model_selection import ErrorCurve, Opening, ScoreInterval
 from pellucid.report import format_number, render_fit_report
@@ -59,7 +62,7 @@ CURVE = ErrorCurve(
 
 def score(name, mean, standard_error, balanced=None, is_baseline=False):
     contestant = Contestant(name, f"what {name} does", list, is_baseline=is_baseline)
-    return MethodScore(contestant, np.array([mean]), balanced, 3.0, 0.1, standard_error)
+    return MethodScore(contestant, np.array([mean]), balanced, 3.0, Pace(100, 0.1), standard_error)
 
 
 def certified(certificate):
@@ -85,6 +88,7 @@ def result(**changes):
         "coefficients": [Coefficient("rooms", 2.0), Coefficient("age", -1.0), Coefficient("noise", 0.0)],
         "intercept": 4.0,
         "effects": [Effect("rooms", np.arange(3.0), np.array([0.0, 1.0, 0.5]))],
+        "story": TreeStory(),
         "vault_log": (Opening(1, "final estimate of ridge", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),),
         "cautions": (),
         "interrupted": False,
@@ -279,3 +283,39 @@ def test_the_confusion_by_hand():
     ]
     assert found.mistakes == [("a", "b", 1)]
     assert [(row.label, row.n_rows, row.right_calls) for row in found.classes] == [("a", 3, 1.0), ("b", 1, 0.5)]
+
+
+TREE = (
+    StoryNode("age ≤ 41 & <b>", 1, 2, "no", 0.6, 100.0),
+    StoryNode("", 0, 0, "no", 0.9, 60.0),
+    StoryNode("a question that is far too long for its box", 3, 4, "yes", 0.55, 40.0),
+    StoryNode("", 0, 0, "yes", 0.8, 30.0),
+    StoryNode("", 0, 0, "no", 0.75, 10.0),
+)
+
+
+def test_a_tree_is_drawn_with_its_questions_and_answers():
+    page = page_of(class_result(story=TreeStory(TREE, (ExampleRow("no", "yes", "no, because age ≤ 41."),))))
+    assert "age ≤ 41 &amp; &lt;b&gt;" in page
+    assert "a question that is far…" in page
+    assert "<title>a question that is far too long for its box</title>" in page
+    assert page.count('class="weight"') == 3
+    assert "no, because age ≤ 41. It was yes." in page
+    Balance().feed(page)
+
+
+def test_an_ensemble_tells_what_drives_it_and_explains_rows():
+    story = TreeStory(
+        examples=(ExampleRow("yes", "no", reasons=(Reason("age", "41", 0.5), Reason("city", "Bern", -0.25))),),
+        drivers=(Reason("age", "", 0.4), Reason("city", "", 0.1)),
+        expected=0.1,
+        event="the log odds of yes",
+    )
+    page = page_of(class_result(story=story))
+    assert "what their values add to the log odds of yes" in page
+    assert "city = Bern" in page
+    assert "+0.5" in page
+
+
+def test_a_story_that_there_was_no_time_for_is_left_out():
+    assert "Why it says so" not in page_of(class_result(story="There was no time left for it."))

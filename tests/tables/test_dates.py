@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pellucid.tables.dates import DATE, DAY_FIRST, MONTH_FIRST, date_parts, read_dates
+from pellucid.tables.dates import COMPACT, DATE, DAY_FIRST, MONTH_FIRST, NAMED_MONTH, date_parts, read_dates
 
 
 def read(text, kind):
@@ -29,6 +29,13 @@ def test_the_parts_of_a_date_by_hand():
         ("3.2.2024", DAY_FIRST),
         ("03/02/2024", DAY_FIRST),
         ("02/03/2024", MONTH_FIRST),
+        ("20240203", COMPACT),
+        (20240203, COMPACT),
+        (20240203.0, COMPACT),
+        ("3 Feb 2024", NAMED_MONTH),
+        ("3rd february 2024", NAMED_MONTH),
+        ("Sat, 03-Feb-2024", NAMED_MONTH),
+        ("February 3, 2024", NAMED_MONTH),
         ("2024-02-03", DAY_FIRST),
         ("2024-02-03", MONTH_FIRST),
     ],

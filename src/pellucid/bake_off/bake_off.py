@@ -8,26 +8,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time
-from pellucid.bake_off.comparison import (
-    NO_TIME,
-    MethodScore,
-    Stage,
-    Untried,
-    ValidationSplits,
-    best_of,
-    choose,
-    compare,
-)
+from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
+from pellucid.bake_off.comparison import NO_TIME, REFITS, REPORT_SECONDS, Stage, Untried, compare
 from pellucid.bake_off.contestants import Contestant, contestants_for
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
 from pellucid.bake_off.judgement import judge
 from pellucid.bake_off.leakage import find_leaks
 from pellucid.bake_off.result import BakeOffResult, Plan
+from pellucid.bake_off.scores import MethodScore, best_of, choose
+from pellucid.bake_off.tree_story import tell_trees
+from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.types import Array
@@ -45,6 +40,8 @@ from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import Columns, Target, choose_target, understand
 
 FEWEST_ROWS = 10
+FEWEST_LEARNED = 2000
+"""Rows that the chosen method learns from, however little time is left."""
 TEST_SHARE = 0.2
 RECIPES: dict[str, Callable[[int, int], Recipe]] = {
     "cv": lambda folds, seed: CrossValidationTest(TEST_SHARE, random_state=seed, n_splits=folds),
@@ -146,12 +143,17 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the final fit")
-    model, warned = _fit(chosen.contestant, columns, table.X, target.values)
+    n_rows = chosen.pace.rows_within((budget.seconds_left() - REPORT_SECONDS) / REFITS)
+    model, warned = _fit(chosen.contestant, columns, *_some_rows(table.X, target.values, n_rows, plan.seed))
+    if n_rows < len(table.X):
+        warned.append(learned_from_part(n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
-    learned, _ = _fit(chosen.contestant, columns, *learning)
+    learned, _ = _fit(chosen.contestant, columns, *_some_rows(*learning, n_rows, plan.seed))
     test = vault.open(f"final estimate of {chosen.name}")
     judgement = judge(learned, learning, test, **options)
     shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options))
+    story = _in_time(budget, lambda: tell_trees(learned, columns, *test))
+    curves = _in_time(budget, lambda: effects(model, table.X))
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, **options)
     weights, intercept = coefficients(model, columns)
@@ -171,7 +173,8 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         importances=shuffled,
         coefficients=without_steps(weights),
         intercept=intercept,
-        effects=effects(model, table.X),
+        effects=[] if isinstance(curves, str) else curves,
+        story=story,
         cautions=(*not_done, *cautions_on_result(chosen, scores, judgement, leaks, target, columns), *warned),
         interrupted=budget.interrupted,
         seconds=time.monotonic() - start,
@@ -204,7 +207,7 @@ def _compare(
     splitter = RECIPES[plan.recipe](plan.folds, plan.seed).splitter(is_classification=is_classification)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: some have none of it
-        splits = ValidationSplits(table.columns, X, y, list(splitter.split(X, y)), is_classification)
+        splits = ValidationSplits(table.columns, X, y, list(splitter.split(X, y)), is_classification, plan.seed)
     scores, untried = compare(contestants_for(is_classification=is_classification), splits, budget, listen)
     if best_of(scores) is not None:
         return sorted(scores, key=lambda score: score.mean), untried
@@ -216,6 +219,15 @@ def _compare(
         )
     reasons = "; ".join(f"{one.name}: {one.reason}" for one in untried)
     raise TableError(f"table must suit one method, but none could be fitted ({reasons}).")
+
+
+def _some_rows(X: pd.DataFrame, y: Array, n_rows: int, seed: int) -> tuple[pd.DataFrame, Array]:
+    """Return all rows, or as many as the time allows, drawn at random; a few in any case."""
+    n_rows = max(n_rows, FEWEST_LEARNED)
+    if n_rows >= len(y):
+        return X, y
+    rows = np.sort(np.random.default_rng(seed).permutation(len(y))[:n_rows])
+    return X.iloc[rows], y[rows]
 
 
 def _fit(contestant: Contestant, columns: Columns, X: pd.DataFrame, y: Array) -> tuple[Pipeline, list[str]]:
@@ -236,7 +248,7 @@ def _learning_curve(
     table: VaultedTable, chosen: MethodScore, budget: Budget, *, is_classification: bool, seed: int
 ) -> ErrorCurve | str:
     """Return the error of the method for growing training sets, or why there is none."""
-    if CURVE_COST * chosen.fold_seconds > budget.seconds_left() - END_SECONDS:
+    if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - END_SECONDS:
         return EXCUSES["time"]
     X, y = table.vault.learning
     kind = StratifiedKFold if is_classification else KFold

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pellucid.bake_off.comparison import NO_TIME, MethodScore, Untried
+from pellucid.bake_off.comparison import NO_TIME, Untried
 from pellucid.bake_off.judgement import Judgement
 from pellucid.bake_off.leakage import TOO_GOOD, Leak
+from pellucid.bake_off.scores import MethodScore
 from pellucid.tables.understanding import Columns, Target
 
 UNEVEN = 3.0
@@ -27,6 +28,15 @@ def cautions_on_time(untried: Iterable[Untried], interrupted: bool) -> list[str]
             f"Not tried, for no time was left: {'; '.join(late[:MOST_NAMED])}{more}. Give more with --time."
         )
     return cautions
+
+
+def learned_from_part(n_rows: int, n_all: int, n_compared: int) -> str:
+    """Return the word about a model that could not learn from all rows."""
+    return (
+        f"The methods were compared on {n_compared:,} rows, and the model learned from {n_rows:,} of the {n_all:,}, "
+        "drawn at random: as many as the time allowed. Give more with --time; as it is, pellucid verify finds other "
+        "data in the table than the model learned from."
+    )
 
 
 def cautions_on_result(

@@ -1,4 +1,8 @@
-"""Compare methods on the same splits, never start what does not fit into the time that is left, and choose one."""
+"""Compare methods on the same splits, never start what does not fit into the time that is left.
+
+A large table has heats first: see ``pellucid.bake_off.heats``. What was measured there says what a fit will take, and
+stands in for the scores of the splits if the time ends before any method has one.
+"""
 
 from __future__ import annotations
 
@@ -6,64 +10,29 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 import numpy as np
-import pandas as pd
 from sklearn.metrics import recall_score
-from sklearn.utils import check_random_state
 
 from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.heats import heat_sizes, kept_after
+from pellucid.bake_off.pace import Pace
+from pellucid.bake_off.scores import MethodScore, best_of
+from pellucid.bake_off.validation_splits import Fold, ValidationSplits
 from pellucid.core.budget import Budget
-from pellucid.core.types import Array
-from pellucid.model_selection.recipes import chosen_by, split_error, standard_error
+from pellucid.model_selection.recipes import split_error
 from pellucid.tables.understanding import Columns
 
-MANY_ROWS = 4000
-"""With more rows a method is tried on a sample first, to see what it costs."""
-SAMPLE = 1 / 8
 REFITS = 2.6
 """Fits of a fold's size that come after the choice: one on all learning rows, one on all rows."""
 REPORT_SECONDS = 3.0
 """Set aside for what is drawn and written at the end."""
-MOST_KEPT_NUMBERS = 60_000_000
-"""Prepared splits with more numbers than this in all are made again for every method."""
+HEAT_SHARE = 0.5
+"""Part of the time that heats may take."""
 NO_TIME = "no time left"
 CUT_SHORT = {"time": NO_TIME, "interruption": "interrupted"}
-
-
-@dataclass(frozen=True)
-class MethodScore:
-    """A method's validation errors: the share of mistakes, or the root mean squared error, of each split."""
-
-    contestant: Contestant
-    errors: Array
-    balanced: Array | None
-    """The mean over the classes of the share of their rows that is found; None for regression."""
-    n_coefficients: float
-    fold_seconds: float
-    spread_of_rows: float
-    """The standard error of the error of a single split."""
-
-    @property
-    def name(self) -> str:
-        """Name of the method."""
-        return self.contestant.name
-
-    @property
-    def is_classification(self) -> bool:
-        """Whether the errors are shares of mistakes."""
-        return self.balanced is not None
-
-    @property
-    def mean(self) -> float:
-        """Mean over the splits."""
-        return float(self.errors.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error of that mean: over the splits, or over the rows if there is one split."""
-        return standard_error(self.errors) if len(self.errors) > 1 else self.spread_of_rows
+FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 
 @dataclass(frozen=True)
@@ -86,167 +55,153 @@ class Stage:
     interrupted: bool = False
 
 
-@dataclass(frozen=True)
-class Fold:
-    """Matrices of one split and the seconds it took to prepare them."""
-
-    X_train: Any
-    X_validation: Any
-    y_train: Array
-    y_validation: Array
-    seconds: float
-
-
-@dataclass
-class ValidationSplits:
-    """The rows to learn from, split for validation; each split is prepared once for all methods that want the same."""
-
-    columns: Columns
-    X: pd.DataFrame
-    y: Array
-    splits: list[tuple[Array, Array]]
-    is_classification: bool
-    _prepare: Any = None
-    _folds: dict[int, Fold] = field(default_factory=dict)
-
-    def fold(self, contestant: Contestant, index: int) -> Fold:
-        """Return a split prepared for a method."""
-        if contestant.prepare is not self._prepare:
-            self._prepare, self._folds = contestant.prepare, {}
-        if index in self._folds:
-            return self._folds[index]
-        fold = self._prepared(contestant, *self.splits[index])
-        if np.prod(fold.X_train.shape, dtype=float) * len(self.splits) <= MOST_KEPT_NUMBERS:
-            self._folds[index] = fold
-        return fold
-
-    def sample(self, contestant: Contestant, share: float) -> Fold:
-        """Return a share of the first split, prepared: enough to see what the whole will cost."""
-        draw = check_random_state(0)
-        train, validation = (
-            np.sort(draw.choice(rows, max(2, int(share * len(rows))), replace=False)) for rows in self.splits[0]
-        )
-        return self._prepared(contestant, train, validation)
-
-    def _prepared(self, contestant: Contestant, train: Array, validation: Array) -> Fold:
-        start = time.monotonic()
-        inside = self.X.iloc[train]
-        transformer = contestant.prepare(self.columns, inside)
-        X_train, X_validation = transformer.fit_transform(inside), transformer.transform(self.X.iloc[validation])
-        return Fold(X_train, X_validation, self.y[train], self.y[validation], time.monotonic() - start)
-
-
 def compare(
     contestants: Sequence[Contestant], splits: ValidationSplits, budget: Budget, listen: Callable[[Stage], None]
 ) -> tuple[list[MethodScore], list[Untried]]:
     """Return the scores of the methods that suit the table and the time, and the reasons why others have none."""
-    scores: list[MethodScore] = []
-    untried: list[Untried] = []
-    n_splits = len(splits.splits)
-    for place, contestant in enumerate(contestants):
-        best = best_of(scores)
-
-        def tell(done: int, before: int = place * n_splits, name: str = contestant.name) -> None:
-            total = len(contestants) * n_splits
-            listen(Stage(name, before + done, total, best_of(scores), budget.seconds_left(), budget.interrupted))
-
-        trial = _Trial(contestant, splits, budget, REPORT_SECONDS + (REFITS * best.fold_seconds if best else 0.0), tell)
-        score = contestant.unsuited(splits.columns, splits.X) or trial.run()
-        if isinstance(score, MethodScore):
-            scores.append(score)
-        else:
-            untried.append(Untried(contestant.name, score))
-    return scores, untried
-
-
-def best_of(scores: Sequence[MethodScore]) -> MethodScore | None:
-    """Return the method with the least error, the baseline aside."""
-    return min((score for score in scores if not score.contestant.is_baseline), key=lambda s: s.mean, default=None)
-
-
-def choose(scores: Sequence[MethodScore], *, one_standard_error: bool) -> MethodScore:
-    """Return the method with the least error, or the simplest within one standard error of it; never the baseline.
-
-    A method with fewer coefficients is simpler; one without any, such as neighbors, is the least simple.
-    """
-    candidates = [score for score in scores if not score.contestant.is_baseline]
-    if not one_standard_error:
-        return min(candidates, key=lambda score: score.mean)
-    simplest_first = sorted(candidates, key=lambda score: (score.n_coefficients or float("inf"), score.mean))
-    names = {score.name: score for score in simplest_first}
-    return names[chosen_by({name: score.errors for name, score in names.items()}, "one standard error")]
-
-
-def why(chosen: MethodScore, scores: Sequence[MethodScore]) -> str:
-    """Return the sentence that says why the method was chosen."""
-    best = choose(scores, one_standard_error=False)
-    name = best.name[:1].upper() + best.name[1:]
-    if chosen is best:
-        return f"{name} made the smallest error on rows it had not seen, so it was chosen."
-    return (
-        f"{name} made the smallest error; {chosen.name} is within one standard error of it with fewer coefficients, "
-        "so it was chosen."
-    )
+    return _Comparison(splits, budget, listen).run(contestants)
 
 
 @dataclass
-class _Trial:
-    """One method on all splits."""
+class _Comparison:
+    """The methods of one table, from the first heat to the last split."""
 
-    contestant: Contestant
     splits: ValidationSplits
     budget: Budget
-    reserve: float
-    """Seconds that must be left at the end."""
-    tell: Callable[[int], None]
+    listen: Callable[[Stage], None]
+    scores: list[MethodScore] = field(default_factory=list)
+    untried: list[Untried] = field(default_factory=list)
+    paces: dict[str, Pace] = field(default_factory=dict)
+    done: int = 0
+    total: int = 0
 
-    def run(self) -> MethodScore | str:
-        """Return the score, or why there is none."""
+    def run(self, contestants: Sequence[Contestant]) -> tuple[list[MethodScore], list[Untried]]:
+        """Return scores and reasons."""
+        suited = []
+        for contestant in contestants:
+            reason = contestant.unsuited(self.splits.columns, self.splits.X)
+            if reason:
+                self.untried.append(Untried(contestant.name, reason))
+            else:
+                suited.append(contestant)
+        sizes = heat_sizes(self.splits.n_training)
+        n_splits = len(self.splits.splits)
+        self.total = len(suited) * (n_splits + len(sizes))
+        suited, in_heats = self._run_heats(suited, sizes)
+        self.total = self.done + len(suited) * n_splits
+        for contestant in suited:
+            self._take(contestant.name, self._attempt(contestant, self._reserve(), partial(self._folds, contestant)))
+        if best_of(self.scores) is None and best_of(in_heats) is not None:
+            names = {score.name for score in in_heats}
+            return in_heats, [one for one in self.untried if one.name not in names]
+        return self.scores, self.untried
+
+    def _run_heats(
+        self, contestants: list[Contestant], sizes: Sequence[int]
+    ) -> tuple[list[Contestant], list[MethodScore]]:
+        """Return the methods that kept up, the best first, and the scores of the last heat that all of them ended."""
+        last: list[MethodScore] = []
+        until = self.budget.seconds_left() * (1.0 - HEAT_SHARE)
+        for size in sizes:
+            found: list[MethodScore] = []
+            failed: list[str] = []
+            for contestant in sorted(contestants, key=lambda one: one.prepare.__name__):  # prepared once for all
+                left = self.budget.seconds_left() - until
+                if self._expected(contestant.name, size) > left:
+                    continue
+                score = self._attempt(contestant, until, partial(self._heat, contestant, size))
+                if isinstance(score, MethodScore):
+                    found.append(score)
+                    last = [one for one in last if one.name != score.name] + [score]
+                elif score not in CUT_SHORT.values():
+                    self._take(contestant.name, score)
+                    failed.append(contestant.name)
+            kept = kept_after(found)
+            timed = {score.name for score in found}
+            for contestant in contestants:
+                if contestant.name in timed and contestant not in kept:
+                    self._take(contestant.name, f"clearly behind after {size:,} rows")
+            late = [one for one in contestants if one.name not in timed and one.name not in failed]
+            contestants = [*kept, *late]
+            last = [score for score in last if score.contestant in contestants]
+            if late:  # the next heat takes longer still
+                break
+        return contestants, last
+
+    def _attempt(
+        self, contestant: Contestant, reserve: float, work: Callable[[], MethodScore | str]
+    ) -> MethodScore | str:
+        """Return the score of a method, or why there is none."""
+        self._tell(contestant.name, 0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the chosen method warns of is said when it is fitted for good
             try:
-                score, cut_by = self.budget.attempt(self._run, self.budget.seconds_left() - self.reserve)
-            except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
+                score, cut_by = self.budget.attempt(work, self.budget.seconds_left() - reserve)
+            except FAILURES as error:
                 return f"failed: {' '.join(str(error).split())[:200]}"
         return score if score is not None else CUT_SHORT[cut_by]
 
-    def _run(self) -> MethodScore | str:
-        self.tell(0)
-        n_splits = len(self.splits.splits)
-        if len(self.splits.y) > MANY_ROWS and not self._affords(n_splits, self._expected_seconds()):
+    def _heat(self, contestant: Contestant, n_rows: int) -> MethodScore:
+        outcome = _measure(contestant, self.splits.heat(contestant, n_rows), self.splits.columns)
+        pace = Pace(outcome.n_rows, outcome.seconds, contestant.growth).after(self.paces.get(contestant.name))
+        self.paces[contestant.name] = pace
+        self.done += 1
+        self._tell(contestant.name, 0)
+        return self._score(contestant, [outcome])
+
+    def _folds(self, contestant: Contestant) -> MethodScore | str:
+        n_splits, n_rows = len(self.splits.splits), self.splits.n_training
+        before = self.done
+        self.done += n_splits
+        if not self._affords(n_splits, self._expected(contestant.name, n_rows)):
             return NO_TIME
         outcomes: list[_Outcome] = []
         for index in range(n_splits):
-            outcomes.append(_measure(self.contestant, self.splits.fold(self.contestant, index)))
-            self.tell(index + 1)
+            outcomes.append(_measure(contestant, self.splits.fold(contestant, index), self.splits.columns))
+            self.paces[contestant.name] = Pace(outcomes[-1].n_rows, outcomes[-1].seconds, contestant.growth)
+            self._tell(contestant.name, index + 1, before)
             if not self._affords(n_splits - index - 1, outcomes[-1].seconds):
                 return NO_TIME
-        return self._score(outcomes)
+        return self._score(contestant, outcomes)
+
+    def _reserve(self) -> float:
+        """Return the seconds that must be left at the end: for the report, and for what follows the best so far."""
+        best = best_of(self.scores)
+        return REPORT_SECONDS + (REFITS * best.pace.seconds_for(self.splits.n_training) if best else 0.0)
 
     def _affords(self, n_folds: int, seconds: float) -> bool:
         """Return whether that many folds, and the refits if this method should win, end in time."""
-        needed = n_folds * seconds + max(0.0, REPORT_SECONDS + REFITS * seconds - self.reserve)
-        return needed <= self.budget.seconds_left() - self.reserve
+        reserve = self._reserve()
+        needed = n_folds * seconds + max(0.0, REPORT_SECONDS + REFITS * seconds - reserve)
+        return needed <= self.budget.seconds_left() - reserve
 
-    def _expected_seconds(self) -> float:
-        """Return what a fold will cost: a constant and a power of the rows, through two samples."""
-        half, whole = (_measure(self.contestant, self.splits.sample(self.contestant, s)) for s in (SAMPLE / 2, SAMPLE))
-        if whole.seconds <= half.seconds:  # the first fit may have compiled something, so that only the second counts
-            return whole.seconds / SAMPLE
-        power = self.contestant.growth
-        slope = (whole.seconds - half.seconds) / (SAMPLE**power - (SAMPLE / 2) ** power)
-        return whole.seconds + slope * (1 - SAMPLE**power)
+    def _expected(self, name: str, n_rows: int) -> float:
+        """Return what a fit to that many rows will take, as far as smaller ones tell; 0 if there was none."""
+        return self.paces[name].seconds_for(n_rows) if name in self.paces else 0.0
 
-    def _score(self, outcomes: list[_Outcome]) -> MethodScore:
+    def _score(self, contestant: Contestant, outcomes: list[_Outcome]) -> MethodScore:
         balanced = [outcome.balanced for outcome in outcomes]
+        mean_seconds = float(np.mean([outcome.seconds for outcome in outcomes]))
+        pace = self.paces.get(contestant.name, Pace(outcomes[0].n_rows, mean_seconds, contestant.growth))
         return MethodScore(
-            self.contestant,
+            contestant,
             np.array([outcome.error for outcome in outcomes]),
             np.array(balanced) if self.splits.is_classification else None,
             float(np.mean([outcome.n_coefficients for outcome in outcomes])),
-            float(np.mean([outcome.seconds for outcome in outcomes])),
+            pace,
             outcomes[0].spread,
         )
+
+    def _take(self, name: str, score: MethodScore | str) -> None:
+        if isinstance(score, MethodScore):
+            self.scores.append(score)
+        else:
+            self.untried.append(Untried(name, score))
+
+    def _tell(self, name: str, n_folds: int, before: int | None = None) -> None:
+        done = (self.done if before is None else before) + n_folds
+        best, left = best_of(self.scores), self.budget.seconds_left()
+        self.listen(Stage(name, done, self.total, best, left, self.budget.interrupted))
 
 
 @dataclass(frozen=True)
@@ -258,11 +213,12 @@ class _Outcome:
     balanced: float
     n_coefficients: int
     seconds: float
+    n_rows: int
 
 
-def _measure(contestant: Contestant, fold: Fold) -> _Outcome:
+def _measure(contestant: Contestant, fold: Fold, columns: Columns) -> _Outcome:
     start = time.monotonic()
-    method = contestant.make().fit(fold.X_train, fold.y_train)
+    method = contestant.method(columns).fit(fold.X_train, fold.y_train)
     predicted = np.asarray(method.predict(fold.X_validation))
     seconds = fold.seconds + time.monotonic() - start
     is_classification = fold.y_train.dtype.kind != "f"
@@ -276,4 +232,12 @@ def _measure(contestant: Contestant, fold: Fold) -> _Outcome:
     else:
         error = float(np.sqrt(error))
         spread = spread / (2 * error) if error > 0 else 0.0
-    return _Outcome(error, spread, balanced, int(np.count_nonzero(getattr(method, "coef_", 0))), seconds)
+    return _Outcome(error, spread, balanced, _size_of(method), seconds, len(fold.y_train))
+
+
+def _size_of(method: object) -> int:
+    """Return how many numbers a person would have to read: coefficients that are not 0, or splits of trees."""
+    trees = getattr(method, "trees_", None)
+    if trees is not None:
+        return int((~trees.is_leaf).sum())
+    return int(np.count_nonzero(getattr(method, "coef_", 0)))

@@ -22,6 +22,11 @@ REPEATS = 3
 CENTRAL = (0.005, 0.995)
 """Quantiles between which a curve is drawn: a few far values would squeeze it."""
 
+MOST_POINTS = 400
+"""Of a curve."""
+EFFECT_ROWS, EFFECT_POINTS = 100, 25
+"""Rows over which the curve of trees is averaged, and its points."""
+
 
 @dataclass(frozen=True)
 class Importance:
@@ -101,8 +106,10 @@ def without_steps(found: Sequence[Coefficient]) -> list[Coefficient]:
 
 
 def effects(model: Pipeline, read: pd.DataFrame) -> list[Effect]:
-    """Return the curve of every number with more than two values; none if the method is not linear on steps."""
+    """Return the curve of every number with more than two values, of methods linear on steps and of trees."""
     prepare, method = model[0], model[-1]
+    if hasattr(method, "trees_"):
+        return _effects_of_trees(model, read)
     weights = np.atleast_2d(getattr(method, "coef_", np.empty((0, 0))))
     branch = getattr(prepare, "named_transformers_", {}).get("numbers")
     if branch is None or len(weights) != 1 or not any(isinstance(step, StepFeatures) for _, step in branch.steps):
@@ -113,9 +120,36 @@ def effects(model: Pipeline, read: pd.DataFrame) -> list[Effect]:
     return [_curve(branch, own, middle, read[name].dropna(), name) for name in names if read[name].nunique() > 2]
 
 
+def _effects_of_trees(model: Pipeline, read: pd.DataFrame) -> list[Effect]:
+    """Return what each number does to the prediction on average over some rows, all else as it is in them.
+
+    Of two classes the share of the second is followed; several have no one curve.
+    """
+    classes = getattr(model[-1], "classes_", None)
+    if classes is not None and len(classes) != 2:
+        return []
+    rows = read.iloc[np.sort(np.random.default_rng(0).permutation(len(read))[:EFFECT_ROWS])]
+
+    def predict(frame: pd.DataFrame) -> Array:
+        said = model.predict(frame) if classes is None else model.predict_proba(frame)[:, 1]
+        return np.asarray(said, dtype=np.float64)
+
+    found = []
+    for name in read.columns[[pd.api.types.is_float_dtype(kind) for kind in read.dtypes]]:
+        column = read[name].dropna()
+        if column.nunique() <= 2:
+            continue
+        values = np.unique([*column.quantile(np.linspace(*CENTRAL, EFFECT_POINTS)), column.median()])
+        asked = pd.concat([rows.assign(**{name: value}) for value in values], ignore_index=True)
+        means = predict(asked).reshape(len(values), len(rows)).mean(axis=1)
+        found.append(Effect(name, values, means - means[np.searchsorted(values, column.median())]))
+    return found
+
+
 def _curve(branch: Any, weights: Array, middle: pd.Series, column: pd.Series, name: str) -> Effect:
     low, high = column.quantile(CENTRAL)
     values = np.unique(np.clip(np.unique(column.to_numpy()), low, high))
+    values = values[np.unique(np.linspace(0, len(values) - 1, MOST_POINTS).astype(int))]
     asked = pd.DataFrame(np.tile(middle.to_numpy(), (len(values) + 1, 1)), columns=middle.index)
     asked.loc[: len(values) - 1, name] = values  # the last row is the median in every column
     score = branch.transform(asked) @ weights

@@ -74,10 +74,10 @@ def judge_classes(model: Any, X: pd.DataFrame, y: Array) -> Judgement:
     }
     probabilities = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
     if probabilities is not None:
-        right = (y[:, None] == model.classes_).astype(float)
-        of_right = np.clip((probabilities * right).sum(axis=1), np.finfo(float).tiny, 1.0)
-        scores["log loss"] = float(-np.log(of_right).mean())
-        scores["Brier score"] = float(np.square(probabilities - right).sum(axis=1).mean())
+        chances = probabilities[:, 1] if len(model.classes_) == 2 else probabilities
+        event = {"pos_label": model.classes_[1]} if len(model.classes_) == 2 else {}
+        scores["log loss"] = float(metrics.log_loss(y, probabilities, labels=model.classes_))
+        scores["Brier score"] = float(metrics.brier_score_loss(y, chances, labels=model.classes_, **event))
     if len(model.classes_) == len(present) == 2:
         ranking = probabilities[:, 1] if probabilities is not None else model.decision_function(X)
         scores["area under the ROC curve"] = float(metrics.roc_auc_score(y == model.classes_[1], ranking))

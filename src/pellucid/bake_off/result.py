@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from pellucid.bake_off.comparison import MethodScore, Untried, why
+from pellucid.bake_off.comparison import Untried
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import Judgement
+from pellucid.bake_off.scores import MethodScore, why
+from pellucid.bake_off.tree_story import TreeStory
 from pellucid.core.certificate import Certificate
 from pellucid.model_selection import ErrorCurve, Opening
 from pellucid.tables.reading import notes_of
@@ -52,7 +54,9 @@ class BakeOffResult:
     coefficients: list[Coefficient]
     intercept: float | None
     effects: list[Effect]
-    """Curves of the numbers, for a method on steps; their steps are not among the coefficients."""
+    """Curves of the numbers, for a method on steps (whose steps are not among the coefficients) and for trees."""
+    story: TreeStory | str
+    """What trees say for themselves, empty for other methods, or why there was no time for it."""
     cautions: tuple[str, ...]
     interrupted: bool
     seconds: float

@@ -11,7 +11,8 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column, Table
 
 from pellucid.bake_off import BakeOffResult
-from pellucid.bake_off.comparison import MethodScore, Stage
+from pellucid.bake_off.comparison import Stage
+from pellucid.bake_off.scores import MethodScore
 from pellucid.report import format_number, format_share
 
 

@@ -13,13 +13,15 @@ from markupsafe import Markup, escape
 
 import pellucid
 from pellucid.bake_off import BakeOffResult
-from pellucid.bake_off.comparison import MethodScore
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import confusion_of, reliability
+from pellucid.bake_off.scores import MethodScore
+from pellucid.bake_off.tree_story import Reason, TreeStory
 from pellucid.core.certificate import GRADES
 from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures
 from pellucid.report.numbers import format_number, format_share
+from pellucid.report.tree_picture import tree_picture
 from pellucid.tables.dates import DATES, read_dates
 from pellucid.tables.understanding import FLAG, NUMBER, TEXT, is_numeric
 
@@ -76,6 +78,7 @@ def render_fit_report(result: BakeOffResult, *, table_name: str, model_name: str
     environment.filters |= {"number": format_number, "share": format_share, "breakable": breakable}
     template = environment.from_string((files("pellucid.report") / "fit_report.html").read_text(encoding="utf-8"))
     is_classification = result.target.is_classification
+    story = result.story if isinstance(result.story, TreeStory) else TreeStory()
     bars = coefficient_bars(result.coefficients)
     columns = [_describe_column(result.table[name], result) for name in result.table.columns]
     return template.render(
@@ -97,6 +100,10 @@ def render_fit_report(result: BakeOffResult, *, table_name: str, model_name: str
         n_hidden_bars=max(0, len(bars) - MOST_BARS),
         n_zero=sum(one.value == 0.0 for one in result.coefficients),
         importance_bars=importance_bars(result.importances),
+        tree_figure=tree_picture(story.nodes) if story.nodes else "",
+        story=story,
+        driver_bars=reason_bars(story.drivers)[:MOST_BARS],
+        example_bars=[(example, reason_bars(example.reasons)) for example in story.examples],
         curve_figure=_curve_figure(result),
         effect_figures=[figures.effect_curve(effect, place) for place, effect in enumerate(_main_effects(result))],
         **(_class_parts(result) if is_classification else _number_parts(result)),
@@ -168,6 +175,12 @@ def importance_bars(importances: Sequence[Importance] | str) -> list[Bar]:
     largest = max((one.rise for one in importances), default=0.0)
     width = 100.0 / largest if largest > 0 else 0.0
     return [Bar(one.column, one.rise, max(0.0, one.rise) * width) for one in importances[:MOST_BARS]]
+
+
+def reason_bars(reasons: Sequence[Reason]) -> list[Bar]:
+    """Return what columns add to a prediction as bars, with their values as notes."""
+    largest = max((abs(reason.added) for reason in reasons), default=0.0) or 1.0
+    return [Bar(one.column, one.added, 100.0 * abs(one.added) / largest, one.value) for one in reasons]
 
 
 def breakable(name: str) -> Markup:

@@ -134,7 +134,9 @@ def _read_flags(column: pd.Series) -> Array:
 
 
 def _read_words(column: pd.Series) -> pd.Series:
-    return column.astype(object).map(lambda value: np.nan if pd.isna(value) else _as_word(value)).astype(object)
+    codes, different = pd.factorize(column.astype(object))
+    words = np.array([*map(_as_word, different), np.nan], dtype=object)  # a gap has the code -1
+    return pd.Series(words[codes], column.index, dtype=object, name=column.name)
 
 
 def _read_texts(column: pd.Series) -> pd.Series:

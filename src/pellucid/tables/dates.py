@@ -10,26 +10,53 @@ import pandas as pd
 DATE = "date"
 DAY_FIRST = "date, day first"
 MONTH_FIRST = "date, month first"
-DATES = (DATE, DAY_FIRST, MONTH_FIRST)
+COMPACT = "date, digits only"
+NAMED_MONTH = "date, month by name"
+DATES = (DATE, DAY_FIRST, MONTH_FIRST, COMPACT, NAMED_MONTH)
 
-TIME = r"(?:[T ]\s*(?P<hour>\d{1,2}):\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:Z|[+-]\d{2}:?\d{2})?)?"
+TIME = r"(?:[Tt ]\s*(?P<hour>\d{1,2}):\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[Zz]|[+-]\d{2}:?\d{2})?)?"
 YEAR_FIRST_PATTERN = rf"\s*(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}}){TIME}\s*"
 YEAR_LAST_PATTERN = rf"\s*(?P<first>\d{{1,2}})[-/.](?P<second>\d{{1,2}})[-/.](?P<year>\d{{4}}){TIME}\s*"
+COMPACT_PATTERN = (
+    r"\s*(?P<year>(?:19|20)\d{2})(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?P<hour>)(?:\.0)?\s*"
+)
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+NAME = rf"(?P<month>{'|'.join(MONTHS)})[a-z]*\.?"
+DAY_NAME = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+NAMED_DAY_FIRST = rf"\s*{DAY_NAME}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[-\s]+{NAME}[-,\s]+(?P<year>\d{{4}}){TIME}\s*"
+NAMED_MONTH_FIRST = rf"\s*{DAY_NAME}{NAME}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}}){TIME}\s*"
 LAST_MONTH = 12
+PATTERNS = {
+    DATE: (),
+    DAY_FIRST: (YEAR_LAST_PATTERN,),
+    MONTH_FIRST: (YEAR_LAST_PATTERN,),
+    COMPACT: (COMPACT_PATTERN,),
+    NAMED_MONTH: (NAMED_DAY_FIRST, NAMED_MONTH_FIRST),
+}
+"""How each kind is written, beside with the year first."""
 PARTS = ("days", "year", "month", "weekday")
 """The numbers a date becomes; ``days`` counts from 1970, ``weekday`` from Monday = 0."""
 
 
 def date_kind(texts: pd.Series) -> str | None:
     """Return how texts, none of them missing, write dates; None if one is not a date."""
+    kind = _likely_kind(texts)
+    return kind if kind is not None and read_dates(texts, kind).notna().all() else None
+
+
+def _likely_kind(texts: pd.Series) -> str | None:
+    """Return how the texts look like dates, before they are read."""
     if texts.str.fullmatch(YEAR_FIRST_PATTERN).all():
-        return DATE if read_dates(texts, DATE).notna().all() else None
+        return DATE
+    if texts.str.fullmatch(COMPACT_PATTERN).all():
+        return COMPACT
+    if re.fullmatch(NAMED_DAY_FIRST, texts.iloc[0].lower()) or re.fullmatch(NAMED_MONTH_FIRST, texts.iloc[0].lower()):
+        return NAMED_MONTH
     parts = texts.str.extract(f"^{YEAR_LAST_PATTERN}$")
     if parts["year"].isna().any():
         return None
     has_points = texts.str.contains(r"\d\.\d", regex=True).all()
-    kind = DAY_FIRST if has_points or (parts["first"].astype(int) > LAST_MONTH).any() else MONTH_FIRST
-    return kind if read_dates(texts, kind).notna().all() else None
+    return DAY_FIRST if has_points or (parts["first"].astype(int) > LAST_MONTH).any() else MONTH_FIRST
 
 
 def read_dates(column: pd.Series, kind: str) -> pd.Series:
@@ -37,17 +64,26 @@ def read_dates(column: pd.Series, kind: str) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(column):
         return column.dt.tz_localize(None) if column.dt.tz is not None else column
     texts = column.astype(object).map(lambda value: None if pd.isna(value) else str(value)).astype("str")
-    year_first = texts.str.extract(f"^{YEAR_FIRST_PATTERN}$")
-    if kind == DATE:
-        parts = year_first
-    else:
-        order = {"first": "day", "second": "month"} if kind == DAY_FIRST else {"first": "month", "second": "day"}
-        parts = texts.str.extract(f"^{YEAR_LAST_PATTERN}$").rename(columns=order)
-        # a spreadsheet that was saved again may write dates the other way round
-        parts = parts.where(parts["year"].notna(), year_first[parts.columns])
-    numbers = parts.apply(pd.to_numeric, errors="coerce")
+    # a spreadsheet that was saved again may write dates with the year first
+    parts = _first_that_fits(texts, *PATTERNS[kind], YEAR_FIRST_PATTERN)
+    order = {DAY_FIRST: ["day", "month"], MONTH_FIRST: ["month", "day"]}.get(kind)
+    if order is not None:
+        parts[order] = parts[order].where(parts["day"].notna(), parts[["first", "second"]].to_numpy())
+    parts["month"] = parts["month"].replace({name: str(place) for place, name in enumerate(MONTHS, 1)})
+    numbers = parts[["year", "month", "day", "hour"]].apply(pd.to_numeric, errors="coerce")
     numbers["hour"] = numbers["hour"].fillna(0.0)
-    return pd.to_datetime(numbers[["year", "month", "day", "hour"]], errors="coerce")
+    return pd.to_datetime(numbers, errors="coerce")
+
+
+def _first_that_fits(texts: pd.Series, *patterns: str) -> pd.DataFrame:
+    """Return the named parts of each text by the first pattern that it fits."""
+    texts = texts.str.lower()
+    found = pd.DataFrame(index=texts.index, columns=["year", "month", "day", "hour", "first", "second"], dtype=object)
+    for pattern in patterns:
+        parts = texts.str.extract(f"^{pattern}$").astype(object)
+        fits = parts["year"].notna() & found["year"].isna()
+        found.loc[fits, parts.columns] = parts[fits]
+    return found
 
 
 def date_parts(moments: pd.Series, *, with_hour: bool) -> dict[str, np.ndarray]:
@@ -66,4 +102,5 @@ def date_parts(moments: pd.Series, *, with_hour: bool) -> dict[str, np.ndarray]:
 
 def looks_like_date(text: str) -> bool:
     """Return whether one text is written as a date: a cheap look before all are read."""
-    return bool(re.fullmatch(YEAR_FIRST_PATTERN, text) or re.fullmatch(YEAR_LAST_PATTERN, text))
+    patterns = {YEAR_FIRST_PATTERN, *(pattern for some in PATTERNS.values() for pattern in some)}
+    return any(re.fullmatch(pattern, text.lower()) for pattern in patterns)

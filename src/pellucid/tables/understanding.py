@@ -203,6 +203,8 @@ def _reason_to_leave_out(column: pd.Series) -> str:
 
 def _looks_like_id(column: pd.Series, n_different: int) -> bool:
     if is_numeric(column):
+        if _is_date(column):
+            return False
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         if n_different < len(column) or not np.array_equal(values, np.round(values)):
             return False
@@ -221,10 +223,10 @@ def _counts_rows(values: Array) -> bool:
 def _kind(column: pd.Series) -> str:
     if is_flag(column) or _says_yes_or_no(column):
         return FLAG
-    if is_numeric(column):
-        return NUMBER
     if _is_date(column):
         return DATE if pd.api.types.is_datetime64_any_dtype(column) else str(date_kind(_texts(column)))
+    if is_numeric(column):
+        return NUMBER
     written = _written_kind(column)
     if written is not None:
         return written
@@ -236,8 +238,10 @@ def _kind(column: pd.Series) -> str:
 def _is_date(column: pd.Series) -> bool:
     if pd.api.types.is_datetime64_any_dtype(column):
         return True
-    texts = _texts(column)
-    return bool(looks_like_date(texts.iloc[0])) and date_kind(texts) is not None
+    present = column.notna().to_numpy()
+    if not present.any() or not looks_like_date(str(column.iloc[int(present.argmax())])):
+        return False
+    return date_kind(_texts(column)) is not None
 
 
 def _written_kind(column: pd.Series) -> str | None:

@@ -26,8 +26,8 @@ BLANKS = re.compile(r"[\s\u00a0\u2009\u202f'’_](?=\d{3}(?!\d))")
 """What parts thousands beside points and commas."""
 POINT_PATTERN = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)?(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
 COMMA_PATTERN = re.compile(r"(?:\d+|\d{1,3}(?:\.\d{3})+)?(?:,\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
-CODE_PATTERN = re.compile(r"0\d+")
-"""A number that begins with 0 is a code, such as that of a town."""
+CODE_PATTERN = re.compile(r"0\d+|\d{16,}")
+"""A number that begins with 0 is a code, such as that of a town; one with more digits than a float holds is an id."""
 CLOCK = re.compile(r"(-?)(?:(\d+) days?,? )?(\d+):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?")
 UNITS = re.compile(
     r"(-?)(?=\d)(?:(\d+(?:\.\d+)?)\s*d(?:ays?)?)?\s*(?:(\d+(?:\.\d+)?)\s*h(?:ours?|rs?)?)?"

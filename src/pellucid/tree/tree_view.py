@@ -19,7 +19,7 @@ class TreeView:
     changes the model.
     """
 
-    def __init__(self, trees: PackedTrees, n_features: int, n_classes: Array) -> None:
+    def __init__(self, trees: PackedTrees, n_features: int, n_classes: Array | int) -> None:
         self._trees = trees
         self.n_features = n_features
         self.n_classes = np.atleast_1d(np.asarray(n_classes, dtype=np.intp))

@@ -1,0 +1,182 @@
+"""What a chosen tree, or an ensemble of trees, says for itself: its questions, and why it answers as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+
+from pellucid.core.types import Array
+from pellucid.tables.preparation import readable_names
+from pellucid.tables.understanding import Columns
+from pellucid.tree import explain_path, shapley_values
+from pellucid.tree.rules_conditions import Condition, readable_tree
+
+MOST_LEAVES = 24
+"""Of a tree that is drawn."""
+N_EXAMPLES = 3
+MOST_REASONS = 5
+MOST_SHAPLEY_ROWS = 500
+SHAPLEY_WORK = 3e9
+"""Steps that the Shapley values of the summary may take: rows times leaves times the square of the depth."""
+
+
+@dataclass(frozen=True)
+class StoryNode:
+    """A node of a drawn tree: its question, where yes and no lead, and what it would answer."""
+
+    question: str
+    yes: int
+    no: int
+    answer: str
+    share: float | None
+    """Of the training rows that have the answer's class; None for numbers."""
+    rows: float
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What one column adds to the prediction of a row, or to predictions on average."""
+
+    column: str
+    value: str
+    added: float
+
+
+@dataclass(frozen=True)
+class ExampleRow:
+    """A row kept aside, what the model says about it, and why."""
+
+    prediction: str
+    actual: str
+    sentence: str = ""
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True)
+class TreeStory:
+    """The tree to draw, if there is one that a person can read, some rows explained, and what drives an ensemble."""
+
+    nodes: tuple[StoryNode, ...] = ()
+    examples: tuple[ExampleRow, ...] = ()
+    drivers: tuple[Reason, ...] = ()
+    """The mean size of what each column adds to a prediction, the largest first."""
+    expected: float | None = None
+    """What the reasons of the examples start from."""
+    event: str = ""
+    """What the sums stand for, such as the log odds of a class."""
+
+
+def tell_trees(model: Pipeline, columns: Columns, X: pd.DataFrame, y: Array) -> TreeStory:
+    """Return the story of a pipeline that ends in trees, told on rows kept aside; an empty one if it has no trees."""
+    method = model[-1]
+    trees = getattr(method, "trees_", None)
+    if trees is None or trees.value.shape[1] > 1:
+        return TreeStory()
+    names = readable_names(model[:-1].get_feature_names_out(), columns)
+    rows = np.asarray(model[:-1].transform(X), dtype=np.float64)
+    if trees.n_trees == 1 and not hasattr(method, "baseline_"):
+        return _tell_tree(method, names, _words_by_column(model[0], len(names)), rows, y)
+    return _tell_ensemble(method, names, _words_by_column(model[0], len(names)), rows, y)
+
+
+def _tell_tree(method: Any, names: Sequence[str], words: Sequence[list[str]], rows: Array, y: Array) -> TreeStory:
+    shown = readable_tree(method, names)
+    nodes = []
+    for branches, value, weight in zip(shown.branches, shown.value, shown.weight, strict=True):
+        (yes, asked), (no, _) = branches or ((0, Condition(0, "")), (0, None))
+        answer, share = _answer(method, value)
+        question = str(_in_words(asked, words)) if branches else ""
+        nodes.append(StoryNode(question, yes, no, answer, share, float(weight)))
+    leaves = np.asarray(method.apply(rows))
+    first = np.unique(leaves, return_index=True)[1]
+    chosen = first[np.argsort(-np.bincount(leaves)[leaves[first]], kind="stable")][:N_EXAMPLES]
+    examples = tuple(_explained(method, rows[i], y[i], names, words) for i in chosen)
+    return TreeStory(tuple(nodes) if len(first) and shown_leaves(nodes) <= MOST_LEAVES else (), examples)
+
+
+def shown_leaves(nodes: Sequence[StoryNode]) -> int:
+    """Return how many leaves a tree has."""
+    return sum(not node.question for node in nodes)
+
+
+def _explained(method: Any, row: Array, actual: Any, names: Sequence[str], words: Sequence[list[str]]) -> ExampleRow:
+    path = explain_path(method, row, names)
+    told = replace(path, rule=replace(path.rule, conditions=tuple(_in_words(c, words) for c in path.rule.conditions)))
+    values = tuple(_value(row[c.feature], words[c.feature]) for c in path.rule.conditions)
+    told = replace(told, values=values)
+    return ExampleRow(_text(path.rule.prediction), _text(actual), str(told))
+
+
+def _tell_ensemble(method: Any, names: Sequence[str], words: Sequence[list[str]], rows: Array, y: Array) -> TreeStory:
+    trees = method.trees_
+    work = float(trees.is_leaf.sum()) * float(trees.depths().max() + 1) ** 2
+    n_rows = int(min(MOST_SHAPLEY_ROWS, len(rows), SHAPLEY_WORK / work))
+    if n_rows < N_EXAMPLES:
+        return TreeStory()
+    some = np.sort(np.random.default_rng(0).permutation(len(rows))[:n_rows])
+    found = shapley_values(method, rows[some])
+    values, expected, event = found.values, found.expected, "the prediction"
+    if values.ndim == 3:  # of several classes, the one that the model says
+        said = found.predictions.argmax(axis=1)
+        values = values[np.arange(n_rows), :, said]
+        event = "the share or score of the predicted class"
+    elif is_classifier(method):
+        event = f"the log odds of {_text(method.classes_[-1])}"
+    sizes = np.abs(values).mean(axis=0)
+    drivers = tuple(Reason(names[j], "", float(sizes[j])) for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0)
+    predictions = method.predict(rows[some[:N_EXAMPLES]])
+    examples = []
+    for i, prediction in enumerate(predictions):
+        order = np.argsort(-np.abs(values[i]), kind="stable")[:MOST_REASONS]
+        reasons = tuple(Reason(names[j], _value(rows[some[i], j], words[j]), float(values[i, j])) for j in order)
+        examples.append(ExampleRow(_text(prediction), _text(y[some[i]]), reasons=reasons))
+    return TreeStory((), tuple(examples), drivers, float(np.ravel(expected)[-1]), event)
+
+
+def _words_by_column(prepare: Any, n_columns: int) -> list[list[str]]:
+    """Return the words behind the codes of each prepared column, nothing for numbers."""
+    branch = getattr(prepare, "named_transformers_", {}).get("words")
+    encoder: Any = branch[-1] if branch is not None else None
+    if not hasattr(encoder, "categories_") or not hasattr(encoder, "unknown_value"):
+        return [[] for _ in range(n_columns)]
+    rare = getattr(encoder, "_infrequent_indices", None) or [None] * len(encoder.categories_)
+    found = [_frequent(known, some) for known, some in zip(encoder.categories_, rare, strict=True)]
+    return found + [[] for _ in range(n_columns - len(found))]
+
+
+def _frequent(known: Array, rare: Array | None) -> list[str]:
+    """Return the words in the order of their codes; rare ones share the last."""
+    if rare is None:
+        return [str(word) for word in known]
+    return [*(str(word) for i, word in enumerate(known) if i not in set(rare.tolist())), "rare words"]
+
+
+def _in_words(condition: Condition, words: Sequence[list[str]]) -> Condition:
+    """Return a condition on codes as one on words."""
+    known = words[condition.feature]
+    if condition.categories is None or not known:
+        return condition
+    return replace(condition, categories=tuple(known[int(code)] for code in condition.categories))
+
+
+def _answer(method: Any, value: Array) -> tuple[str, float | None]:
+    if not is_classifier(method):
+        return _text(float(value[0])), None
+    best = int(np.argmax(value))
+    return _text(method.classes_[best]), float(value[best])
+
+
+def _value(value: float, known: Sequence[str]) -> str:
+    if np.isnan(value):
+        return "missing"
+    return known[int(value)] if known else f"{value:.6g}"
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

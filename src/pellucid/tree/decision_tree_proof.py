@@ -58,7 +58,7 @@ def record_claim(fitted: Any, parameters: Any, data: TreeData) -> Claim:
     wrong += not _same_categories(tuple(fitted.categories_), data.categories)
     if hasattr(fitted, "max_features_"):
         wrong += fitted.max_features_ != columns_drawn(parameters.max_features, data.X.shape[1])
-    if isinstance(parameters.random_state, (int, np.integer)) and isinstance(fitted.seed_, (int, np.integer)):
+    if hasattr(fitted, "seed_") and isinstance(parameters.random_state, (int, np.integer)):
         wrong += fitted.seed_ != int(check_random_state(parameters.random_state).randint(LARGEST_SEED))
     statement = "of labels, categories, outputs, columns and seed, how many do not follow from data and parameters"
     return Claim("record", statement, float(wrong), 0.0, REFIT)

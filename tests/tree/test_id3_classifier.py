@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn.tree
 from hypothesis import given
@@ -102,6 +103,21 @@ def test_a_column_of_fractions_is_cut_in_two_and_may_be_cut_again():
     assert whole.tree_.n_children.tolist()[0] == 6
     named = ID3Classifier(numeric=[0]).fit(2 * X, list("aabbaa"))
     assert sorted(named.tree_.threshold[named.tree_.feature == 0]) == [3.5, 6.0]
+
+
+def test_many_whole_numbers_are_cut_and_few_are_categories():
+    few, many = np.arange(40)[:, None] % 20, np.arange(40)[:, None] % 21
+    assert ID3Classifier().fit(few, few.ravel() > 10).tree_.n_children[0] == 20
+    assert ID3Classifier().fit(many, many.ravel() > 10).tree_.threshold[0] == 10.5
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_data_frames_of_mixed_kinds_are_taken(frame):
+    table = {"town": ["a", "b", "a", "b"], "rain": [True, False, False, True], "heat": [0.5, 1.5, 2.5, 3.5]}
+    model = ID3Classifier().fit(frame(table), [0, 1, 1, 0])
+    assert model.predict(frame(table)).tolist() == [0, 1, 1, 0]
+    assert [len(known) for known in model.categories_] == [2, 2, 0]
+    assert model.tree_.feature[0] == 1
 
 
 def test_a_split_that_gains_nothing_yet_is_made():

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 
 import pellucid
 from pellucid.data import load_breast_cancer
-from pellucid.tree import OptimalTreeClassifier, greedy_gap
+from pellucid.tree import DecisionTreeClassifier, OptimalTreeClassifier, greedy_gap
 from pellucid.tree.optimal_tree_columns import binned_columns
 from pellucid.tree.optimal_tree_kernels import (
     best_split,
@@ -173,6 +173,13 @@ def test_breast_cancer_at_depth_two():
     assert (found.error, found.best_error) == (pytest.approx(33 / 569), pytest.approx(22 / 569))
     assert found.is_proved
     assert str(found).startswith("Of depth 2, the best tree is proved to make 3.87% errors on the training rows")
+
+
+def test_our_greedy_trees_have_a_gap_too():
+    X, y = problem(3, n=100, p=4, n_values=9)
+    found = greedy_gap(DecisionTreeClassifier(max_depth=2).fit(X, y), X, y, max_thresholds=None)
+    assert found.is_proved
+    assert found.error >= found.best_error == OptimalTreeClassifier(2, max_thresholds=None).fit(X, y).objective_
 
 
 def test_tree_has_the_surface_of_scikit_learns():

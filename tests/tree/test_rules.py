@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 import sklearn.ensemble
 
-from pellucid.tree import ID3Classifier, OptimalTreeClassifier, explain_path, rules
+from pellucid.tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ID3Classifier,
+    OptimalTreeClassifier,
+    explain_path,
+    rules,
+)
 from pellucid.tree.rules_conditions import Condition, joined
 from tests.tree.test_id3_classifier import PLAY, WEATHER
 
@@ -72,6 +79,18 @@ def test_codes_of_categories():
     model = OptimalTreeClassifier(1, categorical_features=[0]).fit(X, y)
     assert [str(rule.conditions[0]) for rule in rules(model, ["color"])] == ["color = 1", "color ≠ 1"]
     assert "color ≠ 1 (it is 2)" in str(explain_path(model, [2], ["color"]))
+
+
+def test_categories_of_a_data_frame_and_missing_values_are_told():
+    X = pd.DataFrame({"town": pd.Categorical(["rome", "oslo", "bern", "rome"] * 5), "age": np.arange(20.0)})
+    y = np.where(X["town"] == "rome", "yes", "no")
+    model = DecisionTreeClassifier(categorical_features="from_dtype").fit(X, y)
+    assert sorted(str(rule.conditions[0]) for rule in rules(model)) == ["town = rome", "town is one of bern, oslo"]
+    assert "town is one of bern, oslo (it is oslo)" in str(explain_path(model, X.iloc[1]))
+    mean = DecisionTreeRegressor(max_depth=1).fit([[0.0], [1.0], [np.nan]], [0.0, 4.0, 4.0])
+    assert str(explain_path(mean, [np.nan], ["age"])) == (
+        "4, because age > 0.5 (it is missing): the mean of the 2 rows of this kind; of all it is 2.66667."
+    )
 
 
 # properties

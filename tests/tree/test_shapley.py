@@ -6,11 +6,13 @@ import math
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.tree
 
 import pellucid.tree.shapley_kernels as kernels
-from pellucid.tree import OptimalTreeClassifier, shapley_values
+from pellucid.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier, shapley_values
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 from pellucid.tree.shapley import _expected_values, _summed
 from pellucid.tree.tree_reading import way_down
@@ -128,6 +130,40 @@ def test_trees_that_take_turns_at_the_outputs_are_kept_apart():
         part = join_trees(trees[k::2])
         alone = _summed(part, X, part.value.reshape(-1, 1), np.zeros(2, dtype=np.int64), 1)
         np.testing.assert_allclose(both[:, :, k], alone[:, :, 0], atol=1e-13)
+
+
+@seeds
+@pytest.mark.parametrize("kind", [HistGradientBoostingRegressor, DecisionTreeRegressor])
+def test_numbers_of_our_estimators_are_explained(seed, kind):
+    X, y = problem(seed, n=300)
+    X[::7, 1] = np.nan
+    model = kind().fit(X, y)
+    found = shapley_values(model, X)
+    assert found.values.shape == X.shape
+    np.testing.assert_allclose(found.predictions, model.predict(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_raw_scores_of_boosting_are_explained(n_classes):
+    X, y = problem(0, n=300)
+    model = HistGradientBoostingClassifier(max_iter=10).fit(X, np.digitize(y, [0.0, 1.0][: n_classes - 1]))
+    found = shapley_values(model, X)
+    assert found.values.shape == ((300, 5) if n_classes == 2 else (300, 5, 3))
+    np.testing.assert_allclose(found.predictions, model.decision_function(X), atol=1e-10)
+
+
+def test_categories_of_a_data_frame_are_explained():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"town": pd.Categorical(rng.choice(["a", "b", "c"], 200)), "age": rng.standard_normal(200)})
+    y = (X["town"] == "b") ^ (X["age"] > 0)
+    for model in (
+        DecisionTreeClassifier(categorical_features="from_dtype"),
+        HistGradientBoostingClassifier(max_iter=5),
+    ):
+        found = shapley_values(model.fit(X, y), X)
+        said = model.decision_function(X) if hasattr(model, "decision_function") else model.predict_proba(X)
+        np.testing.assert_allclose(found.predictions, said, atol=1e-10)
+        assert found.frame(*found.outputs[:1]).columns.tolist() == ["town", "age"]
 
 
 # peer

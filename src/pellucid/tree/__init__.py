@@ -5,6 +5,10 @@ from pellucid.tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegr
 from pellucid.tree.id3_classifier import ID3Classifier
 from pellucid.tree.optimal_tree_classifier import OptimalTreeClassifier
 from pellucid.tree.optimal_tree_gap import greedy_gap
+from pellucid.tree.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
+from pellucid.tree.pruning_cross_validation import prune_by_cross_validation
+from pellucid.tree.pruning_pessimistic import prune_pessimistic
+from pellucid.tree.pruning_reduced_error import prune_reduced_error
 from pellucid.tree.rules_in_words import explain_path, rules
 from pellucid.tree.shapley import ShapleyValues, shapley_values
 
@@ -13,9 +17,14 @@ __all__ = [
     "DecisionTreeRegressor",
     "ID3Classifier",
     "OptimalTreeClassifier",
+    "PrunedTreeClassifier",
+    "PrunedTreeRegressor",
     "ShapleyValues",
     "explain_path",
     "greedy_gap",
+    "prune_by_cross_validation",
+    "prune_pessimistic",
+    "prune_reduced_error",
     "rules",
     "shapley_values",
 ]

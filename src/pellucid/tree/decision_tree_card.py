@@ -25,6 +25,7 @@ CARDS = (
     MethodCard(
         DecisionTreeClassifier,
         **SHARED,
+        workings="pellucid.tree.cart_workings:classifier_workings",
         parameters={
             "criterion": OneOf(CLASS_CRITERIA),
             "splitter": SPLITTER,
@@ -41,6 +42,7 @@ CARDS = (
     MethodCard(
         DecisionTreeRegressor,
         **SHARED,
+        workings="pellucid.tree.cart_workings:regressor_workings",
         parameters={"criterion": OneOf(NUMBER_CRITERIA), "splitter": SPLITTER, **GROWTH},
         attributes=FITTED,
         variants=(

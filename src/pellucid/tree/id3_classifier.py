@@ -37,8 +37,8 @@ class ID3Classifier(ClassifierMixin, CertifiedEstimator):
         :math:`1 - \sum_c p_c^2`, or :math:`1 - \max_c p_c`.
     numeric : {'auto', 'never'} or list of columns, default='auto'
         Columns that are split in two at a threshold half way between values, as often as it helps (C4.5): those named,
-        none, or those in which a number is not whole. Of equally good thresholds the lowest is taken. All other
-        columns hold categories: texts, whole numbers, codes.
+        none, or those with a number that is not whole or with more than 20 different numbers. Of equally good
+        thresholds the lowest is taken. All other columns hold categories: texts, codes, a few whole numbers.
     max_depth : int, default=None
         Most questions on a path; None is no limit.
     min_samples_split : float, default=2

@@ -12,6 +12,8 @@ from pellucid.core.column_values import column_values
 from pellucid.core.types import Array
 
 AUTO, NEVER = "auto", "never"
+MANY = 20
+"""More different whole numbers than these are measurements, not categories."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,11 @@ class CodedColumns:
 def numeric_columns(wanted: Any, columns: Sequence[Array], names: Sequence[str] | None) -> Array:
     """Return for each column whether it is split by threshold.
 
-    ``"auto"``: a column of numbers of which one is not whole. ``"never"``: none. Or the columns named.
+    ``"auto"``: a column of numbers of which one is not whole, or of which there are many. ``"never"``: none. Or the
+    columns named.
     """
     if isinstance(wanted, str):
-        return np.array([wanted == AUTO and _has_fractions(column) for column in columns])
+        return np.array([wanted == AUTO and _is_measured(column) for column in columns])
     known = {name: j for j, name in enumerate(names or ())} | {j: j for j in range(len(columns))}
     found = np.zeros(len(columns), dtype=bool)
     for key in wanted:
@@ -60,5 +63,8 @@ def coded_columns(X: Array, categories: Sequence[Array]) -> CodedColumns:
     return CodedColumns(codes, values, is_numeric)
 
 
-def _has_fractions(column: Array) -> bool:
-    return column.dtype.kind == "f" and bool(np.any(column != np.floor(column)))
+def _is_measured(column: Array) -> bool:
+    """Return whether numbers are measurements, not codes: fractions, or many different ones."""
+    if column.dtype.kind != "f":
+        return False
+    return bool(np.any(column != np.floor(column))) or len(np.unique(column)) > MANY

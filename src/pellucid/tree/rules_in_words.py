@@ -232,6 +232,8 @@ def _reason(condition: Condition, value: Any) -> str:
 
 
 def _told(value: Any) -> str:
+    if isinstance(value, (float, np.floating)) and np.isnan(value):
+        return "missing"
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
 
 

@@ -1,0 +1,281 @@
+"""What the boosted trees for classes and for numbers share."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.utils import resample
+from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
+
+from pellucid.core.cards import Seen, card_of
+from pellucid.core.certificate import Certificate
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Fit
+from pellucid.core.threads import own_threads
+from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array, Data
+from pellucid.ensemble.hist_gradient_boosting.binning import bin_rows, find_edges
+from pellucid.ensemble.hist_gradient_boosting.boosting_proof import spot_check
+from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
+    GIVEN,
+    MANY_ROWS,
+    NO_SPLIT,
+    OF_TRAINING,
+    draw_seeds,
+    interaction_sets,
+    part_rows,
+)
+from pellucid.ensemble.hist_gradient_boosting.boosting_solvers import (
+    Boosting,
+    Ensemble,
+    Rows,
+    Stopping,
+    boost,
+)
+from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings
+from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
+from pellucid.tree.packed_trees import PackedTrees
+
+
+class BoostedTrees(CertifiedEstimator):
+    """Base of both estimators: all but the target, the loss and what is predicted."""
+
+    loss: str
+    learning_rate: float
+    max_iter: int
+    max_leaf_nodes: int | None
+    max_depth: int | None
+    min_samples_leaf: int
+    l2_regularization: float
+    max_features: float
+    max_bins: int
+    monotonic_cst: Any
+    interaction_cst: Any
+    warm_start: bool
+    early_stopping: Any
+    scoring: Any
+    validation_fraction: Any
+    n_iter_no_change: int
+    tol: float
+    random_state: Any
+    trees_: PackedTrees
+    baseline_: Array
+    bin_thresholds_: list[Array]
+    categories_: list[Array | None] | None
+    is_categorical_: Array | None
+    do_early_stopping_: bool
+    held_out_: str
+    random_seeds_: Array
+    n_trees_per_iteration_: int
+    n_iter_: int
+    train_score_: Array
+    validation_score_: Array
+
+    @fit_method
+    def fit(
+        self,
+        X: Data,
+        y: Data,
+        sample_weight: Data | None = None,
+        *,
+        X_val: Data = None,
+        y_val: Data = None,
+        sample_weight_val: Data | None = None,
+    ) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,).
+
+        Rows given as ``X_val``, ``y_val`` and ``sample_weight_val`` decide about early stopping, instead of some that
+        are held out of ``X``.
+        """
+        earlier = self._earlier()
+        data = self._check(X, y, sample_weight)
+        target = self._target(data)
+        given = self._given_rows(X_val, y_val, sample_weight_val)
+        seeds = earlier["random_seeds_"] if earlier else draw_seeds(self.random_state)
+        rows, held_out, source = self._parted(Rows(data.X, target, self._weights(data)), given, int(seeds[0]))
+        problem = self._problem(rows, held_out, seeds)
+        known = {"held_out_": source, "random_seeds_": seeds, "bin_thresholds_": problem.edges}
+        watch = self._watch(X, y, attributes=lambda found: self._attributes(found, known), max_iter=self.max_iter)
+        found = boost(replace(problem, watch=watch), self._taken_up(earlier, rows))
+        fit = Fit(self._attributes(found, known), found.trace)
+        return self._adopt(replace(fit, certificate=self._spot_check(fit, data)), data)
+
+    @abstractmethod
+    def _target(self, data: TrainingData) -> Array:
+        """Return the target as numbers, and set what depends on it."""
+
+    def _weights(self, data: TrainingData) -> Array | None:
+        return data.weight
+
+    @property
+    def _n_outputs(self) -> int:
+        return 1
+
+    def _earlier(self) -> dict[str, Any] | None:
+        """Return what an earlier fit left, if the new one goes on from there."""
+        if not self.warm_start or not hasattr(self, "trees_"):
+            return None
+        if self.max_iter < self.n_iter_:
+            raise ValueError(
+                f"max_iter={self.max_iter} must be larger than or equal to n_iter_={self.n_iter_} when "
+                "warm_start==True. Raise max_iter."
+            )
+        return {name: value for name, value in vars(self).items() if name.endswith("_")}
+
+    def _given_rows(self, X_val: Data, y_val: Data, weight: Data | None) -> Rows | None:
+        if X_val is None and y_val is None:
+            return None
+        if y_val is None:
+            raise ValueError("X_val is provided, but y_val was not provided. Give both.")
+        if X_val is None:
+            raise ValueError("y_val is provided, but X_val was not provided. Give both.")
+        if self.early_stopping is False:
+            raise ValueError(
+                "X_val and y_val are passed to fit while at the same time early_stopping is False. When passing X_val "
+                "and y_val to fit, early_stopping should be set to either 'auto' or True."
+            )
+        classes = getattr(self, "classes_", None)
+        data = card_of(type(self)).rules_for(self).check(self, X_val, y_val, weight, reset=False, classes=classes)
+        return Rows(data.X, self._target(data), data.weight)
+
+    def _parted(self, rows: Rows, given: Rows | None, seed: int) -> tuple[Rows, Rows | None, str]:
+        """Return the rows to train on, those to watch, and where these come from."""
+        stops = len(rows.y) > MANY_ROWS if self.early_stopping == "auto" else bool(self.early_stopping)
+        self.do_early_stopping_ = stops
+        if not stops or (given is None and self.validation_fraction is None):
+            return rows, None, NO_SPLIT
+        if given is not None:
+            return rows, given, GIVEN
+        kept, held = part_rows(rows.y, self.validation_fraction, seed, is_stratified=is_classifier(self))
+        return _picked(rows, kept), _picked(rows, held), OF_TRAINING
+
+    def _problem(self, rows: Rows, held_out: Rows | None, seeds: Array) -> Boosting:
+        p = rows.X.shape[1]
+        categories = self.categories_ or [None] * p
+        edges = find_edges(rows.X, rows.weight, self.max_bins, categories, int(seeds[0]))
+        is_categorical = np.array([known is not None for known in categories])
+        monotonic = np.asarray(_check_monotonic_cst(self, self.monotonic_cst), dtype=np.int64)
+        if (is_categorical & (monotonic != 0)).any():
+            raise ValueError("Categorical features cannot have monotonic constraints. Set theirs to 0.")
+        if self.monotonic_cst is not None and self._n_outputs > 1:
+            raise ValueError(
+                "monotonic constraints are not supported for multiclass classification. Leave monotonic_cst out."
+            )
+        groups, has_missing = bin_rows(rows.X, edges, is_categorical)
+        n_bins = np.array([len(edge) + (not own) for edge, own in zip(edges, is_categorical, strict=True)])
+        sets = interaction_sets(self.interaction_cst, p)
+        bins = Bins(groups, n_bins, has_missing, is_categorical, monotonic, sets)
+        quantile = getattr(self, "quantile", None)
+        return Boosting(
+            rows, bins, edges, self.loss, quantile, self._n_outputs, self._tree_settings(), self.max_iter,
+            np.random.default_rng(int(seeds[1])), self._stopping(rows, held_out, int(seeds[0])),
+        )  # fmt: skip
+
+    def _tree_settings(self) -> TreeSettings:
+        return TreeSettings(
+            self.learning_rate,
+            self.max_leaf_nodes,
+            self.max_depth,
+            self.min_samples_leaf,
+            self.l2_regularization,
+            self.max_features,
+        )
+
+    def _stopping(self, rows: Rows, held_out: Rows | None, seed: int) -> Stopping | None:
+        if not self.do_early_stopping_:
+            return None
+        score = None if self.scoring == "loss" else self._scorer(rows, held_out, seed)
+        return Stopping(self.n_iter_no_change, self.tol, held_out, score)
+
+    def _scorer(self, rows: Rows, held_out: Rows | None, seed: int) -> Callable[..., tuple[float, float | None]]:
+        """Return what scores raw predictions of training rows, some of them if they are many, and of held-out rows."""
+        scorer = check_scoring(self, self.scoring)
+        few = np.arange(len(rows.y))
+        if len(few) > MANY_ROWS:
+            stratify = rows.y if is_classifier(self) else None
+            few = resample(few, n_samples=MANY_ROWS, replace=False, random_state=seed, stratify=stratify)
+        small = _picked(rows, few)
+
+        def score(model: Any, part: Rows, raw: Array) -> float:
+            model._given_raw = raw
+            weight = {} if part.weight is None else {"sample_weight": part.weight}
+            return float(scorer(model, part.X, self._labels(part.y), **weight))
+
+        def scores(raw: Array, held_out_raw: Array | None) -> tuple[float, float | None]:
+            model = copy.copy(self)
+            train = score(model, small, raw[:, few])
+            return train, None if held_out is None or held_out_raw is None else score(model, held_out, held_out_raw)
+
+        return scores
+
+    def _labels(self, y: Array) -> Array:
+        """Return targets as the user has them."""
+        return y
+
+    def _taken_up(self, earlier: dict[str, Any] | None, rows: Rows) -> Ensemble | None:
+        """Return the ensemble of an earlier fit, with its predictions for the training rows."""
+        if earlier is None:
+            return None
+        baseline, trees = earlier["baseline_"], earlier["trees_"]
+        scores = earlier["train_score_"].tolist(), earlier["validation_score_"].tolist()
+        raw = baseline[:, np.newaxis] + raw_values(trees, rows.X, len(baseline))
+        return Ensemble(baseline, np.ascontiguousarray(raw), [trees], *scores, Trace.joined([earlier["trace_"]]))
+
+    def _attributes(self, found: Ensemble, known: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "trees_": found.trees,
+            "baseline_": found.baseline,
+            "categories_": self.categories_,
+            "is_categorical_": self.is_categorical_,
+            "do_early_stopping_": self.do_early_stopping_,
+            "n_trees_per_iteration_": len(found.baseline),
+            "n_iter_": found.n_rounds,
+            "train_score_": np.array(found.train_scores),
+            "validation_score_": np.array(found.held_out_scores),
+            **known,
+        }
+
+    def _spot_check(self, fit: Fit, data: TrainingData) -> Certificate:
+        with np.errstate(all="ignore"):
+            return spot_check(Seen(**fit.attributes), Seen(**self.get_params(deep=False)), data)
+
+    def _raw(self, X: Data) -> Array:
+        """Return the raw predictions, of shape (n_outputs, n_samples)."""
+        given = vars(self).get("_given_raw")
+        if given is not None:  # a scorer asks about rows whose predictions are known
+            return np.asarray(given)
+        check_is_fitted(self)
+        X = card_of(type(self)).rules_for(self).check_rows(self, X)
+        with own_threads():
+            return self.baseline_[:, np.newaxis] + raw_values(self.trees_, X, len(self.baseline_))
+
+    def _staged_raw(self, X: Data) -> Iterator[Array]:
+        """Yield the raw predictions after each round."""
+        check_is_fitted(self)
+        X = card_of(type(self)).rules_for(self).check_rows(self, X)
+        k = len(self.baseline_)
+        raw = np.repeat(self.baseline_[:, np.newaxis], X.shape[0], axis=1)
+        for i in range(self.n_iter_):
+            raw = raw + raw_values(self.trees_.part(i * k, (i + 1) * k), X, k)
+            yield raw
+
+    @property
+    def _baseline_prediction(self) -> Array:
+        return self.baseline_.reshape(1, -1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _picked(rows: Rows, places: Array) -> Rows:
+    return Rows(rows.X[places], rows.y[places], None if rows.weight is None else rows.weight[places])

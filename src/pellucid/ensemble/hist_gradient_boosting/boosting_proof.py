@@ -1,0 +1,520 @@
+r"""Proof of boosted trees, by replaying the rounds on the training rows.
+
+From the raw predictions before a round the derivatives of the loss follow. With them every leaf must hold the shrunken
+Newton step of its rows, or the shrunken quantile of their residuals, up to the error of the sums; every node must have
+the rows it says; every threshold must be the lowest edge above the values on its left. A sample of nodes is searched
+again for the best split (``boosting_split_proof``). Edges, baseline and scores are computed anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils import compute_sample_weight
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.rounding import EPSILON, sum_error
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.ensemble.hist_gradient_boosting.boosting_losses import (
+    BY_RESIDUAL,
+    LOG_LOSS,
+    best_constant,
+    derivatives,
+    row_losses,
+    weighted_quantile,
+)
+from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
+    GIVEN,
+    MANY_ROWS,
+    NO_SPLIT,
+    OF_TRAINING,
+    draw_keys,
+    interaction_sets,
+    most_leaves,
+    part_rows,
+)
+from pellucid.ensemble.hist_gradient_boosting.boosting_split_proof import STABILIZER, NodeRows, shortfall
+from pellucid.tree.packed_trees import NO_THRESHOLD, WORD, PackedTrees
+from pellucid.tree.plain_walk import walk_down
+
+MOST_SAMPLED = 200_000
+SPLITS_CHECKED = 300
+"""Nodes whose best split is searched again by ``verify``."""
+
+REFIT = "Fit the model again."
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The problem as parameters and data state it."""
+
+    X: Array
+    y: Array
+    weight: Array
+    is_weighted: bool
+    loss: str
+    quantile: float | None
+    n_outputs: int
+    edges: list[Array]
+    is_categorical: Array
+    has_missing: Array
+    direction: Array
+    sets: Array
+    held_out: tuple[Array, Array, Array] | None
+
+
+def prove_boosting(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate from the data and the fitted attributes alone: every round is replayed."""
+    return _prove(fitted, parameters, data, is_whole=True)
+
+
+def spot_check(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return what a fit claims at little cost: the first tree is replayed."""
+    return _prove(fitted, parameters, data, is_whole=False)
+
+
+def _prove(fitted: Any, parameters: Any, data: TrainingData, *, is_whole: bool) -> Certificate:
+    faults = list(structure_faults(fitted, parameters, data))
+    statement = "faults in the structure of trees and attributes" + (f": {faults[0]}" if faults else "")
+    structure = Claim("structure", statement, float(len(faults)), 0.0, REFIT)
+    if faults:
+        return Certificate("replayed", (structure,))
+    setting = setting_of(fitted, parameters, data)
+    replay = Replay(fitted, parameters, setting, n_rounds=fitted.n_iter_ if is_whole else min(1, fitted.n_iter_))
+    replay.run(rows_to_search=20 * len(setting.y) + 20_000 if is_whole else 5_000)
+    claims = [structure, baseline_claim(fitted, setting), *replay.claims()]
+    if is_whole:
+        claims += [bins_claim(fitted, parameters, setting), *score_claims(fitted, parameters, setting, replay)]
+    return Certificate("replayed", tuple(claims))
+
+
+def structure_faults(fitted: Any, parameters: Any, data: TrainingData) -> Iterator[str]:
+    """Yield what cannot be in a fitted model."""
+    trees, p = fitted.trees_, data.X.shape[1]
+    if type(trees) is not PackedTrees or (fault := trees.fault(p)):
+        yield "trees_ are no trees" if type(trees) is not PackedTrees else str(fault)
+        return
+    n_outputs = len(data.classes) if len(data.classes) > 2 else 1
+    if fitted.n_trees_per_iteration_ != n_outputs or np.shape(fitted.baseline_) != (n_outputs,):
+        yield "n_trees_per_iteration_ or baseline_ does not suit the target"
+    if trees.n_trees != fitted.n_iter_ * n_outputs or fitted.n_iter_ > parameters.max_iter:
+        yield "n_iter_ is not the number of rounds"
+    if len(fitted.bin_thresholds_) != p:
+        yield "bin_thresholds_ are not those of the features"
+    leaf, by_set = trees.is_leaf, trees.category_row >= 0
+    if trees.impurity.any() or trees.value[~leaf].any() or trees.value.shape[1:] != (1, 1):
+        yield "only leaves have values, and no node an impurity"
+    if (trees.missing_go_to_left[leaf] != 0).any() or (trees.threshold[by_set] != NO_THRESHOLD).any():
+        yield "a leaf or a set of categories has a direction or threshold"
+    is_categorical = _mask(fitted, p)
+    if (is_categorical[trees.feature[~leaf]] != by_set[~leaf]).any():
+        yield "a categorical feature is split by a threshold, or a number by categories"
+    leaves = np.bincount(trees.tree_of_node, weights=leaf, minlength=trees.n_trees)
+    most = parameters.max_leaf_nodes or np.inf
+    if leaves.max() > most or trees.depths().max(initial=0) > (parameters.max_depth or np.inf):
+        yield "a tree is larger than allowed"
+    yield from _stopping_faults(fitted, parameters, data)
+
+
+def _stopping_faults(fitted: Any, parameters: Any, data: TrainingData) -> Iterator[str]:
+    auto = parameters.early_stopping == "auto"
+    stops = data.X.shape[0] > MANY_ROWS if auto else bool(parameters.early_stopping)
+    if fitted.do_early_stopping_ is not stops:
+        yield "do_early_stopping_ does not follow from early_stopping"
+    usual = OF_TRAINING if stops and parameters.validation_fraction is not None else NO_SPLIT
+    if fitted.held_out_ != usual and not (stops and fitted.held_out_ == GIVEN):
+        yield "held_out_ does not follow from the parameters"
+    lengths = (fitted.n_iter_ + 1 if stops else 0, fitted.n_iter_ + 1 if fitted.held_out_ != NO_SPLIT else 0)
+    if (len(fitted.train_score_), len(fitted.validation_score_)) != lengths:
+        yield "there is not one score per round"
+
+
+def _mask(fitted: Any, p: int) -> Array:
+    return np.zeros(p, dtype=bool) if fitted.is_categorical_ is None else np.asarray(fitted.is_categorical_)
+
+
+def setting_of(fitted: Any, parameters: Any, data: TrainingData) -> Setting:
+    """Return the training rows, without those held out, and what the parameters say about the features."""
+    X, p = data.X, data.X.shape[1]
+    y = np.asarray(data.y, dtype=np.float64)
+    weight, is_weighted = data.weights, data.weight is not None
+    if getattr(parameters, "class_weight", None) is not None:
+        weight = weight * compute_sample_weight(parameters.class_weight, data.classes[data.y])
+        is_weighted = True
+    held_out = None
+    if fitted.held_out_ == OF_TRAINING:
+        seed, is_stratified = int(fitted.random_seeds_[0]), len(data.classes) > 0
+        kept, held = part_rows(y, parameters.validation_fraction, seed, is_stratified=is_stratified)
+        held_out = X[held], y[held], weight[held]
+        X, y, weight = X[kept], y[kept], weight[kept]
+    return Setting(
+        X,
+        y,
+        weight,
+        is_weighted,
+        parameters.loss,
+        getattr(parameters, "quantile", None),
+        len(fitted.baseline_),
+        list(fitted.bin_thresholds_),
+        _mask(fitted, p),
+        np.array([bool(np.isnan(X[:, j]).any()) for j in range(p)]),
+        _directions(fitted, parameters, p),
+        interaction_sets(parameters.interaction_cst, p),
+        held_out,
+    )
+
+
+def _directions(fitted: Any, parameters: Any, p: int) -> Array:
+    given = parameters.monotonic_cst
+    if given is None:
+        return np.zeros(p, dtype=np.int64)
+    if isinstance(given, dict):
+        names = list(getattr(fitted, "feature_names_in_", ()))
+        return np.array([given.get(names[j], 0) if names else 0 for j in range(p)], dtype=np.int64)
+    return np.asarray(given, dtype=np.int64)
+
+
+def baseline_claim(fitted: Any, setting: Setting) -> Claim:
+    """Return how far the baseline is from the constant that fits best."""
+    best = best_constant(setting.loss, setting.y, setting.weight, setting.n_outputs, setting.quantile)
+    # relative errors of the mean become absolute ones of its logarithm
+    scale = np.abs(setting.y).max(initial=0.0) if setting.loss in ("squared_error", *BY_RESIDUAL) else 64.0
+    error = float(np.max(np.abs(fitted.baseline_ - best)))
+    statement = "distance of baseline_ from the constant of least loss"
+    return Claim("baseline", statement, error, sum_error(len(setting.y)) * float(scale), REFIT)
+
+
+def bins_claim(fitted: Any, parameters: Any, setting: Setting) -> Claim:
+    """Return how many features have other edges than their values say."""
+    X, weight = setting.X, setting.weight if setting.is_weighted else None
+    if len(X) > MOST_SAMPLED:
+        share = None if weight is None else weight / weight.sum()
+        rng = np.random.RandomState(int(fitted.random_seeds_[0]))
+        X, weight = X[rng.choice(len(X), MOST_SAMPLED, p=share)], None
+    wrong = 0
+    for j, stored in enumerate(setting.edges):
+        if setting.is_categorical[j]:
+            categories = (fitted.categories_ or [])[j]
+            edges = np.arange(0 if categories is None else len(categories), dtype=np.float64)
+        else:
+            edges = edges_again(X[:, j], weight, parameters.max_bins)
+        wrong += stored.shape != edges.shape or not np.allclose(stored, edges, rtol=8 * EPSILON, atol=0.0)
+    return Claim("bins", "features whose bins are not those of the training rows", float(wrong), 0.0, REFIT)
+
+
+def edges_again(column: Array, weight: Array | None, max_bins: int) -> Array:
+    """Return the edges between bins, from the different values and how much weight each has."""
+    present = ~np.isnan(column)
+    if not present.any():
+        return np.empty(0)
+    values, place = np.unique(column[present].astype(np.float64), return_inverse=True)
+    if len(values) <= max_bins:
+        low, high = values[:-1], values[1:]
+    else:
+        mass = np.cumsum(np.bincount(place, weights=None if weight is None else weight[present]))
+        goal, slack = np.arange(1, max_bins) * (mass[-1] / max_bins), 1e-12 * mass[-1]
+        last = len(values) - 1
+        low = values[np.minimum(np.searchsorted(mass, goal - slack), last)]
+        high = values[np.minimum(np.searchsorted(mass, goal + slack, side="right"), last)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = np.where(low == high, low, low / 2.0 + high / 2.0)
+    largest = np.finfo(np.float64).max
+    return np.unique(np.where(np.isinf(low), -largest, np.where(np.isinf(high), largest, middle)))
+
+
+@dataclass
+class Replay:
+    """The rounds done again: what was found on the way."""
+
+    fitted: Any
+    parameters: Any
+    setting: Setting
+    n_rounds: int
+    worst_leaf: float = 0.0
+    wrong_nodes: int = 0
+    n_nodes: int = 0
+    worst_split: float = 0.0
+    n_splits: int = 0
+    losses: list[float] = field(default_factory=list)
+    held_out_losses: list[float] = field(default_factory=list)
+
+    def run(self, rows_to_search: int) -> None:
+        """Replay the rounds; search so many rows for the best splits of sampled nodes."""
+        setting, trees = self.setting, self.fitted.trees_.part(0, self.n_rounds * self.setting.n_outputs)
+        raw = np.repeat(self.fitted.baseline_[:, np.newaxis], len(setting.y), axis=1)
+        held = None if setting.held_out is None else np.repeat(
+            self.fitted.baseline_[:, np.newaxis], len(setting.held_out[1]), axis=1
+        )  # fmt: skip
+        keys = np.random.default_rng(int(self.fitted.random_seeds_[1]))
+        sampled = sample_nodes(trees, rows_to_search)
+        self.note_losses(raw, held)
+        for t in range(self.n_rounds):
+            before = raw.copy()
+            for k in range(setting.n_outputs):
+                number = t * setting.n_outputs + k
+                start = int(trees.starts[number])
+                wanted = sampled[(sampled >= start) & (sampled < trees.starts[number + 1])] - start
+                self.replay_tree(trees.tree(number), before, raw, k, keys, wanted)
+                if held is not None and setting.held_out is not None:
+                    tree = trees.tree(number)
+                    held[k] += tree.value[_leaves(walk_down(tree, setting.held_out[0]), len(held[k])), 0, 0]
+            self.note_losses(raw, held)
+
+    def note_losses(self, raw: Array, held: Array | None) -> None:
+        """Write down the mean losses at these predictions."""
+        s = self.setting
+        self.losses.append(float(np.average(row_losses(s.loss, s.y, raw, s.quantile), weights=s.weight)))
+        if held is not None and s.held_out is not None:
+            _, y, weight = s.held_out
+            self.held_out_losses.append(float(np.average(row_losses(s.loss, y, held, s.quantile), weights=weight)))
+
+    def replay_tree(
+        self, tree: PackedTrees, before: Array, raw: Array, k: int, keys: np.random.Generator, wanted: Array
+    ) -> None:
+        """Check the tree of output ``k`` against the predictions before its round, and add its values to ``raw``."""
+        s, parameters = self.setting, self.parameters
+        levels = walk_down(tree, s.X)
+        leaf = _leaves(levels, len(s.y))
+        first, second = derivatives(s.loss, s.y, before, k, s.quantile)
+        sums = NodeSums(tree, leaf, s.weight * first, s.weight * second, s, parameters)
+        self.worst_leaf = float(np.max([self.worst_leaf, sums.leaf_error(before[k], leaf)]))
+        self.wrong_nodes += int(wrong_nodes(tree, levels, leaf, s).sum())
+        self.n_nodes += tree.n_nodes
+        n_leaves = most_leaves(len(s.y), parameters.min_samples_leaf, parameters.max_leaf_nodes, parameters.max_depth)
+        drawn = draw_keys(keys, parameters.max_features, n_leaves, s.X.shape[1])
+        is_full = int(tree.is_leaf.sum()) >= n_leaves
+        for node in wanted:
+            self.search_node(tree, int(node), sums, levels, drawn, is_full=is_full)
+        raw[k] += tree.value[leaf, 0, 0]
+
+    def search_node(
+        self, tree: PackedTrees, node: int, sums: NodeSums, levels: Any, keys: Array, *, is_full: bool
+    ) -> None:
+        """Search the best split of a node again; a leaf of a full tree could have been split as well."""
+        is_leaf = bool(tree.is_leaf[node])
+        depth = int(tree.depths()[node])
+        if is_leaf and (is_full or depth == self.parameters.max_depth):
+            return
+        rows = np.sort(np.concatenate([rows[at == node] for rows, at in levels])) if node else np.arange(len(sums.leaf))
+        features = allowed_features(tree, node, self.setting.sets, keys, self.parameters.max_features)
+        part = NodeRows(
+            self.setting.X[rows],
+            sums.gradients[rows],
+            sums.hessians[rows],
+            float(sums.lower[node]),
+            float(sums.upper[node]),
+            float(sums.gradient[node] * sums.value[node]) if node else 0.0,
+            sums.units,
+        )
+        left = None if is_leaf else sums.is_below(int(tree.children_left[node]), rows)
+        if is_leaf and (len(rows) < 2 * self.parameters.min_samples_leaf or part.hessians.sum() < 1.001e-3):
+            return
+        found = shortfall(
+            part, left, features, self.setting, self.setting.direction, int(tree.feature[node]), self.parameters
+        )
+        self.worst_split, self.n_splits = float(np.max([self.worst_split, found])), self.n_splits + 1
+
+    def claims(self) -> list[Claim]:
+        """Return what the replay found."""
+        rounds = f"{self.n_rounds:,} of {self.fitted.n_iter_:,} rounds"
+        known = 1.0 - 0.01 ** (1.0 / max(self.n_splits, 1))
+        splits = (
+            f"largest shortfall of {self.n_splits:,} sampled splits behind the best of all bins, in units of rounding; "
+            f"none wrong means at most {known:.1%} of all are, with 99 % confidence"
+        )
+        rose = int(np.sum(np.diff(self.losses) > 1e-9 * np.abs(self.losses[:-1])))
+        size = abs(self.losses[0])
+        statement = f"rise of the training loss over {rounds}, as a part of the first; it rose in {rose} of them"
+        fall = (self.losses[-1] - self.losses[0]) / size if size > 0 else self.losses[-1] - self.losses[0]
+        leaves = f"largest error of a leaf's value in {rounds}, in units of its rounding"
+        nodes = f"of {self.n_nodes:,} nodes, those with other rows or another threshold"
+        return [
+            Claim("leaves", leaves, self.worst_leaf, 1.0, REFIT),
+            Claim("nodes", nodes, float(self.wrong_nodes), 0.0, REFIT),
+            Claim("splits", splits, self.worst_split, 1.0, REFIT),
+            Claim("descent", statement, fall, 1e-9, "Lower learning_rate."),
+        ]
+
+
+def _leaves(levels: Any, n: int) -> Array:
+    leaf = np.zeros(n, dtype=np.int64)
+    for rows, node in levels:
+        leaf[rows] = node
+    return leaf
+
+
+def sample_nodes(trees: PackedTrees, most_rows: int) -> Array:
+    """Return some nodes, drawn by their number and that of the rows, that have at most so many rows together."""
+    sizes = trees.n_node_samples
+    rng = np.random.default_rng([trees.n_nodes, int(sizes[0])])
+    order = rng.permutation(trees.n_nodes)
+    chosen = order[np.cumsum(sizes[order]) <= most_rows][:SPLITS_CHECKED]
+    return np.sort(chosen if len(chosen) else order[np.argsort(sizes[order])][:1])
+
+
+def allowed_features(tree: PackedTrees, node: int, sets: Array, keys: Array, share: float) -> Array:
+    """Return the features that may split a node: of the sets with all features above it, those of lowest keys."""
+    p = keys.shape[1]
+    allowed = np.arange(p)
+    if len(sets):
+        parents, above = tree.parents(), node
+        is_open = np.ones(len(sets), dtype=bool)
+        while above > 0:
+            above = int(parents[above])
+            is_open &= sets[:, tree.feature[above]]
+        allowed = np.flatnonzero(sets[is_open].any(axis=0))
+    if len(keys):
+        kept = max(1, math.ceil(share * len(allowed)))
+        own = keys[node % len(keys), allowed]
+        allowed = np.sort(allowed[np.argsort(own, kind="stable")[:kept]])
+    return allowed
+
+
+class NodeSums:
+    """Sums of derivatives in every node of a tree, and the values and bounds that follow."""
+
+    def __init__(
+        self, tree: PackedTrees, leaf: Array, gradients: Array, hessians: Array, setting: Setting, parameters: Any
+    ) -> None:
+        self.tree, self.leaf, self.setting, self.parameters = tree, leaf, setting, parameters
+        self.gradients, self.hessians = gradients, hessians
+        m, n = tree.n_nodes, len(leaf)
+        self.gradient, self.hessian = (np.bincount(leaf, weights=w, minlength=m) for w in (gradients, hessians))
+        self.size, self.count = (
+            np.bincount(leaf, weights=np.abs(gradients), minlength=m),
+            np.bincount(leaf, minlength=m),
+        )
+        parents, left, right = tree.child_nodes()
+        for parent, a, b in zip(parents[::-1], left[::-1], right[::-1], strict=True):
+            for sums in (self.gradient, self.hessian, self.size, self.count):
+                sums[parent] = sums[a] + sums[b]
+        bits = max(1, n.bit_length())
+        largest = float(np.abs(gradients).max(initial=0.0)), float(hessians.max(initial=0.0))
+        spread = min(46, 62 - bits), 62 - 2 * bits
+        g_unit, h_unit = (
+            2.0 ** (math.frexp(max(size, 1e-280))[1] - b - 1) for size, b in zip(largest, spread, strict=True)
+        )
+        self.units = g_unit, h_unit
+        self._bound(parents, left, right)
+
+    def _bound(self, parents: Array, left: Array, right: Array) -> None:
+        """Set values and the bounds of children, from the root down."""
+        m, l2 = self.tree.n_nodes, self.parameters.l2_regularization + STABILIZER
+        self.lower, self.upper = np.full(m, -np.inf), np.full(m, np.inf)
+        self.value = -self.gradient / (self.hessian + l2)
+        if not self.setting.direction.any():
+            return
+        for parent, a, b in zip(parents, left, right, strict=True):
+            for child in (a, b):
+                self.lower[child], self.upper[child] = self.lower[parent], self.upper[parent]
+                self.value[child] = np.clip(self.value[child], self.lower[parent], self.upper[parent])
+            direction = self.setting.direction[self.tree.feature[parent]]
+            if direction:
+                low, high = (a, b) if direction > 0 else (b, a)
+                self.upper[low] = self.lower[high] = (self.value[a] + self.value[b]) / 2.0
+
+    def leaf_error(self, raw: Array, leaf: Array) -> float:
+        """Return the largest error of a leaf's value, in units of its rounding."""
+        s, rate = self.setting, self.parameters.learning_rate
+        is_leaf = self.tree.is_leaf
+        stored = self.tree.value[:, 0, 0]
+        if s.loss in BY_RESIDUAL:
+            level = 0.5 if s.loss == "absolute_error" else float(s.quantile or 0.0)
+            order = np.argsort(leaf, kind="stable")
+            ends = np.cumsum(np.bincount(leaf, minlength=len(stored)))
+            residual, expected = s.y - raw, np.zeros(len(stored))
+            for node in np.flatnonzero(is_leaf):
+                rows = order[ends[node] - self.count[node] : ends[node]]
+                expected[node] = rate * weighted_quantile(residual[rows], s.weight[rows], level) if len(rows) else 0.0
+            allowed = 16 * EPSILON * (np.abs(s.y).max(initial=0.0) + np.abs(expected)) + np.finfo(float).tiny
+            return float(np.max(np.abs(stored - expected)[is_leaf] / allowed[is_leaf]))
+        l2 = self.parameters.l2_regularization + STABILIZER
+        expected = rate * np.clip(self.value, self.lower, self.upper)
+        # of two ways to compute a share of nearly 1, its distance from 1 may differ by a last digit of 1
+        terms = self.size + np.abs(self.value) * self.hessian
+        last_digits = 4.0 * EPSILON * self.count * s.weight.max(initial=0.0) * (s.loss == LOG_LOSS)
+        off = sum_error(len(leaf)) * terms + last_digits * (1.0 + np.abs(self.value))
+        allowed = rate * off / (self.hessian + l2) + 8 * EPSILON * np.abs(expected)
+        if s.direction.any():  # bounds come from sums in units
+            inexact = self.count * (self.units[0] + np.abs(self.value) * self.units[1]) / (self.hessian + l2)
+            allowed += rate * inexact.max()
+        return float(np.max(np.abs(stored - expected)[is_leaf] / np.maximum(allowed[is_leaf], np.finfo(float).tiny)))
+
+    def is_below(self, node: int, rows: Array) -> Array:
+        """Return which rows end below a node."""
+        below = np.zeros(self.tree.n_nodes, dtype=bool)
+        below[node] = True
+        for parent, a, b in zip(*self.tree.child_nodes(), strict=True):
+            if below[parent]:
+                below[a] = below[b] = True
+        return np.asarray(below[self.leaf[rows]])
+
+
+def wrong_nodes(tree: PackedTrees, levels: Any, leaf: Array, setting: Setting) -> Array:
+    """Return which nodes have other rows, another threshold, set or direction than the rules say."""
+    m, n = tree.n_nodes, len(leaf)
+    count, mass = np.zeros(m), np.zeros(m)
+    missing, highest = np.zeros(m, dtype=np.int64), np.full(m, -np.inf)
+    sets = np.zeros_like(tree.left_categories)
+    parents = tree.parents()
+    count[0], mass[0] = n, setting.weight.sum()
+    for rows, node in levels:
+        count += np.bincount(node, minlength=m)
+        mass += np.bincount(node, weights=setting.weight[rows], minlength=m)
+        above = parents[node]
+        x = setting.X[rows, tree.feature[above]].astype(np.float64)
+        is_missing = np.isnan(x)
+        missing += np.bincount(above, weights=is_missing, minlength=m).astype(np.int64)
+        on_left = (tree.children_left[above] == node) & ~is_missing
+        np.maximum.at(highest, above[on_left], x[on_left])
+        by_set = on_left & (tree.category_row[above] >= 0)
+        if by_set.any():
+            code = x[by_set].astype(np.int64)
+            bit = (np.uint32(1) << (code % WORD).astype(np.uint32)).astype(np.uint32)
+            np.bitwise_or.at(sets, (tree.category_row[above[by_set]], code // WORD), bit)
+    wrong = (count != tree.n_node_samples) | (
+        np.abs(mass - tree.weighted_n_node_samples) > sum_error(n) * setting.weight.sum()
+    )
+    inner = np.flatnonzero(~tree.is_leaf)
+    left, right = tree.children_left[inner], tree.children_right[inner]
+    no_side = np.where(setting.has_missing[tree.feature[inner]], False, count[left] > count[right])
+    wrong[inner] |= (missing[inner] == 0) & (tree.missing_go_to_left[inner] != no_side)
+    rows_of_sets = tree.category_row[inner]
+    by_set = rows_of_sets >= 0
+    wrong[inner[by_set]] |= (sets != tree.left_categories)[rows_of_sets[by_set]].any(axis=1)
+    for node in inner[~by_set]:
+        edges = setting.edges[tree.feature[node]]
+        place = int(np.searchsorted(edges, highest[node]))
+        wrong[node] |= tree.threshold[node] != (edges[place] if place < len(edges) else np.inf)
+    return np.asarray(wrong)
+
+
+def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: Replay) -> Iterator[Claim]:
+    """Yield how far stored scores are from recomputed losses, and whether the fit stopped in time."""
+    if not fitted.do_early_stopping_:
+        return
+    if parameters.scoring == "loss":
+        error = scale = 0.0
+        for stored, losses in (
+            (fitted.train_score_, replay.losses),
+            (fitted.validation_score_, replay.held_out_losses),
+        ):
+            if len(losses) == len(stored):
+                again = np.array(losses)
+                error = float(np.max([error, *np.abs(stored + again)]))
+                scale = float(np.max([scale, *np.abs(again)]))
+        bound = 1e3 * sum_error(len(setting.y)) * max(scale, np.finfo(float).tiny)
+        yield Claim("scores", "largest error of a stored score", error, bound, REFIT)
+    scores = fitted.validation_score_ if len(fitted.validation_score_) else fitted.train_score_
+    early = [t for t in range(parameters.n_iter_no_change, len(scores) - 1) if _is_over(scores[: t + 1], parameters)]
+    yield Claim("stopping", "rounds after which the fit should have stopped", float(len(early)), 0.0, REFIT)
+
+
+def _is_over(scores: Array, parameters: Any) -> bool:
+    recent, reference = scores[-parameters.n_iter_no_change :], scores[-parameters.n_iter_no_change - 1]
+    return not (recent > reference + parameters.tol).any()

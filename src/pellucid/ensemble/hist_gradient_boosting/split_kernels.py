@@ -1,0 +1,142 @@
+"""The best split of a feature, read off its histogram of whole numbers.
+
+The gain of a split is the loss reduction of a Newton step per child, with G and H the sums of gradients and hessians:
+
+    G_left^2 / (H_left + l2) + G_right^2 / (H_right + l2) - G^2 / (H + l2)
+
+A monotonic constraint bounds the values of the children; the gain is then that of the bounded values. Sums are exact,
+so two splits that part the rows in the same way have the same gain to the last bit, and the first one is taken.
+
+The sums on the left of all candidates are written down first: what follows is a plain loop that the compiler can
+vectorize.
+"""
+
+# mypy: allow-untyped-defs
+
+import numpy as np
+from numba import njit
+
+from pellucid.ensemble.hist_gradient_boosting.histogram_kernels import MISSING, N_BINS
+
+LEAST_HESSIAN = 1e-3
+"""Sum of hessians below which no child may be."""
+
+LEAST_SUPPORT = 10.0
+"""Rows, as its share of the hessians tells, that a category needs to be moved to the left."""
+
+STABILIZER = 1e-15
+ROUNDING = 16 * 2.0**-52
+"""Part of the terms of a gain that rounding can make up."""
+
+NO_GAIN = -1.0
+
+L2, LEAST_ROWS, GRADIENT_UNIT, HESSIAN_UNIT, SHRINKAGE, FEATURE_SHARE, PER_GRADIENT, PER_HESSIAN, COUNT_BITS = range(9)
+SETTINGS_SIZE = 9
+"""Entries of ``settings``."""
+
+ALLOWED, SPLIT_BIN, MISSING_LEFT, LEFT_GRADIENT, LEFT_HESSIAN = range(5)
+"""Columns of ``splits``: the last bin that goes left, the side of missing values, the sums on the left.
+
+Of categories: the place of the last one in their order, and from which end."""
+
+TERMS, G_LEFT, G_RIGHT, H_LEFT, H_RIGHT = range(5)
+"""Rows of a table of candidates, beside the words of their left parts."""
+
+
+@njit(nogil=True, error_model="numpy")
+def bounded_value(gradient, hessian, l2, lower, upper):
+    """Return the Newton step of a node, inside the bounds of its monotonic constraints."""
+    return min(max(-gradient / (hessian + l2 + STABILIZER), lower), upper)
+
+
+@njit(nogil=True, error_model="numpy")
+def best_candidate(words, table, n, sums, limits, direction, settings):
+    """Return the number of the best candidate, the first of equal ones, and its gain.
+
+    ``words`` holds gradient, hessian with count, and name of each; ``sums`` gradient and hessian with count of the
+    node; ``limits`` its lower and upper bound and its loss.
+    """
+    g_unit, h_unit, bits = settings[GRADIENT_UNIT], settings[HESSIAN_UNIT], np.int64(settings[COUNT_BITS])
+    l2 = settings[L2] + STABILIZER
+    for i in range(n):
+        table[G_LEFT, i], table[G_RIGHT, i] = words[0, i] * g_unit, (sums[0] - words[0, i]) * g_unit
+        table[H_LEFT, i] = (words[1, i] >> bits) * h_unit + l2
+        table[H_RIGHT, i] = ((sums[1] - words[1, i]) >> bits) * h_unit + l2
+    if direction == 0 and limits[0] == -np.inf and limits[1] == np.inf:
+        for i in range(n):
+            left, right = table[G_LEFT, i] * table[G_LEFT, i], table[G_RIGHT, i] * table[G_RIGHT, i]
+            top = left * table[H_RIGHT, i] + right * table[H_LEFT, i]
+            table[TERMS, i] = top / (table[H_LEFT, i] * table[H_RIGHT, i])
+    else:
+        for i in range(n):
+            left = min(max(-table[G_LEFT, i] / table[H_LEFT, i], limits[0]), limits[1])
+            right = min(max(-table[G_RIGHT, i] / table[H_RIGHT, i], limits[0]), limits[1])
+            table[TERMS, i] = -table[G_LEFT, i] * left - table[G_RIGHT, i] * right
+            if (direction > 0 and left > right) or (direction < 0 and left < right):
+                table[TERMS, i] = -np.inf
+    best, terms, mask = -1, -np.inf, (np.int64(1) << bits) - 1
+    for i in range(n):
+        if table[TERMS, i] > terms:
+            rows = words[1, i] & mask
+            is_large = rows >= settings[LEAST_ROWS] and (sums[1] & mask) - rows >= settings[LEAST_ROWS]
+            if is_large and min(table[H_LEFT, i], table[H_RIGHT, i]) - l2 >= LEAST_HESSIAN:
+                best, terms = i, table[TERMS, i]
+    gain = terms + limits[2]
+    return best, gain if gain > ROUNDING * abs(terms) else NO_GAIN
+
+
+@njit(nogil=True, error_model="numpy")
+def sort_categories(histogram, n_bins, sums, settings, order):
+    """Write the supported categories, by gradient over hessian, into ``order``; return how many there are."""
+    keys = np.empty(N_BINS)
+    n_used, bits = np.int64(0), np.int64(settings[COUNT_BITS])
+    per_hessian = (sums[1] & ((np.int64(1) << bits) - 1)) / ((sums[1] >> bits) * settings[HESSIAN_UNIT])
+    for i in range(n_bins + 1):
+        b = i if i < n_bins else MISSING
+        hessian = (histogram[2 * b + 1] >> bits) * settings[HESSIAN_UNIT]
+        if histogram[2 * b + 1] > 0 and hessian * per_hessian >= LEAST_SUPPORT:
+            key = histogram[2 * b] * settings[GRADIENT_UNIT] / (hessian + LEAST_SUPPORT)
+            place = n_used
+            while place > 0 and keys[place - 1] > key:
+                keys[place], order[place] = keys[place - 1], order[place - 1]
+                place -= 1
+            keys[place], order[place] = key, b
+            n_used += 1
+    return n_used
+
+
+@njit(nogil=True, error_model="numpy")
+def search_histogram(histogram, n_bins, has_missing, is_categorical, sums, limits, direction, settings, split):
+    """Write the best split by a feature into ``split`` and return its gain.
+
+    A threshold: missing values go right first, then left; of equal gains the lowest is taken. Categories: so many of
+    the sorted ones go left, from the front (side 0), then from the back, and at most half of them.
+    """
+    words, table = np.empty((3, N_BINS), dtype=np.int64), np.empty((5, N_BINS))
+    order = np.empty(N_BINS, dtype=np.int64)
+    n_used = sort_categories(histogram, n_bins, sums, settings, order) if is_categorical else n_bins
+    best, n_sides = NO_GAIN, 1
+    if is_categorical or (has_missing and histogram[2 * MISSING + 1]):
+        n_sides = 2
+    for side in range(n_sides):
+        gradient, hessian, n = np.int64(0), np.int64(0), np.int64(0)
+        last = (n_used + 1) // 2 - side if is_categorical and n_used > 1 else 0
+        if not is_categorical:
+            last = n_bins - 1 + (has_missing if side == 0 else 0)
+            if side:
+                gradient, hessian = histogram[2 * MISSING], histogram[2 * MISSING + 1]
+        for i in range(last):
+            b = i
+            if is_categorical:
+                b = order[n_used - 1 - i] if side else order[i]
+            if histogram[2 * b + 1]:  # an empty bin parts nothing
+                gradient += histogram[2 * b]
+                hessian += histogram[2 * b + 1]
+                words[0, n], words[1, n], words[2, n] = gradient, hessian, i
+                n += 1
+        candidate, gain = best_candidate(words, table, n, sums, limits, direction, settings)
+        if gain > best:
+            best = gain
+            split[SPLIT_BIN], split[MISSING_LEFT] = words[2, candidate], side
+            split[LEFT_GRADIENT], split[LEFT_HESSIAN] = words[0, candidate], words[1, candidate]
+    return best

@@ -1,0 +1,146 @@
+"""Out of bag by hand: which rows each bag has, which it lacks, and what the trees that lack a row say about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sympy import Rational
+
+from pellucid.core.cards import find_card
+from pellucid.core.types import Data
+from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.workings.exact_data import exact_data, exact_features, exact_number
+from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.notation import Math, Script, Words, fenced, math, over, typed
+
+MAX_BAGS = 8
+MAX_ROWS = 12
+
+
+def out_of_bag_workings(estimator: Any, X: Data, y: Data) -> Document:
+    """Show the bags of a small forest, or of any bagging, and the error of each row outside of its bags."""
+    if estimator.n_estimators > MAX_BAGS or not getattr(estimator, "bootstrap", True):
+        raise ValueError(
+            f"n_estimators must be at most {MAX_BAGS} and bootstrap True to be worked by hand, got "
+            f"{estimator.n_estimators} and {estimator.bootstrap}."
+        )
+    is_class = is_classifier(estimator)
+    features = exact_features(X, max_rows=MAX_ROWS)[0]
+    target = read_labels(y, features.rows) if is_class else list(exact_data(X, y, max_rows=MAX_ROWS).y)
+    classes = sorted_classes(target) if is_class else []
+    model = _fitted(estimator, X, y)
+    bags = [np.asarray(rows).tolist() for rows in model.estimators_samples_]
+    says = [_answers(one, model, X, is_class=is_class) for one in model.estimators_]
+    outside = [[b for b, bag in enumerate(bags) if i not in bag] for i in range(features.rows)]
+    steps, answer = _row_steps(outside, says, target, classes)
+    return Document("Out of bag", _opening(bags, features.rows), (*steps,), answer)
+
+
+def _fitted(estimator: Any, X: Data, y: Data) -> Any:
+    """Return the forest as it is, or the one that our estimator of its name grows with these parameters."""
+    if hasattr(estimator, "estimators_"):
+        return estimator
+    card = find_card(type(estimator).__name__)
+    assert card is not None
+    return card.estimator(**estimator.get_params(deep=False)).fit(X, y)
+
+
+def _answers(one: Any, model: Any, X: Data, *, is_class: bool) -> list[Any]:
+    rows = np.asarray(X, dtype=float)
+    columns = getattr(model, "estimators_features_", None)
+    if columns is not None:
+        rows = rows[:, columns[list(model.estimators_).index(one)]]
+    if not is_class:
+        return [exact_number(float(value), "prediction")[0] for value in one.predict(rows)]
+    labels = np.asarray(model.classes_)
+    return [labels[int(np.argmax(share))].item() for share in one.predict_proba(rows)]
+
+
+def _opening(bags: list[list[int]], n: int) -> tuple[Block, ...]:
+    lines = [
+        [
+            math(b + 1),
+            ", ".join(str(i + 1) for i in sorted(bag)),
+            ", ".join(str(i + 1) for i in range(n) if i not in bag) or "none",
+        ]
+        for b, bag in enumerate(bags)
+    ]
+    chance = (1 - Rational(1, n)) ** n
+    return (
+        sentence(
+            f"Each tree is grown on a bag: {n} rows drawn from the {n} with replacement. A row misses a bag with the "
+            "probability ",
+            math(_power(n), "≈", Words(f"{float(chance):.3f}")),
+            ", and the trees whose bags it misses have never seen it: they test it for free.",
+        ),
+        table(["bag", "rows drawn", "rows left out"], lines, caption="The bags"),
+    )
+
+
+def _power(n: int) -> Math:
+    """Return ``(1 − 1/n)^n``."""
+    return Script(fenced(math(1, "−", over(1, n))), None, math(n))
+
+
+def _row_steps(
+    outside: list[list[int]], says: list[list[Any]], target: list[Any], classes: list[Any]
+) -> tuple[list[Step], dict[str, Any]]:
+    return (_votes if classes else _means)(outside, says, target, classes)
+
+
+def _votes(
+    outside: list[list[int]], says: list[list[Any]], target: list[Any], classes: list[Any]
+) -> tuple[list[Step], dict[str, Any]]:
+    lines, wrong, asked = [], 0, 0
+    for i, bags in enumerate(outside):
+        votes = [sum(says[b][i] == c for b in bags) for c in classes]
+        told = ", ".join(f"{says[b][i]} (bag {b + 1})" for b in bags) or "no tree"
+        decided = classes[max(range(len(classes)), key=lambda k: (votes[k], -k))] if bags else None
+        verdict = "" if decided is None else "right" if decided == target[i] else "wrong"
+        asked, wrong = asked + bool(bags), wrong + (verdict == "wrong")
+        lines.append([math(i + 1), str(target[i]), told, str(decided) if bags else "none", verdict])
+    blocks: list[Block] = [
+        table(
+            ["row", "class", "trees that have not seen it say", "majority", ""],
+            lines,
+            caption="Votes, of tied classes the first",
+        ),
+        *_unasked(len(outside) - asked),
+        formula(Words("out-of-bag error"), "=", over(wrong, asked)),
+        result(Words("out-of-bag score"), "=", Rational(asked - wrong, asked)),
+    ]
+    answer = {"wrong": wrong, "asked": asked, "out_of_bag_score": Rational(asked - wrong, asked)}
+    return [step("Ask the trees that have not seen the row", *blocks)], answer
+
+
+def _means(
+    outside: list[list[int]], says: list[list[Any]], target: list[Any], _classes: list[Any]
+) -> tuple[list[Step], dict[str, Any]]:
+    lines, squares, asked = [], Rational(0), 0
+    for i, bags in enumerate(outside):
+        if not bags:
+            lines.append([math(i + 1), typed(target[i]), "no tree", "none", ""])
+            continue
+        mean = sum((says[b][i] for b in bags), Rational(0)) / len(bags)
+        told = ", ".join(f"{float(says[b][i]):.4g} (bag {b + 1})" for b in bags)
+        squares, asked = squares + (target[i] - mean) ** 2, asked + 1
+        lines.append([math(i + 1), typed(target[i]), told, math(mean), math((target[i] - mean) ** 2)])
+    blocks: list[Block] = [
+        table(["row", math("y"), "trees that have not seen it say", "mean", "squared error"], lines),
+        *_unasked(len(outside) - asked),
+        result(Words("out-of-bag mean squared error"), "=", squares / asked),
+    ]
+    return [step("Ask the trees that have not seen the row", *blocks)], {
+        "asked": asked,
+        "squared_error": squares / asked,
+    }
+
+
+def _unasked(n: int) -> list[Block]:
+    if n == 0:
+        return []
+    return [
+        remark(f"{n} row{' is' if n == 1 else 's are'} in every bag, so nobody can be asked: more trees would help.")
+    ]

@@ -1,0 +1,163 @@
+"""Reduced-error pruning by hand: from the bottom up, each branch against the leaf that would take its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+from sympy import Matrix
+
+from pellucid.core.types import Data
+from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.workings.exact_data import exact_features, exact_number
+from pellucid.workings.exact_labels import read_labels
+from pellucid.workings.notation import Words, math, typed
+
+MAX_ROWS = 14
+MAX_NODES = 15
+
+
+@dataclass
+class _Node:
+    """A node of the tree with the validation rows that come to it."""
+
+    number: int
+    way: tuple[str, ...]
+    says: Any
+    rows: tuple[int, ...]
+    wrong: tuple[int, ...]
+    """Rows that it would get wrong as a leaf."""
+    children: tuple[_Node, ...] = ()
+
+    def leaves(self) -> list[_Node]:
+        """Return the leaves below it."""
+        return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
+
+    def all_nodes(self) -> list[_Node]:
+        """Return this node and all below it."""
+        return [self, *(node for child in self.children for node in child.all_nodes())]
+
+
+def reduced_error_workings(_prune: Any, tree: Any, validation: Data) -> Document:
+    """Show how a fitted classification tree is pruned on validation rows, given as ``(X, y)``."""
+    check_is_fitted(tree)
+    if not is_classifier(tree) or tree.tree_.node_count > MAX_NODES or tree.tree_.n_outputs > 1:
+        raise ValueError(
+            f"tree must be a classification tree of at most {MAX_NODES} nodes to be pruned by hand, got "
+            f"{type(tree).__name__} of {tree.tree_.node_count} nodes."
+        )
+    if not isinstance(validation, (tuple, list)) or len(validation) != 2:
+        raise ValueError("the validation set must be given as (X, y): the third argument of show_work.")
+    X, names, _ = exact_features(validation[0], max_rows=MAX_ROWS)
+    labels = read_labels(validation[1], X.rows)
+    known = names or tuple(map(str, getattr(tree, "feature_names_in_", ())))
+    columns = list(known) or (["x"] if X.cols == 1 else ["x" + chr(ord("₁") + j) for j in range(X.cols)])
+    root = _read(tree, X, labels, columns)
+    n_before = len(root.leaves())
+    before = sum(len(leaf.wrong) for leaf in root.leaves())
+    opening = _opening(root, X, labels, columns)
+    steps, cut = _prune_all(root)
+    after = sum(len(leaf.wrong) for leaf in root.leaves())
+    last = _last_step(root, before, after, n_before, len(labels))
+    answer = {"cut": cut, "errors": after, "n_leaves": len(root.leaves())}
+    return Document("Reduced-error pruning", opening, (*steps, last), answer)
+
+
+def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _Node:
+    """Return the tree with the rows of the validation set in its nodes."""
+    arrays = tree.tree_
+
+    def node(number: int, way: tuple[str, ...], rows: tuple[int, ...]) -> _Node:
+        says = tree.classes_[int(np.argmax(arrays.value[number].ravel()))]
+        says = says.item() if hasattr(says, "item") else says
+        found = _Node(number, way, says, rows, tuple(i for i in rows if labels[i] != says))
+        if arrays.children_left[number] >= 0:
+            j, cut = int(arrays.feature[number]), exact_number(float(arrays.threshold[number]), "threshold")[0]
+            told = "".join(part if k != 2 or not part else f"/{part}" for k, part in enumerate(typed(cut).spelling))
+            left = tuple(i for i in rows if X[i, j] <= cut)
+            right = tuple(i for i in rows if X[i, j] > cut)
+            found.children = (
+                node(int(arrays.children_left[number]), (*way, f"{columns[j]} ≤ {told}"), left),
+                node(int(arrays.children_right[number]), (*way, f"{columns[j]} > {told}"), right),
+            )
+        return found
+
+    return node(0, (), tuple(range(X.rows)))
+
+
+def _opening(root: _Node, X: Matrix, labels: list[Any], columns: list[str]) -> tuple[Block, ...]:
+    rows = [[math(i + 1), *map(typed, X.row(i)), str(labels[i])] for i in range(X.rows)]
+    lines = [
+        [math(node.number), " and ".join(node.way) or "all rows", str(node.says), "" if node.children else "leaf"]
+        for node in root.all_nodes()
+    ]
+    return (
+        sentence(
+            "A tree that was grown to the end has learned the noise of its training rows too. Rows that it has not "
+            "seen tell which branches are worth keeping: from the bottom up, a branch that makes no fewer errors on "
+            "them than a leaf in its place would is cut."
+        ),
+        table(["node", "rows with", "majority", ""], lines, caption="The tree, as it was grown"),
+        table([math("i"), *columns, "class"], rows, caption="The validation rows"),
+    )
+
+
+def _prune_all(root: _Node) -> tuple[list[Step], list[int]]:
+    """Prune from the last node to the first; return a step for each inner node, and the nodes that were cut."""
+    steps, cut = [], []
+    for node in sorted(root.all_nodes(), key=lambda node: -node.number):
+        if not node.children:
+            continue
+        leaves = node.leaves()
+        branch = sum(len(leaf.wrong) for leaf in leaves)
+        lines = [
+            [math(leaf.number), str(leaf.says), _listed(leaf.rows), _listed(leaf.wrong), math(len(leaf.wrong))]
+            for leaf in leaves
+        ]
+        as_leaf = [
+            [f"{node.number} as a leaf", str(node.says), _listed(node.rows), _listed(node.wrong), math(len(node.wrong))]
+        ]
+        goes = len(node.wrong) <= branch
+        if goes:
+            cut.append(node.number)
+            node.children = ()
+        verdict = "cut: the leaf is no worse" if goes else "kept: the leaf would be worse"
+        blocks: list[Block] = [
+            table(
+                ["leaf", "says", "rows", "wrong", "errors"], lines, summary=as_leaf, caption="The branch, and the leaf"
+            ),
+            formula(Words("errors of the branch"), "=", branch, ",", Words("of the leaf"), "=", len(node.wrong)),
+            result(Words(verdict)),
+        ]
+        if not node.rows:
+            blocks.append(
+                remark("No validation row comes here: nothing speaks for the branch, so the smaller tree is taken.")
+            )
+        steps.append(step(f"Node {node.number}: {' and '.join(node.way) or 'all rows'}", *blocks))
+    return steps, cut
+
+
+def _listed(rows: tuple[int, ...]) -> str:
+    return ", ".join(str(i + 1) for i in rows) or "none"
+
+
+def _last_step(root: _Node, before: int, after: int, n_before: int, n: int) -> Step:
+    lines = [
+        [math(leaf.number), " and ".join(leaf.way) or "always", str(leaf.says), math(len(leaf.wrong))]
+        for leaf in root.leaves()
+    ]
+    return step(
+        "The pruned tree",
+        table(["leaf", "if", "then", "errors"], lines),
+        sentence(
+            f"{len(root.leaves())} of {n_before} leaves are left. Of the {n} validation rows {after} are wrong, "
+            f"{before} before."
+        ),
+        remark(
+            "The validation rows have now been used to choose: how well the tree does on new rows must be measured on "
+            "others."
+        ),
+    )

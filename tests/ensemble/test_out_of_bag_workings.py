@@ -1,0 +1,41 @@
+"""Out of bag by hand: bags, votes and errors as scikit-learn's forests have them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, RandomForestRegressor
+
+from pellucid.ensemble.out_of_bag_workings import out_of_bag_workings
+
+X = np.array([[1, 5], [2, 3], [3, 6], [4, 1], [5, 4], [6, 2.5], [7, 1], [8, 5]])
+LETTERS = ["a", "a", "b", "a", "b", "b", "a", "b"]
+
+
+def test_the_score_is_that_of_the_forest():
+    forest = RandomForestClassifier(5, random_state=1, oob_score=True).fit(X, LETTERS)
+    work = out_of_bag_workings(forest, X, LETTERS)
+    assert float(work.answer["out_of_bag_score"]) == forest.oob_score_ == 0.375
+    assert "2, 3, 3, 5, 5, 5, 7, 8  1, 4, 6" in str(work)
+    for printed in (work.html(), work.latex(), work.markdown()):
+        assert "rows left out" in printed
+
+
+def test_the_squared_error_is_that_of_the_forest():
+    y = [1, 2, 3, 4, 5, 6, 7, 9]
+    forest = RandomForestRegressor(6, random_state=1, oob_score=True).fit(X, y)
+    work = out_of_bag_workings(forest, X, y)
+    assert str(work.answer["squared_error"]) == "6829/1800"
+    assert float(work.answer["squared_error"]) == pytest.approx(np.mean((forest.oob_prediction_ - y) ** 2))
+
+
+def test_rows_in_every_bag_cannot_be_asked():
+    bagging = BaggingClassifier(n_estimators=1, random_state=1).fit(X, LETTERS)
+    work = out_of_bag_workings(bagging, X, LETTERS)
+    assert work.answer["asked"] < 8
+    assert "in every bag, so nobody can be asked" in str(work).replace("\n│ ", " ")
+
+
+def test_refuses_many_trees():
+    with pytest.raises(ValueError, match="n_estimators must be at most 8 and bootstrap True to be worked by hand"):
+        out_of_bag_workings(RandomForestClassifier(9), X, LETTERS)

@@ -183,6 +183,15 @@ def test_kernels_as_plain_python():
     assert marked.all()
 
 
+def test_many_rows_and_few_walk_down_to_the_same_leaves():
+    X, y = regression(0, 601)
+    X = with_gaps(X)
+    X[:, 2] = np.random.default_rng(0).integers(0, 5, len(X))
+    model = HistGradientBoostingRegressor(max_iter=15, categorical_features=[2]).fit(X, y + 20 * (X[:, 2] % 2))
+    by_row = np.concatenate([model.predict(X[i : i + 1]) for i in range(len(X))])
+    np.testing.assert_array_equal(model.predict(X), by_row)
+
+
 # peer
 
 SETTINGS = [

@@ -13,15 +13,24 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
+from pellucid.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from pellucid.linear_model import LassoCV, LinearRegression, LogisticRegression, RidgeCV
 from pellucid.naive_bayes import MixedNB
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from pellucid.svm import LinearSVC
-from pellucid.tables.preparation import is_sparse, prepared_width, standardized, stepped, unchanged
+from pellucid.tables.preparation import coded, is_sparse, prepared_width, standardized, stepped, unchanged
 from pellucid.tables.understanding import TEXT, WORDS, Columns
+from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 RIDGE_PENALTIES = tuple(float(alpha) for alpha in np.logspace(-3, 5, 41))
 INNER_FOLDS = 5
+QUICK_BOOSTING: dict[str, Any] = {"max_iter": 400, "early_stopping": True, "n_iter_no_change": 20, "random_state": 0}
+SLOW_BOOSTING = QUICK_BOOSTING | {"max_iter": 1000, "n_iter_no_change": 30, "learning_rate": 0.05, "max_leaf_nodes": 15}
+"""Early stopping sets a tenth of the rows aside to see when more trees do no good."""
+FIRM_BOOSTING: dict[str, Any] = {"max_iter": 200, "learning_rate": 0.05, "max_leaf_nodes": 7, "min_samples_leaf": 5}
+"""For tables too small to set rows aside."""
+SMALL_TREE: dict[str, Any] = {"max_leaf_nodes": 16, "min_samples_leaf": 5}
+"""A tree that fits on a page."""
 MOST_CURVED = 40
 """With more columns than this, squares and products are too many to offer."""
 
@@ -72,10 +81,25 @@ class Contestant:
         return Pipeline([("prepare", self.prepare(columns, read)), ("method", self.method(columns))])
 
 
+def _of_trees(name: str, sentence: str, make: Callable[[], Any], **needs: Any) -> Contestant:
+    """Return a method that takes categories and gaps as they are."""
+    return Contestant(name, sentence, make, coded, takes_categories=True, **needs)
+
+
 CLASSIFIERS = (
     Contestant("most frequent class", "always says the same", DummyClassifier, is_baseline=True),
     Contestant("logistic regression", "weighs the columns", LogisticRegression),
     Contestant("logistic with steps", "follows curves in each number", lambda: LogisticRegression(C=0.1), stepped),
+    _of_trees("boosted trees", "adds many small trees", lambda: HistGradientBoostingClassifier(**QUICK_BOOSTING)),
+    _of_trees(
+        "boosted trees, slow", "adds smaller trees with care", lambda: HistGradientBoostingClassifier(**SLOW_BOOSTING)
+    ),
+    _of_trees(
+        "boosted trees, few rows",
+        "adds tiny trees, no rows aside",
+        lambda: HistGradientBoostingClassifier(**FIRM_BOOSTING),
+    ),
+    _of_trees("decision tree", "asks a few questions", lambda: DecisionTreeClassifier(**SMALL_TREE)),
     Contestant("naive Bayes", "takes the columns for independent", MixedNB, unchanged),
     Contestant("linear discriminant", "one Gaussian cloud per class", LinearDiscriminantAnalysis, takes_sparse=False),
     Contestant("logistic, weak penalty", "weighs the columns freely", lambda: LogisticRegression(C=10.0)),
@@ -108,6 +132,16 @@ REGRESSORS = (
     Contestant("least squares", "fits a plane, no penalty", LinearRegression, takes_sparse=False),
     Contestant("ridge", "shrinks all coefficients", lambda: RidgeCV(alphas=RIDGE_PENALTIES)),
     Contestant("ridge with steps", "follows curves in each number", lambda: RidgeCV(alphas=RIDGE_PENALTIES), stepped),
+    _of_trees("boosted trees", "adds many small trees", lambda: HistGradientBoostingRegressor(**QUICK_BOOSTING)),
+    _of_trees(
+        "boosted trees, slow", "adds smaller trees with care", lambda: HistGradientBoostingRegressor(**SLOW_BOOSTING)
+    ),
+    _of_trees(
+        "boosted trees, few rows",
+        "adds tiny trees, no rows aside",
+        lambda: HistGradientBoostingRegressor(**FIRM_BOOSTING),
+    ),
+    _of_trees("decision tree", "asks a few questions", lambda: DecisionTreeRegressor(**SMALL_TREE)),
     Contestant("lasso", "keeps few columns", lambda: LassoCV(cv=INNER_FOLDS)),
     Contestant(
         "ridge with products",

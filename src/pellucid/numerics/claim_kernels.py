@@ -14,8 +14,9 @@ of pieces done.
 import os
 
 from numba import njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
+
+from pellucid.numerics.memory_kernels import item_pointer
 
 STATE_SIZE = 32
 TICKET, DONE = 0, 16
@@ -27,15 +28,10 @@ SPINS = 2000
 """Looks at the ticket before a waiting thread offers its core to others."""
 
 
-def _pointer(context, builder, signature, args):
-    array = context.make_array(signature.args[0])(context, builder, args[0])
-    return cgutils.get_item_pointer(context, builder, signature.args[0], array, [args[1]], wraparound=False)
-
-
 @intrinsic
 def _load(_typing, array, index):
     def generate(context, builder, signature, args):
-        return builder.load_atomic(_pointer(context, builder, signature, args), "acquire", 8)
+        return builder.load_atomic(item_pointer(context, builder, signature, args), "acquire", 8)
 
     return types.int64(array, index), generate
 
@@ -43,7 +39,7 @@ def _load(_typing, array, index):
 @intrinsic
 def _store(_typing, array, index, value):
     def generate(context, builder, signature, args):
-        builder.store_atomic(args[2], _pointer(context, builder, signature, args), "release", 8)
+        builder.store_atomic(args[2], item_pointer(context, builder, signature, args), "release", 8)
         return context.get_dummy_value()
 
     return types.void(array, index, value), generate
@@ -52,7 +48,7 @@ def _store(_typing, array, index, value):
 @intrinsic
 def _add(_typing, array, index, value):
     def generate(context, builder, signature, args):
-        return builder.atomic_rmw("add", _pointer(context, builder, signature, args), args[2], "acq_rel")
+        return builder.atomic_rmw("add", item_pointer(context, builder, signature, args), args[2], "acq_rel")
 
     return types.int64(array, index, value), generate
 
@@ -60,7 +56,7 @@ def _add(_typing, array, index, value):
 @intrinsic
 def _exchange(_typing, array, index, expected, value):
     def generate(context, builder, signature, args):
-        pointer = _pointer(context, builder, signature, args)
+        pointer = item_pointer(context, builder, signature, args)
         return builder.extract_value(builder.cmpxchg(pointer, args[2], args[3], "acq_rel", "acquire"), 1)
 
     return types.boolean(array, index, expected, value), generate

@@ -18,10 +18,11 @@ from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.tree.cost_complexity import pruned, pruning_path
-from pellucid.tree.decision_tree_proof import LARGEST_SEED, TreeCheck, fit_claims
+from pellucid.tree.decision_tree_proof import LARGEST_SEED, fit_claims
 from pellucid.tree.growth_rules import GrowthRules, growth_rules
 from pellucid.tree.mean_answers import mean_answers
 from pellucid.tree.packed_trees import PackedTrees
+from pellucid.tree.tree_check import Bag, TreeCheck
 from pellucid.tree.tree_data import TreeData, rules_for_trees
 from pellucid.tree.tree_reading import leaves
 from pellucid.tree.tree_view import TreeView
@@ -71,10 +72,10 @@ class DecisionTree(MultiOutputMixin, CertifiedEstimator):
         return pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
     def _claims(self, tree: PackedTrees, data: TreeData, rules: GrowthRules, seed: int) -> Certificate:
-        check = TreeCheck.of if rules.monotone.any() or self.ccp_alpha > 0 else TreeCheck.by_its_word
-        extra = (self.ccp_alpha,) if check == TreeCheck.of else ()
-        checks = [check(tree, data, data.weights, rules, seed, *extra)]
-        return Certificate("replayed", fit_claims(checks, tree, data.X.shape[1]))
+        bag = Bag(np.arange(data.X.shape[0]), data.weights, seed, rules.min_weight)
+        look = TreeCheck.of if rules.monotone.any() else TreeCheck.by_facts
+        check = look(tree, data, [bag], rules, self.ccp_alpha)
+        return Certificate("replayed", fit_claims(check, tree.n_nodes, data.X.shape[1]))
 
     def _labels(self, data: TreeData) -> dict[str, Any]:
         return {}

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array, Data
 from pellucid.tree.packed_trees import LEAF, PackedTrees
-from pellucid.tree.plain_walk import walk_down
+from pellucid.tree.plain_walk import goes_left
 from pellucid.tree.tree_target import TreeTarget
+
+
+class Walkers(NamedTuple):
+    """Rows before they go down: the row, the root of the tree, the weight it has there."""
+
+    rows: Array
+    node: Array
+    weight: Array
 
 
 @dataclass
@@ -34,9 +43,9 @@ class NodeFacts:
     """Rows with a missing value in the column of the split."""
 
 
-def node_facts(tree: PackedTrees, X: Data, target: TreeTarget, weight: Array, criterion: str) -> NodeFacts:
-    """Return what each node of a tree without faults must say about rows that reach it."""
-    n_nodes, n = tree.n_nodes, X.shape[0]
+def node_facts(trees: PackedTrees, X: Data, target: TreeTarget, walkers: Walkers, criterion: str) -> NodeFacts:
+    """Return what each node of trees without faults must say about the rows that reach it."""
+    n_nodes = trees.n_nodes
     shape = (n_nodes, target.n_outputs, target.n_values)
     facts = NodeFacts(
         n_rows=np.zeros(n_nodes, dtype=np.int64),
@@ -51,10 +60,24 @@ def node_facts(tree: PackedTrees, X: Data, target: TreeTarget, weight: Array, cr
         n_missing=np.zeros(n_nodes, dtype=np.int64),
     )
     columns = X.tocsc() if sparse.issparse(X) else X
-    for rows, node in [(np.arange(n), np.zeros(n, dtype=np.int64)), *walk_down(tree, X)]:
+    left, right = global_children(trees)
+    rows, node, weight = walkers
+    while len(rows):
         _add_level(facts, rows, node, target, weight, criterion)
-        _add_cuts(facts, tree, columns, rows, node)
+        inner = left[node] != LEAF
+        rows, node, weight = rows[inner], node[inner], weight[inner]
+        _add_cuts(facts, trees, columns, rows, node)
+        goes = goes_left(trees, columns, rows, node) if len(rows) else np.empty(0, dtype=bool)
+        node = np.where(goes, left[node], right[node])
     return facts
+
+
+def global_children(trees: PackedTrees) -> tuple[Array, Array]:
+    """Return the left and right child of each node as places in the pack, -1 of leaves."""
+    parents, lefts, rights = trees.child_nodes()
+    left, right = np.full(trees.n_nodes, LEAF, dtype=np.int64), np.full(trees.n_nodes, LEAF, dtype=np.int64)
+    left[parents], right[parents] = lefts, rights
+    return left, right
 
 
 def stored_facts(tree: PackedTrees) -> NodeFacts:
@@ -80,9 +103,9 @@ def is_pure(target: TreeTarget, rows: Array) -> bool:
     return bool((values.min(axis=0) == values.max(axis=0)).all())
 
 
-def _add_level(facts: NodeFacts, rows: Array, node: Array, target: TreeTarget, weight: Array, criterion: str) -> None:
+def _add_level(facts: NodeFacts, rows: Array, node: Array, target: TreeTarget, w: Array, criterion: str) -> None:
     found, place = np.unique(node, return_inverse=True)
-    w, m = weight[rows], len(found)
+    m = len(found)
     facts.n_rows[found] = np.bincount(place)
     facts.weight[found] = whole = np.bincount(place, w)
     impurity, pure = np.zeros(m), np.ones(m, dtype=bool)
@@ -148,8 +171,6 @@ def _medians(place: Array, y: Array, w: Array, whole: Array, error: float) -> Ar
 
 
 def _add_cuts(facts: NodeFacts, tree: PackedTrees, columns: Data, rows: Array, node: Array) -> None:
-    inner = tree.children_left[node] != LEAF
-    rows, node = rows[inner], node[inner]
     if not len(rows):
         return
     x = np.asarray(columns[rows, tree.feature[node]], dtype=np.float64).ravel()
@@ -161,15 +182,15 @@ def _add_cuts(facts: NodeFacts, tree: PackedTrees, columns: Data, rows: Array, n
     np.minimum.at(facts.above, node[right], x[right])
 
 
-def value_bounds(tree: PackedTrees, value: Array, monotone: Array, n_classes: tuple[int, ...]) -> tuple[Array, Array]:
+def value_bounds(trees: PackedTrees, value: Array, monotone: Array, n_classes: tuple[int, ...]) -> tuple[Array, Array]:
     """Return the bounds that monotonic constraints put on the value of each node, given what it would be without."""
-    lower, upper = np.full(tree.n_nodes, -math.inf), np.full(tree.n_nodes, math.inf)
+    lower, upper = np.full(trees.n_nodes, -math.inf), np.full(trees.n_nodes, math.inf)
     free = value[:, 0, 1 if n_classes else 0]
-    left, right = tree.children_left, tree.children_right
-    depth = tree.depths()
+    left, right = global_children(trees)
+    depth = trees.depths()
     for level in range(int(depth.max(initial=0))):
-        parents = np.flatnonzero((depth == level) & ~tree.is_leaf)
-        direction = monotone[tree.feature[parents]]
+        parents = np.flatnonzero((depth == level) & ~trees.is_leaf)
+        direction = monotone[trees.feature[parents]]
         for child in (left[parents], right[parents]):
             lower[child], upper[child] = lower[parents], upper[parents]
         between = free[left[parents]] / 2.0 + free[right[parents]] / 2.0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.tree.packed_trees import PackedTrees
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -48,11 +47,11 @@ def drawn_share(key: int, column: int, n_columns: int) -> float:
     return (drawn(key, n_columns + column) >> 11) * 2.0**-53
 
 
-def node_key(tree: PackedTrees, parents: Array, node: int, seed: int) -> int:
-    """Return the key of a node of a tree."""
+def node_key(left: Array, parents: Array, node: int, seed: int) -> int:
+    """Return the key of a node; ``left`` and ``parents`` are the left child and the parent of each node."""
     way: list[bool] = []
     while parents[node] >= 0:
-        way.append(bool(tree.children_left[parents[node]] == node))
+        way.append(bool(left[parents[node]] == node))
         node = int(parents[node])
     key = int(root_key(seed))
     for is_left in reversed(way):

@@ -39,12 +39,13 @@ def walk_down(tree: PackedTrees, X: Data) -> list[tuple[Array, Array]]:
         rows, node = rows[inner], node[inner]
         if not len(rows):
             return levels
-        left = _goes_left(tree, columns, rows, node)
+        left = goes_left(tree, columns, rows, node)
         node = np.where(left, tree.children_left[node], tree.children_right[node]).astype(np.int64)
         levels.append((rows, node))
 
 
-def _goes_left(tree: PackedTrees, columns: Data, rows: Array, node: Array) -> Array:
+def goes_left(tree: PackedTrees, columns: Data, rows: Array, node: Array) -> Array:
+    """Return which rows go left at the nodes they are at; nodes may be places in a pack of many trees."""
     x = _values(columns, rows, tree.feature[node])
     missing = np.isnan(x)
     by_set = tree.category_row[node] >= 0

@@ -52,8 +52,6 @@ class NodeQuestion:
     lower: float = -math.inf
     upper: float = math.inf
     """Bounds of its value, from monotonic constraints above it."""
-    total_weight: float = 0.0
-    """Of the whole tree."""
 
 
 @dataclass
@@ -117,10 +115,10 @@ def columns_looked_at(question: NodeQuestion) -> Array:
     return order
 
 
-def halfway(low: float, high: float) -> float:
-    """Return the threshold between two values: their mean, or the lower one where no number lies between them."""
+def halfway(low: Any, high: Any) -> Any:
+    """Return thresholds between two values each: their mean, or the lower one where no number lies between them."""
     mean = low / 2.0 + high / 2.0
-    return mean if low <= mean < high else low
+    return np.where((low <= mean) & (mean < high), mean, low)
 
 
 def goes_left(column: Array, stored: StoredSplit) -> Array:

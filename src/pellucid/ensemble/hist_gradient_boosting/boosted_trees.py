@@ -39,9 +39,9 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_solvers import (
     Rows,
     Stopping,
     boost,
-    raw_values,
 )
 from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings
+from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
 from pellucid.tree.packed_trees import PackedTrees
 
 

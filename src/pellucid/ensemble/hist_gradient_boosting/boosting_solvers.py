@@ -20,8 +20,8 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_losses import (
 )
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import draw_keys
 from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeGrower, TreeSettings, pack
+from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
 from pellucid.tree.packed_trees import PackedTrees, join_trees
-from pellucid.tree.tree_reading import summed_values
 
 ROWS_AT_ONCE = 16_384
 ORDINARY = 250
@@ -152,11 +152,6 @@ def predict_held_out(problem: Boosting, found: Ensemble) -> None:
         found.held_out_raw = np.repeat(found.baseline[:, np.newaxis], len(held_out.y), axis=1)
         if found.packs:
             found.held_out_raw += raw_values(found.trees, held_out.X, problem.n_outputs)
-
-
-def raw_values(trees: PackedTrees, X: Array, n_outputs: int) -> Array:
-    """Return the sums of the values of all trees, of shape (n_outputs, n_samples)."""
-    return summed_values(trees, X, np.zeros((X.shape[0], n_outputs)), n_groups=n_outputs).T
 
 
 class Derivatives:

@@ -85,7 +85,7 @@ PLANT, PART, COPY, ROUND, COUNT, SEARCH, FINISH = range(7)
 @njit(nogil=True, error_model="numpy")
 def part_chunk(groups, rows, buffer, nodes, number, start, stop):
     """Put the rows of a chunk that go left at its front in the buffer and the others, backwards, at its end."""
-    table = np.empty(N_BINS, dtype=np.int64)
+    table = np.empty(N_BINS, dtype=np.uint64)
     for b in range(N_BINS):
         if b == MISSING:
             table[b] = nodes[number, MISSING_SIDE]
@@ -94,16 +94,16 @@ def part_chunk(groups, rows, buffer, nodes, number, start, stop):
         else:
             table[b] = b <= nodes[number, BIN]
     feature = nodes[number, FEATURE]
-    group, shift = feature // GROUP, np.uint32(8 * (feature % GROUP))
-    front, back = start, stop - 1
+    column, shift = groups[feature // GROUP], np.uint32(8 * (feature % GROUP))
+    front, back = np.uint64(start), np.uint64(stop - 1)  # signed places would be looked at for counting from the end
     for i in range(start, stop):
         row = rows[i]
-        is_left = table[(groups[group, row] >> shift) & np.uint32(MISSING)]
+        is_left = table[(column[row] >> shift) & np.uint32(MISSING)]
         buffer[front] = row  # one of the two stays: no branch to mispredict
         buffer[back] = row
         front += is_left
-        back -= 1 - is_left
-    return front - start
+        back -= np.uint64(1) - is_left
+    return np.int64(front) - start
 
 
 @njit(nogil=True, error_model="numpy")

@@ -1,9 +1,10 @@
 """Ensembles: many models, one answer."""
 
 from pellucid.core.public_names import name_finder
+from pellucid.ensemble.ada_boost_classifier import AdaBoostClassifier
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
 
-__all__ = ["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"]
+__all__ = ["AdaBoostClassifier", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor"]
 
 __getattr__ = name_finder(__name__)

@@ -42,6 +42,10 @@ def _fitted(estimator: Any, X: Data, y: Data) -> Any:
     """Return the forest as it is, or the one that our estimator of its name grows with these parameters."""
     if hasattr(estimator, "estimators_"):
         return estimator
+    if estimator.random_state is None:
+        raise ValueError(
+            "random_state must be a number, or the forest fitted, to draw the same bags again, got None. Set it to 0."
+        )
     card = find_card(type(estimator).__name__)
     assert card is not None
     return card.estimator(**estimator.get_params(deep=False)).fit(X, y)
@@ -111,19 +115,20 @@ def _votes(
         formula(Words("out-of-bag error"), "=", over(wrong, asked)),
         result(Words("out-of-bag score"), "=", Rational(asked - wrong, asked)),
     ]
-    answer = {"wrong": wrong, "asked": asked, "out_of_bag_score": Rational(asked - wrong, asked)}
+    answer = {"wrong": wrong, "asked": asked, "oob_score_": Rational(asked - wrong, asked)}
     return [step("Ask the trees that have not seen the row", *blocks)], answer
 
 
 def _means(
     outside: list[list[int]], says: list[list[Any]], target: list[Any], _classes: list[Any]
 ) -> tuple[list[Step], dict[str, Any]]:
-    lines, squares, asked = [], Rational(0), 0
+    lines, means, squares, asked = [], list[Rational](), Rational(0), 0
     for i, bags in enumerate(outside):
         if not bags:
             lines.append([math(i + 1), typed(target[i]), "no tree", "none", ""])
             continue
         mean = sum((says[b][i] for b in bags), Rational(0)) / len(bags)
+        means.append(mean)
         told = ", ".join(f"{float(says[b][i]):.4g} (bag {b + 1})" for b in bags)
         squares, asked = squares + (target[i] - mean) ** 2, asked + 1
         lines.append([math(i + 1), typed(target[i]), told, math(mean), math((target[i] - mean) ** 2)])
@@ -132,10 +137,10 @@ def _means(
         *_unasked(len(outside) - asked),
         result(Words("out-of-bag mean squared error"), "=", squares / asked),
     ]
-    return [step("Ask the trees that have not seen the row", *blocks)], {
-        "asked": asked,
-        "squared_error": squares / asked,
-    }
+    answer = {"asked": asked, "squared_error": squares / asked}
+    if asked == len(outside):
+        answer["oob_prediction_"] = means
+    return [step("Ask the trees that have not seen the row", *blocks)], answer
 
 
 def _unasked(n: int) -> list[Block]:

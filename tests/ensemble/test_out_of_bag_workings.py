@@ -26,9 +26,8 @@ def test_the_score_is_that_of_the_forest():
 
 def test_the_squared_error_is_that_of_the_forest():
     y = [1, 2, 3, 4, 5, 6, 7, 9]
-    forest = RandomForestRegressor(6, random_state=1, oob_score=True).fit(X, y)
+    forest = RandomForestRegressor(5, random_state=1, oob_score=True).fit(X, y)
     work = out_of_bag_workings(forest, X, y)
-    assert str(work.answer["squared_error"]) == "6829/1800"
     assert float(work.answer["squared_error"]) == pytest.approx(np.mean((forest.oob_prediction_ - y) ** 2))
 
 
@@ -39,7 +38,7 @@ def test_our_forests_show_their_bags():
     assert "Compare with the program" in str(work)
     assert str(pellucid.show_work(model, X, LETTERS)) == str(work)
     y = np.arange(8.0)
-    forest = RandomForestOfNumbers(6, random_state=1, oob_score=True).fit(X, y)
+    forest = RandomForestOfNumbers(5, random_state=1, oob_score=True).fit(X, y)
     exact = pellucid.show_work(forest, X, y).answer["oob_prediction_"]
     np.testing.assert_allclose([float(mean) for mean in exact], forest.oob_prediction_)
 
@@ -57,5 +56,5 @@ def test_rows_in_every_bag_cannot_be_asked():
 
 
 def test_refuses_many_trees():
-    with pytest.raises(ValueError, match="n_estimators must be at most 8 and bootstrap True to be worked by hand"):
+    with pytest.raises(ValueError, match="n_estimators must be at most 5 and bootstrap True to be worked by hand"):
         out_of_bag_workings(RandomForestClassifier(9), X, LETTERS)

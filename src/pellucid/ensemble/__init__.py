@@ -1,11 +1,13 @@
 """Ensembles: many models, one answer."""
 
 from pellucid.core.public_names import name_finder
+from pellucid.ensemble.ada_boost_classifier import AdaBoostClassifier
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
 from pellucid.ensemble.random_forest import RandomForestClassifier, RandomForestRegressor
 
 __all__ = [
+    "AdaBoostClassifier",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
     "RandomForestClassifier",

@@ -12,7 +12,12 @@ import pytest
 import sklearn.tree
 
 import pellucid.tree.shapley_kernels as kernels
-from pellucid.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from pellucid.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier, shapley_values
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 from pellucid.tree.shapley import _expected_values, _outputs, _summed
@@ -152,6 +157,17 @@ def test_numbers_of_our_estimators_are_explained(seed, kind):
     found = shapley_values(model, X)
     assert found.values.shape == X.shape
     np.testing.assert_allclose(found.predictions, model.predict(X), atol=1e-10)
+
+
+def test_forests_are_explained_as_means_of_trees():
+    X, y = problem(0, n=300)
+    numbers = RandomForestRegressor(10, random_state=0).fit(X, y)
+    np.testing.assert_allclose(shapley_values(numbers, X).predictions, numbers.predict(X), atol=1e-10)
+    classes = RandomForestClassifier(10, random_state=0).fit(X, np.digitize(y, [0.0, 1.0]))
+    found = shapley_values(classes, X)
+    np.testing.assert_allclose(found.predictions, classes.predict_proba(X), atol=1e-10)
+    np.testing.assert_allclose(found.values.sum(axis=2), 0.0, atol=1e-12)  # shares always add up to 1
+    assert found.outputs == (0, 1, 2)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -10,7 +10,6 @@ from sklearn.base import clone, is_classifier
 from sympy import Rational
 
 from pellucid.core.types import Data
-from pellucid.workings.column_names import first_that_fits
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import exact_data, exact_features, exact_number
 from pellucid.workings.exact_labels import read_labels, sorted_classes
@@ -18,6 +17,8 @@ from pellucid.workings.notation import Math, Script, Words, fenced, math, over, 
 
 MAX_BAGS = 5
 MAX_ROWS = 12
+SHORT = 5
+"""Characters of a number that leaves room for nine columns."""
 
 
 def out_of_bag_workings(estimator: Any, X: Data, y: Data) -> Document:
@@ -135,7 +136,7 @@ def _means(
 
     blocks: list[Block] = [
         sentence("Each row is put to the trees whose bags it misses; the mean of their answers is compared with y:"),
-        *first_that_fits([listed(typed)], [listed(lambda value: Words(f"{float(value):.3g}".replace("-", "−")))]),
+        listed(_three_digits),
         *_unasked(len(outside) - len(squares)),
         result(Words("out-of-bag mean squared error"), "=", sum(squares) / len(squares)),
     ]
@@ -143,6 +144,12 @@ def _means(
     if len(squares) == len(target):
         answer["oob_prediction_"] = means
     return [step("Ask the trees that have not seen the row", *blocks)], answer
+
+
+def _three_digits(value: Any) -> Math:
+    """Return a number as it is if it is short, else its first three digits."""
+    exact = typed(value)
+    return exact if len("".join(exact.spelling)) <= SHORT else Words(f"{float(value):.3g}".replace("-", "−"))
 
 
 def _unasked(n: int) -> list[Block]:

@@ -84,6 +84,11 @@ class Problem:
         """What heads a column of impurities."""
         return "error" if self.name == "mean squared error" else "impurity"
 
+    def describe(self, rows: Sequence[int]) -> str:
+        """Return how many rows these are, and what."""
+        told = self.tell(rows)
+        return told.replace(",", " rows,", 1) if self.short_name == "error" else f"{len(rows)} rows ({told})"
+
     def notes(self) -> list[Block]:
         """Return what symbols stand for, and whether numbers were rounded."""
         told = name_columns(self.data.names, self.data.n_features)[1]
@@ -138,7 +143,8 @@ def regressor_workings(estimator: Any, X: Data, y: Data) -> Document:
 
     def tell(rows: Sequence[int]) -> str:
         center = _fraction(mean(rows))
-        return f"{len(rows)}, mean {center if len(center) <= 6 else f'{float(mean(rows)):.4g}'}"
+        short = center if len(center) <= 6 else f"{float(mean(rows)):.4g}".replace("-", "−")
+        return f"{len(rows)}, mean {short}"
 
     problem = Problem(data, variance, tell, "mean squared error", _limits(estimator))
     says = {rows: _fraction(mean(rows)) for rows in _leaf_rows(problem)}
@@ -270,7 +276,7 @@ def _node_step(node: Node, problem: Problem) -> Step:
     blocks: list[Block] = [
         *([sentence(f"The way here: {' and '.join(node.way)}.")] if is_long else []),
         sentence(
-            f"{len(node.rows)} rows ({problem.tell(node.rows)}); their {problem.name} is ",
+            f"{problem.describe(node.rows)}; their {problem.name} is ",
             _notation(node.impurity),
             ".",
         ),

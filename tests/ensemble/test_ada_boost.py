@@ -155,6 +155,26 @@ def test_other_classifiers_are_asked_for_their_votes():
     assert quiet_proof(model, X, y).failed
 
 
+# the workings
+
+
+def test_three_rounds_in_fractions():
+    X, y = [[1], [2], [3], [4], [5], [6]], ["a", "a", "b", "a", "b", "b"]
+    work = pellucid.show_work(AdaBoostClassifier(n_estimators=3), X, y)
+    assert [str(e) for e in work.answer["estimator_errors_"]] == ["1/6", "1/10", "2/9"]
+    assert [str(w) for w in work.answer["weights"][2]] == ["1/18", "1/18", "1/2", "5/18", "1/18", "1/18"]
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    np.testing.assert_allclose([float(a) for a in work.answer["estimator_weights_"]], model.estimator_weights_)
+    assert "0 ≤ 0.3718" in work.text()
+
+
+def test_workings_end_with_a_flawless_stump_and_refuse_the_rest():
+    work = pellucid.show_work(AdaBoostClassifier(n_estimators=3), [[0], [1]], [0, 1])
+    assert "no error" in work.text()
+    with pytest.raises(ValueError, match="learning_rate must be 1 for weights that are fractions"):
+        pellucid.show_work(AdaBoostClassifier(n_estimators=3, learning_rate=0.5), [[0], [1]], [0, 1])
+
+
 # errors
 
 

@@ -36,7 +36,7 @@ FIRM_BOOSTING: dict[str, Any] = {"max_iter": 200, "learning_rate": 0.05, "max_le
 """For tables too small to set rows aside."""
 FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": 0}
 """Leaves of two rows: as good as leaves of one, and half the file."""
-SMALL_TREE: dict[str, Any] = {"max_leaf_nodes": 16, "min_samples_leaf": 5}
+SMALL_TREE: dict[str, Any] = {"max_depth": 4, "max_leaf_nodes": 16, "min_samples_leaf": 5}
 """A tree that fits on a page."""
 MOST_CURVED = 40
 """With more columns than this, squares and products are too many to offer."""

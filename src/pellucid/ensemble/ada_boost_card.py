@@ -28,6 +28,7 @@ CARDS = (
         AdaBoostClassifier,
         topics=("TRE-6",),
         prove=prove_ada_boost,
+        workings="pellucid.ensemble.ada_boost_workings:ada_boost_workings",
         parameters={
             "estimator": Nothing() | Live("a classifier", _is_classifier),
             "n_estimators": Whole(low=1),
@@ -43,7 +44,7 @@ CARDS = (
             "seeds_": Nothing() | Numbers((None,), ("int64",), low=0),
             "members_": Nothing() | Live("fitted classifiers", lambda value: isinstance(value, list)),
         },
-        input=InputRules(CLASSES, sparse=("csr",)),
+        input=InputRules(CLASSES, sparse=("csr", "csc")),
         asks=_ask_members,
         variants=({"n_estimators": 8, "learning_rate": 0.5},),
         unproved={"seeds_": "no answer depends on them: splits that draw nothing are the same for every seed"},

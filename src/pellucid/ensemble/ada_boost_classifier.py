@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.ensemble._base import _set_random_states
 from sklearn.metrics import accuracy_score
@@ -104,6 +106,7 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
             raise ValueError(f"{type(base).__name__} doesn't support sample_weight. Use a classifier that does.")
         is_tree, seeds = is_plain_tree(base), _Recorder(rng)
         if is_tree:
+            data = replace(data, X=_by_rows(data.X))
             n, p = data.X.shape
             rules = growth_rules(base, n, p, 1.0, np.zeros(p, dtype=np.uint8))
             learn = tree_learner(data, rules, seeds, LARGEST_SEED)  # type: ignore[arg-type]
@@ -209,7 +212,7 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
             members = self.members_ or []
             return np.array([known_codes(np.asarray(member.predict(rows)), self.classes_) for member in members])
         with own_threads():
-            places = leaves(self.trees_, rows) + self.trees_.starts[:-1]
+            places = leaves(self.trees_, _by_rows(rows)) + self.trees_.starts[:-1]
         return np.ascontiguousarray(self.trees_.value[:, 0].argmax(axis=1)[places].T)
 
     def _rows(self, X: Data) -> Any:
@@ -270,6 +273,10 @@ def is_plain_tree(base: Any) -> bool:
         and base.ccp_alpha == 0.0
         and base.categorical_features is None
     )
+
+
+def _by_rows(X: Any) -> Any:
+    return X.tocsr() if sparse.issparse(X) else X
 
 
 class _Recorder:

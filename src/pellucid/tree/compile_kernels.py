@@ -12,4 +12,4 @@ OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy",
 compiled: Any = njit(**OPTIONS)
 
 inlined: Any = njit(**OPTIONS, forceinline=True)
-"""For what is called once, or in the innermost loop: to pass arrays to a function takes longer than to scan few rows."""
+"""For what is called once, or in the innermost loop: passing arrays on takes longer than scanning few rows."""

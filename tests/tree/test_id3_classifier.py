@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pellucid
+from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.tree import ID3Classifier
 from pellucid.tree.id3_proof import sampling_remark
 from pellucid.tree.id3_tree import tree_fault
+from pellucid.tree.id3_tree_kind import MultiwayTreeRecord
 from tests.proving import quiet_proof
 
 COLUMNS = ["outlook", "temperature", "humidity", "wind"]
@@ -43,6 +46,16 @@ rain mild high strong""".splitlines()
 PLAY = np.array(["no", "no", "yes", "yes", "yes", "no", "yes", "no", "yes", "yes", "yes", "yes", "yes", "no"])
 CRITERIA = ("gain", "gain_ratio", "gini", "error")
 seeds = pytest.mark.parametrize("seed", range(5))
+
+
+@dataclass
+class Arrays:
+    """A file that holds these arrays."""
+
+    entries: dict
+
+    def read_array(self, name):
+        return self.entries[name]
 
 
 def table(seed, n=60, p=4, n_categories=3):
@@ -273,6 +286,11 @@ def test_arrays_that_are_no_tree_are_named_and_no_file_gives_them_back(part, ind
     array[index] = value
     broken = replace(tree, **{part: array})
     assert fault in tree_fault(broken, 4, 2)
+    written, kind = WritePage(), MultiwayTreeRecord()
+    node = kind.write(broken, written, "tree_")
+    read = ReadPage(container=Arrays(written.arrays), sizes={"n_features": 4})
+    with pytest.raises(SchemaError, match=r"tree_"):
+        kind.read(node, read, "tree_")
 
 
 def test_a_circle_is_no_tree():

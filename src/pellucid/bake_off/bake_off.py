@@ -143,7 +143,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the final fit")
-    n_rows = chosen.pace.rows_within((budget.seconds_left() - REPORT_SECONDS) / REFITS)
+    n_rows = _affordable_rows(chosen, len(table.X), budget)
     model, warned = _fit(chosen.contestant, columns, *_some_rows(table.X, target.values, n_rows, plan.seed))
     if n_rows < len(table.X):
         warned.append(learned_from_part(n_rows, len(table.X), chosen.pace.rows))
@@ -221,9 +221,16 @@ def _compare(
     raise TableError(f"table must suit one method, but none could be fitted ({reasons}).")
 
 
+def _affordable_rows(chosen: MethodScore, n_all: int, budget: Budget) -> int:
+    """Return how many rows the chosen method learns from: all, unless the time did not even suffice to compare them."""
+    if not chosen.is_from_heat:
+        return n_all
+    affordable = chosen.pace.rows_within((budget.seconds_left() - REPORT_SECONDS) / REFITS)
+    return min(n_all, max(affordable, FEWEST_LEARNED))
+
+
 def _some_rows(X: pd.DataFrame, y: Array, n_rows: int, seed: int) -> tuple[pd.DataFrame, Array]:
-    """Return all rows, or as many as the time allows, drawn at random; a few in any case."""
-    n_rows = max(n_rows, FEWEST_LEARNED)
+    """Return all rows, or some drawn at random."""
     if n_rows >= len(y):
         return X, y
     rows = np.sort(np.random.default_rng(seed).permutation(len(y))[:n_rows])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -147,7 +147,7 @@ class _Comparison:
         self.paces[contestant.name] = pace
         self.done += 1
         self._tell(contestant.name, 0)
-        return self._score(contestant, [outcome])
+        return replace(self._score(contestant, [outcome]), is_from_heat=True)
 
     def _folds(self, contestant: Contestant) -> MethodScore | str:
         n_splits, n_rows = len(self.splits.splits), self.splits.n_training

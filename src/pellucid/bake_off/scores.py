@@ -23,6 +23,8 @@ class MethodScore:
     pace: Pace
     spread_of_rows: float
     """The standard error of the error of a single split."""
+    is_from_heat: bool = False
+    """Whether it was compared on part of the rows only."""
 
     @property
     def name(self) -> str:

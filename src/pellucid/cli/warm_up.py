@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 ROWS, COLUMNS = 2100, 8
@@ -17,32 +17,57 @@ ANSWERS = ("predict", "transform", "kneighbors")
 def warm_up() -> None:
     """Fit every method once on made-up data: what it compiles is kept on disk, and later first fits do not wait."""
     import sys
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
     from time import monotonic
 
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from pellucid.core.cards import all_cards
+    from pellucid.core.threads import thread_count
 
-    start, console, cards = monotonic(), Console(stderr=True), list(all_cards())
+    start, console = monotonic(), Console(stderr=True)
+    families = _families(card.estimator for card in all_cards())
+    n_methods = sum(map(len, families.values()))
     layout = (
         TextColumn("compiling {task.description:<28}"),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*layout, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=len(cards))
-        for card in cards:
-            progress.update(task, description=card.name)
-            for model in variants_of(card):
-                for data in data_for(card, model):
-                    compile_by_fitting(model, *data)
-            progress.advance(task)
+    # methods of a family share loops, so that one process compiles them; the compiler uses one core
+    pool = ProcessPoolExecutor(min(thread_count(), len(families)), mp_context=get_context("spawn"))
+    with pool, Progress(*layout, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=n_methods)
+        waiting = {pool.submit(_compile_methods, names): family for family, names in families.items()}
+        for done in as_completed(waiting):
+            done.result()
+            family = waiting[done]
+            progress.update(task, description=family, advance=len(families[family]))
     taken = f"{monotonic() - start:.0f} s"
     sys.stdout.write(
-        f"{len(cards)} methods are compiled, after {taken}: their first fits do not wait for it any more.\n"
+        f"{n_methods} methods are compiled, after {taken}: their first fits do not wait for it any more.\n"
     )
+
+
+def _families(estimators: Iterable[type]) -> dict[str, list[str]]:
+    """Return the names of the methods by family, the family with most methods first."""
+    found: dict[str, list[str]] = {}
+    for estimator in estimators:
+        found.setdefault(estimator.__module__.split(".")[1], []).append(estimator.__name__)
+    return dict(sorted(found.items(), key=lambda pair: -len(pair[1])))
+
+
+def _compile_methods(names: Sequence[str]) -> None:
+    """Fit the methods of these names."""
+    from pellucid.core.cards import find_card
+
+    for name in names:
+        card = find_card(name)
+        for model in variants_of(card):
+            for data in data_for(card, model):
+                compile_by_fitting(model, *data)
 
 
 def variants_of(card: Any) -> Iterator[Any]:

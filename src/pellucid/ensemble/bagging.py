@@ -127,8 +127,8 @@ class Bagging(CertifiedEstimator):
                 n_members[unseen] += 1
         if (n_members == 0).any():
             warn_user(
-                "Some inputs do not have OOB scores: every member has seen them. This probably means too few "
-                "estimators were used to compute any reliable oob estimates. Raise n_estimators.",
+                "Some inputs do not have OOB scores. This probably means too few estimators were used to compute any "
+                "reliable oob estimates. Raise n_estimators.",
                 UserWarning,
             )
         shaped = answers[:, None, :] if n_classes else answers[:, :, None]

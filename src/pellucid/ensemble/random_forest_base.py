@@ -126,8 +126,8 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
                 n_trees[unseen] += 1
         if (n_trees == 0).any():
             warn_user(
-                "Some inputs do not have OOB scores: every tree has seen them. This probably means too few trees were "
-                "used to compute any reliable OOB estimates. Raise n_estimators.",
+                "Some inputs do not have OOB scores. This probably means too few trees were used to compute any "
+                "reliable OOB estimates. Raise n_estimators.",
                 UserWarning,
             )
         weight = None if data.weight is None else data.row_weight

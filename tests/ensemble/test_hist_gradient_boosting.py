@@ -316,6 +316,38 @@ def test_a_rate_that_makes_the_loss_rise_is_said():
         HistGradientBoostingRegressor(learning_rate=3.0, max_iter=5).fit(X, y)
 
 
+# the workings
+
+BY_HAND = {"max_iter": 1, "min_samples_leaf": 1, "max_leaf_nodes": 3, "learning_rate": 0.5}
+X_BY_HAND = [[1, 2], [2, 1], [3, 5], [4, 4], [6, 3]]
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (HistGradientBoostingRegressor(**BY_HAND), [1, 2, 6, 7, 4]),
+        (HistGradientBoostingRegressor(**BY_HAND, l2_regularization=0.5), [1, 2, 6, 7, 4]),
+        (HistGradientBoostingClassifier(**BY_HAND), ["n", "n", "y", "y", "n"]),
+        (HistGradientBoostingClassifier(**BY_HAND), [0, 1, 2, 0, 1]),
+        (HistGradientBoostingRegressor(max_iter=1), [1, 2, 6, 7, 4]),
+    ],
+    ids=["numbers", "with a penalty", "two classes", "three classes", "too few rows to split"],
+)
+def test_the_round_by_hand_is_that_of_the_program(model, y):
+    work = pellucid.show_work(model, X_BY_HAND, y)
+    model = clone(model).fit(X_BY_HAND, y)
+    stored = model.trees_.value[model.trees_.is_leaf].ravel()
+    np.testing.assert_allclose([float(value) for value in work.answer["values"]], stored, atol=1e-12)
+    assert "Newton step" in work.text()
+    for format_ in ("markdown", "latex", "html"):
+        assert work.printed(format_)
+
+
+def test_workings_refuse_what_has_no_fractions():
+    with pytest.raises(ValueError, match="loss must be 'squared_error' to be worked by hand, got 'poisson'"):
+        pellucid.show_work(HistGradientBoostingRegressor("poisson"), X_BY_HAND, [1, 2, 6, 7, 4])
+
+
 # errors
 
 

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
+from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.ensemble.bagging_samples import BagSamples
@@ -76,7 +77,7 @@ def members_claim(fitted: Any) -> Claim:
         said = fitted.member_answers[place]
         size = max(1.0, float(np.abs(again).max(initial=0.0)))
         wrong += not (said.shape == again.shape and float(np.max(np.abs(said - again))) <= 1e-6 * size)
-    share = 1.0 - 0.01 ** (1.0 / count)
+    share = most_wrong(count)
     total = len(fitted.estimators_)
     proves = "all" if count == total else f"at most {share:.2g} of all members wrong at 99 % confidence"
     return Claim("members", f"wrong members of {count} fitted again, of {total}: {proves}", float(wrong), 0.0, REFIT)

@@ -51,6 +51,7 @@ FITTED: dict[str, Kind | Optional] = {
 SHARED: dict[str, Any] = {
     "topics": ("TRE-5",),
     "prove": prove_random_forest,
+    "workings": "pellucid.ensemble.out_of_bag_workings:out_of_bag_workings",
     "check": check_samples,
     "input": rules_for_trees,
     "tests": ("test_random_forest",),

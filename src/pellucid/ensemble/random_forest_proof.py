@@ -17,13 +17,13 @@ from sklearn.utils import check_random_state
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
+from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.types import Array
 from pellucid.ensemble.bootstrap_samples import room_of
 from pellucid.ensemble.forest_bags import ForestBags
 from pellucid.ensemble.out_of_bag import judged
 from pellucid.tree.decision_tree_proof import (
     LARGEST_SEED,
-    WRONG_AT_MOST,
     record_claim,
     replay_claim,
     sampled_nodes,
@@ -138,6 +138,6 @@ def _sample(count: int, most: int) -> Array:
 def _of_some_trees(claim: Claim, checked: int, n_trees: int) -> Claim:
     if checked == n_trees:
         return claim
-    share = 1.0 - WRONG_AT_MOST ** (1.0 / checked)
+    share = most_wrong(checked)
     says = f"{checked} of {n_trees} trees checked: at most {share:.2g} of them wrong at 99 % confidence"
     return replace(claim, statement=f"{claim.statement}; {says}")

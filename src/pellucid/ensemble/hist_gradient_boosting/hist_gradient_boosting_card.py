@@ -76,6 +76,7 @@ CARDS = (
         HistGradientBoostingClassifier,
         topics=("TRE-6",),
         prove=prove_boosting,
+        workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={"loss": OneOf(("log_loss",)), **PARAMETERS, "class_weight": CLASS_WEIGHT},
         attributes={"classes_": LABELS, **ATTRIBUTES},
         input=TableRules(CLASSES),
@@ -87,6 +88,7 @@ CARDS = (
         HistGradientBoostingRegressor,
         topics=("TRE-6",),
         prove=prove_boosting,
+        workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={
             "loss": OneOf(("squared_error", "absolute_error", "gamma", "poisson", "quantile")),
             "quantile": Nothing() | Number(low=0, high=1),

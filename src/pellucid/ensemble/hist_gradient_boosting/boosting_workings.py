@@ -1,0 +1,253 @@
+"""The first round of gradient boosting by hand: residuals, every split with its gain, the Newton step of every leaf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from sklearn.base import is_classifier
+from sympy import Matrix, Rational, log
+
+from pellucid.core.types import Data
+from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.workings.exact_data import ExactData, exact_data, exact_features
+from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.notation import Script, fenced, math, over, typed
+from pellucid.workings.parameters import exact_parameter, require
+
+MAX_LEAVES = 4
+
+
+@dataclass
+class Node:
+    """Rows with the sums of their derivatives, and the split that gains most."""
+
+    rows: tuple[int, ...]
+    gradient: Rational
+    hessian: Rational
+    best: Split | None = None
+
+
+@dataclass(frozen=True)
+class Split:
+    """A threshold of a column, the rows on its sides and what the split gains."""
+
+    column: int
+    threshold: Rational
+    sides: tuple[tuple[int, ...], tuple[int, ...]]
+    gain: Rational
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A small data set with first and second derivatives of each row's loss, and the parameters of the tree."""
+
+    data: ExactData
+    gradients: tuple[Rational, ...]
+    hessians: tuple[Rational, ...]
+    l2: Rational
+    rate: Rational
+    least_rows: int
+    most_leaves: int
+
+    def node(self, rows: tuple[int, ...], *, is_root: bool = False) -> Node:
+        """Return a node with its best split, of equal ones the first column and the lowest threshold."""
+        g, h = (sum((values[i] for i in rows), Rational(0)) for values in (self.gradients, self.hessians))
+        node = Node(rows, g, h)
+        splits = self.splits(node, is_root=is_root)
+        best = max(splits, key=lambda split: split.gain) if splits else None
+        node.best = best if best is not None and best.gain > 0 else None
+        return node
+
+    def splits(self, node: Node, *, is_root: bool = False) -> list[Split]:
+        """Return all splits whose sides have rows enough."""
+        found, X = [], self.data.X
+        own = Rational(0) if is_root else self.score(node.rows)
+        for j in range(X.cols):
+            for low, high in pairwise(sorted({X[i, j] for i in node.rows})):
+                # edges lie halfway between neighboring values of all rows; the lowest one that parts the node counts
+                edge = min(v for v in X.col(j) if v > low)
+                cut = (low + edge) / 2 if edge <= high else (low + high) / 2
+                left = tuple(i for i in node.rows if X[i, j] <= cut)
+                right = tuple(i for i in node.rows if X[i, j] > cut)
+                if min(len(left), len(right)) >= self.least_rows:
+                    found.append(Split(j, cut, (left, right), self.score(left) + self.score(right) - own))
+        return found
+
+    def score(self, rows: tuple[int, ...]) -> Rational:
+        """Return ``G² / (H + λ)``."""
+        g, h = (sum((values[i] for i in rows), Rational(0)) for values in (self.gradients, self.hessians))
+        return g**2 / (h + self.l2)
+
+    def value(self, node: Node) -> Rational:
+        """Return the shrunken Newton step."""
+        return -self.rate * node.gradient / (node.hessian + self.l2)
+
+
+def boosting_workings(estimator: Any, X: Data, y: Data) -> Document:
+    """Show the first round on numbers, or on two classes, every row counted once."""
+    for name, wanted in (("monotonic_cst", None), ("interaction_cst", None), ("max_depth", None)):
+        require(estimator, name, wanted)
+    loss = "log_loss" if is_classifier(estimator) else estimator.loss
+    if loss not in ("squared_error", "log_loss"):
+        raise ValueError(f"loss must be 'squared_error' to be worked by hand, got {loss!r}.")
+    data, opening, outputs = _log_loss(X, y) if loss == "log_loss" else _squared_error(X, y)
+    steps: list[Step] = []
+    values: list[Rational] = []
+    for output in outputs:
+        problem = Problem(
+            data,
+            output.gradients,
+            output.hessians,
+            exact_parameter(estimator, "l2_regularization"),
+            exact_parameter(estimator, "learning_rate"),
+            estimator.min_samples_leaf,
+            min(estimator.max_leaf_nodes or MAX_LEAVES, data.n_samples),
+        )
+        own, nodes = _tree_steps(problem, output.name)
+        if len(nodes) > 2 * MAX_LEAVES - 1:
+            raise ValueError(f"max_leaf_nodes must be at most {MAX_LEAVES} to be worked by hand, got more.")
+        steps += [*own, _leaf_step(problem, nodes, output.name)]
+        values += [problem.value(node) for node in nodes if not _is_split(node, nodes)]
+    answer = {"baseline_": [output.baseline for output in outputs], "values": values}
+    return Document("One round of gradient boosting", opening, tuple(steps), answer)
+
+
+@dataclass(frozen=True)
+class Output:
+    """A raw prediction that the round improves: what it starts from, and the derivatives of the loss by it."""
+
+    gradients: tuple[Rational, ...]
+    hessians: tuple[Rational, ...]
+    baseline: Any
+    name: str = ""
+
+
+def _squared_error(X: Data, y: Data) -> tuple[ExactData, tuple[Block, ...], list[Output]]:
+    data = exact_data(X, y)
+    n = data.n_samples
+    mean = sum(data.y, Rational(0)) / n
+    gradients = tuple(mean - value for value in data.y)
+    rows = [[math(i + 1), *map(typed, data.X.row(i)), typed(data.y[i]), math(-gradients[i])] for i in range(n)]
+    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), math("y"), math("r")]
+    opening = (
+        sentence("Before the first round every prediction is the mean:"),
+        formula("F =", over(sum(data.y, Rational(0)), n), "=", mean),
+        sentence(
+            "The loss of a row is ", math(over(1, 2), Script(fenced(math("y − F")), None, math(2))),
+            ". Its slope is ", math("g = F − y"), ", minus the residual ", math("r"), ", and its curvature is ",
+            math("h = 1"), ".",
+        ),
+        table(head, rows, caption="The residuals"),
+        *data.notes(),
+    )  # fmt: skip
+    return data, opening, [Output(gradients, (Rational(1),) * n, mean)]
+
+
+def _log_loss(X: Data, y: Data) -> tuple[ExactData, tuple[Block, ...], list[Output]]:
+    features, names, rounded = exact_features(X)
+    labels = read_labels(y, features.rows)
+    classes = sorted_classes(labels)
+    codes = [classes.index(label) for label in labels]
+    data, n = ExactData(features, Matrix(codes), names, rounded), features.rows
+    shown = [1] if len(classes) == 2 else list(range(len(classes)))
+    shares = [Rational(codes.count(k), n) for k in range(len(classes))]
+    mean_log = sum(log(share) for share in shares) / len(classes)
+    outputs = []
+    for k in shown:
+        share = shares[k]
+        start = log(share / (1 - share)) if len(classes) == 2 else log(share) - mean_log
+        gradients = tuple(share - int(code == k) for code in codes)
+        outputs.append(Output(gradients, (share * (1 - share),) * n, start, "" if len(shown) == 1 else str(classes[k])))
+    rows = [
+        [math(i + 1), *map(typed, data.X.row(i)), str(labels[i]), *(math(-output.gradients[i]) for output in outputs)]
+        for i in range(n)
+    ]
+    residuals = [math("r") if len(shown) == 1 else math(f"r_{k + 1}") for k in shown]
+    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class", *residuals]
+    counted = [[str(classes[k]), math(shares[k]), math(shares[k] * (1 - shares[k]))] for k in shown]
+    opening = (
+        sentence(
+            "Before the first round every row has the share of a class as its probability ", math("p"),
+            ". The logistic loss has the slope ", math("g = p − y"), ", minus the residual ", math("r"),
+            ", where ", math("y"),
+            " is 1 for rows of the class and 0 for others, and the curvature ", math("h = p", fenced(math("1 − p"))),
+            ".",
+        ),
+        table(["class", math("p"), math("h")], counted),
+        table(head, rows, caption="The residuals"),
+        *data.notes(),
+    )  # fmt: skip
+    return data, opening, outputs
+
+
+def _tree_steps(problem: Problem, name: str) -> tuple[list[Step], list[Node]]:
+    """Return a step per split, and all nodes in the order in which they were made."""
+    nodes = [problem.node(tuple(range(problem.data.n_samples)), is_root=True)]
+    leaves, steps = [nodes[0]], []
+    while len(leaves) < problem.most_leaves:
+        open_nodes = [node for node in leaves if node.best is not None]
+        if not open_nodes:
+            break
+        node = max(open_nodes, key=lambda one: one.best.gain)  # type: ignore[union-attr]
+        assert node.best is not None
+        steps.append(_split_step(problem, node, name, is_root=node is nodes[0], is_next=len(open_nodes) > 1))
+        place = leaves.index(node)
+        children = [problem.node(side) for side in node.best.sides]
+        leaves[place : place + 1] = children
+        nodes += children
+        if len(nodes) > 2 * MAX_LEAVES - 1:
+            break
+    return steps, nodes
+
+
+def _is_split(node: Node, nodes: list[Node]) -> bool:
+    return node.best is not None and any(other.rows == node.best.sides[0] for other in nodes)
+
+
+def _split_step(problem: Problem, node: Node, name: str, *, is_root: bool, is_next: bool) -> Step:
+    best = node.best
+    assert best is not None
+    lines = []
+    for split in problem.splits(node, is_root=is_root):
+        sides = [problem.node(side) for side in split.sides]
+        cut = math(problem.data.symbol("x", split.column), "≤", typed(split.threshold))
+        lines.append([cut, *(math(side.gradient) for side in sides), *(math(side.hessian) for side in sides),
+                      math(split.gain), "taken" if split == best else ""])  # fmt: skip
+    named = ", ".join(str(i + 1) for i in node.rows)
+    own = Rational(0) if is_root else problem.score(node.rows)
+    blocks: list[Block] = [
+        formula("gain =", over(math("G_l^2"), math("H_l + λ")), "+", over(math("G_r^2"), math("H_r + λ")), "−", own),
+        table(["split", math("G_l"), math("G_r"), math("H_l"), math("H_r"), "gain", ""], lines, caption="All splits"),
+    ]
+    if is_next:
+        blocks.append(sentence("No other leaf has a split that gains more."))
+    return step(f"{_of(name)}Split the rows {named}", *blocks)
+
+
+def _leaf_step(problem: Problem, nodes: list[Node], name: str) -> Step:
+    lines = []
+    for node in nodes:
+        if not _is_split(node, nodes):
+            named = ", ".join(str(i + 1) for i in node.rows)
+            newton = -node.gradient / (node.hessian + problem.l2)
+            lines.append([named, math(node.gradient), math(node.hessian), math(newton), math(problem.rate * newton)])
+    alone = "No split has rows enough on both sides and gains something: the tree is one leaf."
+    return step(
+        f"{_of(name)}The values of the leaves",
+        *([remark(alone)] if len(nodes) == 1 else []),
+        sentence("A leaf moves its rows by a Newton step, shortened by the learning rate:"),
+        formula("v = − η", over(math("G"), math("H + λ")), ",", "η =", typed(problem.rate), ", λ =", typed(problem.l2)),
+        table(["rows", math("G"), math("H"), "Newton step", math("v")], lines),
+        sentence(
+            "Every row of a leaf now has the prediction ",
+            math("F + v"),
+            ". The next round starts from these: new residuals, a new tree, another short step. A short step leaves "
+            "something for later trees, which look at the rows in other ways; that is why many of them do better.",
+        ),
+    )
+
+
+def _of(name: str) -> str:
+    return f"Class {name}. " if name else ""

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.ensemble import RandomForestClassifier, RandomForestRegressor
-from pellucid.ensemble.bootstrap_samples import drawn_rows, n_drawn, value_order
+from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, value_order
 from pellucid.ensemble.out_of_bag import score_interval
 from tests.proving import quiet_proof
 
@@ -32,10 +32,9 @@ def problem(seed, n=150, p=6):
 
 
 def test_points_on_a_line_hit_rows_by_their_room():
-    order = np.array([2, 0, 1])
-    weight = np.array([1.0, 3.0, 2.0])  # the line: row 2 twice, row 0 once, row 1 three times
+    room = np.array([2.0, 1.0, 3.0])  # the line: place 0 twice, place 1 once, place 2 three times
     points = np.random.RandomState(5).randint(0, 6, 8)
-    np.testing.assert_array_equal(drawn_rows(5, order, 8, weight), np.array([2, 2, 0, 1, 1, 1])[points])
+    np.testing.assert_array_equal(drawn_places(5, 3, 8, room), np.array([0, 0, 1, 2, 2, 2])[points])
 
 
 def test_numbers_of_draws():
@@ -127,6 +126,15 @@ def test_the_forest_is_the_mean_of_its_trees():
     paths, starts = model.decision_path(X)
     assert paths.shape[1] == starts[-1]
     assert model[0].trees_.n_node_samples[0] == len(np.unique(model.estimators_samples_[0]))
+
+
+def test_a_tree_of_the_forest_can_be_grown_alone():
+    X, y = problem(5)
+    model = RandomForestClassifier(4, random_state=0).fit(X, y)
+    for tree, sample in zip(model, model.estimators_samples_, strict=True):
+        weight = np.bincount(sample, minlength=len(y)).astype(float)
+        alone = copy.copy(tree).fit(X, y, sample_weight=weight)
+        np.testing.assert_array_equal(alone.trees_.threshold, tree.trees_.threshold)
 
 
 def test_out_of_bag_answers_are_those_of_trees_that_have_not_seen_the_row():

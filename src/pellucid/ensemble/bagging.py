@@ -22,6 +22,7 @@ from pellucid.core.user_warnings import warn_user
 from pellucid.ensemble.bagging_members import LARGEST_SEED, fit_members, member_answers
 from pellucid.ensemble.bagging_proof import fit_certificate
 from pellucid.ensemble.bagging_samples import BagSamples
+from pellucid.ensemble.bootstrap_samples import room_of
 from pellucid.ensemble.out_of_bag import judged, score_interval
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.tree_target import TreeTarget, class_target, number_target
@@ -88,8 +89,8 @@ class Bagging(CertifiedEstimator):
             "estimators_": members,
             "estimators_features_": [samples.columns(int(seed)) for seed in seeds],
             "seeds_": seeds.astype(np.int64),
-            "sample_order_": samples.order,
-            "draw_weight_": data.weight,
+            "sample_order_": data.given_rows(samples.order).astype(np.int32),
+            "draw_weight_": room_of(data.weight, samples.order),
         }
         if self.oob_score:
             attributes |= self._out_of_bag(samples, attributes)
@@ -126,8 +127,8 @@ class Bagging(CertifiedEstimator):
                 n_members[unseen] += 1
         if (n_members == 0).any():
             warn_user(
-                "Some inputs do not have OOB scores: every member has seen them. This probably means too few "
-                "estimators were used to compute any reliable oob estimates. Raise n_estimators.",
+                "Some inputs do not have OOB scores. This probably means too few estimators were used to compute any "
+                "reliable oob estimates. Raise n_estimators.",
                 UserWarning,
             )
         shaped = answers[:, None, :] if n_classes else answers[:, :, None]
@@ -160,11 +161,11 @@ class Bagging(CertifiedEstimator):
     def estimators_samples_(self) -> list[Array]:
         """The rows that each member was fitted on, as often as they were drawn."""
         check_is_fitted(self)
-        stand_in = TrainingData(np.empty((len(self.sample_order_), self.n_features_in_)), None, self.draw_weight_)
+        n = len(self.sample_order_)
+        stand_in = TrainingData(np.empty((n, self.n_features_in_)), None, self.draw_weight_)
         samples = BagSamples.of(self, stand_in)
-        vars(samples)["order"] = self.sample_order_
-        rows = np.arange(len(self.sample_order_))
-        return [np.repeat(rows, samples.counts(int(seed))) for seed in self.seeds_]
+        vars(samples)["order"] = np.arange(n)  # weights are stored in the order of the line
+        return [np.sort(self.sample_order_[samples.places(int(seed))]) for seed in self.seeds_]
 
     def __len__(self) -> int:
         return len(self.estimators_)

@@ -21,9 +21,11 @@ def fit_member(estimator: Any, samples: BagSamples, seed: int) -> Any:
     data, columns = samples.data, samples.columns(seed)
     X = data.X if len(columns) == data.X.shape[1] and not samples.bootstrap_features else data.X[:, columns]
     if has_fit_parameter(member, "sample_weight"):
-        return member.fit(X, data.y, sample_weight=samples.weights(seed))
-    rows = np.repeat(np.arange(data.X.shape[0]), samples.counts(seed))
-    return member.fit(X[rows], data.y[rows])
+        member.fit(X, data.y, sample_weight=samples.weights(seed))
+    else:
+        rows = np.repeat(np.arange(data.X.shape[0]), samples.counts(seed))
+        member.fit(X[rows], data.y[rows])
+    return member
 
 
 def fit_members(estimator: Any, samples: BagSamples, seeds: list[int]) -> list[Any]:

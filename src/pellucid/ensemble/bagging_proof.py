@@ -21,6 +21,7 @@ from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.ensemble.bagging_samples import BagSamples
+from pellucid.ensemble.bootstrap_samples import room_of
 from pellucid.ensemble.out_of_bag import judged
 from pellucid.tree.tree_target import class_target, number_target
 
@@ -54,9 +55,10 @@ def samples_claim(fitted: Any, parameters: Any, samples: BagSamples) -> Claim:
         if isinstance(parameters.random_state, (int, np.integer)):
             drawn = check_random_state(parameters.random_state).randint(LARGEST_SEED, size=count)
             wrong += float(np.sum(drawn != seeds))
-        wrong += not np.array_equal(samples.order, fitted.sample_order_)
-        wrong += (data.weight is None) != (fitted.draw_weight_ is None)
-        wrong += data.weight is not None and not np.array_equal(data.weight, fitted.draw_weight_)
+        wrong += not np.array_equal(data.given_rows(samples.order), fitted.sample_order_)
+        room = room_of(data.weight, samples.order)
+        wrong += (room is None) != (fitted.draw_weight_ is None)
+        wrong += room is not None and not np.array_equal(room, fitted.draw_weight_)
         wrong += sum(
             not np.array_equal(samples.columns(int(seed)), columns)
             for seed, columns in zip(seeds, fitted.estimators_features_, strict=True)

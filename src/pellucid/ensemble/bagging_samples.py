@@ -12,7 +12,7 @@ from scipy import sparse
 
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.ensemble.bootstrap_samples import drawn_rows, n_drawn, value_order
+from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of, value_order
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,16 @@ class BagSamples:
             return np.arange(X.shape[0], dtype=np.int32)
         return value_order(X, y)
 
-    def counts(self, seed: int) -> Array:
-        """Return how often each row is in the sample of a member."""
+    def places(self, seed: int) -> Array:
+        """Return the places, in the order of rows, that a member's sample is made of."""
         n = self.data.X.shape[0]
         if self.bootstrap:
-            return np.bincount(drawn_rows(seed, self.order, self.n_draws, self.data.weight), minlength=n)
-        count = np.zeros(n, dtype=np.int64)
-        count[self.order[np.random.RandomState(seed).permutation(n)[: self.n_draws]]] = 1
-        return count
+            return drawn_places(seed, n, self.n_draws, room_of(self.data.weight, self.order))
+        return np.random.RandomState(seed).permutation(n)[: self.n_draws]
+
+    def counts(self, seed: int) -> Array:
+        """Return how often each row is in the sample of a member."""
+        return np.bincount(self.order[self.places(seed)], minlength=self.data.X.shape[0])
 
     def weights(self, seed: int) -> Array:
         """Return the weight of each row for a member: how often it was drawn, or its own if nothing is drawn twice."""

@@ -28,15 +28,20 @@ def n_drawn(max_samples: Any, n_rows: int, weight: Array | None) -> int:
     return max(n_rows, round(whole)) if max_samples is None else max(1, int(max_samples * whole))
 
 
-def drawn_rows(seed: int, order: Array, n_draws: int, weight: Array | None) -> Array:
-    """Return the rows that are drawn, with replacement; the larger the weight, the more often."""
+def drawn_places(seed: int, n_rows: int, n_draws: int, room: Array | None) -> Array:
+    """Return the places on the line that are hit, with replacement; the more room a place has, the more often."""
     rng = np.random.RandomState(seed)  # its numbers are the same in every version of NumPy
-    if weight is None:
-        return order[rng.randint(0, len(order), n_draws)]
-    ends = np.cumsum(weight[order])
-    is_whole = np.array_equal(weight, np.floor(weight)) and ends[-1] < 2**53
+    if room is None:
+        return rng.randint(0, n_rows, n_draws)
+    ends = np.cumsum(room)
+    is_whole = np.array_equal(room, np.floor(room)) and ends[-1] < 2**53
     points = rng.randint(0, int(ends[-1]), n_draws) if is_whole else rng.random_sample(n_draws) * ends[-1]
-    return order[np.minimum(np.searchsorted(ends, points, side="right"), len(order) - 1)]
+    return np.minimum(np.searchsorted(ends, points, side="right"), n_rows - 1)
+
+
+def room_of(weight: Array | None, order: Array) -> Array | None:
+    """Return the room of each place on the line: the weight of its row."""
+    return None if weight is None else weight[order]
 
 
 def value_order(X: Any, targets: Array) -> Array:

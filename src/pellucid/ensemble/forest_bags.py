@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.ensemble.bootstrap_samples import drawn_rows, n_drawn, value_order
+from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of, value_order
+from pellucid.tree.decision_tree_proof import LARGEST_SEED
 from pellucid.tree.tree_check import Bag
 from pellucid.tree.tree_data import TreeData
 
@@ -44,7 +45,8 @@ class ForestBags:
         n = self.data.X.shape[0]
         if not self.bootstrap:
             return np.ones(n, dtype=np.int64)
-        return np.bincount(drawn_rows(seed, self.order, self.n_draws, self.data.weight), minlength=n)
+        places = drawn_places(seed, n, self.n_draws, room_of(self.data.weight, self.order))
+        return np.bincount(self.order[places], minlength=n)
 
     def bag(self, seed: int) -> Bag:
         """Return the rows and weights of a tree."""
@@ -61,4 +63,9 @@ class ForestBags:
                 present = totals > 0
                 balanced = np.where(present, totals.sum() / (present.sum() * np.where(present, totals, 1.0)), 0.0)
                 weight = weight * balanced[codes]
-        return Bag(rows, weight, seed, self.min_weight_fraction * float(weight.sum()))
+        return Bag(rows, weight, tree_seed(seed), self.min_weight_fraction * float(weight.sum()))
+
+
+def tree_seed(seed: int) -> int:
+    """Return what a single tree with this ``random_state`` draws as its seed: the same tree can be grown alone."""
+    return int(np.random.RandomState(seed).randint(LARGEST_SEED))

@@ -17,8 +17,8 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.ensemble.bootstrap_samples import drawn_rows, n_drawn
-from pellucid.ensemble.forest_bags import ForestBags
+from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of
+from pellucid.ensemble.forest_bags import ForestBags, tree_seed
 from pellucid.ensemble.out_of_bag import OutOfBag, judged, score_interval
 from pellucid.tree.decision_tree import check_monotonic, label_attributes, tree_trace
 from pellucid.tree.decision_tree_proof import LARGEST_SEED, fit_claims
@@ -66,8 +66,8 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
             **(label_attributes(data) if data.label_sets else {}),
             "n_outputs_": data.target.n_outputs,
             "categories_": list(data.categories),
-            "sample_order_": bags.order if self.bootstrap else None,
-            "draw_weight_": data.weight if self.bootstrap else None,
+            "sample_order_": data.given_rows(bags.order).astype(np.int32) if self.bootstrap else None,
+            "draw_weight_": room_of(data.weight, bags.order) if self.bootstrap else None,
             "seeds_": seeds.astype(np.int64),
             "trees_": trees,
             **self._out_of_bag(bags, trees, seeds),
@@ -110,6 +110,11 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
         if not self.oob_score:
             return {}
         data = bags.data
+        if data.target.n_outputs > 1 and max(data.target.n_classes, default=0) > 2:
+            raise ValueError(
+                "oob_score must be False for several outputs of more than two classes: The type of target cannot be "
+                "used to compute OOB estimates."
+            )
         n, value = data.X.shape[0], trees.value
         answers, n_trees = np.zeros((n, *value.shape[1:])), np.zeros(n, dtype=np.int64)
         for first in range(0, trees.n_trees, BLOCK_OF_TREES):
@@ -121,8 +126,8 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
                 n_trees[unseen] += 1
         if (n_trees == 0).any():
             warn_user(
-                "Some inputs do not have OOB scores: every tree has seen them. This probably means too few trees were "
-                "used to compute any reliable OOB estimates. Raise n_estimators.",
+                "Some inputs do not have OOB scores. This probably means too few trees were used to compute any "
+                "reliable OOB estimates. Raise n_estimators.",
                 UserWarning,
             )
         weight = None if data.weight is None else data.row_weight
@@ -146,6 +151,11 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
         is_share = isinstance(self, ClassifierMixin)
         return score_interval(self.oob_score_, self.oob_rows_, self.oob_deviation_, level, is_share)
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("estimators_", "estimators_samples_", "feature_importances_"):  # properties of a fitted forest
+            check_is_fitted(self)
+        return super().__getattr__(name)
+
     @property
     def estimators_(self) -> list[Any]:
         """The trees, each as an estimator of its own; made when asked for, from the one pack."""
@@ -158,14 +168,17 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
         """A tree with the parameters of the trees, not fitted."""
         return self._plain_tree()
 
+    estimator = estimator_
+
     @property
     def estimators_samples_(self) -> list[Array]:
         """The rows of positive weight that each tree was grown on, as often as they were drawn."""
         check_is_fitted(self)
         if self.sample_order_ is None:
             return [np.arange(self.trees_.n_node_samples[0]) for _ in self.seeds_]
-        count = n_drawn(self.max_samples, len(self.sample_order_), self.draw_weight_)
-        return [drawn_rows(int(seed), self.sample_order_, count, self.draw_weight_) for seed in self.seeds_]
+        n = len(self.sample_order_)
+        count = n_drawn(self.max_samples, n, self.draw_weight_)
+        return [self.sample_order_[drawn_places(int(seed), n, count, self.draw_weight_)] for seed in self.seeds_]
 
     @property
     def feature_importances_(self) -> Array:
@@ -212,7 +225,7 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
     def _tree(self, t: int) -> Any:
         """Return one tree as an estimator; its labels are codes of the forest's."""
         tree = clone(self._plain_tree()).set_params(random_state=int(self.seeds_[t]))
-        tree.trees_, tree.seed_ = self.trees_.tree(t), int(self.seeds_[t])
+        tree.trees_, tree.seed_ = self.trees_.tree(t), tree_seed(int(self.seeds_[t]))
         tree.n_features_in_, tree.n_outputs_ = self.n_features_in_, self.n_outputs_
         tree.categories_ = self.categories_
         tree.max_features_ = growth_rules(

@@ -19,6 +19,7 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
 from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.types import Array
+from pellucid.ensemble.bootstrap_samples import room_of
 from pellucid.ensemble.forest_bags import ForestBags
 from pellucid.ensemble.out_of_bag import judged
 from pellucid.tree.decision_tree_proof import (
@@ -71,8 +72,10 @@ def seeds_claim(fitted: Any, parameters: Any, bags: ForestBags) -> Claim:
     if wrong == 0.0 and isinstance(parameters.random_state, (int, np.integer)):
         drawn = check_random_state(parameters.random_state).randint(LARGEST_SEED, size=parameters.n_estimators)
         wrong = float(np.sum(drawn != seeds))
-    weight, order = (bags.data.weight, bags.order) if parameters.bootstrap else (None, None)
-    wrong += not _same(weight, fitted.draw_weight_)
+    room, order = None, None
+    if parameters.bootstrap:
+        room, order = room_of(bags.data.weight, bags.order), bags.data.given_rows(bags.order)
+    wrong += not _same(room, fitted.draw_weight_)
     wrong += not _same(order, fitted.sample_order_)
     statement = "seeds that do not follow from random_state, order and weights of rows that are not those of the data"
     return Claim("seeds", statement, wrong, 0.0, REFIT)

@@ -22,7 +22,7 @@ def grow_forest(bags: ForestBags, rules: GrowthRules, seeds: Sequence[int], ccp_
     def grow(seed: int) -> PackedTrees:
         bag = bags.bag(seed)
         own = replace(rules, min_weight=bag.min_weight)
-        tree = grow_tree(columns, data.target, bag.weight, own, seed, bag.rows)
+        tree = grow_tree(columns, data.target, bag.weight, own, bag.seed, bag.rows)
         return pruned(tree, ccp_alpha) if ccp_alpha > 0 else tree
 
     return join_trees(run_blocks(grow, seeds))

@@ -80,6 +80,11 @@ class DecisionTree(MultiOutputMixin, CertifiedEstimator):
     def _labels(self, data: TreeData) -> dict[str, Any]:
         return {}
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("tree_", "feature_importances_"):  # properties of a fitted tree
+            check_is_fitted(self)
+        return super().__getattr__(name)
+
     @property
     def tree_(self) -> TreeView:
         """The tree as scikit-learn's tools read it."""
@@ -364,12 +369,12 @@ def check_monotonic(estimator: Any, n_features: int, n_outputs: int, n_classes: 
     if estimator.monotonic_cst is None:
         return
     given = np.asarray(estimator.monotonic_cst)
+    if n_outputs > 1:
+        raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
     if given.shape != (n_features,):
         raise ValueError(f"monotonic_cst has shape {len(given)} but the input data X has {n_features} features.")
     if not np.isin(given, (-1, 0, 1)).all():
         raise ValueError(f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {np.unique(given)}")
-    if n_outputs > 1:
-        raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
     if n_classes and n_classes[0] > 2:
         raise ValueError("Monotonicity constraints are not supported with multiclass classification")
 

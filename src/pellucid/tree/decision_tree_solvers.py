@@ -59,7 +59,7 @@ def grow_tree(
     n = len(weight)
     root = _Start(0, n, 0, root_key(seed), -np.inf, np.inf)
     draws_all = grower.rules.presorted and rules.max_features >= rules.n_features
-    if rows is None and n * rules.n_features >= WORTH_PARTING and rules.max_leaves == 0 and draws_all:
+    if n * rules.n_features >= WORTH_PARTING and rules.max_leaves == 0 and draws_all:
         grown = _grow_in_parts(grower, root)
     else:
         grown = _grow(grower, root)

@@ -55,5 +55,10 @@ def node_key(left: Array, parents: Array, node: int, seed: int) -> int:
         node = int(parents[node])
     key = int(root_key(seed))
     for is_left in reversed(way):
-        key = mixed(key ^ (LEFT_WAY if is_left else RIGHT_WAY))
+        key = child_keys(key)[0 if is_left else 1]
     return key
+
+
+def child_keys(key: int) -> tuple[int, int]:
+    """Return the keys of the left and the right child."""
+    return mixed(key ^ LEFT_WAY), mixed(key ^ RIGHT_WAY)

@@ -21,6 +21,10 @@ from pellucid.tree.tree_target import TreeTarget, class_target, number_target
 NOTHING = TreeTarget(np.empty((0, 0), np.int32), np.empty((0, 0)), ())
 
 
+class SparseTargetError(TypeError, ValueError):
+    """A target that is a sparse matrix: scikit-learn's trees call it the wrong type, its forests a wrong value."""
+
+
 @dataclass(frozen=True)
 class TreeData(TrainingData):
     """Checked rows; ``weight`` is the product of the row's and its class's."""
@@ -64,9 +68,7 @@ class TreeRules(InputRules):
     ) -> TreeData:
         """Return the training data, with what the model knows of labels and categories if it is not fitted anew."""
         if sparse.issparse(y):
-            raise ValueError(
-                "y must be dense, got a sparse matrix: sparse multilabel-indicator for y is not supported."
-            )
+            raise SparseTargetError("y must be dense, got sparse: sparse multilabel-indicator for y is not supported.")
         known = None if options.get("reset", True) else estimator
         categories: tuple[Array | None, ...] = ()
         columns = chosen_columns(X, self.categorical_features)

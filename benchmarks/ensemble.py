@@ -1,6 +1,6 @@
 """Speed of ensembles: boosting against LightGBM, XGBoost and scikit-learn, AdaBoost against scikit-learn.
 
-The objective is the loss on rows that nobody was fitted to. Other libraries bin in their own way and regularize a little
+The objective is the loss on rows that nobody was fitted to. Other libraries bin in their own way and regularize a bit
 by default, so their losses differ by some parts in a hundred.
 """
 

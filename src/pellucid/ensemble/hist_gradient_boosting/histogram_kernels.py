@@ -31,7 +31,7 @@ SHIFT1, SHIFT2, SHIFT3 = np.uint64(8), np.uint64(16), np.uint64(24)
 SECOND, THIRD, FOURTH = np.uint64(FEATURE_SIZE), np.uint64(2 * FEATURE_SIZE), np.uint64(3 * FEATURE_SIZE)
 
 
-@njit(nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy", _nrt=False)
 def round_rows(rows, gradients, hessians, per_gradient, per_hessian, count_bits, pairs, start, stop, origin):
     """Write the words of ``rows[start:stop]`` from pair ``start - origin`` on.
 
@@ -48,7 +48,7 @@ def round_rows(rows, gradients, hessians, per_gradient, per_hessian, count_bits,
         pairs[place + 1] = (hessian << count_bits) + 1
 
 
-@njit(nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy", _nrt=False)
 def count_rows(column, rows, start, stop, pairs, histograms):
     """Add the words of ``rows[start:stop]`` to the histograms of the four features of a column."""
     is_sparse = (stop - start) * SPARSE < column.shape[0]

@@ -40,7 +40,7 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
 )
 from pellucid.ensemble.hist_gradient_boosting.boosting_split_proof import STABILIZER, NodeRows, shortfall
 from pellucid.tree.packed_trees import NO_THRESHOLD, WORD, PackedTrees
-from pellucid.tree.plain_walk import walk_down
+from pellucid.tree.plain_walk import levels_down, plain_leaves
 
 MOST_SAMPLED = 200_000
 SPLITS_CHECKED = 300
@@ -262,7 +262,7 @@ class Replay:
                 self.replay_tree(trees.tree(number), before, raw, k, keys, wanted)
                 if held is not None and setting.held_out is not None:
                     tree = trees.tree(number)
-                    held[k] += tree.value[_leaves(walk_down(tree, setting.held_out[0]), len(held[k])), 0, 0]
+                    held[k] += tree.value[plain_leaves(tree, setting.held_out[0]), 0, 0]
             self.note_losses(raw, held)
 
     def note_losses(self, raw: Array, held: Array | None) -> None:
@@ -278,29 +278,26 @@ class Replay:
     ) -> None:
         """Check the tree of output ``k`` against the predictions before its round, and add its values to ``raw``."""
         s, parameters = self.setting, self.parameters
-        levels = walk_down(tree, s.X)
-        leaf = _leaves(levels, len(s.y))
+        leaf, wrong = walked(tree, s)
         first, second = derivatives(s.loss, s.y, before, k, s.quantile)
         sums = NodeSums(tree, leaf, s.weight * first, s.weight * second, s, parameters)
         self.worst_leaf = float(np.max([self.worst_leaf, sums.leaf_error(before[k], leaf)]))
-        self.wrong_nodes += int(wrong_nodes(tree, levels, leaf, s).sum())
+        self.wrong_nodes += int(wrong.sum())
         self.n_nodes += tree.n_nodes
         n_leaves = most_leaves(len(s.y), parameters.min_samples_leaf, parameters.max_leaf_nodes, parameters.max_depth)
         drawn = draw_keys(keys, parameters.max_features, n_leaves, s.X.shape[1])
         is_full = int(tree.is_leaf.sum()) >= n_leaves
         for node in wanted:
-            self.search_node(tree, int(node), sums, levels, drawn, is_full=is_full)
+            self.search_node(tree, int(node), sums, drawn, is_full=is_full)
         raw[k] += tree.value[leaf, 0, 0]
 
-    def search_node(
-        self, tree: PackedTrees, node: int, sums: NodeSums, levels: Any, keys: Array, *, is_full: bool
-    ) -> None:
+    def search_node(self, tree: PackedTrees, node: int, sums: NodeSums, keys: Array, *, is_full: bool) -> None:
         """Search the best split of a node again; a leaf of a full tree could have been split as well."""
         is_leaf = bool(tree.is_leaf[node])
         depth = int(tree.depths()[node])
         if is_leaf and (is_full or depth == self.parameters.max_depth):
             return
-        rows = np.sort(np.concatenate([rows[at == node] for rows, at in levels])) if node else np.arange(len(sums.leaf))
+        rows = np.flatnonzero(sums.is_below(node, np.arange(len(sums.leaf))))
         features = allowed_features(tree, node, self.setting.sets, keys, self.parameters.max_features)
         part = NodeRows(
             self.setting.X[rows],
@@ -339,13 +336,6 @@ class Replay:
             Claim("splits", splits, self.worst_split, 1.0, REFIT),
             Claim("descent", statement, fall, 1e-9, "Lower learning_rate."),
         ]
-
-
-def _leaves(levels: Any, n: int) -> Array:
-    leaf = np.zeros(n, dtype=np.int64)
-    for rows, node in levels:
-        leaf[rows] = node
-    return leaf
 
 
 def sample_nodes(trees: PackedTrees, most_rows: int) -> Array:
@@ -455,15 +445,17 @@ class NodeSums:
         return np.asarray(below[self.leaf[rows]])
 
 
-def wrong_nodes(tree: PackedTrees, levels: Any, leaf: Array, setting: Setting) -> Array:
-    """Return which nodes have other rows, another threshold, set or direction than the rules say."""
-    m, n = tree.n_nodes, len(leaf)
+def walked(tree: PackedTrees, setting: Setting) -> tuple[Array, Array]:
+    """Return the leaf of each row, and which nodes have other rows, thresholds or directions than the rules say."""
+    m, n = tree.n_nodes, len(setting.y)
+    leaf = np.zeros(n, dtype=np.int64)
     count, mass = np.zeros(m), np.zeros(m)
     missing, highest = np.zeros(m, dtype=np.int64), np.full(m, -np.inf)
     sets = np.zeros_like(tree.left_categories)
     parents = tree.parents()
     count[0], mass[0] = n, setting.weight.sum()
-    for rows, node in levels:
+    for rows, node in levels_down(tree, setting.X):
+        leaf[rows] = node
         count += np.bincount(node, minlength=m)
         mass += np.bincount(node, weights=setting.weight[rows], minlength=m)
         above = parents[node]
@@ -491,7 +483,7 @@ def wrong_nodes(tree: PackedTrees, levels: Any, leaf: Array, setting: Setting) -
         edges = setting.edges[tree.feature[node]]
         place = int(np.searchsorted(edges, highest[node]))
         wrong[node] |= tree.threshold[node] != (edges[place] if place < len(edges) else np.inf)
-    return np.asarray(wrong)
+    return leaf, np.asarray(wrong)
 
 
 def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: Replay) -> Iterator[Claim]:

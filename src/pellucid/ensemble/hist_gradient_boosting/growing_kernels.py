@@ -13,7 +13,6 @@ compiler's cache: the others are compiled into it.
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
 
 from pellucid.ensemble.hist_gradient_boosting.histogram_kernels import (
     FEATURE_SIZE,
@@ -61,6 +60,7 @@ from pellucid.numerics.claim_kernels import (
     read,
     write,
 )
+from pellucid.numerics.memory_kernels import lean, lean_and_kept
 
 TABLE_PLACE = np.uint64(TABLE)
 
@@ -89,7 +89,7 @@ N_NODES, MOST_LEAVES, MOST_DEPTH, N_FREE, N_SLOTS, FREE = range(9, 15)
 PLANT, PART, COPY, ROUND, COUNT, SEARCH, FINISH = range(7)
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def part_chunk(groups, rows, buffer, nodes, number, start, stop, ints):
     """Put the rows of a chunk that go left at its front in the buffer and the others, backwards, at its end."""
     for b in range(N_BINS):
@@ -112,7 +112,7 @@ def part_chunk(groups, rows, buffer, nodes, number, start, stop, ints):
     return np.int64(front) - start
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def copy_chunk(rows, buffer, first, n_left_before, n_left_in_all, n_left, start, stop):
     """Put a parted chunk where its rows belong: left rows before, right ones after, in their old order."""
     left, right = first + n_left_before, first + n_left_in_all + (start - first - n_left_before)
@@ -122,7 +122,7 @@ def copy_chunk(rows, buffer, first, n_left_before, n_left_in_all, n_left, start,
         rows[right + i] = buffer[stop - 1 - i]
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def finish_leaf(rows, first, last, gradients, hessians, measures, number, settings, raw):
     """Set the value of a leaf to its Newton step, shrunken, and add it to the predictions of its rows."""
     gradient, hessian = 0.0, 0.0
@@ -138,7 +138,7 @@ def finish_leaf(rows, first, last, gradients, hessians, measures, number, settin
             raw[rows[i]] += value
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def search_group(group, slots, nodes, measures, features, settings, splits, gains, job, ints, floats):
     """Find the best splits of both children by the features of a group."""
     p = features.shape[0]
@@ -162,7 +162,7 @@ def search_group(group, slots, nodes, measures, features, settings, splits, gain
                 )
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def count_group(group, groups, rows, pairs, slots, nodes, job):
     """Add a block of rows to the histograms of four features; the sibling's are what is then left of the parent's."""
     counted, other = nodes[job[COUNTED], SLOT], nodes[job[LARGE], SLOT]
@@ -177,7 +177,7 @@ def count_group(group, groups, rows, pairs, slots, nodes, job):
             parent[i] -= histograms[i]
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def do_piece(
     piece, groups, rows, buffer, gradients, hessians, raw, pairs, slots, nodes, measures, features, settings, splits,
     gains, job, ints, floats,
@@ -208,7 +208,7 @@ def do_piece(
         finish_leaf(rows, first, last, gradients, hessians, measures, piece, settings, raw)
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def set_sums(nodes, measures, number, gradient, hessian, lower, upper, settings):
     """Write the sums of a node (of hessians with the count), its value, and the bounds of its children."""
     nodes[number, GRADIENT], nodes[number, HESSIAN] = gradient, hessian
@@ -221,7 +221,7 @@ def set_sums(nodes, measures, number, gradient, hessian, lower, upper, settings)
     measures[number, LOWER], measures[number, UPPER] = lower, upper
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def plant_root(nodes, measures, settings, slots):
     """Write the sums of the root, which are those of any feature; before its first split nothing is predicted."""
     gradient, hessian = np.int64(0), np.int64(0)
@@ -232,7 +232,7 @@ def plant_root(nodes, measures, settings, slots):
     measures[0, NODE_LOSS] = 0.0
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def make_children(nodes, measures, features, settings, number, left, n_left):
     """Write the two children of a node; a monotonic feature parts what is below them at the mean of their values."""
     right, middle = left + 1, nodes[number, FIRST] + n_left
@@ -257,7 +257,7 @@ def make_children(nodes, measures, features, settings, number, left, n_left):
         nodes[number, MISSING_SIDE] = n_left > nodes[number, LAST] - middle
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def allow_features(nodes, features, settings, keys, splits, child, number, may_split):
     """Mark the features that may split a child: of the sets with all features above it, those of lowest keys."""
     p, n_sets = features.shape[0], features.shape[1] - SETS
@@ -285,7 +285,7 @@ def allow_features(nodes, features, settings, keys, splits, child, number, may_s
         splits[child * p + worst, ALLOWED] = 0
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def choose_split(slots, nodes, measures, features, settings, splits, gains, child, number, ints, floats):
     """Write the best split of a child into its node; the first feature of the highest gain is taken."""
     p = features.shape[0]
@@ -319,7 +319,7 @@ def choose_split(slots, nodes, measures, features, settings, splits, gains, chil
                 nodes[number, BITS + (b >> 5)] |= 1 << (b & 31)
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def is_open(nodes, number, settings, job):
     """Return whether a node has rows, depth and hessian enough to be split."""
     return (
@@ -329,14 +329,14 @@ def is_open(nodes, number, settings, job):
     )
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def open_slot(nodes, job, number):
     """Give a node a free slot."""
     job[N_FREE] -= 1
     nodes[number, SLOT] = job[FREE + job[N_FREE]]
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def close_slot(nodes, job, number):
     """Take the slot of a node back."""
     job[FREE + job[N_FREE]] = nodes[number, SLOT]
@@ -344,7 +344,7 @@ def close_slot(nodes, job, number):
     nodes[number, SLOT] = -1
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def begin_count(nodes, job, number, is_search):
     """Make the job that counts the first block of rows of a node."""
     job[PHASE], job[COUNTED], job[IS_SEARCH] = ROUND, number, is_search
@@ -352,7 +352,7 @@ def begin_count(nodes, job, number, is_search):
     job[STOP] = min(job[START] + BLOCK, nodes[number, LAST])
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def begin_children(nodes, features, settings, keys, splits, job):
     """Make the job that counts the children of a node, and say whether there is one."""
     number = job[NODE]
@@ -376,7 +376,7 @@ def begin_children(nodes, features, settings, keys, splits, job):
     return True
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def end_count(slots, nodes, measures, features, settings, splits, gains, job, ints, floats):
     """Write the best splits of two children, or of the root, into their nodes."""
     for child in range(2 if job[COUNTED] else 1):
@@ -387,7 +387,7 @@ def end_count(slots, nodes, measures, features, settings, splits, gains, job, in
             close_slot(nodes, job, number)
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def next_split(nodes, measures, job):
     """Make the job that parts the rows of the leaf whose split gains most; failing that, the last job."""
     best = NOTHING
@@ -400,7 +400,7 @@ def next_split(nodes, measures, job):
         job[START], job[STOP] = nodes[best, FIRST], nodes[best, LAST]
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def next_job(n_groups, slots, nodes, measures, features, settings, keys, splits, gains, job, ints, floats):
     """Make the job that follows the present one; return its number of pieces, 0 at the end."""
     phase = job[PHASE]
@@ -442,7 +442,7 @@ def next_job(n_groups, slots, nodes, measures, features, settings, keys, splits,
     return job[N_NODES] if job[PHASE] == FINISH else (job[STOP] - job[START] + CHUNK - 1) // CHUNK
 
 
-@njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
+@lean_and_kept
 def grow_tree(
     thread, state, groups, rows, buffer, gradients, hessians, raw, pairs, slots, nodes, measures, features, settings,
     keys, splits, gains, job, ints, floats,

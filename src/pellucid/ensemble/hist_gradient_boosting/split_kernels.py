@@ -14,9 +14,9 @@ vectorize.
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
 
 from pellucid.ensemble.hist_gradient_boosting.histogram_kernels import MISSING, N_BINS
+from pellucid.numerics.memory_kernels import lean
 
 LEAST_HESSIAN = 1e-3
 """Sum of hessians below which no child may be."""
@@ -48,13 +48,13 @@ INTS_SIZE = 5 * N_BINS
 """The same for whole numbers: words of the left parts, what a candidate is, categories in order, a table of bins."""
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def bounded_value(gradient, hessian, l2, lower, upper):
     """Return the Newton step of a node, inside the bounds of its monotonic constraints."""
     return min(max(-gradient / (hessian + l2 + STABILIZER), lower), upper)
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def best_candidate(ints, floats, n, sums, limits, direction, settings):
     """Return the number of the best candidate, the first of equal ones, and its gain.
 
@@ -91,7 +91,7 @@ def best_candidate(ints, floats, n, sums, limits, direction, settings):
     return best, gain if gain > ROUNDING * abs(terms) else NO_GAIN
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def sort_categories(histogram, n_bins, sums, settings, ints, floats):
     """Write the supported categories, by gradient over hessian, into ``ints``; return how many there are."""
     n_used, bits = np.int64(0), np.int64(settings[COUNT_BITS])
@@ -110,7 +110,7 @@ def sort_categories(histogram, n_bins, sums, settings, ints, floats):
     return n_used
 
 
-@njit(nogil=True, error_model="numpy", _nrt=False)
+@lean
 def search_histogram(
     histogram, n_bins, has_missing, is_categorical, sums, limits, direction, settings, split, ints, floats
 ):  # fmt: skip

@@ -38,7 +38,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "ranking": FAMILY,
     "svm": FAMILY,
     "tree": FAMILY,
-    "ensemble": FAMILY | {"tree"},
+    "ensemble": FAMILY | {"tree", "files"},  # a bag of models is saved as its members are
     "tables": BASE,
     "files": BASE | {"tables"},
     "plots": {"core", "drawing", "losses", "model_selection"},

@@ -80,6 +80,6 @@ def test_refuses_what_no_person_would_do(options, message):
         classifier_workings(DecisionTreeClassifier(**options), X, LETTERS)
 
 
-def test_refuses_a_tree_of_many_splits():
-    with pytest.raises(ValueError, match="the tree must have at most 6 splits to be worked by hand"):
-        classifier_workings(DecisionTreeClassifier(), np.arange(14.0)[:, None], [0, 1] * 7)
+def test_refuses_many_rows():
+    with pytest.raises(ValueError, match="at most 14 rows and 4 features to be worked by hand"):
+        classifier_workings(DecisionTreeClassifier(), np.arange(15.0)[:, None], [0, 1, 0] * 5)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +27,7 @@ from pellucid.tree.optimal_tree_kernels import (
     two_class_errors_below_splits,
     widen_extremes,
 )
+from pellucid.tree.optimal_tree_solvers import TreeSearch
 from tests.proving import quiet_proof
 
 seeds = pytest.mark.parametrize("seed", range(6))
@@ -252,6 +255,28 @@ def test_the_gap_is_measured_where_the_time_ends_first():
     assert [claim.name for claim in quiet_proof(model, X, y).failed] == ["gap"]  # bound and tree are right
 
 
+@pytest.mark.parametrize(("depth", "p", "n_values"), [(3, 3, 12), (4, 5, 2)])
+def test_the_bounds_hold_wherever_the_time_ends(depth, p, n_values, monkeypatch):
+    monkeypatch.setattr("pellucid.tree.optimal_tree_solvers.MOST_PAIRS", 0)
+    X, y = problem(0, n=60, p=p, n_values=n_values)
+    looks = [0, math.inf]  # at the clock so far, and how many before the time is over
+
+    def is_over(_search):
+        looks[0] += 1
+        return looks[0] > looks[1]
+
+    monkeypatch.setattr(TreeSearch, "is_over", is_over)
+    best = OptimalTreeClassifier(depth).fit(X, y)
+    total = looks[0]
+    assert best.gap_ == 0.0
+    for last in (*range(0, total, max(1, total // 20)), *range(total - 10, total)):
+        looks[:] = 0, last
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pellucid.UncertifiedWarning)
+            model = OptimalTreeClassifier(depth).fit(X, y)
+        assert model.lower_bound_ <= best.objective_ <= model.objective_
+
+
 def test_the_lower_bound_rises_to_the_objective_along_the_trace():
     X, y = problem(1, n=200, p=6, n_values=30)
     model = OptimalTreeClassifier(3).fit(X, y)
@@ -259,9 +284,13 @@ def test_the_lower_bound_rises_to_the_objective_along_the_trace():
     assert np.all(model.trace_["lower_bound"] <= model.objective_ + 1e-12)
 
 
-def test_the_proof_finds_a_bound_that_is_too_high_and_a_tree_that_is_not_the_best():
+@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("most_splits", [0, 2000])  # one by one, or pairs of them counted
+def test_the_proof_finds_a_bound_that_is_too_high_and_a_tree_that_is_not_the_best(depth, most_splits, monkeypatch):
+    monkeypatch.setattr("pellucid.tree.optimal_tree_proof.MOST_SPLITS", most_splits)
     X, y = problem(2, n=60)
-    model, shallow = OptimalTreeClassifier(2).fit(X, y), OptimalTreeClassifier(1).fit(X, y)
+    model, shallow = OptimalTreeClassifier(depth).fit(X, y), OptimalTreeClassifier(depth - 1).fit(X, y)
+    assert shallow.objective_ > model.objective_
     broken = copy.copy(model)
     broken.trees_, broken.objective_, broken.lower_bound_ = shallow.trees_, shallow.objective_, shallow.objective_
     assert [claim.name for claim in quiet_proof(broken, X, y).failed] == ["lower bound"]

@@ -179,6 +179,7 @@ def test_the_price_chosen_is_the_best_of_scikit_learns_trees_too(seed):
     frame = model.trace_.frame()
     assert model.ccp_alpha == frame["ccp_alpha"][frame["chosen"] == 1.0].item()
     assert frame["objective"].min() == frame["objective"][frame["chosen"] == 1.0].item()
+    assert frame["chosen"].idxmax() == np.flatnonzero(frame["objective"] == frame["objective"].min())[-1]
     assert model.get_n_leaves() == frame["leaves"][frame["chosen"] == 1.0].item()
     assert pellucid.verify(model, X, y).holds
     errors = []

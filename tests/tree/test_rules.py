@@ -131,3 +131,10 @@ def test_names_of_a_data_frame_are_used():
     model = OptimalTreeClassifier(1).fit(X, ["no", "no", "yes", "yes"])
     assert str(rules(model)[1]) == "if age > 40: yes (100.0% of 2 rows)"
     assert str(explain_path(model, [45, 1])) == str(explain_path(model, X.iloc[2])).replace("is 50", "is 45")
+
+
+def test_a_split_of_missing_values_from_all_others_is_told():
+    assert [str(Condition(0, "age", high=np.inf)), str(Condition(0, "age", low=np.inf))] == [
+        "age is known",
+        "age is missing",
+    ]

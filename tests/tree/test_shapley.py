@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,15 @@ import pytest
 import sklearn.tree
 
 import pellucid.tree.shapley_kernels as kernels
-from pellucid.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from pellucid.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier, shapley_values
 from pellucid.tree.packed_trees import PackedTrees, join_trees
-from pellucid.tree.shapley import _expected_values, _summed
+from pellucid.tree.shapley import _expected_values, _outputs, _summed
 from pellucid.tree.tree_reading import way_down
 
 seeds = pytest.mark.parametrize("seed", range(4))
@@ -119,6 +125,16 @@ def test_the_sum_is_the_prediction_less_the_expectation(seed):
     np.testing.assert_allclose(total, sum(model.predict(X) for model in models), atol=1e-10)
 
 
+def test_trees_without_a_baseline_are_averaged():
+    X, y = problem(0)
+    trees = [packed(sklearn.tree.DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y * k)) for k in (1, 2, 3)]
+    pack = join_trees(trees)
+    value, groups, start = _outputs(SimpleNamespace(trees_=pack), pack)
+    alone = [_summed(tree, X, tree.value.reshape(-1, 1), np.zeros(1, dtype=np.int64), 1) for tree in trees]
+    np.testing.assert_allclose(_summed(pack, X, value, groups, 1), np.mean(alone, axis=0), atol=1e-13)
+    assert start.tolist() == [0.0]
+
+
 def test_trees_that_take_turns_at_the_outputs_are_kept_apart():
     X, y = problem(0)
     trees = [
@@ -141,6 +157,17 @@ def test_numbers_of_our_estimators_are_explained(seed, kind):
     found = shapley_values(model, X)
     assert found.values.shape == X.shape
     np.testing.assert_allclose(found.predictions, model.predict(X), atol=1e-10)
+
+
+def test_forests_are_explained_as_means_of_trees():
+    X, y = problem(0, n=300)
+    numbers = RandomForestRegressor(10, random_state=0).fit(X, y)
+    np.testing.assert_allclose(shapley_values(numbers, X).predictions, numbers.predict(X), atol=1e-10)
+    classes = RandomForestClassifier(10, random_state=0).fit(X, np.digitize(y, [0.0, 1.0]))
+    found = shapley_values(classes, X)
+    np.testing.assert_allclose(found.predictions, classes.predict_proba(X), atol=1e-10)
+    np.testing.assert_allclose(found.values.sum(axis=2), 0.0, atol=1e-12)  # shares always add up to 1
+    assert found.outputs == (0, 1, 2)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

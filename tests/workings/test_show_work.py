@@ -81,7 +81,12 @@ IN_BOTH = [(name, "pellucid") for name in NAMED] + [(name, "sklearn") for name i
 
 
 FEW_PAIRS = [1, 2, 1, 2, 1]  # rows in order in 6 ways, no more
-NEEDED = {"QuadraticDiscriminantAnalysis": {"reg_param": 0.1}}  # classes have fewer rows than it takes
+FEW_BAGS = {"n_estimators": 5, "random_state": 0}
+NEEDED = {
+    "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},  # classes have fewer rows than it takes
+    "RandomForestClassifier": FEW_BAGS,
+    "RandomForestRegressor": FEW_BAGS,
+}
 
 
 def target_for(kind, labels, numbers):

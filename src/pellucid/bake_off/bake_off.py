@@ -152,7 +152,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     test = vault.open(f"final estimate of {chosen.name}")
     judgement = judge(learned, learning, test, **options)
     shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options))
-    story = _in_time(budget, lambda: tell_trees(learned, columns, *test))
+    story = _in_time(budget, lambda: tell_trees(learned, columns, *test, learning))
     curves = _in_time(budget, lambda: effects(model, table.X))
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, **options)

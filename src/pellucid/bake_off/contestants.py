@@ -13,7 +13,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
-from pellucid.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from pellucid.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from pellucid.linear_model import LassoCV, LinearRegression, LogisticRegression, RidgeCV
 from pellucid.naive_bayes import MixedNB
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -29,7 +34,9 @@ SLOW_BOOSTING = QUICK_BOOSTING | {"max_iter": 1000, "n_iter_no_change": 30, "lea
 """Early stopping sets a tenth of the rows aside to see when more trees do no good."""
 FIRM_BOOSTING: dict[str, Any] = {"max_iter": 200, "learning_rate": 0.05, "max_leaf_nodes": 7, "min_samples_leaf": 5}
 """For tables too small to set rows aside."""
-SMALL_TREE: dict[str, Any] = {"max_leaf_nodes": 16, "min_samples_leaf": 5}
+FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": 0}
+"""Leaves of two rows: as good as leaves of one, and half the file."""
+SMALL_TREE: dict[str, Any] = {"max_depth": 4, "max_leaf_nodes": 16, "min_samples_leaf": 5}
 """A tree that fits on a page."""
 MOST_CURVED = 40
 """With more columns than this, squares and products are too many to offer."""
@@ -99,6 +106,7 @@ CLASSIFIERS = (
         "adds tiny trees, no rows aside",
         lambda: HistGradientBoostingClassifier(**FIRM_BOOSTING),
     ),
+    _of_trees("random forest", "asks 100 trees for their votes", lambda: RandomForestClassifier(**FOREST)),
     _of_trees("decision tree", "asks a few questions", lambda: DecisionTreeClassifier(**SMALL_TREE)),
     Contestant("naive Bayes", "takes the columns for independent", MixedNB, unchanged),
     Contestant("linear discriminant", "one Gaussian cloud per class", LinearDiscriminantAnalysis, takes_sparse=False),
@@ -140,6 +148,9 @@ REGRESSORS = (
         "boosted trees, few rows",
         "adds tiny trees, no rows aside",
         lambda: HistGradientBoostingRegressor(**FIRM_BOOSTING),
+    ),
+    _of_trees(
+        "random forest", "takes the mean of 100 trees", lambda: RandomForestRegressor(max_features=0.4, **FOREST)
     ),
     _of_trees("decision tree", "asks a few questions", lambda: DecisionTreeRegressor(**SMALL_TREE)),
     Contestant("lasso", "keeps few columns", lambda: LassoCV(cv=INNER_FOLDS)),

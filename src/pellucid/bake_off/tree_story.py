@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,11 +15,14 @@ from sklearn.pipeline import Pipeline
 from pellucid.core.types import Array
 from pellucid.tables.preparation import readable_names
 from pellucid.tables.understanding import Columns
-from pellucid.tree import explain_path, shapley_values
+from pellucid.tree import explain_path, greedy_gap, shapley_values
+from pellucid.tree.optimal_tree_gap import DEEPEST
 from pellucid.tree.rules_conditions import Condition, readable_tree
 
 MOST_LEAVES = 24
 """Of a tree that is drawn."""
+GAP_SECONDS = 5.0
+"""That the search for the best tree of the same depth may take."""
 N_EXAMPLES = 3
 MOST_REASONS = 5
 MOST_SHAPLEY_ROWS = 500
@@ -70,10 +74,17 @@ class TreeStory:
     """What the reasons of the examples start from."""
     event: str = ""
     """What the sums stand for, such as the log odds of a class."""
+    gap: str = ""
+    """How far a small tree is from the best one of its depth, in a sentence."""
 
 
-def tell_trees(model: Pipeline, columns: Columns, X: pd.DataFrame, y: Array) -> TreeStory:
-    """Return the story of a pipeline that ends in trees, told on rows kept aside; an empty one if it has no trees."""
+def tell_trees(
+    model: Pipeline, columns: Columns, X: pd.DataFrame, y: Array, learning: tuple[pd.DataFrame, Array] | None = None
+) -> TreeStory:
+    """Return the story of a pipeline that ends in trees, told on rows kept aside; an empty one if it has no trees.
+
+    With the rows that it learned from, a small tree of classes is compared with the best one of its depth.
+    """
     method = model[-1]
     trees = getattr(method, "trees_", None)
     if trees is None or trees.value.shape[1] > 1:
@@ -81,7 +92,10 @@ def tell_trees(model: Pipeline, columns: Columns, X: pd.DataFrame, y: Array) -> 
     names = readable_names(model[:-1].get_feature_names_out(), columns)
     rows = np.asarray(model[:-1].transform(X), dtype=np.float64)
     if trees.n_trees == 1 and not hasattr(method, "baseline_"):
-        return _tell_tree(method, names, _words_by_column(model[0], len(names)), rows, y)
+        story = _tell_tree(method, names, _words_by_column(model[0], len(names)), rows, y)
+        if learning is None or not story.nodes or not is_classifier(method):
+            return story
+        return replace(story, gap=_gap_to_best(method, np.asarray(model[:-1].transform(learning[0])), learning[1]))
     return _tell_ensemble(method, names, _words_by_column(model[0], len(names)), rows, y)
 
 
@@ -98,6 +112,15 @@ def _tell_tree(method: Any, names: Sequence[str], words: Sequence[list[str]], ro
     chosen = first[np.argsort(-np.bincount(leaves)[leaves[first]], kind="stable")][:N_EXAMPLES]
     examples = tuple(_explained(method, rows[i], y[i], names, words) for i in chosen)
     return TreeStory(tuple(nodes) if len(first) and shown_leaves(nodes) <= MOST_LEAVES else (), examples)
+
+
+def _gap_to_best(tree: Any, rows: Array, y: Array) -> str:
+    """Return how many more errors a tree makes than the best of its depth; nothing where the search cannot say."""
+    if tree.get_depth() > DEEPEST or np.isnan(rows).any():
+        return ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a search that the time ends has a gap, which the sentence tells
+        return str(greedy_gap(tree, rows, y, time_limit=GAP_SECONDS))
 
 
 def shown_leaves(nodes: Sequence[StoryNode]) -> int:

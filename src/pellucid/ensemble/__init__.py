@@ -2,9 +2,19 @@
 
 from pellucid.core.public_names import name_finder
 from pellucid.ensemble.ada_boost_classifier import AdaBoostClassifier
+from pellucid.ensemble.bagging import BaggingClassifier, BaggingRegressor
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
+from pellucid.ensemble.random_forest import RandomForestClassifier, RandomForestRegressor
 
-__all__ = ["AdaBoostClassifier", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor"]
+__all__ = [
+    "AdaBoostClassifier",
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+]
 
 __getattr__ = name_finder(__name__)

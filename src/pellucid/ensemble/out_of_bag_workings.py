@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sympy import Rational
 
-from pellucid.core.cards import find_card
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import exact_data, exact_features, exact_number
 from pellucid.workings.exact_labels import read_labels, sorted_classes
 from pellucid.workings.notation import Math, Script, Words, fenced, math, over, typed
 
-MAX_BAGS = 8
+MAX_BAGS = 5
 MAX_ROWS = 12
+SHORT = 5
+"""Characters of a number that leaves room for nine columns."""
 
 
 def out_of_bag_workings(estimator: Any, X: Data, y: Data) -> Document:
@@ -39,12 +41,14 @@ def out_of_bag_workings(estimator: Any, X: Data, y: Data) -> Document:
 
 
 def _fitted(estimator: Any, X: Data, y: Data) -> Any:
-    """Return the forest as it is, or the one that our estimator of its name grows with these parameters."""
+    """Return the forest as it is if it is fitted, or a fitted copy."""
     if hasattr(estimator, "estimators_"):
         return estimator
-    card = find_card(type(estimator).__name__)
-    assert card is not None
-    return card.estimator(**estimator.get_params(deep=False)).fit(X, y)
+    if estimator.random_state is None:
+        raise ValueError(
+            "random_state must be a number, or the forest fitted, to draw the same bags again, got None. Set it to 0."
+        )
+    return clone(estimator).fit(X, y)
 
 
 def _answers(one: Any, model: Any, X: Data, *, is_class: bool) -> list[Any]:
@@ -96,46 +100,56 @@ def _votes(
     lines, wrong, asked = [], 0, 0
     for i, bags in enumerate(outside):
         votes = [sum(says[b][i] == c for b in bags) for c in classes]
-        told = ", ".join(f"{says[b][i]} (bag {b + 1})" for b in bags) or "no tree"
         decided = classes[max(range(len(classes)), key=lambda k: (votes[k], -k))] if bags else None
         verdict = "" if decided is None else "right" if decided == target[i] else "wrong"
         asked, wrong = asked + bool(bags), wrong + (verdict == "wrong")
-        lines.append([math(i + 1), str(target[i]), told, str(decided) if bags else "none", verdict])
+        answers = [str(says[b][i]) if b in bags else "" for b in range(len(says))]
+        lines.append([math(i + 1), str(target[i]), *answers, "none" if decided is None else str(decided), verdict])
+    head = ["row", "class", *(f"bag {b + 1}" for b in range(len(says))), "majority", ""]
     blocks: list[Block] = [
-        table(
-            ["row", "class", "trees that have not seen it say", "majority", ""],
-            lines,
-            caption="Votes, of tied classes the first",
-        ),
+        sentence("Each row is put to the trees whose bags it misses. They vote; of tied classes the first wins:"),
+        table(head, lines),
         *_unasked(len(outside) - asked),
         formula(Words("out-of-bag error"), "=", over(wrong, asked)),
         result(Words("out-of-bag score"), "=", Rational(asked - wrong, asked)),
     ]
-    answer = {"wrong": wrong, "asked": asked, "out_of_bag_score": Rational(asked - wrong, asked)}
+    answer = {"wrong": wrong, "asked": asked, "oob_score_": Rational(asked - wrong, asked)}
     return [step("Ask the trees that have not seen the row", *blocks)], answer
 
 
 def _means(
     outside: list[list[int]], says: list[list[Any]], target: list[Any], _classes: list[Any]
 ) -> tuple[list[Step], dict[str, Any]]:
-    lines, squares, asked = [], Rational(0), 0
-    for i, bags in enumerate(outside):
-        if not bags:
-            lines.append([math(i + 1), typed(target[i]), "no tree", "none", ""])
-            continue
-        mean = sum((says[b][i] for b in bags), Rational(0)) / len(bags)
-        told = ", ".join(f"{float(says[b][i]):.4g} (bag {b + 1})" for b in bags)
-        squares, asked = squares + (target[i] - mean) ** 2, asked + 1
-        lines.append([math(i + 1), typed(target[i]), told, math(mean), math((target[i] - mean) ** 2)])
-    blocks: list[Block] = [
-        table(["row", math("y"), "trees that have not seen it say", "mean", "squared error"], lines),
-        *_unasked(len(outside) - asked),
-        result(Words("out-of-bag mean squared error"), "=", squares / asked),
+    means = [
+        sum((says[b][i] for b in bags), Rational(0)) / len(bags) if bags else None for i, bags in enumerate(outside)
     ]
-    return [step("Ask the trees that have not seen the row", *blocks)], {
-        "asked": asked,
-        "squared_error": squares / asked,
-    }
+    squares = [(y - mean) ** 2 for y, mean in zip(target, means, strict=True) if mean is not None]
+    head = ["row", math("y"), *(f"bag {b + 1}" for b in range(len(says))), "mean", "squared"]
+
+    def listed(told: Callable[[Any], Any]) -> Block:
+        lines = []
+        for i, (y, mean) in enumerate(zip(target, means, strict=True)):
+            answers = [told(says[b][i]) if b in outside[i] else "" for b in range(len(says))]
+            last = ["none", ""] if mean is None else [told(mean), told((y - mean) ** 2)]
+            lines.append([math(i + 1), told(y), *answers, *last])
+        return table(head, lines)
+
+    blocks: list[Block] = [
+        sentence("Each row is put to the trees whose bags it misses; the mean of their answers is compared with y:"),
+        listed(_three_digits),
+        *_unasked(len(outside) - len(squares)),
+        result(Words("out-of-bag mean squared error"), "=", sum(squares) / len(squares)),
+    ]
+    answer = {"asked": len(squares), "squared_error": sum(squares) / len(squares)}
+    if len(squares) == len(target):
+        answer["oob_prediction_"] = means
+    return [step("Ask the trees that have not seen the row", *blocks)], answer
+
+
+def _three_digits(value: Any) -> Math:
+    """Return a number as it is if it is short, else its first three digits."""
+    exact = typed(value)
+    return exact if len("".join(exact.spelling)) <= SHORT else Words(f"{float(value):.3g}".replace("-", "−"))
 
 
 def _unasked(n: int) -> list[Block]:

@@ -12,12 +12,12 @@ from pellucid.naive_bayes.prior_workings import (
     decision_step,
     exact_labels,
     exact_prior,
-    name_columns,
     one_alpha,
     prior_step,
     probability_of,
     rows_of_classes,
 )
+from pellucid.workings.column_names import name_columns
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.workings.exact_data import exact_features
 from pellucid.workings.notation import math, over, typed

@@ -24,12 +24,12 @@ from pellucid.naive_bayes.prior_workings import (
     decimal,
     decision_step,
     exact_labels,
-    name_columns,
     prior_step,
     probability_of,
     rows_of_classes,
     typed_text,
 )
+from pellucid.workings.column_names import name_columns
 from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
 from pellucid.workings.exact_data import MAX_FEATURES, MAX_ROWS, exact_number, rounding_remark
 from pellucid.workings.notation import Math, Script, Words, fenced, math, over, root, typed

@@ -17,9 +17,6 @@ from pellucid.workings.exact_labels import read_labels, sorted_classes
 from pellucid.workings.notation import Math, Words, fenced, math, over, typed
 from pellucid.workings.parameters import exact_parameter
 
-WIDEST = 56
-"""Characters of all names together, with space between, that fit above columns."""
-
 Factor: TypeAlias = tuple[Math, Any]
 """A factor of a score as it is written, and its value: a fraction, or a float where it is a density."""
 
@@ -40,20 +37,6 @@ def one_alpha(estimator: Any) -> Rational:
     if not is_number(estimator.alpha):
         raise ValueError(f"alpha must be one number to show the work, got {estimator.alpha!r}.")
     return exact_parameter(estimator, "alpha")
-
-
-def name_columns(names: Sequence[str], n: int) -> tuple[list[str], list[Block]]:
-    """Return what to call the columns, and the note that says what symbols stand for where names are long."""
-    if names and not is_wide(names):
-        return list(names), []
-    symbols = ["x" + "".join(chr(ord("₀") + int(digit)) for digit in str(j + 1)) for j in range(n)]
-    told = ", ".join(f"{symbol} is {name}" for symbol, name in zip(symbols, names, strict=False))
-    return symbols, [sentence(f"Here {told}.")] if names else []
-
-
-def is_wide(names: Sequence[str]) -> bool:
-    """Return whether the names are too long to head columns."""
-    return sum(map(len, names)) + 2 * len(names) > WIDEST
 
 
 def probability_of(name: Any, given: Any = None) -> Math:

@@ -8,10 +8,10 @@ from markupsafe import Markup, escape
 
 from pellucid.bake_off.tree_story import StoryNode
 
-ROW, COLUMN, BOX = 46, 190, 160
+ROW, COLUMN, BOX = 46, 178, 154
 """Height of a leaf, width of a level, width of a question, in pixels."""
 MARGIN = 8
-ANSWER = 230
+ANSWER = 185
 LONGEST = 24
 """Letters of a question that fit into its box; the whole is shown on pointing at it."""
 
@@ -56,14 +56,14 @@ def _edges(nodes: Sequence[StoryNode], depth: Sequence[int], height: Sequence[fl
         if not node.question:
             continue
         x, y = MARGIN + depth[i] * COLUMN + BOX, height[i]
-        for child, word in ((node.yes, "yes"), (node.no, "no")):
+        for child, word, shift in ((node.yes, "yes", -5), (node.no, "no", 13)):
             end_x, end_y = MARGIN + depth[child] * COLUMN, height[child]
             middle = (x + end_x) / 2
             parts.append(
                 Markup(
                     '<path d="M{} {} C{} {} {} {} {} {}" fill="none" stroke="var(--soft)" stroke-width="1"/>'
                     '<text x="{}" y="{}" class="way">{}</text>'
-                ).format(x, y, middle, y, middle, end_y, end_x, end_y, end_x - 4, end_y - 5, word)
+                ).format(x, y, middle, y, middle, end_y, end_x, end_y, end_x - 4, end_y + shift, word)
             )
     return Markup("").join(parts)
 

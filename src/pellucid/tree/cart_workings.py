@@ -12,14 +12,24 @@ from sympy import Matrix, Rational
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
 from pellucid.tree.cost_complexity_workings import pruning_steps
-from pellucid.tree.impurity_workings import class_counts, entropy, error, gini, majority, rounded, told_counts
+from pellucid.tree.impurity_workings import (
+    class_counts,
+    entropy,
+    error,
+    gini,
+    majority,
+    rounded,
+    rule_blocks,
+    told_counts,
+)
+from pellucid.workings.column_names import first_that_fits, name_columns
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data, exact_features
+from pellucid.workings.exact_data import ExactData, exact_data, exact_features, rounding_remark
 from pellucid.workings.exact_labels import read_labels, sorted_classes
 from pellucid.workings.notation import Math, Words, fenced, math, over, typed
 
 MAX_ROWS = 14
-MAX_SPLITS = 6
+LONGEST_HEADING = 64
 TIED = 1e-12
 IMPURITIES: dict[str, Callable[[Any], Any]] = {"gini": gini, "entropy": entropy, "log_loss": entropy, "error": error}
 NAMES = {"gini": "Gini impurity", "entropy": "entropy", "log_loss": "entropy", "error": "share of errors"}
@@ -74,11 +84,21 @@ class Problem:
         """What heads a column of impurities."""
         return "error" if self.name == "mean squared error" else "impurity"
 
+    def describe(self, rows: Sequence[int]) -> str:
+        """Return how many rows these are, and what."""
+        told = self.tell(rows)
+        return told.replace(",", " rows,", 1) if self.short_name == "error" else f"{len(rows)} rows ({told})"
+
+    def notes(self) -> list[Block]:
+        """Return what symbols stand for, and whether numbers were rounded."""
+        told = name_columns(self.data.names, self.data.n_features)[1]
+        return [*told, *([rounding_remark()] if self.data.rounded else [])]
+
     def column(self, j: int) -> str:
         """Return the name of a column."""
-        if self.data.names:
-            return self.data.names[j]
-        return "x" if self.data.n_features == 1 else "x" + chr(ord("₁") + j)
+        if self.data.n_features == 1 and not self.data.names:
+            return "x"
+        return name_columns(self.data.names, self.data.n_features)[0][j]
 
 
 def classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
@@ -104,7 +124,7 @@ def classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
         ),
         *_definition(estimator.criterion),
         _data_table(problem, [str(label) for label in labels], "class"),
-        *problem.data.notes(),
+        *problem.notes(),
     ]
     return _document("A classification tree by CART", problem, opening, says)
 
@@ -122,7 +142,9 @@ def regressor_workings(estimator: Any, X: Data, y: Data) -> Document:
         return sum(((data.y[i] - center) ** 2 for i in rows), Rational(0)) / len(rows)
 
     def tell(rows: Sequence[int]) -> str:
-        return f"{len(rows)} with mean {_fraction(mean(rows))}"
+        center = _fraction(mean(rows))
+        short = center if len(center) <= 6 else f"{float(mean(rows)):.4g}".replace("-", "−")
+        return f"{len(rows)}, mean {short}"
 
     problem = Problem(data, variance, tell, "mean squared error", _limits(estimator))
     says = {rows: _fraction(mean(rows)) for rows in _leaf_rows(problem)}
@@ -132,7 +154,8 @@ def regressor_workings(estimator: Any, X: Data, y: Data) -> Document:
             "is tried; the one whose two sides have the lowest squared error around their means parts the node."
         ),
         formula("E =", over(1, "n"), "∑", "e^2", ",", "e = y − ȳ"),
-        *data.opening(),
+        _data_table(problem, [typed(value) for value in data.y], math("y")),
+        *problem.notes(),
     ]
     return _document("A regression tree by CART", problem, opening, says)
 
@@ -166,21 +189,16 @@ def _limits(estimator: Any) -> dict[str, Any]:
 def grow(problem: Problem) -> Node:
     """Return the root of the tree, with everything below it."""
     root = Node(tuple(range(problem.data.n_samples)), (), problem.impurity(range(problem.data.n_samples)))
-    _grow_below(root, problem, [MAX_SPLITS])
+    _grow_below(root, problem)
     for number, node in enumerate(root.all_nodes()):
         node.number = number
     return root
 
 
-def _grow_below(node: Node, problem: Problem, left: list[int]) -> None:
+def _grow_below(node: Node, problem: Problem) -> None:
     found = candidates(node, problem)
     if not found:
         return
-    if left[0] == 0:
-        raise ValueError(
-            f"the tree must have at most {MAX_SPLITS} splits to be worked by hand. Set max_depth, or show fewer rows."
-        )
-    left[0] -= 1
     least = min(candidate.score for candidate in found)
     node.split = next(candidate for candidate in found if candidate.score <= least + TIED)
     name, cut = problem.column(node.split.column), _fraction(node.split.threshold)
@@ -190,7 +208,7 @@ def _grow_below(node: Node, problem: Problem, left: list[int]) -> None:
         for rows, word, impurity in zip(node.split.sides, words, node.split.impurities, strict=True)
     )
     for child in node.children:
-        _grow_below(child, problem, left)
+        _grow_below(child, problem)
 
 
 def candidates(node: Node, problem: Problem) -> list[Candidate]:
@@ -229,10 +247,16 @@ def _document(title: str, problem: Problem, opening: list[Block], says: dict[tup
         "impurities": [_number(node.impurity) for node in nodes],
         "ccp_alphas": prices,
     }
-    if inner and isinstance(root.impurity, Rational):
+    if inner and isinstance(root.impurity, Rational) and not any(_tied(node, problem) for node in inner):
         answer["feature_importances_"] = _importances(inner, share, problem.data.n_features)
     steps = [_node_step(node, problem) for node in inner]
     return Document(title, tuple(opening), (*steps, _tree_step(nodes, problem, says), *pruning), answer)
+
+
+def _tied(node: Node, problem: Problem) -> int:
+    """Return how many other thresholds are as good as the one that was taken."""
+    assert node.split is not None
+    return sum(candidate.score <= node.split.score + TIED for candidate in candidates(node, problem)) - 1
 
 
 def _importances(inner: list[Node], share: dict[int, Rational], n_features: int) -> list[Rational]:
@@ -247,55 +271,62 @@ def _importances(inner: list[Node], share: dict[int, Rational], n_features: int)
 def _node_step(node: Node, problem: Problem) -> Step:
     assert node.split is not None
     where = f"Node {node.number}: rows with {' and '.join(node.way)}" if node.way else "Node 0: all rows"
+    is_long = len(where) > LONGEST_HEADING
     found = candidates(node, problem)
     blocks: list[Block] = [
+        *([sentence(f"The way here: {' and '.join(node.way)}.")] if is_long else []),
         sentence(
-            f"{len(node.rows)} rows ({problem.tell(node.rows)}); their {problem.name} is ",
+            f"{problem.describe(node.rows)}; their {problem.name} is ",
             _notation(node.impurity),
             ".",
-        )
+        ),
     ]
     for j in dict.fromkeys(candidate.column for candidate in found):
-        lines = [
-            [
-                typed(candidate.threshold),
-                problem.tell(candidate.sides[0]),
-                _notation(candidate.impurities[0]),
-                problem.tell(candidate.sides[1]),
-                _notation(candidate.impurities[1]),
-                _notation(candidate.mean),
-            ]
-            for candidate in found
-            if candidate.column == j
-        ]
-        head = ["threshold", "up to it", problem.short_name, "above it", problem.short_name, "mean"]
-        blocks.append(table(head, lines, caption=f"Thresholds of {problem.column(j)}"))
-    tied = [candidate for candidate in found if candidate.score <= node.split.score + TIED]
-    if len(tied) > 1:
-        blocks.append(remark(f"{len(tied)} thresholds are equally good: the first column counts, then the lowest one."))
+        own = [candidate for candidate in found if candidate.column == j]
+        shown = [_threshold_table(own, problem, j, told) for told in (_notation, rounded)]
+        blocks += first_that_fits(*([block] for block in shown))
+    n_tied = _tied(node, problem) + 1
+    if n_tied > 1:
+        blocks.append(remark(f"{n_tied} thresholds are equally good: the first column counts, then the lowest one."))
     fall = node.impurity - node.split.mean
     question = Words(f"{problem.column(node.split.column)} ≤ {_fraction(node.split.threshold)}")
     blocks += [
         sentence("The lowest mean is ", _notation(node.split.mean), ", lower than before by ", _notation(fall), "."),
         result(question),
     ]
-    return step(where, *blocks)
+    return step(f"Node {node.number}" if is_long else where, *blocks)
+
+
+def _threshold_table(own: list[Candidate], problem: Problem, j: int, told: Callable[[Any], Math]) -> Block:
+    lines = [
+        [
+            typed(candidate.threshold),
+            problem.tell(candidate.sides[0]),
+            told(candidate.impurities[0]),
+            problem.tell(candidate.sides[1]),
+            told(candidate.impurities[1]),
+            told(candidate.mean),
+        ]
+        for candidate in own
+    ]
+    head = ["threshold", "up to it", problem.short_name, "above it", problem.short_name, "mean"]
+    return table(head, lines, caption=f"Thresholds of {problem.column(j)}")
 
 
 def _tree_step(nodes: list[Node], problem: Problem, says: dict[tuple[int, ...], Any]) -> Step:
     lines = [
-        [math(node.number), " and ".join(node.way) or "always", str(says[node.rows]), problem.tell(node.rows)]
+        [" and ".join(node.way) or "always", f"{says[node.rows]}", f"node {node.number}: {problem.tell(node.rows)}"]
         for node in nodes
         if node.split is None
     ]
     return step(
         "The tree",
         sentence("What is left are leaves: of one value, without a threshold, or at a limit. Each is a rule:"),
-        table(["node", "if", "then", "training rows"], lines),
+        *rule_blocks(["if", "then", "training rows"], lines),
     )
 
 
-def _data_table(problem: Problem, target: list[str], name: str) -> Block:
+def _data_table(problem: Problem, target: Sequence[Any], name: Any) -> Block:
     head = [math("i"), *(problem.column(j) for j in range(problem.data.n_features)), name]
     rows = [
         [math(i + 1), *(typed(value) for value in problem.data.X.row(i)), target[i]]

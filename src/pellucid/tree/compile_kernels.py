@@ -10,3 +10,6 @@ from numba import njit
 
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
 compiled: Any = njit(**OPTIONS)
+
+inlined: Any = njit(**OPTIONS, forceinline=True)
+"""For what is called once, or in the innermost loop: passing arrays on takes longer than scanning few rows."""

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.types import Array
 from pellucid.tree.growth_rules import columns_drawn, growth_rules
 from pellucid.tree.packed_trees import PackedTrees
@@ -26,8 +27,6 @@ MOST_VALUES = 3e7
 AT_FIT = 3
 FEW_VALUES = 1 << 13
 """Nodes that a fit looks at again, and the numbers it sorts for one of them."""
-WRONG_AT_MOST = 0.01
-"""The chance of missing more wrong nodes than the claim says."""
 LARGEST_SEED = 2**31 - 1
 
 
@@ -58,7 +57,7 @@ def record_claim(fitted: Any, parameters: Any, data: TreeData) -> Claim:
     wrong += not _same_categories(tuple(fitted.categories_), data.categories)
     if hasattr(fitted, "max_features_"):
         wrong += fitted.max_features_ != columns_drawn(parameters.max_features, data.X.shape[1])
-    if isinstance(parameters.random_state, (int, np.integer)) and isinstance(fitted.seed_, (int, np.integer)):
+    if hasattr(fitted, "seed_") and isinstance(parameters.random_state, (int, np.integer)):
         wrong += fitted.seed_ != int(check_random_state(parameters.random_state).randint(LARGEST_SEED))
     statement = "of labels, categories, outputs, columns and seed, how many do not follow from data and parameters"
     return Claim("record", statement, float(wrong), 0.0, REFIT)
@@ -101,7 +100,7 @@ def sampled_nodes(check: TreeCheck, most: int) -> Array:
 def replay_claim(check: TreeCheck, nodes: Array, n_nodes: int) -> Claim:
     """Claim that none of the sampled nodes is wrong, and say what that proves about all of them."""
     faults = [fault for v in nodes.tolist() if (fault := check.replay(v))]
-    share = 1.0 - WRONG_AT_MOST ** (1.0 / len(nodes))
+    share = most_wrong(len(nodes))
     proves = "all" if len(nodes) == n_nodes else f"at most {share:.2g} of all nodes wrong at 99 % confidence"
     statement = f"wrong nodes of {len(nodes)} replayed, of {n_nodes}: {proves}"
     remedy = f"{REFIT} First fault: {faults[0]}." if faults else REFIT

@@ -167,19 +167,26 @@ def _grow_in_parts(grower: Grower, root: _Start) -> Grown:
     Whether and where parts are made depends on the rows alone, so the number of threads changes nothing.
     """
     limit = max(FEWEST, (root.stop - root.start) // PARTS)
-    large, small, parts = [(root, -1)], [], []
+    large, small, parts = [(grower, root, -1)], [], []
     while large:
-        split = run_blocks(lambda task: _grow(grower, task[0], max_splits=1), large)
-        found: list[tuple[_Start, int]] = []
-        for grown, (_, place) in zip(split, large, strict=True):
+        split = run_blocks(lambda task: _split(task[0], task[1]), large)
+        found: list[tuple[Grower, _Start, int]] = []
+        for (own, grown), (_, _, place) in zip(split, large, strict=True):
             parts.append((grown, place))
             if len(grown.wholes) == 3:
-                found += [(_start_of(grown, child), 3 * (len(parts) - 1) + child) for child in (1, 2)]
-        small += [task for task in found if task[0].stop - task[0].start <= limit]
-        large = [task for task in found if task[0].stop - task[0].start > limit]
-    small.sort(key=lambda task: task[0].start - task[0].stop)  # the largest first
-    below = run_blocks(lambda task: _grow_apart(grower, task[0]), small)
-    return joined(parts, list(zip(below, [place for _, place in small], strict=True)))
+                found += [(own, _start_of(grown, child), 3 * (len(parts) - 1) + child) for child in (1, 2)]
+        small += [task for task in found if task[1].stop - task[1].start <= limit]
+        large = [task for task in found if task[1].stop - task[1].start > limit]
+    small.sort(key=lambda task: task[1].start - task[1].stop)  # the largest first
+    below = run_blocks(lambda task: _grow(*_apart(task[0], task[1])), small)
+    return joined(parts, list(zip(below, [place for _, _, place in small], strict=True)))
+
+
+def _split(grower: Grower, root: _Start) -> tuple[Grower, Grown]:
+    """Return a node with its two children, and what these are to be grown from: a copy if it has few of the rows."""
+    if 2 * (root.stop - root.start) <= grower.rows.orders.shape[1]:
+        grower, root = _apart(grower, root)
+    return grower, _grow(grower, root, max_splits=1)
 
 
 def _start_of(grown: Grown, v: int) -> _Start:
@@ -189,8 +196,8 @@ def _start_of(grown: Grown, v: int) -> _Start:
     )
 
 
-def _grow_apart(grower: Grower, root: _Start) -> Grown:
-    """Return the subtree of a node, grown from a copy of its rows that stays in the cache."""
+def _apart(grower: Grower, root: _Start) -> tuple[Grower, _Start]:
+    """Return a copy of the rows of a node, which are next to each other in the memory then."""
     table, codes, y, places, rules, rows = grower
     inside = slice(root.start, root.stop)
     kept = rows.orders[-1, inside]
@@ -205,4 +212,4 @@ def _grow_apart(grower: Grower, root: _Start) -> Grown:
         rules,
         kernels.Rows(np.take(place, rows.orders[:, inside]), np.empty(n, np.uint8)),
     )
-    return _grow(own, root._replace(start=0, stop=n))
+    return own, root._replace(start=0, stop=n)

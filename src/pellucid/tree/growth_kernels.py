@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.tree.compile_kernels import compiled
+from pellucid.tree.compile_kernels import compiled, inlined
 from pellucid.tree.node_random_kernels import child_key, draw_column, draw_share
 from pellucid.tree.row_order_kernels import part_rows, sort_rows
 from pellucid.tree.split_kernels import (
@@ -131,7 +131,7 @@ class Nodes(NamedTuple):
     """uint64."""
 
 
-@compiled
+@inlined
 def sort_if_needed(table, rules, rows, room, j, start, stop):
     """Sort the rows of a node by a column into line 0 of the room, unless orders are kept; return where they begin."""
     if rules.presorted:
@@ -140,7 +140,7 @@ def sort_if_needed(table, rules, rows, room, j, start, stop):
     return 0
 
 
-@compiled
+@inlined
 def sum_classes(codes, weight, rules, rows, start, stop, room, reals):
     """Write shares of classes, weight and impurity of a node; return whether it is pure, and the size of scores."""
     total, n_values = room.floats[2], rules.n_values // rules.n_outputs
@@ -170,7 +170,7 @@ def sum_classes(codes, weight, rules, rows, start, stop, room, reals):
     )
 
 
-@compiled
+@inlined
 def write_class_sums(rules, whole, fit, pure, n_classes, n, room, reals):
     """Write weight and impurity from the mean of squared shares, of their logarithms, or of the largest shares."""
     reals[WEIGHT], room.sums[WHOLE], room.sums[BASE] = whole, whole, whole * fit
@@ -185,7 +185,7 @@ def write_class_sums(rules, whole, fit, pure, n_classes, n, room, reals):
     return pure, scale
 
 
-@compiled
+@inlined
 def sum_numbers(y, weight, rules, rows, start, stop, room, reals):
     """Write mean, weight and impurity of a node; return whether it is pure, and the size of scores."""
     total, mean = room.floats[2], room.floats[3]
@@ -228,7 +228,7 @@ def sum_numbers(y, weight, rules, rows, start, stop, room, reals):
     return pure, (squares if rules.criterion == SQUARED else size) / rules.n_outputs
 
 
-@compiled
+@inlined
 def sum_absolute(table, y, places, rules, rows, start, stop, room, reals):
     """Write medians, weight and impurity, and where each row stands among the targets."""
     whole, error, pure, n, weight = 0.0, 0.0, True, stop - start, table.weight
@@ -257,7 +257,7 @@ def sum_absolute(table, y, places, rules, rows, start, stop, room, reals):
     return pure, error / rules.n_outputs
 
 
-@compiled
+@inlined
 def scan(orders, line, start, stop, skip, ranks, j, table, codes, y, places, medians, rules, room, limits, found):
     """Return the best cut of rows in order, by the criterion."""
     whole, base = room.sums[WHOLE], room.sums[BASE]
@@ -294,7 +294,7 @@ def scan(orders, line, start, stop, skip, ranks, j, table, codes, y, places, med
     return found
 
 
-@compiled
+@inlined
 def random_cut(table, key, j, n_features, lowest, highest):
     """Return a threshold drawn between two ranks of a column, and the last rank at or below it."""
     first = table.facts[j, FIRST_VALUE]
@@ -312,7 +312,7 @@ def random_cut(table, key, j, n_features, lowest, highest):
     return threshold, below
 
 
-@compiled
+@inlined
 def look_at(table, codes, y, places, medians, sets, rules, rows, room, nodes, v, j, bar, tie):
     """Write the best cut of a column among those that score above ``bar``; return whether the column varies."""
     start, stop, facts, out = nodes.wholes[v, START], nodes.wholes[v, STOP], table.facts[j], room.results[j]
@@ -441,14 +441,14 @@ def line_up_categories(table, codes, y, rules, rows, room, start, stop, j, by):
     return n
 
 
-@compiled
+@inlined
 def search(table, codes, y, places, medians, sets, rules, rows, room, nodes, v):
     """Find the best split: the lowest column, then the lowest threshold, of all cuts as good as the best."""
     results, tie, draws = room.results, room.sums[TIE_FOUND], rules.max_features < rules.n_features
     for j in range(rules.n_features):
         room.drawn[j] = j
         results[j, TOP] = -np.inf
-    turn, n_varied, best, again = 0, 0, -np.inf, -1
+    turn, n_varied, best, again = np.int64(0), np.int64(0), -np.inf, np.int64(-1)
     while again >= 0 or turn < rules.n_features:
         bar, slack, j = -np.inf, tie, again
         if again >= 0:
@@ -464,7 +464,7 @@ def search(table, codes, y, places, medians, sets, rules, rows, room, nodes, v):
         if turn == rules.n_features or (turn >= rules.max_features and n_varied > 0):
             if best == -np.inf:
                 return
-            again = 0
+            again = np.int64(0)
             while results[again, TOP] < best - tie:
                 again += 1
             if results[again, UNSURE] == 0.0 and results[again, 1] >= best - tie:
@@ -472,7 +472,7 @@ def search(table, codes, y, places, medians, sets, rules, rows, room, nodes, v):
     settle(table, codes, y, sets, rules, rows, room, nodes, v, again)
 
 
-@compiled
+@inlined
 def settle(table, codes, y, sets, rules, rows, room, nodes, v, j):
     """Write the split of a node by a column, unless it gains too little."""
     out, whole, slack = room.results[j], room.sums[WHOLE], room.sums[TIE_FOUND]
@@ -531,7 +531,7 @@ def write_categories(table, codes, y, sets, rules, rows, room, wholes, v):
             sets[v, r >> 5] &= ~(np.uint32(1) << np.uint32(r & 31))
 
 
-@compiled
+@inlined
 def open_node(table, codes, y, places, rules, rows, room, nodes, v):
     """Write what a node is without a split; return whether it may be split."""
     wholes, reals = nodes.wholes[v], nodes.reals[v]
@@ -557,7 +557,7 @@ def open_node(table, codes, y, places, rules, rows, room, nodes, v):
     return not (pure or small or wholes[DEPTH] >= rules.max_depth)
 
 
-@compiled
+@inlined
 def part_node(table, sets, rows, room, nodes, v, n_nodes):
     """Part the rows of a node between its children, and write the ways to these."""
     wholes = nodes.wholes[v]
@@ -586,7 +586,7 @@ def part_node(table, sets, rows, room, nodes, v, n_nodes):
         nodes.reals[child, UPPER] = nodes.reals[v, UPPER]
 
 
-@compiled
+@inlined
 def in_set(sets, v, code):
     """Return whether a category goes left."""
     if sets is None:
@@ -594,7 +594,7 @@ def in_set(sets, v, code):
     return (sets[v, code >> 5] >> np.uint32(code & 31)) & np.uint32(1) != 0
 
 
-@compiled
+@inlined
 def next_node(rules, nodes, waiting, n_waiting, slack):
     """Return the place of the node to split next: the last one, or best first the lowest of those that gain most."""
     if rules.max_leaves == 0:
@@ -614,7 +614,8 @@ def grow(table, codes, y, places, medians, sets, rules, rows, room, nodes, max_s
 
     After ``max_splits`` splits the children of the last one are left as they are, neither opened nor split.
     """
-    n_waiting, n_nodes, n_leaves, slack, first, n_all = 0, 1, 1, 0.0, 0, rows.orders.shape[1]
+    n_waiting, n_nodes, n_leaves, first = np.int64(0), np.int64(1), np.int64(1), np.int64(0)
+    slack, n_all = 0.0, rows.orders.shape[1]
     while True:
         for v in range(first, n_nodes):
             if open_node(table, codes, y, places, rules, rows, room, nodes, v):

@@ -18,6 +18,7 @@ from scipy.special import xlogy
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.column_values import column_values
 from pellucid.core.rounding import TINY, sum_error
+from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.tree.id3_columns import CodedColumns, coded_columns, numeric_columns
@@ -50,7 +51,7 @@ def spot_check_id3(
 
 def sampling_remark(n_checked: int, n_all: int) -> str:
     """Return what it proves that none of some nodes, drawn at random, is wrong."""
-    share = 1.0 - 0.01 ** (1.0 / max(n_checked, 1))
+    share = most_wrong(n_checked)
     return (
         f"{n_checked:,} of {n_all:,} nodes, drawn at random, were replayed: if none is wrong, at most {share:.2%} of "
         "all are, at 99 % confidence."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -26,8 +26,10 @@ from pellucid.tree.impurity_workings import (
     gini_terms,
     majority,
     rounded,
+    rule_blocks,
     told_counts,
 )
+from pellucid.workings.column_names import first_that_fits, name_columns
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import exact_number, rounding_remark
 from pellucid.workings.exact_labels import read_labels, sorted_classes
@@ -35,7 +37,7 @@ from pellucid.workings.notation import Math, Words, fenced, math, over, typed
 
 MAX_ROWS = 24
 MAX_COLUMNS = 6
-MAX_SPLITS = 12
+LONGEST_HEADING = 64
 TIED = 1e-12
 """Scores closer than this are equal: two different ones of so few rows are farther apart."""
 MEASURES = {"gain": "gain", "gain_ratio": "gain ratio", "gini": "Gini", "error": "error"}
@@ -117,7 +119,8 @@ def id3_workings(estimator: Any, X: Data, y: Data) -> Document:
         "values": [list(node.counts) for node in nodes],
         "gains": [node.split.gain.expression for node in nodes if node.split],
     }
-    opening = _opening(estimator.criterion, columns, labels, rounded_data=was_rounded)
+    notes = name_columns([str(name) for name in getattr(X, "columns", ())], len(columns))[1]
+    opening = (*_opening(estimator.criterion, columns, labels, rounded_data=was_rounded), *notes)
     return Document("A decision tree by ID3", opening, (*steps, _tree_step(nodes, classes)), answer)
 
 
@@ -131,14 +134,13 @@ def _read_columns(estimator: Any, X: Data) -> tuple[list[_Column], bool]:
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
     values = [column_values(cells, j) for j in range(cells.shape[1])]
     is_numeric = numeric_columns(estimator.numeric, values, names or None)
-    found, was_rounded = [], False
+    found, was_rounded, shown = [], False, name_columns(names, len(values))[0]
     for j, column in enumerate(values):
         is_text = column.dtype.kind == "U"
         read = [(str(v), False) if is_text else exact_number(v, "X") for v in cells[:, j]]
         was_rounded |= any(cut for _, cut in read)
         exact = tuple(value for value, _ in read)
-        name = names[j] if names else "x" + "".join(chr(ord("₀") + int(digit)) for digit in str(j + 1))
-        found.append(_Column(name, exact, () if is_numeric[j] else tuple(sorted(set(exact)))))
+        found.append(_Column(shown[j], exact, () if is_numeric[j] else tuple(sorted(set(exact)))))
     return found, was_rounded
 
 
@@ -158,10 +160,6 @@ def _grow(
         best = next(k for k, score in enumerate(scores) if score >= max(scores) - TIED)
         if scores[best] < estimator.min_gain - TIED:
             continue
-        if len(steps) == MAX_SPLITS:
-            raise ValueError(
-                f"the tree must have at most {MAX_SPLITS} splits to be worked by hand. Set max_depth, or show less."
-            )
         node.split = found[best]
         steps.append(_node_step(node, found, best, scores, estimator.criterion, classes))
         used = node.used | {node.split.column} if columns[node.split.column].categories else node.used
@@ -242,8 +240,10 @@ def _node_step(
     node: _Node, found: list[_Split], best: int, scores: list[float], criterion: str, classes: list[Any]
 ) -> Step:
     where = f"Rows with {' and '.join(node.path)}" if node.path else "All rows"
+    where = where if len(where) <= LONGEST_HEADING else f"Rows with {' and '.join(node.path[:1])} and more"
     n, of_node = len(node.rows), entropy(node.counts)
     blocks: list[Block] = [
+        *([sentence(f"The way here: {' and '.join(node.path)}.")] if where.endswith("and more") else []),
         sentence(f"{n} rows: {told_counts(node.counts, classes)}. How mixed are they?"),
         formula("H =", entropy_terms(node.counts), "=", of_node.notation()),
         sentence("Beside it, the other two impurities:"),
@@ -257,13 +257,20 @@ def _node_step(
 
 def _column_blocks(split: _Split, of_node: Bits, classes: list[Any]) -> list[Block]:
     """Return how one column of categories parts the rows, and what that gains."""
-    lines, terms = [], list[Any]()
-    for (answer, rows), counts in zip(split.answers, split.counts, strict=True):
-        lines.append([answer, math(len(rows)), *map(math, counts), entropy(counts).notation() if rows else "no rows"])
+    terms = list[Any]()
+    for (_, rows), counts in zip(split.answers, split.counts, strict=True):
         if rows and entropy(counts).parts:
             terms += ["−", over(len(rows), sum(split.total)), "·", rounded(entropy(counts))]
+
+    def counted(told: Callable[[Bits], Any]) -> Block:
+        lines = [
+            [answer, math(len(rows)), *map(math, counts), told(entropy(counts)) if rows else "no rows"]
+            for (answer, rows), counts in zip(split.answers, split.counts, strict=True)
+        ]
+        return table(["answer", "rows", *map(str, classes), math("H_v")], lines, caption=f"Ask for {split.name}")
+
     return [
-        table(["answer", "rows", *map(str, classes), math("H_v")], lines, caption=f"Ask for {split.name}"),
+        *first_that_fits([counted(lambda bits: bits.notation())], [counted(rounded)]),
         formula(Words("gain"), "=", rounded(of_node), *terms),
         formula(Words("gain"), "=", split.gain.notation() if split.gain.parts else math(0)),
         formula(Words("gain ratio"), "=", over(Words("gain"), _entropy_of_answers(split)), "=", _ratio(split)),
@@ -283,24 +290,25 @@ def _threshold_blocks(found: Sequence[_Split], of_node: Bits, classes: list[Any]
     blocks: list[Block] = []
     for name in dict.fromkeys(split.name for split in found):
         own = [split for split in found if split.name == name]
-        lines = [
-            [
-                typed(split.threshold),
-                told_counts(split.counts[0], classes),
-                told_counts(split.counts[1], classes),
-                split.gain.notation() if split.gain.parts else math(0),
-                _ratio(split),
+
+        def listed(told: Callable[[Bits], Any], own: list[_Split] = own, name: str = name) -> Block:
+            lines = [
+                [
+                    typed(split.threshold),
+                    *(told_counts(counts, classes) for counts in split.counts),
+                    told(split.gain) if split.gain.parts else math(0),
+                    _ratio(split),
+                ]
+                for split in own
             ]
-            for split in own
-        ]
-        head = ["threshold", "up to it", "above it", "gain", "gain ratio"]
-        words = f"Thresholds of {name}, half way between neighbors"
-        blocks += [
-            table(head, lines, caption=words),
-            sentence(
-                "Each gain is ", math(rounded(of_node)), " less the entropies of the two sides, weighted by their rows."
-            ),
-        ]
+            head = ["threshold", "up to it", "above it", "gain", "gain ratio"]
+            return table(head, lines, caption=f"Thresholds of {name}, half way between neighbors")
+
+        blocks += first_that_fits([listed(lambda bits: bits.notation())], [listed(rounded)])
+    if blocks:
+        blocks.append(
+            sentence("Each gain is ", rounded(of_node), " less the entropies of the two sides, weighted by their rows.")
+        )
     return blocks
 
 
@@ -333,17 +341,19 @@ def _question(split: _Split) -> str:
 
 
 def _tree_step(nodes: list[_Node], classes: list[Any]) -> Step:
-    lines, empty = [], False
-    for node in sorted(nodes, key=lambda node: node.path):
-        if node.split is None:
-            has_rows = bool(node.rows)
-            empty |= not has_rows
-            told = told_counts(node.counts, classes) if has_rows else "none: as its parent"
-            lines.append([" and ".join(node.path) or "always", str(majority(node.counts, classes)), told])
+    leaves = [node for node in sorted(nodes, key=lambda node: node.path) if node.split is None]
+    lines = [
+        [
+            " and ".join(node.path) or "always",
+            str(majority(node.counts, classes)),
+            told_counts(node.counts, classes) if node.rows else "none: as its parent",
+        ]
+        for node in leaves
+    ]
     blocks: list[Block] = [
         sentence("Every node that is left is of one class, or cannot be split further. Each is a rule:"),
-        table(["if", "then", "training rows"], lines),
+        *rule_blocks(["if", "then", "training rows"], lines),
     ]
-    if empty:
+    if not all(node.rows for node in leaves):
         blocks.append(remark("A branch that no training row takes answers with the majority of its parent."))
     return step("The tree", *blocks)

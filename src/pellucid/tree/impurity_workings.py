@@ -8,6 +8,8 @@ from typing import Any
 from sympy import Rational
 
 from pellucid.probability.exact_logarithms import Bits
+from pellucid.workings.column_names import first_that_fits
+from pellucid.workings.document import Block, sentence, table
 from pellucid.workings.notation import Math, Script, Words, fenced, math, over
 
 Counts = Sequence[int]
@@ -73,6 +75,12 @@ def rounded(value: Any) -> Math:
     if float(value) in (0.0, 1.0):
         return math(int(float(value)))
     return Words(f"{float(value):.4f}".replace("-", "−"))
+
+
+def rule_blocks(head: Sequence[str], lines: Sequence[Sequence[str]]) -> list[Block]:
+    """Return rules, each a condition, what follows and the rows behind it: as a table, or in words where it is wide."""
+    words = [sentence(f"If {condition}: {answer} ({rows}).") for condition, answer, rows in lines]
+    return first_that_fits([table(head, lines)], words)
 
 
 def _squared(inside: Math) -> Math:

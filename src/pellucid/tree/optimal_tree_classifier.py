@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid.core.budget import Budget
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.training_data import FLOATS
@@ -94,7 +94,7 @@ class OptimalTreeClassifier(ClassifierMixin, CertifiedEstimator):
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and the labels ``y``; a row of weight k counts as k rows."""
-        deadline = math.inf if self.time_limit is None else time.monotonic() + self.time_limit
+        budget = Budget(math.inf if self.time_limit is None else self.time_limit)
         data = self._check(X, y, sample_weight).without_absent_classes()
         names = getattr(self, "feature_names_in_", None)
         is_category = category_mask(self.categorical_features, data.X, None if names is None else names.tolist())
@@ -107,7 +107,7 @@ class OptimalTreeClassifier(ClassifierMixin, CertifiedEstimator):
 
         watch = self._watch(X, y, attributes=lambda tree: {"trees_": packed(tree), "classes_": data.classes})
         penalty = self.leaf_penalty * float(weight.sum())
-        search = TreeSearch(columns, labels, weight, n_classes, penalty, deadline, watch)
+        search = TreeSearch(columns, labels, weight, n_classes, penalty, budget, watch)
         best = search.best_tree(self.max_depth)
         found = {
             "classes_": data.classes,

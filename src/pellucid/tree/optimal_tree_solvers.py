@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from pellucid.core.budget import Budget
 from pellucid.core.rounding import sum_error
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -62,7 +62,7 @@ class TreeSearch:
     weight: Array
     n_classes: int
     penalty: float
-    deadline: float = math.inf
+    budget: Budget = field(default_factory=lambda: Budget(math.inf))
     watch: Watch = ignore
     trace: Trace = field(default_factory=Trace)
     n_evaluated: int = 0
@@ -98,7 +98,7 @@ class TreeSearch:
 
     def is_over(self) -> bool:
         """Return whether the time is up."""
-        return time.monotonic() > self.deadline
+        return self.budget.seconds_left() <= 0.0
 
     def solve(self, rows: Array, depth: int, enough: float, *, is_root: bool = False) -> Found:
         """Return the best tree; the search may end once all costs are proved to be at least ``enough``."""

@@ -9,14 +9,13 @@ import numpy as np
 from pellucid.core.certificate import Certificate
 from pellucid.tree.decision_tree_proof import (
     MOST_REPLAYED,
-    MOST_VALUES,
-    TreeCheck,
     record_claim,
     replay_claim,
     sampled_nodes,
     structure_claim,
 )
 from pellucid.tree.growth_rules import growth_rules
+from pellucid.tree.tree_check import Bag, TreeCheck
 from pellucid.tree.tree_data import TreeData
 
 REASON = "Branches may have been cut: which leaves there are is not proved, the splits that are left are."
@@ -29,10 +28,12 @@ def prove_pruned_tree(fitted: Any, parameters: Any, data: TreeData) -> Certifica
     if not all(claim.holds for claim in claims):
         return Certificate("replayed", tuple(claims))
     rules = growth_rules(parameters, data.X.shape[0], n_features, float(data.weights.sum()), data.is_category)
-    check = TreeCheck.of(fitted.trees_, data, data.weights, rules, fitted.seed_)
+    bag = Bag(np.arange(data.X.shape[0]), data.weights, int(fitted.seed_), rules.min_weight)
+    check = TreeCheck.of(fitted.trees_, data, [bag], rules)
     claims += check.claims()
-    inner = int(np.sum(~fitted.trees_.is_leaf))
-    nodes = [(t, v) for t, v in sampled_nodes([check], MOST_REPLAYED, MOST_VALUES) if not fitted.trees_.is_leaf[v]]
-    if nodes:
-        claims.append(replay_claim([check], nodes, inner))
+    is_leaf = fitted.trees_.is_leaf
+    nodes = sampled_nodes(check, MOST_REPLAYED)
+    nodes = nodes[~is_leaf[nodes]]
+    if len(nodes):
+        claims.append(replay_claim(check, nodes, int((~is_leaf).sum())))
     return Certificate("replayed", tuple(claims), REASON)

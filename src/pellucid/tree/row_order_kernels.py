@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.tree.compile_kernels import compiled
+from pellucid.tree.compile_kernels import compiled, inlined
 
 FEW = 40
 """Rows that are sorted by insertion."""
@@ -54,7 +54,7 @@ def sort_rows(rows, start, stop, rank, pairs, counts, order):
         order[p] = keys[p] & 0xFFFFFFFF
 
 
-@compiled
+@inlined
 def part_rows(order, start, stop, goes_left, spare):
     """Put the rows that go left before the others, all in the order they had. O(rows)."""
     first, others = start, 0

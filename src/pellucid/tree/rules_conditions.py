@@ -31,13 +31,13 @@ class Condition:
             if len(self.categories) == 1:
                 return f"{self.name} {'≠' if self.is_excluded else '='} {several}"
             return f"{self.name} is {'none' if self.is_excluded else 'one'} of {several}"
+        if self.low == math.inf or (math.isinf(self.low) and math.isinf(self.high)):
+            return f"{self.name} is {'missing' if self.low == math.inf else 'known'}"
         if math.isinf(self.low):
             return f"{self.name} ≤ {self.high:.6g}"
-        return (
-            f"{self.name} > {self.low:.6g}"
-            if math.isinf(self.high)
-            else (f"{self.low:.6g} < {self.name} ≤ {self.high:.6g}")
-        )
+        if math.isinf(self.high):
+            return f"{self.name} > {self.low:.6g}"
+        return f"{self.low:.6g} < {self.name} ≤ {self.high:.6g}"
 
     def __and__(self, other: Condition) -> Condition:
         """Return both conditions on one column as one."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.tree.compile_kernels import compiled
+from pellucid.tree.compile_kernels import compiled, inlined
 
 EPSILON = 2.0**-52
 
@@ -41,7 +41,7 @@ class Limits(NamedTuple):
     """A part of a sum that is no more than its rounding."""
 
 
-@compiled
+@inlined
 def better(score, limits, found, below, above, skip, n_left, w_left):
     """Return what is found after a cut whose score is above all before it."""
     if found[BELOW] >= 0.0 and found[TOP] >= score - limits.tie:
@@ -51,13 +51,13 @@ def better(score, limits, found, below, above, skip, n_left, w_left):
     return (score, score, below, above, 1.0 if skip > 0 else 0.0, n_left, w_left, 0.0)
 
 
-@compiled
+@inlined
 def xlog(x, whole):
     """Return ``x log2(x / whole)``, 0 for no rows; what rounding left below 0 counts as none."""
     return x * math.log2(x / whole) if x > 0.0 else 0.0
 
 
-@compiled
+@inlined
 def may_cut(n_left, n_right, w_left, w_right, below, above, limits):
     """Return whether both sides are large enough, and the cut is where a random one must be."""
     if n_left < limits.min_leaf or n_right < limits.min_leaf:
@@ -67,7 +67,7 @@ def may_cut(n_left, n_right, w_left, w_right, below, above, limits):
     return w_left >= limits.min_weight and w_right >= limits.min_weight
 
 
-@compiled
+@inlined
 def keeps_direction(low_side, high_side, limits):
     """Return whether the values of the two sides rise (1) or fall (-1) and stay within the node's bounds."""
     if (low_side - high_side) * limits.direction > 0.0:
@@ -75,14 +75,14 @@ def keeps_direction(low_side, high_side, limits):
     return limits.lower <= low_side <= limits.upper and limits.lower <= high_side <= limits.upper
 
 
-@compiled
+@inlined
 def ratio(score, base, w_left, w_right):
     """Return the part of the information in the sides that is about the target: C4.5's gain ratio."""
     whole = w_left + w_right
     return (score - base) / -(xlog(w_left, whole) + xlog(w_right, whole))
 
 
-@compiled
+@inlined
 def one_sum_score(left, total, w_left, w_right, criterion, base, zero):
     """Return the score of a cut with this sum on its left.
 
@@ -106,7 +106,7 @@ def one_sum_score(left, total, w_left, w_right, criterion, base, zero):
     return score if criterion == ENTROPY else ratio(score, base, w_left, w_right)
 
 
-@compiled
+@inlined
 def bar_of_squares(top, total, whole, criterion):
     """Return what ``left^2 / w_left + rest^2 / w_right`` must be above for a score above ``top``, less its rounding.
 
@@ -117,7 +117,7 @@ def bar_of_squares(top, total, whole, criterion):
     return (top + 2.0 * total - whole) / 2.0 - 8.0 * EPSILON * whole if criterion == GINI else -np.inf
 
 
-@compiled
+@inlined
 def scan_numbers(orders, line, start, stop, skip, ranks, j, y, pairs, floats, whole, limits, criterion, base, found):
     """Return the best cut of rows in order by sums of ``y``. O(rows n_outputs).
 
@@ -161,7 +161,7 @@ def scan_numbers(orders, line, start, stop, skip, ranks, j, y, pairs, floats, wh
     return found
 
 
-@compiled
+@inlined
 def scan_classes(
     orders, line, start, stop, skip, ranks, j, codes, weight, floats, whole, limits, criterion, base, found
 ):
@@ -216,7 +216,7 @@ def counts_score(left, right, w_left, w_right, criterion, n_outputs, n_all, base
     return score if criterion == ENTROPY else ratio(score, base * n_outputs, w_left, w_right)
 
 
-@compiled
+@inlined
 def scan_absolute(orders, line, start, stop, skip, ranks, j, y, weight, floats, whole, limits, places, medians, found):
     """Return the best cut of rows in order by absolute differences from the medians of both sides. O(rows log rows).
 

@@ -242,6 +242,8 @@ class TreeCheck:
         tree, data = self.tree, self.data
         bag, (rows, weight) = self.bags[self.tree_of[v]], self._rows_of(v)
         leaf = bool(tree.is_leaf[v])
+        if not len(rows):
+            return "no row reaches it"
         if leaf and (self._must_be_leaf(1)[v] or is_pure(data.target, rows)):
             return ""
         X = data.X[rows]

@@ -18,6 +18,7 @@ from sklearn.utils import compute_sample_weight
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, sum_error
+from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.ensemble.hist_gradient_boosting.boosting_losses import (
@@ -319,7 +320,7 @@ class Replay:
     def claims(self) -> list[Claim]:
         """Return what the replay found."""
         rounds = f"{self.n_rounds:,} of {self.fitted.n_iter_:,} rounds"
-        known = 1.0 - 0.01 ** (1.0 / max(self.n_splits, 1))
+        known = most_wrong(self.n_splits)
         splits = (
             f"largest shortfall of {self.n_splits:,} sampled splits behind the best of all bins, in units of rounding; "
             f"none wrong means at most {known:.1%} of all are, with 99 % confidence"

@@ -1,0 +1,71 @@
+"""Bootstrap samples that follow from a seed, and from what the rows are, not from where they stand.
+
+Rows are put in an order that depends on their values alone, and each takes as much room on a line as it has weight.
+Points drawn on the line hit rows. A row of weight k takes the room of k equal rows, so that weights are repetitions.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.core.types import Array
+
+FIRST, SECOND, GOLDEN = (np.uint64(n) for n in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15))
+MISSING = np.uint64(0x7FF8000000000001)
+BLOCK = 1 << 12
+"""Rows that are hashed together."""
+
+
+def n_drawn(max_samples: Any, n_rows: int, weight: Array | None) -> int:
+    """Return how many rows are drawn: a number, a part of the weight, or as many as there are rows or weight."""
+    if isinstance(max_samples, Integral):
+        return int(max_samples)
+    whole = float(n_rows) if weight is None else float(weight.sum())
+    return max(n_rows, round(whole)) if max_samples is None else max(1, int(max_samples * whole))
+
+
+def drawn_rows(seed: int, order: Array, n_draws: int, weight: Array | None) -> Array:
+    """Return the rows that are drawn, with replacement; the larger the weight, the more often."""
+    rng = np.random.RandomState(seed)  # its numbers are the same in every version of NumPy
+    if weight is None:
+        return order[rng.randint(0, len(order), n_draws)]
+    ends = np.cumsum(weight[order])
+    is_whole = np.array_equal(weight, np.floor(weight)) and ends[-1] < 2**53
+    points = rng.randint(0, int(ends[-1]), n_draws) if is_whole else rng.random_sample(n_draws) * ends[-1]
+    return order[np.minimum(np.searchsorted(ends, points, side="right"), len(order) - 1)]
+
+
+def value_order(X: Any, targets: Array) -> Array:
+    """Return the rows in the order of a hash of their values and targets; equal rows stand next to each other."""
+    keys = _hashes(X, 1)
+    keys += _hashes(np.asarray(targets, dtype=np.float64).reshape(len(targets), -1), X.shape[1] + 1)
+    return np.argsort(keys, kind="stable").astype(np.int32)
+
+
+def _hashes(X: Any, first: int) -> Array:
+    """Return for each row the sum of hashes of its entries; a 0 adds nothing, so that it may be left out."""
+    found = np.zeros(X.shape[0], dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        if sparse.issparse(X):
+            entries = X.tocoo()
+            parts = _mixed(np.asarray(entries.data, dtype=np.float64), entries.coords[1].astype(np.uint64), first)
+            np.add.at(found, entries.coords[0], parts)
+            return found
+        columns = np.arange(X.shape[1], dtype=np.uint64)
+        for start in range(0, X.shape[0], BLOCK):
+            rows = np.ascontiguousarray(X[start : start + BLOCK], dtype=np.float64)
+            found[start : start + BLOCK] = _mixed(rows, columns, first).sum(axis=1)
+    return found
+
+
+def _mixed(values: Array, column: Array, first: int) -> Array:
+    """Return 64 bits for each value that depend on it and on its column; 0 for a 0."""
+    bits = np.where(np.isnan(values), MISSING, values.view(np.uint64))
+    z = bits ^ (column + np.uint64(first)) * GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * FIRST
+    z = (z ^ (z >> np.uint64(27))) * SECOND
+    return np.where(values == 0.0, np.uint64(0), z ^ (z >> np.uint64(31)))

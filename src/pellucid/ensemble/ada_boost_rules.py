@@ -63,6 +63,5 @@ def scores_of(votes: Array, weights: Array, n_classes: int) -> Array:
     """Return the score of each class, of shape (n_samples, n_classes), from votes (n_rounds, n_samples) as codes."""
     scores = np.zeros((votes.shape[1], n_classes))
     for codes, weight in zip(votes, weights, strict=True):
-        scores -= weight / (n_classes - 1)
-        scores[np.arange(len(codes)), codes] += weight * n_classes / (n_classes - 1)
+        scores += np.where(codes[:, np.newaxis] == np.arange(n_classes), weight, -weight / (n_classes - 1))
     return scores / weights.sum()

@@ -13,10 +13,10 @@ of pieces done.
 
 import os
 
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, overload
 
-from pellucid.numerics.memory_kernels import item_pointer
+from pellucid.numerics.memory_kernels import item_pointer, lean
 
 STATE_SIZE = 32
 TICKET, DONE = 0, 16
@@ -128,7 +128,7 @@ else:
         return lambda: None
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def publish(state, n_pieces):
     """Offer a new job; what its pieces need must have been written before."""
     job = (read(state, TICKET) >> (2 * PIECE_BITS)) + 1
@@ -136,7 +136,7 @@ def publish(state, n_pieces):
     write(state, TICKET, (job << (2 * PIECE_BITS)) | (n_pieces << PIECE_BITS))
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def claim(state):
     """Return the number of a piece that is now ours, ``NOTHING`` where none is left."""
     while True:
@@ -148,7 +148,7 @@ def claim(state):
             return piece
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def await_done(state, n_pieces):
     """Wait until every piece of the job is done."""
     spins = 0

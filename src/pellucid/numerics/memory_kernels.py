@@ -3,10 +3,17 @@
 # mypy: allow-untyped-defs
 # ruff: noqa: ARG001  (what compiles a function takes its arguments to look at their types)
 
+from typing import Any
+
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+
+LEAN: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+lean: Any = njit(**LEAN)
+lean_and_kept: Any = njit(cache=True, **LEAN)
+"""Compile a loop that allocates nothing, so that its arrays need no reference counts; the second keeps the code."""
 
 PAIR = ir.VectorType(ir.IntType(64), 2)
 WORD = ir.IntType(32)

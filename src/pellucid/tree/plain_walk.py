@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import sparse
 
@@ -31,17 +33,21 @@ def rows_of_nodes(tree: PackedTrees, X: Data) -> list[Array]:
 
 def walk_down(tree: PackedTrees, X: Data) -> list[tuple[Array, Array]]:
     """Return for every level below the root the rows that reach it and the nodes they reach there."""
+    return list(levels_down(tree, X))
+
+
+def levels_down(tree: PackedTrees, X: Data) -> Iterator[tuple[Array, Array]]:
+    """Yield the same level by level, for those who need not keep them."""
     columns = X.tocsc() if sparse.issparse(X) else X
     rows, node = np.arange(X.shape[0]), np.zeros(X.shape[0], dtype=np.int64)
-    levels: list[tuple[Array, Array]] = []
     while True:
         inner = tree.children_left[node] != LEAF
         rows, node = rows[inner], node[inner]
         if not len(rows):
-            return levels
+            return
         left = goes_left(tree, columns, rows, node)
         node = np.where(left, tree.children_left[node], tree.children_right[node]).astype(np.int64)
-        levels.append((rows, node))
+        yield rows, node
 
 
 def goes_left(tree: PackedTrees, columns: Data, rows: Array, node: Array) -> Array:

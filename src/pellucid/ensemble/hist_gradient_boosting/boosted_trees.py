@@ -227,7 +227,8 @@ class BoostedTrees(CertifiedEstimator):
         baseline, trees = earlier["baseline_"], earlier["trees_"]
         scores = earlier["train_score_"].tolist(), earlier["validation_score_"].tolist()
         raw = baseline[:, np.newaxis] + raw_values(trees, rows.X, len(baseline))
-        return Ensemble(baseline, np.ascontiguousarray(raw), [trees], *scores, Trace.joined([earlier["trace_"]]))
+        trace, n_rounds = Trace.joined([earlier["trace_"]]), trees.n_trees // len(baseline)
+        return Ensemble(baseline, np.ascontiguousarray(raw), [trees], *scores, trace, n_rounds=n_rounds)
 
     def _attributes(self, found: Ensemble, known: dict[str, Any]) -> dict[str, Any]:
         return {

@@ -23,12 +23,11 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.ensemble.hist_gradient_boosting.boosting_losses import (
     BY_RESIDUAL,
-    LOG_LOSS,
     best_constant,
     derivatives,
     row_losses,
-    weighted_quantile,
 )
+from pellucid.ensemble.hist_gradient_boosting.boosting_node_proof import NodeSums, Setting, walked
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     GIVEN,
     MANY_ROWS,
@@ -39,34 +38,15 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     most_leaves,
     part_rows,
 )
-from pellucid.ensemble.hist_gradient_boosting.boosting_split_proof import STABILIZER, NodeRows, shortfall
-from pellucid.tree.packed_trees import NO_THRESHOLD, WORD, PackedTrees
-from pellucid.tree.plain_walk import walk_down
+from pellucid.ensemble.hist_gradient_boosting.boosting_split_proof import NodeRows, shortfall
+from pellucid.tree.packed_trees import NO_THRESHOLD, PackedTrees
+from pellucid.tree.plain_walk import plain_leaves
 
 MOST_SAMPLED = 200_000
 SPLITS_CHECKED = 300
 """Nodes whose best split is searched again by ``verify``."""
 
 REFIT = "Fit the model again."
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The problem as parameters and data state it."""
-
-    X: Array
-    y: Array
-    weight: Array
-    is_weighted: bool
-    loss: str
-    quantile: float | None
-    n_outputs: int
-    edges: list[Array]
-    is_categorical: Array
-    has_missing: Array
-    direction: Array
-    sets: Array
-    held_out: tuple[Array, Array, Array] | None
 
 
 def prove_boosting(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -263,7 +243,7 @@ class Replay:
                 self.replay_tree(trees.tree(number), before, raw, k, keys, wanted)
                 if held is not None and setting.held_out is not None:
                     tree = trees.tree(number)
-                    held[k] += tree.value[_leaves(walk_down(tree, setting.held_out[0]), len(held[k])), 0, 0]
+                    held[k] += tree.value[plain_leaves(tree, setting.held_out[0]), 0, 0]
             self.note_losses(raw, held)
 
     def note_losses(self, raw: Array, held: Array | None) -> None:
@@ -279,29 +259,26 @@ class Replay:
     ) -> None:
         """Check the tree of output ``k`` against the predictions before its round, and add its values to ``raw``."""
         s, parameters = self.setting, self.parameters
-        levels = walk_down(tree, s.X)
-        leaf = _leaves(levels, len(s.y))
+        leaf, wrong = walked(tree, s)
         first, second = derivatives(s.loss, s.y, before, k, s.quantile)
         sums = NodeSums(tree, leaf, s.weight * first, s.weight * second, s, parameters)
         self.worst_leaf = float(np.max([self.worst_leaf, sums.leaf_error(before[k], leaf)]))
-        self.wrong_nodes += int(wrong_nodes(tree, levels, leaf, s).sum())
+        self.wrong_nodes += int(wrong.sum())
         self.n_nodes += tree.n_nodes
         n_leaves = most_leaves(len(s.y), parameters.min_samples_leaf, parameters.max_leaf_nodes, parameters.max_depth)
         drawn = draw_keys(keys, parameters.max_features, n_leaves, s.X.shape[1])
         is_full = int(tree.is_leaf.sum()) >= n_leaves
         for node in wanted:
-            self.search_node(tree, int(node), sums, levels, drawn, is_full=is_full)
+            self.search_node(tree, int(node), sums, drawn, is_full=is_full)
         raw[k] += tree.value[leaf, 0, 0]
 
-    def search_node(
-        self, tree: PackedTrees, node: int, sums: NodeSums, levels: Any, keys: Array, *, is_full: bool
-    ) -> None:
+    def search_node(self, tree: PackedTrees, node: int, sums: NodeSums, keys: Array, *, is_full: bool) -> None:
         """Search the best split of a node again; a leaf of a full tree could have been split as well."""
         is_leaf = bool(tree.is_leaf[node])
         depth = int(tree.depths()[node])
         if is_leaf and (is_full or depth == self.parameters.max_depth):
             return
-        rows = np.sort(np.concatenate([rows[at == node] for rows, at in levels])) if node else np.arange(len(sums.leaf))
+        rows = np.flatnonzero(sums.is_below(node, np.arange(len(sums.leaf))))
         features = allowed_features(tree, node, self.setting.sets, keys, self.parameters.max_features)
         part = NodeRows(
             self.setting.X[rows],
@@ -342,13 +319,6 @@ class Replay:
         ]
 
 
-def _leaves(levels: Any, n: int) -> Array:
-    leaf = np.zeros(n, dtype=np.int64)
-    for rows, node in levels:
-        leaf[rows] = node
-    return leaf
-
-
 def sample_nodes(trees: PackedTrees, most_rows: int) -> Array:
     """Return some nodes, drawn by their number and that of the rows, that have at most so many rows together."""
     sizes = trees.n_node_samples
@@ -374,125 +344,6 @@ def allowed_features(tree: PackedTrees, node: int, sets: Array, keys: Array, sha
         own = keys[node % len(keys), allowed]
         allowed = np.sort(allowed[np.argsort(own, kind="stable")[:kept]])
     return allowed
-
-
-class NodeSums:
-    """Sums of derivatives in every node of a tree, and the values and bounds that follow."""
-
-    def __init__(
-        self, tree: PackedTrees, leaf: Array, gradients: Array, hessians: Array, setting: Setting, parameters: Any
-    ) -> None:
-        self.tree, self.leaf, self.setting, self.parameters = tree, leaf, setting, parameters
-        self.gradients, self.hessians = gradients, hessians
-        m, n = tree.n_nodes, len(leaf)
-        self.gradient, self.hessian = (np.bincount(leaf, weights=w, minlength=m) for w in (gradients, hessians))
-        self.size, self.count = (
-            np.bincount(leaf, weights=np.abs(gradients), minlength=m),
-            np.bincount(leaf, minlength=m),
-        )
-        parents, left, right = tree.child_nodes()
-        for parent, a, b in zip(parents[::-1], left[::-1], right[::-1], strict=True):
-            for sums in (self.gradient, self.hessian, self.size, self.count):
-                sums[parent] = sums[a] + sums[b]
-        bits = max(1, n.bit_length())
-        largest = float(np.abs(gradients).max(initial=0.0)), float(hessians.max(initial=0.0))
-        spread = min(46, 62 - bits), 62 - 2 * bits
-        g_unit, h_unit = (
-            2.0 ** (math.frexp(max(size, 1e-280))[1] - b - 1) for size, b in zip(largest, spread, strict=True)
-        )
-        self.units = g_unit, h_unit
-        self._bound(parents, left, right)
-
-    def _bound(self, parents: Array, left: Array, right: Array) -> None:
-        """Set values and the bounds of children, from the root down."""
-        m, l2 = self.tree.n_nodes, self.parameters.l2_regularization + STABILIZER
-        self.lower, self.upper = np.full(m, -np.inf), np.full(m, np.inf)
-        self.value = -self.gradient / (self.hessian + l2)
-        if not self.setting.direction.any():
-            return
-        for parent, a, b in zip(parents, left, right, strict=True):
-            for child in (a, b):
-                self.lower[child], self.upper[child] = self.lower[parent], self.upper[parent]
-                self.value[child] = np.clip(self.value[child], self.lower[parent], self.upper[parent])
-            direction = self.setting.direction[self.tree.feature[parent]]
-            if direction:
-                low, high = (a, b) if direction > 0 else (b, a)
-                self.upper[low] = self.lower[high] = (self.value[a] + self.value[b]) / 2.0
-
-    def leaf_error(self, raw: Array, leaf: Array) -> float:
-        """Return the largest error of a leaf's value, in units of its rounding."""
-        s, rate = self.setting, self.parameters.learning_rate
-        is_leaf = self.tree.is_leaf
-        stored = self.tree.value[:, 0, 0]
-        if s.loss in BY_RESIDUAL:
-            level = 0.5 if s.loss == "absolute_error" else float(s.quantile or 0.0)
-            order = np.argsort(leaf, kind="stable")
-            ends = np.cumsum(np.bincount(leaf, minlength=len(stored)))
-            residual, expected = s.y - raw, np.zeros(len(stored))
-            for node in np.flatnonzero(is_leaf):
-                rows = order[ends[node] - self.count[node] : ends[node]]
-                expected[node] = rate * weighted_quantile(residual[rows], s.weight[rows], level) if len(rows) else 0.0
-            allowed = 16 * EPSILON * (np.abs(s.y).max(initial=0.0) + np.abs(expected)) + np.finfo(float).tiny
-            return float(np.max(np.abs(stored - expected)[is_leaf] / allowed[is_leaf]))
-        l2 = self.parameters.l2_regularization + STABILIZER
-        expected = rate * np.clip(self.value, self.lower, self.upper)
-        # of two ways to compute a share of nearly 1, its distance from 1 may differ by a last digit of 1
-        terms = self.size + np.abs(self.value) * self.hessian
-        last_digits = 4.0 * EPSILON * self.count * s.weight.max(initial=0.0) * (s.loss == LOG_LOSS)
-        off = sum_error(len(leaf)) * terms + last_digits * (1.0 + np.abs(self.value))
-        allowed = rate * off / (self.hessian + l2) + 8 * EPSILON * np.abs(expected)
-        if s.direction.any():  # bounds come from sums in units
-            inexact = self.count * (self.units[0] + np.abs(self.value) * self.units[1]) / (self.hessian + l2)
-            allowed += rate * inexact.max()
-        return float(np.max(np.abs(stored - expected)[is_leaf] / np.maximum(allowed[is_leaf], np.finfo(float).tiny)))
-
-    def is_below(self, node: int, rows: Array) -> Array:
-        """Return which rows end below a node."""
-        below = np.zeros(self.tree.n_nodes, dtype=bool)
-        below[node] = True
-        for parent, a, b in zip(*self.tree.child_nodes(), strict=True):
-            if below[parent]:
-                below[a] = below[b] = True
-        return np.asarray(below[self.leaf[rows]])
-
-
-def wrong_nodes(tree: PackedTrees, levels: Any, leaf: Array, setting: Setting) -> Array:
-    """Return which nodes have other rows, another threshold, set or direction than the rules say."""
-    m, n = tree.n_nodes, len(leaf)
-    count, mass = np.zeros(m), np.zeros(m)
-    missing, highest = np.zeros(m, dtype=np.int64), np.full(m, -np.inf)
-    sets = np.zeros_like(tree.left_categories)
-    parents = tree.parents()
-    count[0], mass[0] = n, setting.weight.sum()
-    for rows, node in levels:
-        count += np.bincount(node, minlength=m)
-        mass += np.bincount(node, weights=setting.weight[rows], minlength=m)
-        above = parents[node]
-        x = setting.X[rows, tree.feature[above]].astype(np.float64)
-        is_missing = np.isnan(x)
-        missing += np.bincount(above, weights=is_missing, minlength=m).astype(np.int64)
-        on_left = (tree.children_left[above] == node) & ~is_missing
-        np.maximum.at(highest, above[on_left], x[on_left])
-        by_set = on_left & (tree.category_row[above] >= 0)
-        if by_set.any():
-            code = x[by_set].astype(np.int64)
-            bit = (np.uint32(1) << (code % WORD).astype(np.uint32)).astype(np.uint32)
-            np.bitwise_or.at(sets, (tree.category_row[above[by_set]], code // WORD), bit)
-    wrong = (count != tree.n_node_samples) | (
-        np.abs(mass - tree.weighted_n_node_samples) > sum_error(n) * setting.weight.sum()
-    )
-    inner = np.flatnonzero(~tree.is_leaf)
-    left, right = tree.children_left[inner], tree.children_right[inner]
-    no_side = np.where(setting.has_missing[tree.feature[inner]], False, count[left] > count[right])
-    wrong[inner] |= (missing[inner] == 0) & (tree.missing_go_to_left[inner] != no_side)
-    rows_of_sets = tree.category_row[inner]
-    by_set = rows_of_sets >= 0
-    wrong[inner[by_set]] |= (sets != tree.left_categories)[rows_of_sets[by_set]].any(axis=1)
-    for node in inner[~by_set]:
-        edges = setting.edges[tree.feature[node]]
-        place = int(np.searchsorted(edges, highest[node]))
-        wrong[node] |= tree.threshold[node] != (edges[place] if place < len(edges) else np.inf)
-    return np.asarray(wrong)
 
 
 def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: Replay) -> Iterator[Claim]:

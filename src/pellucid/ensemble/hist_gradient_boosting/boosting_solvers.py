@@ -94,11 +94,8 @@ class Ensemble:
     held_out_scores: list[float] = field(default_factory=list)
     trace: Trace = field(default_factory=Trace)
     held_out_raw: Array | None = None
-
-    @property
-    def n_rounds(self) -> int:
-        """Rounds done, those of an earlier fit included."""
-        return sum(pack.n_trees for pack in self.packs) // len(self.baseline)
+    n_rounds: int = 0
+    """Rounds done, those of an earlier fit included."""
 
     @property
     def trees(self) -> PackedTrees:
@@ -135,6 +132,7 @@ def _boost(problem: Boosting, found: Ensemble | None) -> Ensemble:
     while found.n_rounds < problem.max_iter:
         new = [add_tree(problem, found, grower, derivatives, k) for k in range(problem.n_outputs)]
         found.packs.append(join_trees(new) if len(new) > 1 else new[0])
+        found.n_rounds += 1
         if found.held_out_raw is not None and problem.stopping and problem.stopping.held_out:
             found.held_out_raw += raw_values(found.packs[-1], problem.stopping.held_out.X, problem.n_outputs)
         loss = derivatives.update(found.raw)
@@ -276,4 +274,5 @@ def rescaled(found: Ensemble, loss: str, scale: float) -> Ensemble:
         [score * of_loss for score in found.train_scores],
         [score * of_loss for score in found.held_out_scores],
         trace,
+        n_rounds=found.n_rounds,
     )

@@ -5,12 +5,14 @@ whole numbers and counted, the best splits of both children are found. The large
 parent's histogram, unless that was given up for want of space; then it is counted too. One thread leads and decides the
 next job; all threads take pieces of the present one (see ``numerics.claim_kernels``). Every sum is a whole number, so
 it does not matter who does what.
+
+The loops allocate nothing, so their arrays need no reference counts (``_nrt``). Only ``grow_tree`` is kept in the
+compiler's cache: the others are compiled into it.
 """
 
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
 
 from pellucid.ensemble.hist_gradient_boosting.histogram_kernels import (
     FEATURE_SIZE,
@@ -34,10 +36,12 @@ from pellucid.ensemble.hist_gradient_boosting.split_kernels import (
     LEFT_HESSIAN,
     MISSING_LEFT,
     NO_GAIN,
+    ORDER,
     PER_GRADIENT,
     PER_HESSIAN,
     SHRINKAGE,
     SPLIT_BIN,
+    TABLE,
     bounded_value,
     search_histogram,
     sort_categories,
@@ -56,6 +60,9 @@ from pellucid.numerics.claim_kernels import (
     read,
     write,
 )
+from pellucid.numerics.memory_kernels import lean, lean_and_kept
+
+TABLE_PLACE = np.uint64(TABLE)
 
 CHUNK = 8192
 """Rows that a thread parts, or rounds, at a time."""
@@ -82,23 +89,22 @@ N_NODES, MOST_LEAVES, MOST_DEPTH, N_FREE, N_SLOTS, FREE = range(9, 15)
 PLANT, PART, COPY, ROUND, COUNT, SEARCH, FINISH = range(7)
 
 
-@njit(nogil=True, error_model="numpy")
-def part_chunk(groups, rows, buffer, nodes, number, start, stop):
+@lean
+def part_chunk(groups, rows, buffer, nodes, number, start, stop, ints):
     """Put the rows of a chunk that go left at its front in the buffer and the others, backwards, at its end."""
-    table = np.empty(N_BINS, dtype=np.uint64)
     for b in range(N_BINS):
         if b == MISSING:
-            table[b] = nodes[number, MISSING_SIDE]
+            ints[TABLE + b] = nodes[number, MISSING_SIDE]
         elif nodes[number, IS_CATEGORY]:
-            table[b] = (nodes[number, BITS + (b >> 5)] >> (b & 31)) & 1
+            ints[TABLE + b] = (nodes[number, BITS + (b >> 5)] >> (b & 31)) & 1
         else:
-            table[b] = b <= nodes[number, BIN]
+            ints[TABLE + b] = b <= nodes[number, BIN]
     feature = nodes[number, FEATURE]
     column, shift = groups[feature // GROUP], np.uint32(8 * (feature % GROUP))
     front, back = np.uint64(start), np.uint64(stop - 1)  # signed places would be looked at for counting from the end
     for i in range(start, stop):
         row = rows[i]
-        is_left = table[(column[row] >> shift) & np.uint32(MISSING)]
+        is_left = np.uint64(ints[TABLE_PLACE + np.uint64((column[row] >> shift) & np.uint32(MISSING))])
         buffer[front] = row  # one of the two stays: no branch to mispredict
         buffer[back] = row
         front += is_left
@@ -106,7 +112,7 @@ def part_chunk(groups, rows, buffer, nodes, number, start, stop):
     return np.int64(front) - start
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def copy_chunk(rows, buffer, first, n_left_before, n_left_in_all, n_left, start, stop):
     """Put a parted chunk where its rows belong: left rows before, right ones after, in their old order."""
     left, right = first + n_left_before, first + n_left_in_all + (start - first - n_left_before)
@@ -116,7 +122,7 @@ def copy_chunk(rows, buffer, first, n_left_before, n_left_in_all, n_left, start,
         rows[right + i] = buffer[stop - 1 - i]
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def finish_leaf(rows, first, last, gradients, hessians, measures, number, settings, raw):
     """Set the value of a leaf to its Newton step, shrunken, and add it to the predictions of its rows."""
     gradient, hessian = 0.0, 0.0
@@ -132,8 +138,8 @@ def finish_leaf(rows, first, last, gradients, hessians, measures, number, settin
             raw[rows[i]] += value
 
 
-@njit(nogil=True, error_model="numpy")
-def search_group(group, slots, nodes, measures, features, settings, splits, gains, job):
+@lean
+def search_group(group, slots, nodes, measures, features, settings, splits, gains, job, ints, floats):
     """Find the best splits of both children by the features of a group."""
     p = features.shape[0]
     for feature in range(GROUP * group, min(GROUP * (group + 1), p)):
@@ -151,10 +157,12 @@ def search_group(group, slots, nodes, measures, features, settings, splits, gain
                     features[feature, DIRECTION],
                     settings,
                     splits[found],
+                    ints,
+                    floats,
                 )
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def count_group(group, groups, rows, pairs, slots, nodes, job):
     """Add a block of rows to the histograms of four features; the sibling's are what is then left of the parent's."""
     counted, other = nodes[job[COUNTED], SLOT], nodes[job[LARGE], SLOT]
@@ -169,10 +177,10 @@ def count_group(group, groups, rows, pairs, slots, nodes, job):
             parent[i] -= histograms[i]
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def do_piece(
     piece, groups, rows, buffer, gradients, hessians, raw, pairs, slots, nodes, measures, features, settings, splits,
-    gains, job,
+    gains, job, ints, floats,
 ):  # fmt: skip
     """Do one piece of the present job."""
     phase, number, counts = job[PHASE], job[NODE], FREE + job[N_SLOTS]
@@ -181,12 +189,12 @@ def do_piece(
     if phase == COUNT:
         count_group(piece, groups, rows, pairs, slots, nodes, job)
         if job[IS_SEARCH] and job[STOP] == nodes[job[COUNTED], LAST]:
-            search_group(piece, slots, nodes, measures, features, settings, splits, gains, job)
+            search_group(piece, slots, nodes, measures, features, settings, splits, gains, job, ints, floats)
     elif phase == ROUND:
         per_gradient, per_hessian, bits = settings[PER_GRADIENT], settings[PER_HESSIAN], np.int64(settings[COUNT_BITS])
         round_rows(rows, gradients, hessians, per_gradient, per_hessian, bits, pairs, start, stop, job[START])
     elif phase == PART:
-        job[counts + piece] = part_chunk(groups, rows, buffer, nodes, number, start, stop)
+        job[counts + piece] = part_chunk(groups, rows, buffer, nodes, number, start, stop, ints)
     elif phase == COPY:
         before, total = np.int64(0), np.int64(0)
         for k in range((job[STOP] - job[START] + CHUNK - 1) // CHUNK):
@@ -194,13 +202,13 @@ def do_piece(
             before += job[counts + k] if k < piece else 0
         copy_chunk(rows, buffer, job[START], before, total, job[counts + piece], start, stop)
     elif phase == SEARCH:
-        search_group(piece, slots, nodes, measures, features, settings, splits, gains, job)
+        search_group(piece, slots, nodes, measures, features, settings, splits, gains, job, ints, floats)
     elif phase == FINISH and nodes[piece, LEFT] == 0:
         first, last = nodes[piece, FIRST], nodes[piece, LAST]
         finish_leaf(rows, first, last, gradients, hessians, measures, piece, settings, raw)
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def set_sums(nodes, measures, number, gradient, hessian, lower, upper, settings):
     """Write the sums of a node (of hessians with the count), its value, and the bounds of its children."""
     nodes[number, GRADIENT], nodes[number, HESSIAN] = gradient, hessian
@@ -213,7 +221,7 @@ def set_sums(nodes, measures, number, gradient, hessian, lower, upper, settings)
     measures[number, LOWER], measures[number, UPPER] = lower, upper
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def plant_root(nodes, measures, settings, slots):
     """Write the sums of the root, which are those of any feature; before its first split nothing is predicted."""
     gradient, hessian = np.int64(0), np.int64(0)
@@ -224,7 +232,7 @@ def plant_root(nodes, measures, settings, slots):
     measures[0, NODE_LOSS] = 0.0
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def make_children(nodes, measures, features, settings, number, left, n_left):
     """Write the two children of a node; a monotonic feature parts what is below them at the mean of their values."""
     right, middle = left + 1, nodes[number, FIRST] + n_left
@@ -249,7 +257,7 @@ def make_children(nodes, measures, features, settings, number, left, n_left):
         nodes[number, MISSING_SIDE] = n_left > nodes[number, LAST] - middle
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def allow_features(nodes, features, settings, keys, splits, child, number, may_split):
     """Mark the features that may split a child: of the sets with all features above it, those of lowest keys."""
     p, n_sets = features.shape[0], features.shape[1] - SETS
@@ -277,8 +285,8 @@ def allow_features(nodes, features, settings, keys, splits, child, number, may_s
         splits[child * p + worst, ALLOWED] = 0
 
 
-@njit(nogil=True, error_model="numpy")
-def choose_split(slots, nodes, measures, features, settings, splits, gains, child, number):
+@lean
+def choose_split(slots, nodes, measures, features, settings, splits, gains, child, number, ints, floats):
     """Write the best split of a child into its node; the first feature of the highest gain is taken."""
     p = features.shape[0]
     best = 0
@@ -297,22 +305,21 @@ def choose_split(slots, nodes, measures, features, settings, splits, gains, chil
     nodes[number, GRADIENT_ON_LEFT] = splits[found, LEFT_GRADIENT]
     nodes[number, HESSIAN_ON_LEFT] = splits[found, LEFT_HESSIAN]
     if nodes[number, IS_CATEGORY]:
-        order = np.empty(N_BINS, dtype=np.int64)
         histogram = slots[nodes[number, SLOT], best * FEATURE_SIZE : (best + 1) * FEATURE_SIZE]
         sums = nodes[number, GRADIENT], nodes[number, HESSIAN]
-        n_used = sort_categories(histogram, features[best, N_BINS_OF], sums, settings, order)
+        n_used = sort_categories(histogram, features[best, N_BINS_OF], sums, settings, ints, floats)
         nodes[number, MISSING_SIDE] = 0
         for k in range(8):
             nodes[number, BITS + k] = 0
         for i in range(splits[found, SPLIT_BIN] + 1):
-            b = order[n_used - 1 - i] if splits[found, MISSING_LEFT] else order[i]
+            b = ints[ORDER + n_used - 1 - i] if splits[found, MISSING_LEFT] else ints[ORDER + i]
             if b == MISSING:
                 nodes[number, MISSING_SIDE] = 1
             else:
                 nodes[number, BITS + (b >> 5)] |= 1 << (b & 31)
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def is_open(nodes, number, settings, job):
     """Return whether a node has rows, depth and hessian enough to be split."""
     return (
@@ -322,14 +329,14 @@ def is_open(nodes, number, settings, job):
     )
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def open_slot(nodes, job, number):
     """Give a node a free slot."""
     job[N_FREE] -= 1
     nodes[number, SLOT] = job[FREE + job[N_FREE]]
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def close_slot(nodes, job, number):
     """Take the slot of a node back."""
     job[FREE + job[N_FREE]] = nodes[number, SLOT]
@@ -337,7 +344,7 @@ def close_slot(nodes, job, number):
     nodes[number, SLOT] = -1
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def begin_count(nodes, job, number, is_search):
     """Make the job that counts the first block of rows of a node."""
     job[PHASE], job[COUNTED], job[IS_SEARCH] = ROUND, number, is_search
@@ -345,7 +352,7 @@ def begin_count(nodes, job, number, is_search):
     job[STOP] = min(job[START] + BLOCK, nodes[number, LAST])
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def begin_children(nodes, features, settings, keys, splits, job):
     """Make the job that counts the children of a node, and say whether there is one."""
     number = job[NODE]
@@ -369,18 +376,18 @@ def begin_children(nodes, features, settings, keys, splits, job):
     return True
 
 
-@njit(nogil=True, error_model="numpy")
-def end_count(slots, nodes, measures, features, settings, splits, gains, job):
+@lean
+def end_count(slots, nodes, measures, features, settings, splits, gains, job, ints, floats):
     """Write the best splits of two children, or of the root, into their nodes."""
     for child in range(2 if job[COUNTED] else 1):
         number = job[LARGE] if child else job[SMALL]
-        choose_split(slots, nodes, measures, features, settings, splits, gains, child, number)
+        choose_split(slots, nodes, measures, features, settings, splits, gains, child, number, ints, floats)
         # two slots must stay free for the next children; who has none is counted again when it is split
         if measures[number, GAIN] <= 0.0 or job[N_FREE] < 2:
             close_slot(nodes, job, number)
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def next_split(nodes, measures, job):
     """Make the job that parts the rows of the leaf whose split gains most; failing that, the last job."""
     best = NOTHING
@@ -393,8 +400,8 @@ def next_split(nodes, measures, job):
         job[START], job[STOP] = nodes[best, FIRST], nodes[best, LAST]
 
 
-@njit(nogil=True, error_model="numpy")
-def next_job(n_groups, slots, nodes, measures, features, settings, keys, splits, gains, job):
+@lean
+def next_job(n_groups, slots, nodes, measures, features, settings, keys, splits, gains, job, ints, floats):
     """Make the job that follows the present one; return its number of pieces, 0 at the end."""
     phase = job[PHASE]
     if phase == FINISH:
@@ -428,17 +435,17 @@ def next_job(n_groups, slots, nodes, measures, features, settings, keys, splits,
     elif job[IS_SEARCH] == 0 and phase == COUNT:
         begin_count(nodes, job, job[SMALL], job[N_NODES])
     else:
-        end_count(slots, nodes, measures, features, settings, splits, gains, job)
+        end_count(slots, nodes, measures, features, settings, splits, gains, job, ints, floats)
         next_split(nodes, measures, job)
     if job[PHASE] == COUNT or job[PHASE] == SEARCH:
         return n_groups
     return job[N_NODES] if job[PHASE] == FINISH else (job[STOP] - job[START] + CHUNK - 1) // CHUNK
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@lean_and_kept
 def grow_tree(
     thread, state, groups, rows, buffer, gradients, hessians, raw, pairs, slots, nodes, measures, features, settings,
-    keys, splits, gains, job,
+    keys, splits, gains, job, ints, floats,
 ):  # fmt: skip
     """Grow a tree: thread 0 leads, others help. Its nodes stand in ``nodes`` and ``measures``, their number in ``job``.
 
@@ -455,12 +462,25 @@ def grow_tree(
             spins = 0
             do_piece(
                 piece, groups, rows, buffer, gradients, hessians, raw, pairs, slots, nodes, measures, features,
-                settings, splits, gains, job,
+                settings, splits, gains, job, ints[thread], floats[thread],
             )  # fmt: skip
             add(state, DONE, 1)
         elif thread == 0:
             await_done(state, n_pieces)
-            n_pieces = next_job(groups.shape[0], slots, nodes, measures, features, settings, keys, splits, gains, job)
+            n_pieces = next_job(
+                groups.shape[0],
+                slots,
+                nodes,
+                measures,
+                features,
+                settings,
+                keys,
+                splits,
+                gains,
+                job,
+                ints[0],
+                floats[0],
+            )
             if n_pieces == 0:
                 write(state, TICKET, CLOSED)
                 return

@@ -12,9 +12,8 @@ group lie side by side. ``MISSING`` is the bin of missing values.
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
 
-from pellucid.numerics.memory_kernels import add_pair, fetch_ahead
+from pellucid.numerics.memory_kernels import add_pair, fetch_ahead, lean
 
 AHEAD = 16
 SPARSE = 8
@@ -31,7 +30,7 @@ SHIFT1, SHIFT2, SHIFT3 = np.uint64(8), np.uint64(16), np.uint64(24)
 SECOND, THIRD, FOURTH = np.uint64(FEATURE_SIZE), np.uint64(2 * FEATURE_SIZE), np.uint64(3 * FEATURE_SIZE)
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def round_rows(rows, gradients, hessians, per_gradient, per_hessian, count_bits, pairs, start, stop, origin):
     """Write the words of ``rows[start:stop]`` from pair ``start - origin`` on.
 
@@ -48,7 +47,7 @@ def round_rows(rows, gradients, hessians, per_gradient, per_hessian, count_bits,
         pairs[place + 1] = (hessian << count_bits) + 1
 
 
-@njit(nogil=True, error_model="numpy")
+@lean
 def count_rows(column, rows, start, stop, pairs, histograms):
     """Add the words of ``rows[start:stop]`` to the histograms of the four features of a column."""
     is_sparse = (stop - start) * SPARSE < column.shape[0]

@@ -51,6 +51,7 @@ class TreeGrower:
     def __init__(self, bins: Bins, settings: TreeSettings) -> None:
         from pellucid.ensemble.hist_gradient_boosting import growing_kernels as kernels
         from pellucid.ensemble.hist_gradient_boosting.histogram_kernels import GROUP_SIZE
+        from pellucid.ensemble.hist_gradient_boosting.split_kernels import FLOATS_SIZE, INTS_SIZE
 
         self.kernels, self.bins, self.settings = kernels, bins, settings
         n_groups, n = bins.groups.shape
@@ -69,6 +70,8 @@ class TreeGrower:
         self.measures = np.zeros((2 * self.most_leaves + 1, kernels.MEASURE_SIZE))
         self.splits, self.gains = np.zeros((2 * p, 5), dtype=np.int64), np.zeros(2 * p)
         self.n_threads = thread_count() if n * p >= WORTH_SHARING else 1
+        self.ints = np.empty((self.n_threads, INTS_SIZE), dtype=np.int64)
+        self.floats = np.empty((self.n_threads, FLOATS_SIZE))
 
     def grow(self, gradients: Array, hessians: Array, largest: Array, raw: Array, keys: Array) -> tuple[Array, Array]:
         """Grow a tree and add its values to ``raw``; return its nodes and their measures.
@@ -88,7 +91,8 @@ class TreeGrower:
         self.nodes[0] = 0
         shared: tuple[Any, ...] = (self.bins.groups, self.rows, self.buffer, gradients, hessians, raw, self.pairs)
         found = (self.slots, self.nodes, self.measures, self.features, settings, keys, self.splits, self.gains, job)
-        run_blocks(lambda thread: kernels.grow_tree(thread, state, *shared, *found), range(self.n_threads))
+        memory = (self.ints, self.floats)
+        run_blocks(lambda thread: kernels.grow_tree(thread, state, *shared, *found, *memory), range(self.n_threads))
         n_nodes = int(job[kernels.N_NODES])
         return self.nodes[:n_nodes].copy(), self.measures[:n_nodes].copy()
 

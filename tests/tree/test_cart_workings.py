@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pellucid.tree.cart_workings import classifier_workings, regressor_workings
+from pellucid.tree.decision_tree.cart_workings import classifier_workings, regressor_workings
 
 X = np.array([[1, 5], [2, 3], [3, 6], [4, 1], [5, 4], [6, 2.5]])
 LETTERS = ["a", "a", "b", "a", "b", "b"]

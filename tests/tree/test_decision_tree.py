@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor, decision_tree_solvers
-from pellucid.tree.cost_complexity import pruning_path
-from pellucid.tree.split_scores import running_medians, weighted_median
+from pellucid.tree.decision_tree.split_scores import running_medians, weighted_median
+from pellucid.tree.pruning.cost_complexity import pruning_path
 from tests.proving import quiet_proof
 
 seeds = pytest.mark.parametrize("seed", range(4))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pellucid.tree.column_ranks import rank_columns
-from pellucid.tree.column_ranks_kernels import rank_column
-from pellucid.tree.node_random import child_keys, drawn, drawn_columns, drawn_share
-from pellucid.tree.node_random_kernels import child_key, draw_column, draw_share
-from pellucid.tree.node_random_kernels import drawn as compiled_drawn
-from pellucid.tree.row_order_kernels import part_rows, sort_rows
-from pellucid.tree.split_kernels import add_median_errors
-from pellucid.tree.split_scores import running_medians
+from pellucid.tree.decision_tree.column_ranks import rank_columns
+from pellucid.tree.decision_tree.column_ranks_kernels import rank_column
+from pellucid.tree.decision_tree.node_random import child_keys, drawn, drawn_columns, drawn_share
+from pellucid.tree.decision_tree.node_random_kernels import child_key, draw_column, draw_share
+from pellucid.tree.decision_tree.node_random_kernels import drawn as compiled_drawn
+from pellucid.tree.decision_tree.row_order_kernels import part_rows, sort_rows
+from pellucid.tree.decision_tree.split_kernels import add_median_errors
+from pellucid.tree.decision_tree.split_scores import running_medians
 
 both = pytest.mark.parametrize(
     "way", [lambda kernel: kernel, lambda kernel: kernel.py_func], ids=["compiled", "python"]

@@ -17,9 +17,9 @@ import pellucid
 from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.tree import ID3Classifier
-from pellucid.tree.id3_proof import sampling_remark
-from pellucid.tree.id3_tree import tree_fault
-from pellucid.tree.id3_tree_kind import MultiwayTreeRecord
+from pellucid.tree.id3.id3_proof import sampling_remark
+from pellucid.tree.id3.id3_tree import tree_fault
+from pellucid.tree.id3.id3_tree_kind import MultiwayTreeRecord
 from tests.proving import quiet_proof
 
 COLUMNS = ["outlook", "temperature", "humidity", "wind"]
@@ -258,7 +258,7 @@ def test_the_proof_finds_other_categories():
 
 
 def test_a_large_tree_is_sampled_and_says_so(monkeypatch):
-    monkeypatch.setattr("pellucid.tree.id3_proof.AT_VERIFY", 5)
+    monkeypatch.setattr("pellucid.tree.id3.id3_proof.AT_VERIFY", 5)
     X, y = table(0)
     model = ID3Classifier().fit(X, y)
     proof = pellucid.verify(model, X, y)

@@ -16,8 +16,8 @@ from sklearn.datasets import load_iris
 import pellucid
 from pellucid.data import load_breast_cancer
 from pellucid.tree import DecisionTreeClassifier, OptimalTreeClassifier, greedy_gap
-from pellucid.tree.optimal_tree_columns import binned_columns
-from pellucid.tree.optimal_tree_kernels import (
+from pellucid.tree.optimal_tree.optimal_tree_columns import binned_columns
+from pellucid.tree.optimal_tree.optimal_tree_kernels import (
     best_split,
     count_inside,
     errors_below_splits,
@@ -27,7 +27,7 @@ from pellucid.tree.optimal_tree_kernels import (
     two_class_errors_below_splits,
     widen_extremes,
 )
-from pellucid.tree.optimal_tree_solvers import TreeSearch
+from pellucid.tree.optimal_tree.optimal_tree_solvers import TreeSearch
 from tests.proving import quiet_proof
 
 seeds = pytest.mark.parametrize("seed", range(6))
@@ -131,8 +131,8 @@ def test_no_tree_of_depth_four_is_better(seed):
 def test_splits_searched_one_by_one_give_the_same_as_pairs_counted(seed, n_classes, monkeypatch):
     X, y = problem(seed, n=60, n_values=12, n_classes=n_classes)
     counted = OptimalTreeClassifier(3).fit(X, y)
-    monkeypatch.setattr("pellucid.tree.optimal_tree_solvers.MOST_PAIRS", 0)
-    monkeypatch.setattr("pellucid.tree.optimal_tree_proof.MOST_SPLITS", 0)
+    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_solvers.MOST_PAIRS", 0)
+    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_proof.MOST_SPLITS", 0)
     searched = OptimalTreeClassifier(3).fit(X, y)
     assert searched.objective_ == counted.objective_
     assert pellucid.verify(searched, X, y).grade == "optimal"
@@ -219,7 +219,7 @@ def test_counting_signed_weights_gives_the_same_as_counting_classes(seed):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_kernels_do_the_same_as_plain_python(n_classes, monkeypatch):
     given, starts = kernel_problem(1, n_classes)
-    kernels = "pellucid.tree.optimal_tree_kernels"
+    kernels = "pellucid.tree.optimal_tree.optimal_tree_kernels"
     tried = [errors_below_splits, *([two_class_errors_below_splits] if n_classes == 2 else [])]
     compiled, plain = [], []
     for kernel in tried:
@@ -257,7 +257,7 @@ def test_the_gap_is_measured_where_the_time_ends_first():
 
 @pytest.mark.parametrize(("depth", "p", "n_values"), [(3, 3, 12), (4, 5, 2)])
 def test_the_bounds_hold_wherever_the_time_ends(depth, p, n_values, monkeypatch):
-    monkeypatch.setattr("pellucid.tree.optimal_tree_solvers.MOST_PAIRS", 0)
+    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_solvers.MOST_PAIRS", 0)
     X, y = problem(0, n=60, p=p, n_values=n_values)
     looks = [0, math.inf]  # at the clock so far, and how many before the time is over
 
@@ -287,7 +287,7 @@ def test_the_lower_bound_rises_to_the_objective_along_the_trace():
 @pytest.mark.parametrize("depth", [2, 3, 4])
 @pytest.mark.parametrize("most_splits", [0, 2000])  # one by one, or pairs of them counted
 def test_the_proof_finds_a_bound_that_is_too_high_and_a_tree_that_is_not_the_best(depth, most_splits, monkeypatch):
-    monkeypatch.setattr("pellucid.tree.optimal_tree_proof.MOST_SPLITS", most_splits)
+    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_proof.MOST_SPLITS", most_splits)
     X, y = problem(2, n=60)
     model, shallow = OptimalTreeClassifier(depth).fit(X, y), OptimalTreeClassifier(depth - 1).fit(X, y)
     assert shallow.objective_ > model.objective_
@@ -306,8 +306,8 @@ def test_the_proof_finds_a_split_that_is_no_candidate():
 
 
 def test_a_proof_that_takes_too_long_is_a_sample_and_says_so(monkeypatch):
-    monkeypatch.setattr("pellucid.tree.optimal_tree_proof.MOST_WORK", 1.0)
-    monkeypatch.setattr("pellucid.tree.optimal_tree_proof.DRAWN", 50)
+    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_proof.MOST_WORK", 1.0)
+    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_proof.DRAWN", 50)
     X, y = problem(2, n=60)
     model = OptimalTreeClassifier(3).fit(X, y)
     proof = pellucid.verify(model, X, y)

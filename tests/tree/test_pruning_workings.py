@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pellucid.tree.pruning_workings import reduced_error_workings
+from pellucid.tree.pruning.pruning_workings import reduced_error_workings
 
 X = np.arange(1.0, 7.0)[:, None]
 TREE = DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 0, 1, 1, 0])

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import sklearn.tree
 
-import pellucid.tree.shapley_kernels as kernels
+import pellucid.tree.explaining.shapley_kernels as kernels
 from pellucid.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -19,8 +19,8 @@ from pellucid.ensemble import (
     RandomForestRegressor,
 )
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier, shapley_values
+from pellucid.tree.explaining.shapley import _expected_values, _outputs, _summed
 from pellucid.tree.packed_trees import PackedTrees, join_trees
-from pellucid.tree.shapley import _expected_values, _outputs, _summed
 from pellucid.tree.tree_reading import way_down
 
 seeds = pytest.mark.parametrize("seed", range(4))

@@ -16,8 +16,8 @@ from pellucid.core.types import Array
 from pellucid.tables.preparation import readable_names
 from pellucid.tables.understanding import Columns
 from pellucid.tree import explain_path, greedy_gap, shapley_values
-from pellucid.tree.optimal_tree_gap import DEEPEST
-from pellucid.tree.rules_conditions import Condition, readable_tree
+from pellucid.tree.explaining.rules_conditions import Condition, readable_tree
+from pellucid.tree.optimal_tree.optimal_tree_gap import DEEPEST
 
 MOST_LEAVES = 24
 """Of a tree that is drawn."""

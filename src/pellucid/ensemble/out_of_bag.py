@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from pellucid.core.confidence_level import check_level
 from pellucid.core.types import Array
-from pellucid.tree.tree_target import TreeTarget
+from pellucid.tree.decision_tree.tree_target import TreeTarget
 
 
 class OutOfBag(NamedTuple):

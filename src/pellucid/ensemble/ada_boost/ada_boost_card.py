@@ -1,0 +1,53 @@
+"""Method card of AdaBoost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.training_data import CLASSES, InputRules, TrainingData
+from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
+from pellucid.ensemble.ada_boost.ada_boost_proof import prove_ada_boost
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.plain import Live, Nothing, Whole
+from pellucid.kinds.usual import LABELS, POSITIVE, RANDOM_STATE
+from pellucid.tree.packed_trees_kind import Trees
+
+
+def _is_classifier(value: Any) -> bool:
+    return hasattr(value, "fit") and hasattr(value, "predict") and not isinstance(value, type)
+
+
+def _ask_members(model: AdaBoostClassifier, data: TrainingData) -> dict[str, Any]:
+    """Return the votes of classifiers that are no trees of ours: the proof has no other way to them."""
+    return {} if model.trees_ is not None else {"member_votes": model.member_votes(data.X)}
+
+
+CARDS = (
+    MethodCard(
+        AdaBoostClassifier,
+        topics=("TRE-6",),
+        prove=prove_ada_boost,
+        workings="pellucid.ensemble.ada_boost.ada_boost_workings:ada_boost_workings",
+        parameters={
+            "estimator": Nothing() | Live("a classifier", _is_classifier),
+            "n_estimators": Whole(low=1),
+            "learning_rate": POSITIVE,
+            "random_state": RANDOM_STATE,
+        },
+        attributes={
+            "classes_": LABELS,
+            "n_classes_": Whole(low=1, size="n_classes"),
+            "estimator_weights_": Numbers(("n_estimators",), ("float64",)),
+            "estimator_errors_": Numbers(("n_estimators",), ("float64",)),
+            "trees_": Nothing() | Trees(),
+            "seeds_": Nothing() | Numbers((None,), ("int64",), low=0),
+            "members_": Nothing() | Live("fitted classifiers", lambda value: isinstance(value, list)),
+        },
+        input=InputRules(CLASSES, sparse=("csr", "csc")),
+        asks=_ask_members,
+        variants=({"n_estimators": 8, "learning_rate": 0.5},),
+        unproved={"seeds_": "no answer depends on them: splits that draw nothing are the same for every seed"},
+        tests=("test_ada_boost",),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Bagging over any estimator."""

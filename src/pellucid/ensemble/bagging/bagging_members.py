@@ -1,0 +1,53 @@
+"""Fitting the members of a bag, and what they say about rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from pellucid.core.threads import run_blocks
+from pellucid.core.types import Array, Data
+from pellucid.ensemble.bagging.bagging_samples import BagSamples
+
+LARGEST_SEED = 2**31 - 1
+
+
+def fit_member(estimator: Any, samples: BagSamples, seed: int) -> Any:
+    """Return a copy of the estimator, fitted on the sample of a seed; labels are codes."""
+    member = with_seeds(clone(estimator), seed)
+    data, columns = samples.data, samples.columns(seed)
+    X = data.X if len(columns) == data.X.shape[1] and not samples.bootstrap_features else data.X[:, columns]
+    if has_fit_parameter(member, "sample_weight"):
+        member.fit(X, data.y, sample_weight=samples.weights(seed))
+    else:
+        rows = np.repeat(np.arange(data.X.shape[0]), samples.counts(seed))
+        member.fit(X[rows], data.y[rows])
+    return member
+
+
+def fit_members(estimator: Any, samples: BagSamples, seeds: list[int]) -> list[Any]:
+    """Return a member for each seed, fitted on all threads."""
+    return run_blocks(lambda seed: fit_member(estimator, samples, seed), seeds)
+
+
+def with_seeds(member: Any, seed: int) -> Any:
+    """Give every part of an estimator that draws something a seed of its own."""
+    rng = np.random.RandomState(seed)
+    names = sorted(name for name in member.get_params() if name == "random_state" or name.endswith("__random_state"))
+    return member.set_params(**{name: int(rng.randint(LARGEST_SEED)) for name in names}) if names else member
+
+
+def member_answers(member: Any, columns: Array, X: Data, n_classes: int) -> Array:
+    """Return what a member says about rows, (n_rows, n): shares of classes, one for the class it votes for, numbers."""
+    rows = X[:, columns] if len(columns) != X.shape[1] or (np.diff(columns) != 1).any() else X
+    if not n_classes:
+        return np.asarray(member.predict(rows), dtype=np.float64).reshape(rows.shape[0], -1)
+    answers = np.zeros((rows.shape[0], n_classes))
+    if hasattr(member, "predict_proba"):
+        answers[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(rows)
+    else:
+        answers[np.arange(rows.shape[0]), np.asarray(member.predict(rows), dtype=np.int64)] = 1.0
+    return answers

@@ -1,0 +1,1 @@
+"""Decision trees: exact splits, replayed."""

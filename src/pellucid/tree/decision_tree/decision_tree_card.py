@@ -1,0 +1,53 @@
+"""Method cards of the decision trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pellucid.core.cards import MethodCard
+from pellucid.kinds.plain import OneOf, Whole
+from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from pellucid.tree.decision_tree.decision_tree_proof import prove_decision_tree
+from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
+from pellucid.tree.decision_tree.tree_data import rules_for_trees
+from pellucid.tree.decision_tree.tree_parameters import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS
+
+SHARED: dict[str, Any] = {
+    "topics": ("TRE-2",),
+    "prove": prove_decision_tree,
+    "input": rules_for_trees,
+    "tests": ("test_decision_tree",),
+}
+FITTED = {**GROWN, "max_features_": Whole(low=1), "seed_": Whole(low=0)}
+SPLITTER = OneOf(("best", "random"))
+
+CARDS = (
+    MethodCard(
+        DecisionTreeClassifier,
+        **SHARED,
+        workings="pellucid.tree.decision_tree.cart_workings:classifier_workings",
+        parameters={
+            "criterion": OneOf(CLASS_CRITERIA),
+            "splitter": SPLITTER,
+            **GROWTH,
+            "class_weight": SEVERAL_CLASS_WEIGHTS,
+        },
+        attributes={**FITTED, **LABELED},
+        variants=(
+            {"criterion": "entropy", "max_leaf_nodes": 5},
+            {"splitter": "random", "max_features": 2, "min_samples_leaf": 2},
+            {"criterion": "gain_ratio", "ccp_alpha": 0.02, "class_weight": "balanced"},
+        ),
+    ),
+    MethodCard(
+        DecisionTreeRegressor,
+        **SHARED,
+        workings="pellucid.tree.decision_tree.cart_workings:regressor_workings",
+        parameters={"criterion": OneOf(NUMBER_CRITERIA), "splitter": SPLITTER, **GROWTH},
+        attributes=FITTED,
+        variants=(
+            {"criterion": "absolute_error", "max_depth": 3},
+            {"max_features": 2, "monotonic_cst": [1, 0, 0, 0]},
+        ),
+    ),
+)

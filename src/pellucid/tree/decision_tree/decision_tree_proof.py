@@ -1,0 +1,115 @@
+r"""What the decision trees claim, and the proof of it from the data alone.
+
+Every training row is sent down the tree. That gives for each node its rows, and from these its weight, its value, its
+impurity, the two values its threshold must lie halfway between, and whether it had to be split or to be a leaf. Then
+nodes are looked at again: all of them in a small tree, a random sample in a large one. If none of k sampled nodes is
+wrong, then with 99 % confidence at most a share :math:`1 - 0.01^{1/k}` of all nodes is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.types import Array
+from pellucid.tree.decision_tree.growth_rules import columns_drawn, growth_rules
+from pellucid.tree.decision_tree.tree_check import REFIT, Bag, TreeCheck
+from pellucid.tree.decision_tree.tree_data import TreeData
+from pellucid.tree.packed_trees import PackedTrees
+
+MOST_REPLAYED = 500
+MOST_VALUES = 3e7
+"""Nodes looked at again, and numbers sorted for it, at most."""
+AT_FIT = 3
+FEW_VALUES = 1 << 13
+"""Nodes that a fit looks at again, and the numbers it sorts for one of them."""
+LARGEST_SEED = 2**31 - 1
+
+
+def prove_decision_tree(fitted: Any, parameters: Any, data: TreeData) -> Certificate:
+    """Return the certificate of a single tree."""
+    n_features = data.X.shape[1]
+    claims = [record_claim(fitted, parameters, data), structure_claim(fitted.trees_, n_features, 1)]
+    if not all(claim.holds for claim in claims):
+        return Certificate("replayed", tuple(claims))
+    rules = growth_rules(parameters, data.X.shape[0], n_features, float(data.weights.sum()), data.is_category)
+    bag = Bag(np.arange(data.X.shape[0]), data.weights, int(fitted.seed_), rules.min_weight)
+    check = TreeCheck.of(fitted.trees_, data, [bag], rules, parameters.ccp_alpha)
+    claims += check.claims()
+    claims.append(replay_claim(check, sampled_nodes(check, MOST_REPLAYED), fitted.trees_.n_nodes))
+    return Certificate("replayed", tuple(claims))
+
+
+def record_claim(fitted: Any, parameters: Any, data: TreeData) -> Claim:
+    """Claim that labels, categories, columns and seed of the model follow from data and parameters."""
+    wrong = 0
+    if data.label_sets:
+        several = len(data.label_sets) > 1
+        labels = fitted.classes_ if several else [fitted.classes_]
+        counts = fitted.n_classes_ if several else [fitted.n_classes_]
+        wrong += [len(found) for found in labels] != [int(count) for count in counts]
+        wrong += not _same_labels(labels, data)
+    wrong += int(fitted.n_outputs_) != data.target.n_outputs
+    wrong += not _same_categories(tuple(fitted.categories_), data.categories)
+    if hasattr(fitted, "max_features_"):
+        wrong += fitted.max_features_ != columns_drawn(parameters.max_features, data.X.shape[1])
+    if hasattr(fitted, "seed_") and isinstance(parameters.random_state, (int, np.integer)):
+        wrong += fitted.seed_ != int(check_random_state(parameters.random_state).randint(LARGEST_SEED))
+    statement = "of labels, categories, outputs, columns and seed, how many do not follow from data and parameters"
+    return Claim("record", statement, float(wrong), 0.0, REFIT)
+
+
+def _same_labels(labels: Any, data: TreeData) -> bool:
+    """Return whether the stored labels are those of the given target, rows of weight 0 included."""
+    given = np.asarray(data.given[1])
+    columns = given.reshape(len(given), -1).T
+    return len(labels) == len(columns) and all(
+        np.array_equal(np.unique(column), np.asarray(found)) for column, found in zip(columns, labels, strict=True)
+    )
+
+
+def _same_categories(stored: tuple[Any, ...], found: tuple[Any, ...]) -> bool:
+    if len(stored) != len(found):
+        return False
+    return all(
+        one is other is None or (one is not None and other is not None and np.array_equal(one, other))
+        for one, other in zip(stored, found, strict=True)
+    )
+
+
+def structure_claim(trees: PackedTrees, n_features: int, n_trees: int) -> Claim:
+    """Claim that the arrays are binary trees: in range, without circles, every node reached."""
+    fault = trees.fault(n_features) or (None if trees.n_trees == n_trees else f"there are {trees.n_trees} trees")
+    statement = "structure of the tree" if fault is None else fault
+    return Claim("structure", statement, float(fault is not None), 0.0, REFIT)
+
+
+def sampled_nodes(check: TreeCheck, most: int) -> Array:
+    """Return a random sample of nodes, all of them if these are few; the seed is a fact about the trees."""
+    costs = check.cost()
+    count = int(max(1, min(len(costs), most, MOST_VALUES / max(1.0, float(costs.mean())))))
+    if count == len(costs):
+        return np.arange(len(costs))
+    return np.random.default_rng([len(costs), int(costs.sum()) % 2**32]).choice(len(costs), count, replace=False)
+
+
+def replay_claim(check: TreeCheck, nodes: Array, n_nodes: int) -> Claim:
+    """Claim that none of the sampled nodes is wrong, and say what that proves about all of them."""
+    faults = [fault for v in nodes.tolist() if (fault := check.replay(v))]
+    share = most_wrong(len(nodes))
+    proves = "all" if len(nodes) == n_nodes else f"at most {share:.2g} of all nodes wrong at 99 % confidence"
+    statement = f"wrong nodes of {len(nodes)} replayed, of {n_nodes}: {proves}"
+    remedy = f"{REFIT} First fault: {faults[0]}." if faults else REFIT
+    return Claim("splits", statement, float(len(faults)), 0.0, remedy)
+
+
+def fit_claims(check: TreeCheck, n_nodes: int, n_features: int) -> tuple[Claim, ...]:
+    """Return what a fit claims at once: the structure of all trees, and a few small nodes replayed."""
+    structure = structure_claim(check.tree, n_features, check.tree.n_trees)
+    small = np.flatnonzero(check.cost() <= FEW_VALUES)
+    chosen = np.random.default_rng(len(small)).choice(small, AT_FIT, replace=False) if len(small) > AT_FIT else small
+    return structure, replay_claim(check, chosen if len(chosen) else np.array([0]), n_nodes)

@@ -1,0 +1,215 @@
+"""Growing one tree: large nodes share their columns among the threads, small subtrees are tasks of their own.
+
+What a node looks at depends on the data, the seed and the way to it, so the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.threads import run_blocks
+from pellucid.core.types import Array
+from pellucid.tree.decision_tree import growth_kernels as kernels
+from pellucid.tree.decision_tree.column_ranks import ColumnRanks, rank_columns
+from pellucid.tree.decision_tree.grown_tree import Grown, joined, packed
+from pellucid.tree.decision_tree.growth_rules import GrowthRules
+from pellucid.tree.decision_tree.node_random import root_key
+from pellucid.tree.decision_tree.tree_target import TreeTarget
+from pellucid.tree.packed_trees import PackedTrees
+
+CRITERIA = ("gini", "entropy", "gain_ratio", "error", "squared_error", "poisson", "absolute_error")
+"""By the numbers that the kernels know them by."""
+
+SORTING = 4
+"""Columns that can be kept in order in the time it takes to sort one."""
+
+FEWEST = 1 << 11
+PARTS = 16
+"""A subtree is one task when it has no more rows than this, or than this part of all."""
+
+WORTH_PARTING = 1 << 18
+"""Values (rows times columns) from which the first nodes share their columns among the threads."""
+
+
+NOT_KEPT = np.uint32(2**32 - 1)
+
+
+class Grower(NamedTuple):
+    """All that the kernel needs: data, rules and rows."""
+
+    table: kernels.Table
+    codes: Array | None
+    y: Array | None
+    places: Array | None
+    rules: kernels.Rules
+    rows: kernels.Rows
+
+
+def grow_tree(
+    columns: ColumnRanks, target: TreeTarget, weight: Array, rules: GrowthRules, seed: int, rows: Array | None = None
+) -> PackedTrees:
+    """Return the tree of all rows, or of some of them; ``weight`` has an entry above 0 for each of these."""
+    columns, target = (columns, target) if rows is None else (_taken(columns, rows, rules), target.taken(rows))
+    if rules.criterion == "absolute_error":
+        columns = _with_targets(columns, target)
+    grower = _grower(columns, target, weight, rules)
+    n = len(weight)
+    root = _Start(0, n, 0, root_key(seed), -np.inf, np.inf)
+    draws_all = grower.rules.presorted and rules.max_features >= rules.n_features
+    if n * rules.n_features >= WORTH_PARTING and rules.max_leaves == 0 and draws_all:
+        grown = _grow_in_parts(grower, root)
+    else:
+        grown = _grow(grower, root)
+    shape = (target.n_outputs, target.n_values)
+    return packed(grown, rules.is_category, in_preorder=rules.max_leaves == 0, shape=shape)
+
+
+def is_presorted(rules: GrowthRules) -> bool:
+    """Return whether keeping all columns in order costs less than sorting those that each node looks at."""
+    return rules.max_features * SORTING >= rules.n_features
+
+
+def _taken(columns: ColumnRanks, rows: Array, rules: GrowthRules) -> ColumnRanks:
+    """Return the ranks of some rows, in their order; values stay the same."""
+    orders = np.empty((0, len(rows)), np.uint32)
+    if is_presorted(rules):
+        place = np.full(columns.ranks.shape[1], NOT_KEPT)
+        place[rows] = np.arange(len(rows), dtype=np.uint32)
+        orders = np.empty((len(columns.orders), len(rows)), np.uint32)
+        kernels.keep_orders(columns.orders, place, orders)
+    return replace(columns, ranks=np.take(columns.ranks, rows, axis=1), orders=orders)
+
+
+def _with_targets(columns: ColumnRanks, target: TreeTarget) -> ColumnRanks:
+    """Return the columns with the ranks of the targets behind them."""
+    ranked = rank_columns(target.y)
+    orders = np.vstack([columns.orders, ranked.orders]) if len(columns.orders) else columns.orders
+    return replace(columns, ranks=np.vstack([columns.ranks, ranked.ranks]), orders=orders)
+
+
+def _grower(columns: ColumnRanks, target: TreeTarget, weight: Array, rules: GrowthRules) -> Grower:
+    n = len(weight)
+    facts = np.column_stack([columns.n_ranks, rules.is_category, rules.monotone, columns.value_starts[:-1]])
+    codes = None if len(target.n_classes) == 0 or target.n_classes == (2,) else target.places
+    y = None if codes is not None else np.ascontiguousarray((target.y if target.y.size else target.codes).T, np.float64)
+    numbers = kernels.Rules(
+        criterion=CRITERIA.index(rules.criterion),
+        n_features=rules.n_features,
+        n_outputs=target.n_outputs,
+        n_values=target.n_outputs * target.n_values if codes is not None else target.n_outputs,
+        max_depth=rules.max_depth,
+        min_split=rules.min_split,
+        min_leaf=rules.min_leaf,
+        min_weight=rules.min_weight,
+        max_features=rules.max_features,
+        random_splits=rules.random_splits,
+        min_gain=rules.min_impurity_decrease * float(weight.sum()),
+        max_leaves=rules.max_leaves,
+        presorted=is_presorted(rules),
+        directed=bool(rules.monotone.any()),
+    )
+    orders = columns.orders if numbers.presorted else np.empty((0, n), np.uint32)
+    lines = np.vstack([orders, np.arange(n, dtype=np.uint32)])
+    places = np.empty((target.n_outputs, n), np.uint32) if rules.criterion == "absolute_error" else None
+    pairs = np.column_stack([weight, weight if y is None else y[0]])
+    table = kernels.Table(columns.ranks, facts.astype(np.int64), columns.values, weight, pairs)
+    return Grower(table, codes, y, places, numbers, kernels.Rows(lines, np.empty(n, np.uint8)))
+
+
+class _Start(NamedTuple):
+    """A node before it is opened."""
+
+    start: int
+    stop: int
+    depth: int
+    key: Any
+    lower: float
+    upper: float
+
+
+def _grow(grower: Grower, root: _Start, max_splits: int = -1) -> Grown:
+    """Return the tree below a node, grown on this thread."""
+    table, codes, y, places, rules, rows = grower
+    n = root.stop - root.start
+    most = n if rules.max_leaves == 0 else min(n, rules.max_leaves)
+    capacity = 3 if max_splits == 1 else 2 * min(most, 2 ** min(max(0, rules.max_depth - root.depth), 40)) + 1
+    n_categories = int(np.max(table.facts[table.facts[:, kernels.IS_CATEGORY] > 0, kernels.N_RANKS], initial=0))
+    sets = np.zeros((capacity, (n_categories + 31) // 32), np.uint32) if n_categories else None
+    n_values = 2 if codes is None and rules.criterion < CRITERIA.index("squared_error") else rules.n_values
+    nodes = kernels.Nodes(
+        np.zeros((capacity, 10), np.int64),
+        np.zeros((capacity, kernels.VALUE + n_values)),
+        np.empty(capacity, np.uint64),
+    )
+    nodes.wholes[0, : kernels.DEPTH + 1] = root.start, root.stop, root.depth
+    nodes.reals[0, kernels.LOWER], nodes.reals[0, kernels.UPPER], nodes.keys[0] = root.lower, root.upper, root.key
+    room = kernels.Room(
+        lines=np.empty((2, rows.orders.shape[1]), np.uint32),
+        keys=np.empty((2, 0 if rules.presorted else n), np.int64),
+        counts=np.empty(256, np.int64),
+        floats=np.empty((8, max(n_values, n_categories) + 2)),
+        sums=np.empty(4),
+        results=np.empty((rules.n_features, 9)),
+        drawn=np.empty(rules.n_features, np.int64),
+        waiting=np.empty(capacity, np.int64),
+    )
+    medians = None if places is None else np.empty((6, n + 1))
+    count = kernels.grow(table, codes, y, places, medians, sets, rules, rows, room, nodes, max_splits)
+    return Grown(nodes.wholes[:count], nodes.reals[:count], nodes.keys[:count], None if sets is None else sets[:count])
+
+
+def _grow_in_parts(grower: Grower, root: _Start) -> Grown:
+    """Return the tree: large nodes are split level by level, each by one thread, then subtrees are tasks of their own.
+
+    Whether and where parts are made depends on the rows alone, so the number of threads changes nothing.
+    """
+    limit = max(FEWEST, (root.stop - root.start) // PARTS)
+    large, small, parts = [(grower, root, -1)], [], []
+    while large:
+        split = run_blocks(lambda task: _split(task[0], task[1]), large)
+        found: list[tuple[Grower, _Start, int]] = []
+        for (own, grown), (_, _, place) in zip(split, large, strict=True):
+            parts.append((grown, place))
+            if len(grown.wholes) == 3:
+                found += [(own, _start_of(grown, child), 3 * (len(parts) - 1) + child) for child in (1, 2)]
+        small += [task for task in found if task[1].stop - task[1].start <= limit]
+        large = [task for task in found if task[1].stop - task[1].start > limit]
+    small.sort(key=lambda task: task[1].start - task[1].stop)  # the largest first
+    below = run_blocks(lambda task: _grow(*_apart(task[0], task[1])), small)
+    return joined(parts, list(zip(below, [place for _, _, place in small], strict=True)))
+
+
+def _split(grower: Grower, root: _Start) -> tuple[Grower, Grown]:
+    """Return a node with its two children, and what these are to be grown from: a copy if it has few of the rows."""
+    if 2 * (root.stop - root.start) <= grower.rows.orders.shape[1]:
+        grower, root = _apart(grower, root)
+    return grower, _grow(grower, root, max_splits=1)
+
+
+def _start_of(grown: Grown, v: int) -> _Start:
+    start, stop, depth = grown.wholes[v, : kernels.DEPTH + 1]
+    return _Start(
+        int(start), int(stop), int(depth), grown.keys[v], grown.reals[v, kernels.LOWER], grown.reals[v, kernels.UPPER]
+    )
+
+
+def _apart(grower: Grower, root: _Start) -> tuple[Grower, _Start]:
+    """Return a copy of the rows of a node, which are next to each other in the memory then."""
+    table, codes, y, places, rules, rows = grower
+    inside = slice(root.start, root.stop)
+    kept = rows.orders[-1, inside]
+    n = len(kept)
+    place = np.empty(rows.orders.shape[1], np.uint32)
+    place[kept] = np.arange(n, dtype=np.uint32)
+    own = Grower(
+        table._replace(ranks=np.take(table.ranks, kept, axis=1), weight=table.weight[kept], pairs=table.pairs[kept]),
+        None if codes is None else np.take(codes, kept, axis=1),
+        None if y is None else np.take(y, kept, axis=1),
+        None if places is None else np.empty((len(places), n), np.uint32),
+        rules,
+        kernels.Rows(np.take(place, rows.orders[:, inside]), np.empty(n, np.uint8)),
+    )
+    return own, root._replace(start=0, stop=n)

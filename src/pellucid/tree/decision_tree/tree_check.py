@@ -1,0 +1,295 @@
+"""Trees looked at again: what every node must say, and single nodes searched anew."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.core.certificate import Claim
+from pellucid.core.rounding import sum_error
+from pellucid.core.types import Array
+from pellucid.tree.decision_tree.growth_rules import GrowthRules
+from pellucid.tree.decision_tree.node_facts import (
+    NodeFacts,
+    Walkers,
+    global_children,
+    is_pure,
+    node_facts,
+    stored_facts,
+    value_bounds,
+)
+from pellucid.tree.decision_tree.node_random import node_key
+from pellucid.tree.decision_tree.split_replay import NodeQuestion, Replay, StoredSplit, goes_left, halfway, replay_node
+from pellucid.tree.decision_tree.tree_data import TreeData
+from pellucid.tree.packed_trees import PackedTrees
+from pellucid.tree.pruning.cost_complexity import branch_sums
+
+REFIT = "Fit the model again on these data: what it has stored is something else."
+
+
+class Bag(NamedTuple):
+    """What one tree was grown on."""
+
+    rows: Array
+    weight: Array
+    """Above 0, one for each of the rows."""
+    seed: int
+    min_weight: float = 0.0
+    """Weight that each side of a split must have."""
+
+
+@dataclass(frozen=True)
+class TreeCheck:
+    """Trees of a pack with the rows they were grown on, and what their nodes must say."""
+
+    tree: PackedTrees
+    data: TreeData
+    bags: tuple[Bag, ...]
+    rules: GrowthRules
+    ccp_alpha: float
+    facts: NodeFacts
+    lower: Array
+    upper: Array
+    """Bounds of values from monotonic constraints."""
+    left: Array
+    right: Array
+    parents: Array
+    """Of each node, as places in the pack."""
+    depth: Array
+    tree_of: Array
+
+    @classmethod
+    def of(
+        cls, tree: PackedTrees, data: TreeData, bags: Sequence[Bag], rules: GrowthRules, ccp_alpha: float = 0.0
+    ) -> TreeCheck:
+        """Send the rows down the trees."""
+        sizes = [len(bag.rows) for bag in bags]
+        walkers = Walkers(
+            np.concatenate([bag.rows for bag in bags]),
+            np.repeat(tree.starts[:-1], sizes),
+            np.concatenate([bag.weight for bag in bags]),
+        )
+        facts = node_facts(tree, data.X, data.target, walkers, rules.criterion)
+        return cls.by_facts(tree, data, bags, rules, ccp_alpha, facts)
+
+    @classmethod
+    def by_facts(
+        cls,
+        tree: PackedTrees,
+        data: TreeData,
+        bags: Sequence[Bag],
+        rules: GrowthRules,
+        ccp_alpha: float = 0.0,
+        facts: NodeFacts | None = None,
+    ) -> TreeCheck:
+        """Take counts and impurities as given, or from the trees themselves: enough to look at single nodes again."""
+        facts = stored_facts(tree) if facts is None else facts
+        lower, upper = np.full(tree.n_nodes, -math.inf), np.full(tree.n_nodes, math.inf)
+        if rules.monotone.any():
+            lower, upper = value_bounds(tree, facts.value, rules.monotone, data.target.n_classes)
+        parents, depth, tree_of = tree.parents(), tree.depths(), tree.tree_of_node
+        left, right = global_children(tree)
+        return cls(tree, data, tuple(bags), rules, ccp_alpha, facts, lower, upper, left, right, parents, depth, tree_of)
+
+    def claims(self) -> list[Claim]:
+        """Return the claims about all nodes."""
+        return [self._count_claim(), self._value_claim(), self._threshold_claim(), self._leaf_claim()]
+
+    def _count_claim(self) -> Claim:
+        tree, facts, n = self.tree, self.facts, self.data.X.shape[0]
+        error = np.abs(tree.weighted_n_node_samples - facts.weight) / np.maximum(facts.weight, np.finfo(float).tiny)
+        wrong = np.sum((tree.n_node_samples != facts.n_rows) | (facts.n_rows == 0))
+        value = math.inf if wrong else float(np.max(error))
+        statement = "rows and weight of every node are those of the training rows that reach it"
+        return Claim("counts", statement, value, 4 * sum_error(n), REFIT)
+
+    def _value_claim(self) -> Claim:
+        """Claim that values and impurities are those of the rows, in units of their size."""
+        tree, facts, target, n = self.tree, self.facts, self.data.target, self.data.X.shape[0]
+        value, low, high = facts.value, facts.low_value, facts.high_value
+        is_median = self.rules.criterion == "absolute_error"
+        if self.rules.monotone.any():
+            value, low, high = (self._clipped(numbers) for numbers in (value, low, high))
+        size = 1.0 if target.n_classes else max(float(np.abs(target.y).max(initial=0.0)), np.finfo(float).tiny)
+        if tree.value.shape != value.shape:
+            error = math.inf
+        elif is_median:
+            error = float(np.max(np.maximum(low - tree.value, tree.value - high), initial=0.0)) / size
+        else:
+            error = float(np.max(np.abs(tree.value - value))) / size
+        unit = size**2 if self.rules.criterion == "squared_error" else size * (1 + math.log2(n + target.n_values))
+        with np.errstate(all="ignore"):
+            fall = np.abs(tree.impurity - facts.impurity) / unit
+        # a sum of squares of differences that are small beside the numbers themselves keeps fewer digits
+        error = float(np.max([error, np.max(fall)]))
+        statement = "largest error of a node's value or impurity, relative to the size of the target"
+        return Claim("values", statement, float(error), 8 * sum_error(n), REFIT)
+
+    def _clipped(self, value: Array) -> Array:
+        clipped = value.copy()
+        if self.data.target.n_classes:
+            share = np.clip(value[:, 0, 1], self.lower, self.upper)
+            clipped[:, 0, 0], clipped[:, 0, 1] = 1.0 - share, share
+        else:
+            clipped[:, 0, 0] = np.clip(value[:, 0, 0], self.lower, self.upper)
+        return clipped
+
+    def _threshold_claim(self) -> Claim:
+        """Claim that thresholds lie halfway between the values next to them, and where missing values go."""
+        tree, facts = self.tree, self.facts
+        inner = np.flatnonzero(~tree.is_leaf)
+        by_set = tree.category_row[inner] >= 0
+        wrong = int(np.sum(by_set != (self.rules.is_category[tree.feature[inner]] > 0)))
+        cuts = inner[~by_set]
+        low, high, cut = facts.below[cuts], facts.above[cuts], tree.threshold[cuts]
+        good = (low <= cut) & (cut < high) if self.rules.random_splits else cut == halfway(low, high)
+        wrong += int(np.sum(~(np.where(np.isinf(high), cut == math.inf, good) & np.isfinite(low))))
+        wrong += int(np.sum(tree.threshold[inner[by_set]] != 0.0)) + self._wrong_absent_categories(inner[by_set])
+        no_missing = inner[facts.n_missing[inner] == 0]
+        larger_left = 2 * facts.n_rows[self.left[no_missing]] > facts.n_rows[no_missing]
+        wrong += int(np.sum(tree.missing_go_to_left[no_missing] != larger_left))
+        wrong += int(tree.missing_go_to_left[tree.is_leaf].sum())
+        statement = "thresholds not halfway between two values, or missing values not with the larger side"
+        return Claim("thresholds", statement, float(wrong), 0.0, REFIT)
+
+    def _wrong_absent_categories(self, nodes: Array) -> int:
+        """Return how many splits do not send categories that their node has no row of to the larger side."""
+        wrong = 0
+        for v in nodes.tolist():
+            rows, _ = self._rows_of(v)
+            j = int(self.tree.feature[v])
+            column = np.asarray(self.data.X[rows, j], dtype=np.float64)
+            stored, count = stored_split(self.tree, v), int(self.data.n_categories[j])
+            assert stored.left_categories is not None
+            absent = np.setdiff1d(np.arange(float(count)), column)
+            left = goes_left(column, stored)
+            beyond = np.arange(float(count), 32.0 * len(stored.left_categories))
+            wrong += bool(np.any(goes_left(absent, stored) != (2 * left.sum() > len(rows))))
+            wrong += bool(goes_left(beyond, stored).any())
+        return wrong
+
+    def _leaf_claim(self) -> Claim:
+        """Claim that no node was split against the limits, and that best-first growth and pruning went as far."""
+        tree, rules = self.tree, self.rules
+        inner = ~tree.is_leaf
+        wrong = int(np.sum(inner & self._must_be_leaf(-1)))
+        if rules.max_leaves:
+            wrong += int(np.sum(self.leaf_counts > rules.max_leaves)) + self._out_of_order()
+        if self.ccp_alpha > 0:
+            root = tree.starts[:-1][self.tree_of]
+            own = tree.weighted_n_node_samples * tree.impurity / tree.weighted_n_node_samples[root]
+            below, leaves = branch_sums(tree, own)
+            strength, error = (own - below)[inner] / (leaves - 1)[inner], 16 * sum_error(self.data.X.shape[0])
+            wrong += int(np.sum(strength < self.ccp_alpha - error * own[root][inner]))
+        statement = "nodes that were split against a limit, out of turn, or should have been pruned"
+        return Claim("limits", statement, float(wrong), 0.0, REFIT)
+
+    def _must_be_leaf(self, side: int) -> Array:
+        """Return which nodes are leaves whatever their splits; ``side`` is +1 if rounding makes more of them."""
+        rules, facts = self.rules, self.facts
+        lightest = np.array([bag.min_weight for bag in self.bags])[self.tree_of]
+        weight = 2.0 * lightest * (1.0 + side * 16 * sum_error(self.data.X.shape[0]))
+        small = (facts.n_rows < max(rules.min_split, 2 * rules.min_leaf)) | (facts.weight < weight)
+        return np.asarray(facts.is_pure | small | (self.depth >= rules.max_depth))
+
+    @property
+    def gains(self) -> Array:
+        """What each split takes from the weighted sum of impurities."""
+        fall = self.facts.weight * self.facts.impurity
+        inner = np.flatnonzero(~self.tree.is_leaf)
+        found = np.full(self.tree.n_nodes, -math.inf)
+        found[inner] = fall[inner] - fall[self.left[inner]] - fall[self.right[inner]]
+        return found
+
+    @property
+    def leaf_counts(self) -> Array:
+        """Leaves of each tree."""
+        return np.bincount(self.tree_of[self.tree.is_leaf], minlength=self.tree.n_trees)
+
+    def gain_error(self, t: int) -> float:
+        """Return by how much the gains of a tree may be wrong: the rounding of its root's sum."""
+        root, n_values = int(self.tree.starts[t]), self.data.target.n_values
+        fall = self.facts.weight[root] * self.facts.impurity[root]
+        unit = self.facts.weight[root] * (1 + math.log2(n_values + 1)) if self.data.target.n_classes else fall
+        return float(64 * sum_error(self.data.X.shape[0]) * max(unit, fall))
+
+    def _out_of_order(self) -> int:
+        """Return how many splits of best-first trees were made before a better one that waited."""
+        wrong, gains = 0, self.gains
+        turn = np.full(self.tree.n_nodes, self.tree.n_nodes)
+        for t in range(self.tree.n_trees):
+            nodes = np.arange(self.tree.starts[t], self.tree.starts[t + 1])
+            inner = nodes[self.left[nodes] >= 0]
+            steps = inner[np.argsort(self.left[inner])]  # in the order of their splits: children are numbered on
+            turn[steps] = np.arange(len(steps))
+            for v in steps.tolist():
+                opened = turn[self.parents[v]] if self.parents[v] >= 0 else -1
+                between = gains[steps[opened + 1 : turn[v]]]
+                wrong += bool(np.any(gains[v] > between + self.gain_error(t)))
+        return wrong
+
+    def cost(self) -> Array:
+        """Return the numbers to sort when a node is looked at again."""
+        return self.facts.n_rows * min(self.rules.max_features, self.rules.n_features)
+
+    def replay(self, v: int) -> str:
+        """Look at a node again; return what is wrong with it, or nothing."""
+        tree, data = self.tree, self.data
+        bag, (rows, weight) = self.bags[self.tree_of[v]], self._rows_of(v)
+        leaf = bool(tree.is_leaf[v])
+        if not len(rows):
+            return "no row reaches it"
+        if leaf and (self._must_be_leaf(1)[v] or is_pure(data.target, rows)):
+            return ""
+        X = data.X[rows]
+        question = NodeQuestion(
+            X=np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64),
+            target=data.target.taken(rows),
+            weight=weight,
+            rules=replace(self.rules, min_weight=bag.min_weight),
+            key=node_key(self.left, self.parents, v, bag.seed),
+            lower=float(self.lower[v]),
+            upper=float(self.upper[v]),
+        )
+        found = replay_node(question, None if leaf else stored_split(tree, v))
+        if found.fault:
+            return found.fault
+        least = self.rules.min_impurity_decrease * float(bag.weight.sum())
+        if not leaf:
+            return "its split gains too little" if found.high_gain + found.slack < least else ""
+        is_final = found.best == -math.inf or found.low_gain - found.slack < least or self.ccp_alpha > 0
+        return "" if is_final or self._was_in_vain(v, found) else "it should have been split"
+
+    def _was_in_vain(self, v: int, found: Replay) -> bool:
+        """Return whether a best-first tree was full before the turn of a leaf came."""
+        t = int(self.tree_of[v])
+        if not self.rules.max_leaves or self.leaf_counts[t] < self.rules.max_leaves:
+            return False
+        later = (self.tree_of == t) & (self.left > v)  # split after this node was opened
+        return bool(np.all(self.gains[later] >= found.low_gain - found.slack - self.gain_error(t)))
+
+    def _rows_of(self, v: int) -> tuple[Array, Array]:
+        """Return the rows that reach a node, and their weights."""
+        way, bag = [v], self.bags[self.tree_of[v]]
+        while self.parents[way[-1]] >= 0:
+            way.append(int(self.parents[way[-1]]))
+        rows, weight = bag.rows, bag.weight
+        columns = self.data.X.tocsc() if sparse.issparse(self.data.X) else self.data.X
+        for above, below in zip(way[:0:-1], way[-2::-1], strict=True):
+            x = columns[rows, [int(self.tree.feature[above])] * len(rows)]
+            left = goes_left(np.asarray(x, dtype=np.float64).ravel(), stored_split(self.tree, above))
+            here = left == (self.left[above] == below)
+            rows, weight = rows[here], weight[here]
+        return rows, weight
+
+
+def stored_split(tree: PackedTrees, v: int) -> StoredSplit:
+    """Return how a node of a tree sends its rows on."""
+    row = int(tree.category_row[v])
+    sets = tree.left_categories[row] if row >= 0 else None
+    return StoredSplit(int(tree.feature[v]), float(tree.threshold[v]), bool(tree.missing_go_to_left[v]), sets)

@@ -1,0 +1,148 @@
+"""Training data of trees: rows with codes for categories, targets by output, weights with those of the classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d, compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from pellucid.core.labels import encode_labels, known_codes
+from pellucid.core.linear_classifier import class_weights
+from pellucid.core.training_data import NUMBERS, UNCHECKED, InputRules, TrainingData
+from pellucid.core.types import Array, Data
+from pellucid.tree.decision_tree.category_codes import category_values, chosen_columns, with_codes
+from pellucid.tree.decision_tree.tree_target import TreeTarget, class_target, number_target
+
+NOTHING = TreeTarget(np.empty((0, 0), np.int32), np.empty((0, 0)), ())
+
+
+class SparseTargetError(TypeError, ValueError):
+    """A target that is a sparse matrix: scikit-learn's trees call it the wrong type, its forests a wrong value."""
+
+
+@dataclass(frozen=True)
+class TreeData(TrainingData):
+    """Checked rows; ``weight`` is the product of the row's and its class's."""
+
+    target: TreeTarget = NOTHING
+    label_sets: tuple[Array, ...] = ()
+    """The sorted labels of each output."""
+    categories: tuple[Array | None, ...] = ()
+    """The sorted values of each column of categories, None for one of numbers; empty where there are no categories."""
+    row_weight: Array = field(default_factory=lambda: np.empty(0))
+    """The weights of the rows without those of their classes."""
+
+    @property
+    def is_category(self) -> Array:
+        """uint8: 1 for the columns of categories."""
+        if not self.categories:
+            return np.zeros(self.X.shape[1], np.uint8)
+        return np.array([values is not None for values in self.categories], dtype=np.uint8)
+
+    @property
+    def n_categories(self) -> Array:
+        """Categories of each column, 0 for one of numbers."""
+        counts = [0 if values is None else len(values) for values in self.categories]
+        return np.array(counts or [0] * self.X.shape[1], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class TreeRules(InputRules):
+    """Rules for rows of numbers and categories, where NaN means missing, and for one target or several."""
+
+    several_targets: bool = True
+    sparse: tuple[str, ...] = ("csr",)
+    missing: bool = True
+    class_weight: Any = None
+    categorical_features: Any = None
+    nonnegative: bool = False
+    """Whether the target must be at least 0, and not all 0."""
+
+    def check(
+        self, estimator: Any, X: Data, y: Data = None, *args: Any, classes: Array | None = None, **options: Any
+    ) -> TreeData:
+        """Return the training data, with what the model knows of labels and categories if it is not fitted anew."""
+        if sparse.issparse(y):
+            raise SparseTargetError("y must be dense, got sparse: sparse multilabel-indicator for y is not supported.")
+        known = None if options.get("reset", True) else estimator
+        categories: tuple[Array | None, ...] = ()
+        columns = chosen_columns(X, self.categorical_features)
+        if columns.any():
+            categories = category_values(X, columns)
+            X = with_codes(X, categories if known is None else tuple(known.categories_))
+        data = super().check(estimator, X, y, *args, **options)
+        if known is None and not sparse.issparse(data.X) and np.isnan(data.X).all():
+            raise ValueError("X must have values to learn from, but contains only NaN.")
+        found = TreeData(
+            data.X, data.y, data.weight, kept=data.kept, given=data.given, categories=categories,
+            row_weight=data.weights,
+        )  # fmt: skip
+        return self._with_labels(found, known) if is_classifier(estimator) else self._with_numbers(found)
+
+    def check_rows(self, estimator: Any, X: Data) -> Any:
+        """Return new rows in the form of the training rows."""
+        known = getattr(estimator, "categories_", None)
+        if known:
+            X = with_codes(X, tuple(known))
+        return super().check_rows(estimator, X)
+
+    def _with_numbers(self, data: TreeData) -> TreeData:
+        target = number_target(data.y)
+        if self.nonnegative and (target.y.min() < 0 or target.y.sum() <= 0):
+            raise ValueError(
+                f"y must be at least 0 and not all 0 for the criterion 'poisson', got a least value of "
+                f"{target.y.min():g}. (Some value(s) of y are negative, or the Sum of y is not positive.)"
+            )
+        return replace(data, target=target)
+
+    def _with_labels(self, data: TreeData, known: Any) -> TreeData:
+        given = np.asarray(data.given[1])
+        check_classification_targets(given)
+        given = given if given.ndim == 2 and given.shape[1] > 1 else column_or_1d(given, warn=True)[:, None]
+        labels = [None] * given.shape[1]
+        if known is not None:
+            labels = list(known.classes_) if isinstance(known.classes_, (list, tuple)) else [known.classes_]
+            if len(labels) != given.shape[1]:
+                raise ValueError(f"y must have {len(labels)} columns as in the fit, got {given.shape[1]}.")
+        kept = slice(None) if data.kept is None else data.kept
+        sets, codes = [], []
+        for column, classes in zip(given.T, labels, strict=True):
+            found, code = encode_labels(column) if classes is None else (classes, None)
+            sets.append(found)
+            codes.append(code[kept] if code is not None else known_codes(column[kept], found))
+        target = class_target(np.column_stack(codes), tuple(len(found) for found in sets))
+        data = replace(data, target=target, label_sets=tuple(sets), y=data.y)
+        return data if self.class_weight is None else self._with_class_weights(data)
+
+    def _with_class_weights(self, data: TreeData) -> TreeData:
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample":
+            return data
+        if len(data.label_sets) == 1:
+            codes = data.target.codes[:, 0]
+            single = TrainingData(data.X, codes, data.weight, data.label_sets[0])
+            by_row = class_weights(self.class_weight, single)[codes]
+        else:
+            by_row = compute_sample_weight(self.class_weight, np.asarray(data.y))
+        weight = by_row * data.weights
+        if weight.all():
+            return replace(data, weight=weight)
+        kept = np.flatnonzero(weight)
+        return replace(
+            data, X=data.X[kept], y=data.y[kept], weight=weight[kept], row_weight=data.row_weight[kept],
+            kept=data.given_rows(kept), target=data.target.taken(kept),
+        )  # fmt: skip
+
+
+def rules_for_trees(estimator: Any) -> TreeRules:
+    """Return the rules for an estimator made of trees."""
+    return TreeRules(
+        UNCHECKED if is_classifier(estimator) else NUMBERS,
+        class_weight=getattr(estimator, "class_weight", None),
+        categorical_features=estimator.categorical_features,
+        nonnegative=estimator.criterion == "poisson",
+    )

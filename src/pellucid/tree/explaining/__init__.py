@@ -1,0 +1,1 @@
+"""What trees have learned, in words and in shares."""

@@ -1,0 +1,1 @@
+"""ID3: a branch for every category."""

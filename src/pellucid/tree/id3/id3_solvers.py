@@ -1,0 +1,215 @@
+"""ID3: grow a tree node by node, each time by the column that scores best."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.core.rounding import sum_error
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.tree.id3.id3_columns import CodedColumns
+from pellucid.tree.id3.id3_tree import NO_CHILD, NO_SPLIT, MultiwayTree
+
+MORE_BITS = 8.0
+"""Roundings of an impurity in units of those of a sum: logarithms, products and one division."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """When a node is split, and by what measure."""
+
+    criterion: str
+    max_depth: float
+    min_samples_split: float
+    min_samples_leaf: float
+    min_gain: float
+
+    def may_split(self, node: _Node) -> bool:
+        """Return whether a node is to be split, if a column can."""
+        is_mixed = len(node.rows) > 0 and int(np.count_nonzero(node.value)) > 1
+        # up to 2 there is no limit: a single row is never mixed, and small weights are not few rows
+        is_large = self.min_samples_split <= 2 or bool(enough(node.value.sum(), self.min_samples_split))
+        return is_mixed and is_large and node.depth < self.max_depth
+
+
+class Candidates:
+    """Splits of one node, by column and threshold in ascending order, each with its score and what rounding may do."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[int, Array, Array, Array]] = []
+
+    def add(self, column: int, thresholds: Array, scores: Array, doubts: Array) -> None:
+        """Add the splits of one column."""
+        self._parts.append((column, thresholds, scores, doubts))
+
+    def first_best(self, min_gain: float) -> tuple[int, float, float] | None:
+        """Return column, threshold and score of the first that may be the best, as far as rounding lets one tell."""
+        if not self._parts:
+            return None
+        least = max(float(np.max(scores - doubts)) for _, _, scores, doubts in self._parts)
+        for column, thresholds, scores, doubts in self._parts:
+            may_be_best = scores + doubts >= least
+            if may_be_best.any():
+                k = int(np.argmax(may_be_best))
+                gains = scores[k] + doubts[k] >= min_gain
+                return (column, float(thresholds[k]), float(scores[k])) if gains else None
+        return None
+
+
+def grow_id3(
+    rows: CodedColumns, sizes: Sequence[int], y: Array, weight: Array, n_classes: int, growth: Growth
+) -> tuple[MultiwayTree, Trace]:
+    """Return the tree, grown breadth first, and a row of the trace for each split."""
+    made, trace = _Nodes(), Trace()
+    made.add(_Node(np.arange(len(y)), 0, np.zeros(len(sizes), dtype=bool), np.bincount(y, weight, n_classes)))
+    for number, node in enumerate(made):
+        found = _candidates(rows, sizes, y, weight, node, growth) if growth.may_split(node) else Candidates()
+        best = found.first_best(growth.min_gain)
+        if best is None:
+            continue
+        j, threshold, gain = best
+        is_numeric = bool(rows.is_numeric[j])
+        branch = rows.values[node.rows, j] > threshold if is_numeric else rows.codes[node.rows, j]
+        n_branches = 2 if is_numeric else sizes[j]
+        made.split(number, j, threshold, n_branches)
+        used = node.used if is_numeric else node.used | (np.arange(len(sizes)) == j)
+        for t in range(n_branches):
+            part = node.rows[branch == t]
+            value = np.bincount(y[part], weight[part], n_classes) if len(part) else node.value
+            made.add(_Node(part, node.depth + 1, used, value))
+        cut = {"threshold": threshold} if is_numeric else {}
+        trace.add(
+            iteration=len(trace) + 1,
+            node=number,
+            feature=j,
+            gain=gain,
+            weight=float(node.value.sum()),
+            **cut,
+        )
+    return made.tree(), trace
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node to be looked at: its rows, how many questions lead to it, the columns these used up, its class weights."""
+
+    rows: Array
+    depth: int
+    used: Array
+    value: Array
+
+
+class _Nodes:
+    """The nodes made so far, and those still to be looked at."""
+
+    def __init__(self) -> None:
+        self.values: list[Array] = []
+        self.weights: list[float] = []
+        self.splits: dict[int, tuple[int, float, int, int]] = {}
+        self._waiting: deque[_Node] = deque()
+
+    def add(self, node: _Node) -> None:
+        """Add a node; one without rows holds the value of its parent."""
+        self.values.append(node.value)
+        self.weights.append(float(node.value.sum()) if len(node.rows) else 0.0)
+        self._waiting.append(node)
+
+    def __iter__(self) -> Iterator[_Node]:
+        """Yield the nodes in order, also those that are added meanwhile, and forget their rows."""
+        while self._waiting:
+            yield self._waiting.popleft()
+
+    def split(self, node: int, feature: int, threshold: float, n_children: int) -> None:
+        """Note that a node is split into children, which are added next."""
+        self.splits[node] = (feature, threshold, len(self.values), n_children)
+
+    def tree(self) -> MultiwayTree:
+        """Return the finished tree."""
+        leaf = (NO_SPLIT, float(NO_SPLIT), NO_CHILD, 0)
+        columns = list(zip(*(self.splits.get(node, leaf) for node in range(len(self.values))), strict=True))
+        feature, first, n_children = (np.array(columns[k], dtype=np.int32) for k in (0, 2, 3))
+        threshold = np.array(columns[1], dtype=np.float64)
+        return MultiwayTree(feature, threshold, first, n_children, np.array(self.values), np.array(self.weights))
+
+
+def _candidates(
+    rows: CodedColumns, sizes: Sequence[int], y: Array, weight: Array, node: _Node, growth: Growth
+) -> Candidates:
+    """Return the splits of a node: one for each column of categories not used on its path, all thresholds of others."""
+    found, own, value = Candidates(), node.rows, node.value
+    labels, counted = y[own], weight[own]
+    for j in np.flatnonzero(~node.used).tolist():
+        if rows.is_numeric[j]:
+            thresholds, tables = _threshold_tables(rows.values[own, j], labels, counted, len(value))
+        else:
+            keys = rows.codes[own, j].astype(np.intp) * len(value) + labels
+            tables = np.bincount(keys, counted, sizes[j] * len(value)).reshape(1, sizes[j], len(value))
+            thresholds = np.array([float(NO_SPLIT)])
+        branches = tables.sum(axis=2)
+        allowed = np.count_nonzero(branches, axis=1) > 1
+        if growth.min_samples_leaf > 1:
+            allowed &= np.sum(enough(branches, growth.min_samples_leaf), axis=1) > 1
+        if allowed.any():
+            scores, doubts = _scores(tables[allowed], branches[allowed], value, growth.criterion, len(own))
+            found.add(j, thresholds[allowed], scores, doubts)
+    return found
+
+
+def _threshold_tables(values: Array, labels: Array, weight: Array, n_classes: int) -> tuple[Array, Array]:
+    """Return the thresholds between different values, and class weights below and above each."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    ends = np.flatnonzero(ordered[:-1] < ordered[1:])
+    one_hot = np.zeros((len(order), n_classes))
+    one_hot[np.arange(len(order)), labels[order]] = weight[order]
+    sums = np.cumsum(one_hot, axis=0)
+    tables = np.stack([sums[ends], np.maximum(sums[-1] - sums[ends], 0.0)], axis=1)
+    return middle(ordered[ends], ordered[ends + 1]), tables
+
+
+def middle(low: Array, high: Array) -> Array:
+    """Return the numbers half way, or the lower one where rounding would give the higher one."""
+    half = low + (high - low) / 2
+    return np.asarray(np.where(half < high, half, low))
+
+
+def enough(weight: Array | float, least: float) -> Array:
+    """Return whether weights reach a limit, up to the rounding of their sum."""
+    return np.asarray(weight >= least * (1.0 - 1e-9))
+
+
+def _scores(tables: Array, branches: Array, value: Array, criterion: str, n: int) -> tuple[Array, Array]:
+    """Return how much each split lowers the impurity, and by how much rounding may have changed that."""
+    impurity = IMPURITIES[criterion]
+    total = value.sum()
+    inside = np.sum(branches / total * impurity(tables), axis=1)
+    gain = impurity(value[None])[0] - inside
+    doubt = np.full(len(gain), MORE_BITS * sum_error(n) * (1.0 + np.log2(len(value))))
+    if criterion != "gain_ratio":
+        return gain, doubt
+    information = entropy(branches)
+    return gain / information, doubt / information
+
+
+def entropy(weights: Array) -> Array:
+    """Return the entropy in bits of shares along the last axis; 0 where there is no weight."""
+    p = weights / np.maximum(weights.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
+    return -np.sum(p * np.log2(np.where(p > 0, p, 1.0)), axis=-1)
+
+
+def gini(weights: Array) -> Array:
+    """Return how often two rows drawn from the same node are of different classes."""
+    p = weights / np.maximum(weights.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
+    return np.asarray(1.0 - np.sum(p * p, axis=-1))
+
+
+def error(weights: Array) -> Array:
+    """Return the share of rows that are not of the largest class."""
+    return np.asarray(1.0 - weights.max(axis=-1) / np.maximum(weights.sum(axis=-1), np.finfo(float).tiny))
+
+
+IMPURITIES: dict[str, Callable[[Array], Array]] = {"gain": entropy, "gain_ratio": entropy, "gini": gini, "error": error}

@@ -1,0 +1,43 @@
+"""Method card of optimal trees."""
+
+from __future__ import annotations
+
+from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.training_data import CLASSES, InputRules
+from pellucid.kinds.arrays import Texts
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Nothing, Number, Optional, Real, Text, Whole
+from pellucid.kinds.usual import COUNT, LABELS, NONNEGATIVE
+from pellucid.tree.optimal_tree.optimal_tree_classifier import OptimalTreeClassifier
+from pellucid.tree.optimal_tree.optimal_tree_proof import prove_optimal_tree
+from pellucid.tree.packed_trees_kind import Trees
+
+CARDS = (
+    MethodCard(
+        OptimalTreeClassifier,
+        topics=("TRE-2",),
+        prove=prove_optimal_tree,
+        parameters={
+            "max_depth": Whole(low=0, high=4, hint="A deeper tree is out of reach of a search through all trees."),
+            "leaf_penalty": NONNEGATIVE,
+            "max_thresholds": Nothing() | Whole(low=1),
+            "categorical_features": Nothing() | Items(Text() | Whole(low=0)),
+            "time_limit": Nothing() | Number(above=0),
+        },
+        attributes={
+            "classes_": LABELS,
+            "feature_names_in_": Optional(Texts("n_features")),  # columns may be asked for by name
+            "trees_": Trees(),
+            "objective_": Real(),
+            "lower_bound_": Real(),
+            "n_iter_": COUNT,
+        },
+        input=InputRules(CLASSES, order="C"),
+        variants=(
+            {"max_depth": 3, "max_thresholds": 8},
+            {"max_depth": 2, "leaf_penalty": 0.06, "max_thresholds": None},
+            {"max_depth": 1},
+        ),
+        unproved={"n_iter_": WORK_DONE},
+    ),
+)

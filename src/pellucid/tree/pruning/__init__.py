@@ -1,0 +1,1 @@
+"""Trees that lose the branches that do not pay."""

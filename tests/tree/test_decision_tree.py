@@ -15,7 +15,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from threadpoolctl import threadpool_limits
 
 import pellucid
-from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor, decision_tree_solvers
+from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from pellucid.tree.decision_tree import decision_tree_solvers
 from pellucid.tree.decision_tree.split_scores import running_medians, weighted_median
 from pellucid.tree.pruning.cost_complexity import pruning_path
 from tests.proving import quiet_proof

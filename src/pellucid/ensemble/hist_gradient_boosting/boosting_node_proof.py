@@ -78,8 +78,8 @@ class NodeSums:
                 low, high = (a, b) if direction > 0 else (b, a)
                 self.upper[low] = self.lower[high] = (self.value[a] + self.value[b]) / 2.0
 
-    def leaf_error(self, raw: Array, leaf: Array) -> float:
-        """Return the largest error of a leaf's value, in units of its rounding."""
+    def leaf_error(self, raw: Array, leaf: Array, largest: float) -> float:
+        """Return the largest error of a leaf's value, in units of its rounding; ``largest`` bounds raw predictions."""
         s, rate = self.setting, self.parameters.learning_rate
         is_leaf = self.tree.is_leaf
         stored = self.tree.value[:, 0, 0]
@@ -95,9 +95,9 @@ class NodeSums:
             return float(np.max(np.abs(stored - expected)[is_leaf] / allowed[is_leaf]))
         l2 = self.parameters.l2_regularization + STABILIZER
         expected = rate * np.clip(self.value, self.lower, self.upper)
-        # of two ways to compute a share of nearly 1, its distance from 1 may differ by a last digit of 1
+        # of two ways to compute a share of nearly 1, its distance from 1 may differ by a last digit of the scores
         terms = self.size + np.abs(self.value) * self.hessian
-        last_digits = 4.0 * EPSILON * self.count * s.weight.max(initial=0.0) * (s.loss == LOG_LOSS)
+        last_digits = 4.0 * EPSILON * (1.0 + largest) * self.count * s.weight.max(initial=0.0) * (s.loss == LOG_LOSS)
         off = sum_error(len(leaf)) * terms + last_digits * (1.0 + np.abs(self.value))
         allowed = rate * off / (self.hessian + l2) + 8 * EPSILON * np.abs(expected)
         if s.direction.any():  # bounds come from sums in units

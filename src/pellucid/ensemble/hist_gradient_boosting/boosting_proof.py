@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.utils import compute_sample_weight
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.linear_classifier import class_weights
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.training_data import TrainingData
@@ -125,7 +125,7 @@ def setting_of(fitted: Any, parameters: Any, data: TrainingData) -> Setting:
     y = np.asarray(data.y, dtype=np.float64)
     weight, is_weighted = data.weights, data.weight is not None
     if getattr(parameters, "class_weight", None) is not None:
-        weight = weight * compute_sample_weight(parameters.class_weight, data.classes[data.y])
+        weight = weight * class_weights(parameters.class_weight, data)[data.y]
         is_weighted = True
     held_out = None
     if fitted.held_out_ == OF_TRAINING:
@@ -262,7 +262,9 @@ class Replay:
         leaf, wrong = walked(tree, s)
         first, second = derivatives(s.loss, s.y, before, k, s.quantile)
         sums = NodeSums(tree, leaf, s.weight * first, s.weight * second, s, parameters)
-        self.worst_leaf = float(np.max([self.worst_leaf, sums.leaf_error(before[k], leaf)]))
+        self.worst_leaf = float(
+            np.max([self.worst_leaf, sums.leaf_error(before[k], leaf, float(np.abs(before).max(initial=0.0)))])
+        )
         self.wrong_nodes += int(wrong.sum())
         self.n_nodes += tree.n_nodes
         n_leaves = most_leaves(len(s.y), parameters.min_samples_leaf, parameters.max_leaf_nodes, parameters.max_depth)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_sample_weight
 
+from pellucid.core.linear_classifier import class_weights
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.ensemble.hist_gradient_boosting.boosted_trees import BoostedTrees
@@ -166,7 +166,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):
     def _weights(self, data: TrainingData) -> Array | None:
         if self.class_weight is None:
             return data.weight
-        by_class = compute_sample_weight(self.class_weight, data.classes[data.y])
+        by_class = class_weights(self.class_weight, data)[data.y]
         return np.asarray(by_class if data.weight is None else by_class * data.weight)
 
     @property

@@ -72,3 +72,15 @@ def test_a_file_keeps_what_the_parameters_were(tmp_path):
     pellucid.save(model, tmp_path / "m.safetensors")
     with pytest.warns(pellucid.UncertifiedWarning, match="parameters"):
         assert not pellucid.verify(pellucid.load(tmp_path / "m.safetensors"), X, Y).holds
+
+
+def test_a_parameter_that_holds_itself_comes_to_an_end():
+    class Keeper:
+        def get_params(self, deep=True):
+            return {"registry": [self]}
+
+    class Holder:
+        keeper = Keeper()
+
+    (text,) = parameter_texts(Holder(), ["keeper"]).values()
+    assert text.startswith("Keeper({'registry': [Keeper(")

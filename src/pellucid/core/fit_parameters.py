@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from pellucid.core.fingerprint import fingerprint
 
 BOOKKEEPING = frozenset({"copy_X", "n_jobs", "precompute", "verbose", "warm_start"})
 """Parameters that say how to work, not what the answer is: they may change after the fit."""
+
+DEEPEST = 12
+"""Levels of a parameter that are told: lists in dicts in estimators in estimators."""
 
 
 def parameter_texts(estimator: Any, names: Iterable[str]) -> dict[str, str]:
@@ -24,7 +28,7 @@ def changed_parameters(then: Mapping[str, str], now: Mapping[str, str]) -> list[
     return [f"{name} was {then.get(name)} and is {text}" for name, text in now.items() if text != then.get(name)]
 
 
-def _in_words(value: Any) -> str:
+def _in_words(value: Any, depth: int = DEEPEST) -> str:
     """Return the same text for equal values, whether a list or an array, 1 or 1.0, fresh or read from a file."""
     if value is None or isinstance(value, (str, bool, np.bool_)):
         return repr(value.item() if isinstance(value, np.bool_) else value)
@@ -32,12 +36,15 @@ def _in_words(value: Any) -> str:
         return f"{float(value):.17g}"
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return f"numbers {fingerprint(value)}"
+    if depth == 0:  # something that holds itself, perhaps
+        return type(value).__qualname__
+    within = partial(_in_words, depth=depth - 1)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(sorted(f"{_in_words(key)}: {_in_words(item)}" for key, item in value.items())) + "}"
+        return "{" + ", ".join(sorted(f"{within(key)}: {within(item)}" for key, item in value.items())) + "}"
     if isinstance(value, (list, tuple, np.ndarray)):
         if len(value) and all(map(is_number, value)):
-            return _in_words(np.asarray(value, dtype=np.float64))
-        return f"[{', '.join(map(_in_words, value))}]"
+            return within(np.asarray(value, dtype=np.float64))
+        return f"[{', '.join(map(within, value))}]"
     if hasattr(value, "get_params"):
-        return f"{type(value).__name__}({_in_words(value.get_params(deep=False))})"
+        return f"{type(value).__name__}({within(value.get_params(deep=False))})"
     return str(getattr(value, "__qualname__", type(value).__qualname__))  # a function, a generator: no more can be told

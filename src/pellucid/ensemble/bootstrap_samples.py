@@ -24,8 +24,8 @@ def n_drawn(max_samples: Any, n_rows: int, weight: Array | None) -> int:
     """Return how many rows are drawn: a number, a part of the weight, or as many as there are rows or weight."""
     if isinstance(max_samples, Integral):
         return int(max_samples)
-    whole = float(n_rows) if weight is None else max(float(n_rows), float(weight.sum()))
-    return round(whole) if max_samples is None else max(1, int(max_samples * whole))
+    whole = float(n_rows) if weight is None else float(weight.sum())
+    return max(n_rows, round(whole)) if max_samples is None else max(1, int(max_samples * whole))
 
 
 def drawn_places(seed: int, n_rows: int, n_draws: int, room: Array | None) -> Array:

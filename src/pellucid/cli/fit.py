@@ -35,7 +35,9 @@ class RecipeName(Enum):
 
 
 def fit(
-    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or XLSX file, one row per example.")],
+    table: Annotated[
+        Path, typer.Argument(help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example.")
+    ],
     target: Annotated[str, typer.Option(help="Name of the column to predict.")],
     task: Annotated[Task, typer.Option(help="Whether it is a class or a number.")] = Task.auto,
     recipe: Annotated[

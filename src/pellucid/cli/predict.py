@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit' or pellucid.save.")],
     table: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet or XLSX file with the columns of the training table.")
+        Path, typer.Argument(help="CSV, TSV, Parquet, Feather or XLSX file with the columns of the training table.")
     ],
     out: Annotated[Path | None, typer.Option(help="CSV file to write; without it, standard output.")] = None,
     interval: Annotated[

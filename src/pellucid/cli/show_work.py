@@ -17,7 +17,7 @@ Format = StrEnum("Format", FORMATS)  # type: ignore[misc]  # mypy wants a litera
 
 
 def show_work(
-    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or XLSX file with a few rows.")],
+    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Feather or XLSX file with a few rows.")],
     target: Annotated[str | None, typer.Option(help="Name of the column to explain; none for clusters.")] = None,
     method: Annotated[
         str, typer.Option(help="The method to work by hand: its class in small letters, such as lasso or gaussian-nb.")

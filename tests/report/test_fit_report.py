@@ -308,7 +308,6 @@ def test_an_ensemble_tells_what_drives_it_and_explains_rows():
     story = TreeStory(
         examples=(ExampleRow("yes", "no", reasons=(Reason("age", "41", 0.5), Reason("city", "Bern", -0.25))),),
         drivers=(Reason("age", "", 0.4), Reason("city", "", 0.1)),
-        expected=0.1,
         event="the log odds of yes",
     )
     page = page_of(class_result(story=story))

@@ -20,29 +20,16 @@ from pellucid.ensemble import (
 )
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier, shapley_values
 from pellucid.tree.explaining.shapley import _expected_values, _outputs, _summed
-from pellucid.tree.packed_trees import PackedTrees, join_trees
+from pellucid.tree.packed_trees import join_trees
 from pellucid.tree.tree_reading import way_down
+from tests.tree.test_packed_trees import packed as packed_tree
 
 seeds = pytest.mark.parametrize("seed", range(4))
 
 
 def packed(model):
     """Return a fitted tree of scikit-learn as a pack."""
-    tree, n = model.tree_, model.tree_.node_count
-    return PackedTrees(
-        starts=np.array([0, n]),
-        children_left=tree.children_left.astype(np.int32),
-        children_right=tree.children_right.astype(np.int32),
-        feature=tree.feature.astype(np.int32),
-        threshold=tree.threshold.copy(),
-        missing_go_to_left=np.asarray(tree.missing_go_to_left, dtype=np.uint8),
-        category_row=np.full(n, -1, dtype=np.int32),
-        left_categories=np.zeros((0, 1), dtype=np.uint32),
-        impurity=tree.impurity.copy(),
-        n_node_samples=tree.n_node_samples.astype(np.int64),
-        weighted_n_node_samples=tree.weighted_n_node_samples.copy(),
-        value=tree.value.copy(),
-    )
+    return packed_tree(model.tree_)
 
 
 def known_only(tree, x, S, node=0):

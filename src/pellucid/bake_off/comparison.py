@@ -181,14 +181,12 @@ class _Comparison:
 
     def _score(self, contestant: Contestant, outcomes: list[_Outcome]) -> MethodScore:
         balanced = [outcome.balanced for outcome in outcomes]
-        mean_seconds = float(np.mean([outcome.seconds for outcome in outcomes]))
-        pace = self.paces.get(contestant.name, Pace(outcomes[0].n_rows, mean_seconds, contestant.growth))
         return MethodScore(
             contestant,
             np.array([outcome.error for outcome in outcomes]),
             np.array(balanced) if self.splits.is_classification else None,
             float(np.mean([outcome.n_coefficients for outcome in outcomes])),
-            pace,
+            self.paces[contestant.name],
             outcomes[0].spread,
         )
 

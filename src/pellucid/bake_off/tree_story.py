@@ -70,8 +70,6 @@ class TreeStory:
     examples: tuple[ExampleRow, ...] = ()
     drivers: tuple[Reason, ...] = ()
     """The mean size of what each column adds to a prediction, the largest first."""
-    expected: float | None = None
-    """What the reasons of the examples start from."""
     event: str = ""
     """What the sums stand for, such as the log odds of a class."""
     gap: str = ""
@@ -91,12 +89,13 @@ def tell_trees(
         return TreeStory()
     names = readable_names(model[:-1].get_feature_names_out(), columns)
     rows = np.asarray(model[:-1].transform(X), dtype=np.float64)
+    words = _words_by_column(model[0], len(names))
     if trees.n_trees == 1 and not hasattr(method, "baseline_"):
-        story = _tell_tree(method, names, _words_by_column(model[0], len(names)), rows, y)
+        story = _tell_tree(method, names, words, rows, y)
         if learning is None or not story.nodes or not is_classifier(method):
             return story
         return replace(story, gap=_gap_to_best(method, np.asarray(model[:-1].transform(learning[0])), learning[1]))
-    return _tell_ensemble(method, names, _words_by_column(model[0], len(names)), rows, y)
+    return _tell_ensemble(method, names, words, rows, y)
 
 
 def _tell_tree(method: Any, names: Sequence[str], words: Sequence[list[str]], rows: Array, y: Array) -> TreeStory:
@@ -144,7 +143,7 @@ def _tell_ensemble(method: Any, names: Sequence[str], words: Sequence[list[str]]
         return TreeStory()
     some = np.sort(np.random.default_rng(0).permutation(len(rows))[:n_rows])
     found = shapley_values(method, rows[some])
-    values, expected, event = found.values, found.expected, "the prediction"
+    values, event = found.values, "the prediction"
     if values.ndim == 3:  # of several classes, the one that the model says
         said = found.predictions.argmax(axis=1)
         values = values[np.arange(n_rows), :, said]
@@ -159,7 +158,7 @@ def _tell_ensemble(method: Any, names: Sequence[str], words: Sequence[list[str]]
         order = np.argsort(-np.abs(values[i]), kind="stable")[:MOST_REASONS]
         reasons = tuple(Reason(names[j], _value(rows[some[i], j], words[j]), float(values[i, j])) for j in order)
         examples.append(ExampleRow(_text(prediction), _text(y[some[i]]), reasons=reasons))
-    return TreeStory((), tuple(examples), drivers, float(np.ravel(expected)[-1]), event)
+    return TreeStory((), tuple(examples), drivers, event)
 
 
 def _words_by_column(prepare: Any, n_columns: int) -> list[list[str]]:
@@ -177,7 +176,7 @@ def _frequent(known: Array, rare: Array | None) -> list[str]:
     """Return the words in the order of their codes; rare ones share the last."""
     if rare is None:
         return [str(word) for word in known]
-    return [*(str(word) for i, word in enumerate(known) if i not in set(rare.tolist())), "rare words"]
+    return [*map(str, np.delete(known, rare)), "rare words"]
 
 
 def _in_words(condition: Condition, words: Sequence[list[str]]) -> Condition:

@@ -85,8 +85,8 @@ class PackedTrees:
         nodes = slice(self.starts[first], self.starts[last])
         parts: dict[str, Any] = {name: getattr(self, name)[nodes] for name in PER_NODE}
         rows = parts["category_row"]
-        before = int((self.category_row[: nodes.start] != NO_CATEGORIES).sum())
-        count = int((rows != NO_CATEGORIES).sum())
+        own = rows[rows != NO_CATEGORIES]
+        before, count = (int(own[0]) if len(own) else 0), len(own)  # rows are used in order, each once
         if before:
             parts["category_row"] = np.where(rows == NO_CATEGORIES, rows, rows - before).astype(np.int32)
         return PackedTrees(

@@ -240,9 +240,9 @@ class Replay:
                 number = t * setting.n_outputs + k
                 start = int(trees.starts[number])
                 wanted = sampled[(sampled >= start) & (sampled < trees.starts[number + 1])] - start
-                self.replay_tree(trees.tree(number), before, raw, k, keys, wanted)
+                tree = trees.tree(number)
+                self.replay_tree(tree, before, raw, k, keys, wanted)
                 if held is not None and setting.held_out is not None:
-                    tree = trees.tree(number)
                     held[k] += tree.value[plain_leaves(tree, setting.held_out[0]), 0, 0]
             self.note_losses(raw, held)
 

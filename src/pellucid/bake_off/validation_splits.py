@@ -10,11 +10,14 @@ import numpy as np
 import pandas as pd
 
 from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.measures import Measure, measure_for
 from pellucid.core.types import Array
 from pellucid.tables.understanding import Columns
 
 MOST_KEPT_NUMBERS = 60_000_000
 """Prepared splits with more numbers than this in all are made again for every method."""
+USUAL = Measure("usual", None)
+"""Stands for the usual measure of the task."""
 ONLY_HEAT = -1
 """Stands for the place of a split where a heat is kept."""
 
@@ -28,6 +31,8 @@ class Fold:
     y_train: Array
     y_validation: Array
     seconds: float
+    weights_train: Array | None = None
+    weights_validation: Array | None = None
 
 
 @dataclass
@@ -40,8 +45,15 @@ class ValidationSplits:
     splits: list[tuple[Array, Array]]
     is_classification: bool
     seed: int = 0
+    measure: Measure = USUAL
+    """What counts as an error."""
+    weights: Array | None = None
     _prepared_for: Any = None
     _folds: dict[int, Fold] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.measure is USUAL:
+            self.measure = measure_for(None, self.y, is_classification=self.is_classification, weighted=False)
 
     @property
     def n_training(self) -> int:
@@ -73,4 +85,6 @@ class ValidationSplits:
         inside = self.X.iloc[train]
         transformer = contestant.prepare(self.columns, inside)
         X_train, X_validation = transformer.fit_transform(inside), transformer.transform(self.X.iloc[validation])
-        return Fold(X_train, X_validation, self.y[train], self.y[validation], time.monotonic() - start)
+        seconds = time.monotonic() - start
+        weights = (None, None) if self.weights is None else (self.weights[train], self.weights[validation])
+        return Fold(X_train, X_validation, self.y[train], self.y[validation], seconds, *weights)

@@ -55,8 +55,8 @@ class TestVault:
 
     Attributes
     ----------
-    learning_rows : ndarray
-        Positions of the rows to learn from among those given.
+    learning_rows, test_rows : ndarray
+        Positions, among the rows given, of those to learn from and of those in the vault (none if they are your own).
 
     Examples
     --------
@@ -92,19 +92,19 @@ class TestVault:
         rows = np.arange(len(y))
         if test is not None:
             check_consistent_length(*test)
-            self.learning_rows, locked = rows, np.empty(0, dtype=np.intp)
+            self.learning_rows, self.test_rows = rows, np.empty(0, dtype=np.intp)
         elif order is not None:
-            self.learning_rows, locked = latest_apart(order, test_size)
+            self.learning_rows, self.test_rows = latest_apart(order, test_size)
         elif groups is not None:
             n_parts = max(2, round(1 / test_size))
             folds = group_folds(groups, y, n_parts, by_class=by_class, random_state=random_state)
-            self.learning_rows, locked = folds[0]
+            self.learning_rows, self.test_rows = folds[0]
         else:
-            self.learning_rows, locked = train_test_split(
+            self.learning_rows, self.test_rows = train_test_split(
                 rows, test_size=test_size, stratify=y if by_class else None, random_state=random_state
             )
         self._learning: tuple[Data, Data] = _rows_of(X, y, self.learning_rows)
-        self._test: tuple[Data, Data] = _rows_of(X, y, locked) if test is None else test
+        self._test: tuple[Data, Data] = _rows_of(X, y, self.test_rows) if test is None else test
         self._log: list[Opening] = []
 
     @property

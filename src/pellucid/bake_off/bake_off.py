@@ -16,11 +16,13 @@ from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, lea
 from pellucid.bake_off.comparison import NO_TIME, REFITS, REPORT_SECONDS, Stage, Untried, compare
 from pellucid.bake_off.contestants import Contestant, contestants_for
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
-from pellucid.bake_off.judgement import Judgement, judge
+from pellucid.bake_off.judgement import Judgement, Rows, judge
 from pellucid.bake_off.leakage import find_leaks
 from pellucid.bake_off.learned import Learned, baseline_answers, has_learned
 from pellucid.bake_off.learning_curve import draw_curve, fit_weighted, more_flexible
+from pellucid.bake_off.linear_story import tell_linear
 from pellucid.bake_off.measures import Measure, measure_for
+from pellucid.bake_off.notable_rows import notable_rows
 from pellucid.bake_off.options import (
     Options,
     RowFacts,
@@ -33,7 +35,7 @@ from pellucid.bake_off.options import (
 from pellucid.bake_off.result import BakeOffResult, Plan
 from pellucid.bake_off.row_order import cautions_on_rows
 from pellucid.bake_off.scores import MethodScore, best_of, choose
-from pellucid.bake_off.tree_story import tell_trees
+from pellucid.bake_off.tree_story import TreeStory, tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
@@ -214,7 +216,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     judgement = judge(learned, learning, test, **options, **judged)
     learned_something = _ask_whether_learned(table, judgement, chosen, scores)
     shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options))
-    story = _in_time(budget, lambda: tell_trees(learned, columns, *test, learning))
+    story = _in_time(budget, lambda: _tell(learned, table, test, judgement))
     curves = _in_time(budget, lambda: effects(model, table.X))
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, seed=plan.seed)
@@ -347,6 +349,15 @@ def _fit(
         warnings.simplefilter("always")
         model = fit_weighted(contestant.pipeline(columns, X), X, y, facts.weights)
     return model, list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _tell(model: Pipeline, table: VaultedTable, test: Rows, judgement: Judgement) -> TreeStory:
+    """Return what trees, or linear methods, say for themselves, told on rows kept aside."""
+    notable, learning = notable_rows(judgement), table.vault.learning
+    story = tell_trees(model, table.columns, *test, learning, notable)
+    return (
+        story if story != TreeStory() else tell_linear(model, table.columns, *test, learning[0], table.parts(), notable)
+    )
 
 
 def _ask_whether_learned(

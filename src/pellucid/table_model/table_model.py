@@ -15,6 +15,8 @@ from pellucid.table_model.class_scores import best_inverse_temperature, class_sc
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
 from pellucid.table_model.seen_table import SeenTable
+from pellucid.tables.dates import DATES
+from pellucid.tables.understanding import TEXT
 
 
 def _has_probabilities(model: TableModel) -> bool:
@@ -84,10 +86,16 @@ class TableModel(Pipeline):
         return None if errors is None or judged is None else errors.coverage(judged, level)
 
     def remember(self, read: pd.DataFrame, said: Array) -> Self:
-        """Keep what the table that was learned from looks like, and predictions for rows held out."""
-        column = pd.Series(said if said.dtype.kind == "f" else said.astype(str).astype(object))
-        self.seen_ = SeenTable.of(read).and_also(SeenTable.of(pd.DataFrame({self.prediction_name: column})))
+        """Keep what the table looks like, dates and texts aside, which are new every time; and some predictions."""
+        parts = [name for name, kind in self[0].kinds.items() if kind not in DATES and kind != TEXT]
+        predictions = pd.DataFrame({self.prediction_name: self.said_as_seen(said)})
+        self.seen_ = SeenTable.of(read[parts]).and_also(SeenTable.of(predictions))
         return self
+
+    @staticmethod
+    def said_as_seen(said: Array) -> Array:
+        """Return predictions as a column: numbers as they are, classes as words."""
+        return said if said.dtype.kind == "f" else said.astype(str).astype(object)
 
     @property
     def prediction_name(self) -> str:

@@ -11,7 +11,7 @@ from pellucid.kinds.arrays import Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup
 from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.plain import OneOf, Text, Whole
-from pellucid.kinds.usual import INPUTS
+from pellucid.kinds.usual import FLAG, INPUTS
 from pellucid.tables.understanding import KINDS
 
 
@@ -25,6 +25,13 @@ def _check_steps(model: Any) -> None:
         raise SchemaError(f"thresholds_ must have {model.n_features_in_} entries, got {len(model.thresholds_)}.")
     if any((np.diff(edges) <= 0).any() for edges in model.thresholds_):
         raise SchemaError("thresholds_ of StepFeatures must rise.")
+
+
+def _check_words(model: Any) -> None:
+    if len(model.words_) != model.n_features_in_:
+        raise SchemaError(f"words_ must have {model.n_features_in_} entries, got {len(model.words_)}.")
+    if any((words[1:] <= words[:-1]).any() for words in model.words_):
+        raise SchemaError("words_ of WordEncoder must rise.")
 
 
 SCHEMAS = (
@@ -46,5 +53,22 @@ SCHEMAS = (
         parameters={"n_steps": Whole(low=1)},
         attributes=INPUTS | {"thresholds_": Items(Numbers((None,), ("float64",)))},
         rebuild=_check_steps,
+    ),
+    Schema(
+        "WordEncoder",
+        "pellucid.tables.word_encoder",
+        parameters={
+            "max_words": Whole(low=2),
+            "min_frequency": Whole(low=1),
+            "indicators": FLAG,
+            "sparse_output": FLAG,
+        },
+        attributes={
+            "n_features_in_": Whole(low=1, size="n_features"),
+            "feature_names_in_": Texts("n_features"),
+            "words_": Items(Texts()),
+            "has_rare_": Numbers(("n_features",), ("bool",)),
+        },
+        rebuild=_check_words,
     ),
 )

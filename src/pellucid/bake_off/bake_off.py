@@ -11,13 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.pipeline import Pipeline
 
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
 from pellucid.bake_off.comparison import NO_TIME, REFITS, REPORT_SECONDS, Stage, Untried, compare
-from pellucid.bake_off.contestants import Contestant, contestants_for
+from pellucid.bake_off.contestants import contestants_for
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
-from pellucid.bake_off.judgement import judge
+from pellucid.bake_off.judgement import Judgement, judge
 from pellucid.bake_off.leakage import find_leaks
 from pellucid.bake_off.result import BakeOffResult, Plan
 from pellucid.bake_off.scores import MethodScore, best_of, choose
@@ -35,6 +34,8 @@ from pellucid.model_selection import (
     TrainValidationTest,
     error_against_size,
 )
+from pellucid.table_model import TableModel
+from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import Columns, Target, choose_target, understand
@@ -144,11 +145,11 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
 
     tell("the final fit")
     n_rows = _affordable_rows(chosen, len(table.X), budget)
-    model, warned = _fit(chosen.contestant, columns, *_some_rows(table.X, target.values, n_rows, plan.seed))
+    model, warned = _fit(chosen, columns, *_some_rows(table.X, target.values, n_rows, plan.seed))
     if n_rows < len(table.X):
         warned.append(learned_from_part(n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
-    learned, _ = _fit(chosen.contestant, columns, *_some_rows(*learning, n_rows, plan.seed))
+    learned, _ = _fit(chosen, columns, *_some_rows(*learning, n_rows, plan.seed))
     test = vault.open(f"final estimate of {chosen.name}")
     judgement = judge(learned, learning, test, **options)
     shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options))
@@ -159,7 +160,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     weights, intercept = coefficients(model, columns)
     leaks = find_leaks(*learning, **options)
     return BakeOffResult(
-        model=Pipeline([("columns", table.reader), *model.steps]),
+        model=_table_model(table, model, judgement),
         table=frame,
         target=target,
         columns=columns,
@@ -237,12 +238,23 @@ def _some_rows(X: pd.DataFrame, y: Array, n_rows: int, seed: int) -> tuple[pd.Da
     return X.iloc[rows], y[rows]
 
 
-def _fit(contestant: Contestant, columns: Columns, X: pd.DataFrame, y: Array) -> tuple[Pipeline, list[str]]:
-    """Return the method fitted, and what it warned of."""
+def _fit(chosen: MethodScore, columns: Columns, X: pd.DataFrame, y: Array) -> tuple[TableModel, list[str]]:
+    """Return the method fitted, with what rows held out told about its errors, and what it warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = contestant.pipeline(columns, X).fit(X, y)
+        model = TableModel(chosen.contestant.pipeline(columns, X).fit(X, y).steps)
+    if chosen.held_out is not None:
+        model.learn_errors(chosen.held_out)
     return model, list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -> TableModel:
+    """Return the model with the reader of tables as its first step, and all that was found out about it."""
+    whole = TableModel([("columns", table.reader), *model.steps])
+    whole.target_ = table.target.name
+    whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
+    whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
+    return whole.remember(table.X, judgement.predicted)
 
 
 def _in_time(budget: Budget, work: Callable[[], Result]) -> Result | str:

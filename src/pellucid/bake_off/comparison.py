@@ -21,7 +21,9 @@ from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore, best_of
 from pellucid.bake_off.validation_splits import Fold, ValidationSplits
 from pellucid.core.budget import Budget
+from pellucid.core.types import Array
 from pellucid.model_selection.recipes import split_error
+from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.understanding import Columns
 
 REFITS = 2.6
@@ -142,7 +144,7 @@ class _Comparison:
         return score if score is not None else CUT_SHORT[cut_by]
 
     def _heat(self, contestant: Contestant, n_rows: int) -> MethodScore:
-        outcome = _measure(contestant, self.splits.heat(contestant, n_rows), self.splits.columns)
+        outcome = self._measure(contestant, self.splits.heat(contestant, n_rows))
         pace = Pace(outcome.n_rows, outcome.seconds, contestant.growth).after(self.paces.get(contestant.name))
         self.paces[contestant.name] = pace
         self.done += 1
@@ -157,7 +159,7 @@ class _Comparison:
             return NO_TIME
         outcomes: list[_Outcome] = []
         for index in range(n_splits):
-            outcomes.append(_measure(contestant, self.splits.fold(contestant, index), self.splits.columns))
+            outcomes.append(self._measure(contestant, self.splits.fold(contestant, index)))
             self.paces[contestant.name] = Pace(outcomes[-1].n_rows, outcomes[-1].seconds, contestant.growth)
             self._tell(contestant.name, index + 1, before)
             if not self._affords(n_splits - index - 1, outcomes[-1].seconds):
@@ -188,7 +190,11 @@ class _Comparison:
             float(np.mean([outcome.n_coefficients for outcome in outcomes])),
             self.paces[contestant.name],
             outcomes[0].spread,
+            held_out=HeldOut.joined([outcome.held_out for outcome in outcomes]),
         )
+
+    def _measure(self, contestant: Contestant, fold: Fold) -> _Outcome:
+        return _measure(contestant, fold, self.splits.columns, self.splits.classes)
 
     def _take(self, name: str, score: MethodScore | str) -> None:
         if isinstance(score, MethodScore):
@@ -212,25 +218,28 @@ class _Outcome:
     n_coefficients: int
     seconds: float
     n_rows: int
+    held_out: HeldOut
 
 
-def _measure(contestant: Contestant, fold: Fold, columns: Columns) -> _Outcome:
+def _measure(contestant: Contestant, fold: Fold, columns: Columns, classes: Array | None) -> _Outcome:
     start = time.monotonic()
     method = contestant.method(columns).fit(fold.X_train, fold.y_train)
     predicted = np.asarray(method.predict(fold.X_validation))
     seconds = fold.seconds + time.monotonic() - start
-    is_classification = fold.y_train.dtype.kind != "f"
+    is_classification = classes is not None
     error = split_error(fold.y_validation, predicted, is_classification)
     losses = predicted != fold.y_validation if is_classification else np.square(predicted - fold.y_validation)
     spread = float(np.std(losses, ddof=1) / np.sqrt(len(losses))) if len(losses) > 1 else 0.0
     balanced = float("nan")
-    if is_classification:
+    if classes is not None:
         present = np.unique(fold.y_validation)
         balanced = float(recall_score(fold.y_validation, predicted, labels=present, average="macro", zero_division=0.0))
+        held_out = HeldOut.of_classes(method, fold.X_validation, fold.y_validation, classes)
     else:
+        held_out = HeldOut.of_numbers(fold.y_validation, predicted)
         error = float(np.sqrt(error))
         spread = spread / (2 * error) if error > 0 else 0.0
-    return _Outcome(error, spread, balanced, _size_of(method), seconds, len(fold.y_train))
+    return _Outcome(error, spread, balanced, _size_of(method), seconds, len(fold.y_train), held_out)
 
 
 def _size_of(method: object) -> int:

@@ -9,6 +9,7 @@ from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.pace import Pace
 from pellucid.core.types import Array
 from pellucid.model_selection.recipes import chosen_by, standard_error
+from pellucid.table_model.held_out import HeldOut
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class MethodScore:
     """The standard error of the error of a single split."""
     is_from_heat: bool = False
     """Whether it was compared on part of the rows only."""
+    held_out: HeldOut | None = None
+    """What it said about rows that it had not learned from, of all splits."""
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,11 @@ class ValidationSplits:
     def n_training(self) -> int:
         """Training rows of the first split."""
         return len(self.splits[0][0])
+
+    @cached_property
+    def classes(self) -> Array | None:
+        """All classes, in order; None for numbers."""
+        return np.unique(self.y) if self.is_classification else None
 
     def fold(self, contestant: Contestant, index: int) -> Fold:
         """Return a split prepared for a method."""

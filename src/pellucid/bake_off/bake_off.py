@@ -193,8 +193,8 @@ def _understand(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> Vaulte
     if len(rows) < fewest:
         raise TableError(f"table must have at least {fewest} rows with a target, got {len(rows)}. Add rows.")
     columns = understand(rows, name)
-    reader = ColumnReader(dict(columns.kinds)).fit(rows, target.values)
-    X = reader.transform(rows)
+    reader = ColumnReader(dict(columns.kinds))
+    X = reader.fit_transform(rows, target.values)
     vault = TestVault(X, target.values, test_size=TEST_SHARE, random_state=plan.seed)
     return VaultedTable(target, columns, reader, X, vault)
 

@@ -25,6 +25,7 @@ from pellucid.tables.understanding import (
     REGRESSION,
     class_labels,
     guess_task,
+    known_spellings,
     number_values,
     numbers_if_written,
 )
@@ -83,7 +84,7 @@ def training_target(model: Any, frame: pd.DataFrame, target: str) -> tuple[Array
     if guess_task(column)[0] == REGRESSION and model.classes_.dtype.kind == "f":
         labels = column.to_numpy(dtype=np.float64)
     else:
-        labels = class_labels(column, target)
+        labels = known_spellings(class_labels(column, target), model.classes_)
     known = np.isin(labels, model.classes_)
     if not known.any():
         shown = ", ".join(str(label) for label in model.classes_[:5])

@@ -31,6 +31,13 @@ def _check_steps(model: Any) -> None:
         raise SchemaError("thresholds_ of StepFeatures must rise.")
 
 
+def _check_words(model: Any) -> None:
+    if len(model.words_) != model.n_features_in_:
+        raise SchemaError(f"words_ must have {model.n_features_in_} entries, got {len(model.words_)}.")
+    if any((words[1:] <= words[:-1]).any() for words in model.words_):
+        raise SchemaError("words_ of WordEncoder must rise.")
+
+
 def _fault_in_errors(errors: ErrorQuantiles) -> str:
     if len(errors.errors) != len(errors.predicted) or not len(errors.errors):
         return f"there are {len(errors.errors)} errors of {len(errors.predicted)} predictions"
@@ -96,5 +103,22 @@ SCHEMAS = (
         parameters={"n_steps": Whole(low=1)},
         attributes=INPUTS | {"thresholds_": Items(Numbers((None,), ("float64",)))},
         rebuild=_check_steps,
+    ),
+    Schema(
+        "WordEncoder",
+        "pellucid.tables.word_encoder",
+        parameters={
+            "max_words": Whole(low=2),
+            "min_frequency": Whole(low=1),
+            "indicators": FLAG,
+            "sparse_output": FLAG,
+        },
+        attributes={
+            "n_features_in_": Whole(low=1, size="n_features"),
+            "feature_names_in_": Texts("n_features"),
+            "words_": Items(Texts()),
+            "has_rare_": Numbers(("n_features",), ("bool",)),
+        },
+        rebuild=_check_words,
     ),
 )

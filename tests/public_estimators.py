@@ -8,6 +8,7 @@ from inspect import isabstract, isclass
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.pipeline import Pipeline
 
 import pellucid
 from pellucid.core.cards import all_cards
@@ -15,7 +16,7 @@ from pellucid.core.estimator import CertifiedEstimator
 
 
 def public_estimators():
-    """Return every estimator class that a family exports, by name."""
+    """Return every estimator class that a family exports, by name; a pipeline is what its steps are."""
     found = {}
     for info in pkgutil.iter_modules(pellucid.__path__):
         if not info.ispkg:
@@ -23,7 +24,11 @@ def public_estimators():
         package = import_module(f"pellucid.{info.name}")
         for name in getattr(package, "__all__", ()):
             kind = getattr(package, name)
-            if isclass(kind) and issubclass(kind, BaseEstimator) and not isabstract(kind):
+            if (
+                isclass(kind)
+                and issubclass(kind, BaseEstimator)
+                and not (isabstract(kind) or issubclass(kind, Pipeline))
+            ):
                 found[name] = kind
     return dict(sorted(found.items()))
 

@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from pellucid.files.writing import model_bytes
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.step_features import StepFeatures
+from pellucid.tables.word_encoder import WordEncoder
 from tests.public_estimators import public_estimators
 
 TEXTS = ["a plain text", "another text", "что-то другое"]
@@ -80,6 +81,7 @@ def fitted_transformers() -> dict[str, tuple[Any, Any]]:
         "TfidfTransformer": (TfidfTransformer().fit(np.abs(X)), np.abs(X)),
         "TfidfVectorizer": (TfidfVectorizer(max_features=3).fit(TEXTS), TEXTS),
         "ColumnReader": (ColumnReader({"length": "number", "maker": "words"}).fit(frame), frame.assign(maker="b&w")),
+        "WordEncoder": (WordEncoder(2, indicators=True).fit(makers), makers),
         "StepFeatures": (StepFeatures(4).fit(X), X),
         "PolynomialFeatures": (PolynomialFeatures((1, 3), include_bias=False).fit(X), X),
         "ColumnTransformer": (preparation().fit(frame), frame),

@@ -29,6 +29,8 @@ def spoiled(name, spoil, tmp_path):
         ("OneHotEncoder", lambda m: m._infrequent_indices.__setitem__(0, np.array([5])), "must rise and stay below 3"),
         ("OrdinalEncoder", lambda m: m._infrequent_indices.__setitem__(0, np.array([5])), "must rise and stay below 3"),
         ("OrdinalEncoder", lambda m: m.categories_.__setitem__(0, np.array([1.0, np.nan, 2.0])), "must have no gaps"),
+        ("WordEncoder", lambda m: m.words_.append(m.words_[0]), "words_ must have 1 entries"),
+        ("WordEncoder", lambda m: m.words_.__setitem__(0, np.array(["b", "a"])), "words_ of WordEncoder must rise"),
         ("SimpleImputer", lambda m: setattr(m, "indicator_", None), "indicator_ of SimpleImputer must be"),
         ("MissingIndicator", lambda m: setattr(m, "features_", np.array([9])), "must be below 2"),
     ],

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from pellucid.tables import TableError, choose_target
+from pellucid.tables.understanding import known_spellings
 
 
 def chosen(values, task="auto"):
@@ -14,7 +15,7 @@ def chosen(values, task="auto"):
 @pytest.mark.parametrize(
     ("values", "task", "reason", "dtype"),
     [
-        (["no", "yes"] * 10, "classification", "its values are words", object),
+        (["no", "yes"] * 10, "classification", "its values are words", "<U3"),
         ([True, False] * 10, "classification", "its values are yes or no", bool),
         ([0, 1, 2, 3] * 5, "classification", "only 4 different values, all whole numbers", np.int64),
         ([0.0, 1.0, None, 2.0] * 6, "classification", "only 3 different values", np.int64),
@@ -70,3 +71,24 @@ def test_a_target_that_cannot_be_learned_is_one_sentence(values, task, sentence)
 def test_a_target_that_is_not_there_is_refused_with_the_columns_that_are():
     with pytest.raises(TableError, match=r"one of the columns \['x'\], got 'y'"):
         choose_target(pd.DataFrame({"x": [1]}), "y")
+
+
+def test_spellings_of_a_class_are_joined_with_a_note_unless_all_is_left_as_it_is():
+    frame = pd.DataFrame({"y": ["Yes", "yes ", "Yes", "no"] * 10})
+    target = choose_target(frame, "y")
+    assert sorted(set(target.values)) == ["Yes", "no"]
+    assert target.notes == ("Classes of y that differ by blanks or case only were joined: 'Yes', 'yes '.",)
+    assert sorted(set(choose_target(frame, "y", coerce=False).values)) == ["Yes", "no", "yes "]
+
+
+def test_new_spellings_are_known_by_what_was_learned():
+    known = np.array(["New York", "Rome"])
+    labels = known_spellings(np.array([" new  york", "Rome", "Oslo"]), known)
+    assert labels.tolist() == ["New York", "Rome", "Oslo"]
+
+
+def test_prices_are_numbers_with_a_note_unless_all_is_left_as_it_is():
+    frame = pd.DataFrame({"y": [f"${price}.50" for price in range(20)] * 5})
+    assert choose_target(frame, "y").task == "regression"
+    assert choose_target(frame, "y").notes == ("y was read as numbers, though it is written as texts.",)
+    assert choose_target(frame, "y", coerce=False).task == "classification"

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from pellucid.tables import TableError, understand
+from pellucid.tables.column_reader import ColumnReader
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -94,3 +95,18 @@ def test_a_table_without_a_usable_column_is_refused_with_the_reasons():
         understand(pd.DataFrame({"x": [1] * N, "y": range(N)}), "y")
     with pytest.raises(TableError, match="there is no other column"):
         understand(pd.DataFrame({"y": range(N)}), "y")
+
+
+def test_words_that_differ_by_blanks_or_case_are_joined():
+    frame = pd.DataFrame({"city": ["Bern", "bern ", "Basel", "BERN"], "y": 0})
+    columns = understand(frame, "y")
+    assert columns.kinds == {"city": "words, blanks and case aside"}
+    read = ColumnReader(dict(columns.kinds)).fit_transform(frame)
+    assert read["city"].tolist() == ["bern", "bern", "basel", "bern"]
+
+
+def test_nothing_is_read_into_texts_if_so_asked():
+    frame = pd.DataFrame({"price": ["$1", "$2", "$1", "$2"], "when": ["2024-01-01", "2024-01-02"] * 2, "y": 0})
+    frame["city"] = ["Bern", "bern", "Basel", "Bern"]
+    frame["paid"] = ["yes", "no", "yes", "no"]
+    assert set(understand(frame, "y", coerce=False).kinds.values()) == {"words"}

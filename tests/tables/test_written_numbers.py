@@ -6,6 +6,7 @@ import pytest
 
 from pellucid.tables import choose_target, understand
 from pellucid.tables.column_reader import ColumnReader
+from pellucid.tables.distinct import distinct
 from pellucid.tables.written_numbers import DURATION, WITH_COMMA, WITH_POINT, read_written, written_kind
 
 
@@ -28,7 +29,7 @@ from pellucid.tables.written_numbers import DURATION, WITH_COMMA, WITH_POINT, re
 )
 def test_written_numbers_are_read(texts, kind, numbers):
     column = pd.Series(texts)
-    assert written_kind(column) == kind
+    assert written_kind(distinct(column)) == kind
     np.testing.assert_array_equal(read_written(column, kind), numbers)
 
 
@@ -46,7 +47,7 @@ def test_written_numbers_are_read(texts, kind, numbers):
     ],
 )
 def test_what_is_no_number_stays_words(texts):
-    assert written_kind(pd.Series(texts)) is None
+    assert written_kind(distinct(pd.Series(texts))) is None
 
 
 def test_a_column_of_prices_is_understood_and_read():

@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import Pipeline
 
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
 from pellucid.bake_off.comparison import NO_TIME, REFITS, REPORT_SECONDS, Stage, Untried, compare
-from pellucid.bake_off.contestants import Contestant, contestants_for
+from pellucid.bake_off.contestants import contestants_for
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
 from pellucid.bake_off.judgement import Judgement, Rows, judge
 from pellucid.bake_off.leakage import find_leaks
@@ -49,6 +48,10 @@ from pellucid.model_selection import (
     TrainValidationTest,
 )
 from pellucid.model_selection.row_parts import Split
+from pellucid.table_model import TableModel
+from pellucid.table_model.class_scores import costs_of_threshold, probabilities
+from pellucid.table_model.error_quantiles import ErrorQuantiles
+from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import Columns, Target, choose_target
@@ -202,16 +205,18 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     tell("the final fit")
     n_rows = _affordable_rows(chosen, len(table.X), budget)
     rows = _some_rows(len(table.X), n_rows, plan.seed)
-    model, warned = _fit(chosen.contestant, columns, table.X, target.values, table.facts, rows)
+    model, warned = _fit(chosen, table, table.X, target.values, table.facts, rows)
     if n_rows < len(table.X):
         warned.append(learned_from_part(n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
     learned = model
     if not table.has_own_test:
         rows = _some_rows(len(learning[1]), n_rows, plan.seed)
-        learned, _ = _fit(chosen.contestant, columns, *learning, table.learning_facts, rows)
+        learned, _ = _fit(chosen, table, *learning, table.learning_facts, rows)
     test = vault.open(f"final estimate of {chosen.name}")
-    threshold = None if chosen.chances is None else table.measure.best_threshold(*chosen.chances)
+    threshold = _threshold(table.measure, learned, chosen)
+    for one in (model, learned):
+        one.costs_ = _costs_of(table.measure, threshold, one)
     judged: dict[str, Any] = {"measure": table.measure, "facts": table.test_facts, "threshold": threshold}
     judgement = judge(learned, learning, test, **options, **judged)
     learned_something = _ask_whether_learned(table, judgement, chosen, scores)
@@ -223,7 +228,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     weights, intercept = coefficients(model, columns)
     leaks = find_leaks(*learning, **options)
     return BakeOffResult(
-        model=Pipeline([("columns", table.reader), *model.steps]),
+        model=_table_model(table, model, judgement),
         table=frame,
         target=target,
         columns=columns,
@@ -265,8 +270,8 @@ def _understand(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> Vaulte
     if len(rows) < fewest:
         raise TableError(f"table must have at least {fewest} rows with a target, got {len(rows)}. Add rows.")
     columns = understood(rows, name, options)
-    reader = ColumnReader(dict(columns.kinds)).fit(rows, target.values)
-    X = reader.transform(rows)
+    reader = ColumnReader(dict(columns.kinds))
+    X = reader.fit_transform(rows, target.values)
     facts = row_facts(rows, options)
     task_is = {"is_classification": target.is_classification, "weighted": facts.weights is not None}
     measure = measure_for(options.metric, target.values, **task_is)
@@ -340,18 +345,44 @@ def _some_rows(n_all: int, n_rows: int, seed: int) -> Array:
 
 
 def _fit(
-    contestant: Contestant, columns: Columns, X: pd.DataFrame, y: Array, facts: RowFacts, rows: Array
-) -> tuple[Pipeline, list[str]]:
-    """Return the method fitted to some rows, and what it warned of."""
+    chosen: MethodScore, table: VaultedTable, X: pd.DataFrame, y: Array, facts: RowFacts, rows: Array
+) -> tuple[TableModel, list[str]]:
+    """Return the method fitted to some rows, with what rows held out told about its errors, and what it warned of."""
     if len(rows) < len(y):
         X, y, facts = X.iloc[rows], y[rows], facts.of(rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = fit_weighted(contestant.pipeline(columns, X), X, y, facts.weights)
+        model = TableModel(fit_weighted(chosen.contestant.pipeline(table.columns, X), X, y, facts.weights).steps)
+    if chosen.held_out is not None:
+        model.learn_errors(_of_its_classes(chosen.held_out, table.measure, model))
     return model, list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
-def _tell(model: Pipeline, table: VaultedTable, test: Rows, judgement: Judgement) -> TreeStory:
+def _of_its_classes(found: HeldOut, measure: Measure, model: TableModel) -> HeldOut:
+    """Return what was said about rows held out, of the classes that a model knows: a vault may have some of its own."""
+    if measure.classes is None:
+        return found
+    return replace(found, said=found.said[:, np.isin(measure.classes, model.classes_)])
+
+
+def _costs_of(measure: Measure, threshold: float | None, model: TableModel) -> Array | None:
+    """Return the costs by which a model decides, for the classes that it knows; None if it calls the likeliest."""
+    if measure.costs is None or measure.classes is None:
+        return None if threshold is None else costs_of_threshold(threshold)
+    known = np.isin(measure.classes, model.classes_)
+    return measure.costs[np.ix_(known, known)]
+
+
+def _threshold(measure: Measure, model: TableModel, chosen: MethodScore) -> float | None:
+    """Return the threshold between two classes that suits the measure best on rows held out in the comparison."""
+    found = chosen.held_out
+    if not measure.asks_for_threshold or found is None:
+        return None
+    chances = probabilities(found.said, float(model.inverse_temperature_ or 1.0))[:, 1]
+    return measure.best_threshold(found.actual, chances, found.weights)
+
+
+def _tell(model: TableModel, table: VaultedTable, test: Rows, judgement: Judgement) -> TreeStory:
     """Return what trees, or linear methods, say for themselves, told on rows kept aside."""
     notable, learning = notable_rows(judgement), table.vault.learning
     story = tell_trees(model, table.columns, *test, learning, notable)
@@ -367,6 +398,16 @@ def _ask_whether_learned(
     usual = baseline_answers(table.vault.learning[1], table.learning_facts.weights, measure, len(actual))
     assert judgement.answers is not None  # judged with the measure
     return has_learned(actual, judgement.answers, usual, measure, table.test_facts, chosen, scores, judgement.threshold)
+
+
+def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -> TableModel:
+    """Return the model with the reader of tables as its first step, and all that was found out about it."""
+    whole = TableModel([("columns", table.reader), *model.steps])
+    whole.target_ = table.target.name
+    whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
+    whole.costs_ = model.costs_
+    whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
+    return whole.remember(table.X, judgement.predicted)
 
 
 def _in_time(budget: Budget, work: Callable[[], Result]) -> Result | str:

@@ -24,7 +24,7 @@ from pellucid.naive_bayes import MixedNB
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from pellucid.svm import LinearSVC
 from pellucid.tables.preparation import coded, is_sparse, prepared_width, standardized, stepped, unchanged
-from pellucid.tables.understanding import TEXT, WORDS, Columns
+from pellucid.tables.understanding import TEXT, WORD_KINDS, Columns
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 RIDGE_PENALTIES = tuple(float(alpha) for alpha in np.logspace(-3, 5, 41))
@@ -80,7 +80,7 @@ class Contestant:
     def method(self, columns: Columns) -> Any:
         """Return the method, not yet fitted, for a table with these columns."""
         made = self.make()
-        n_words = len(columns.of(WORDS))
+        n_words = len(columns.of(*WORD_KINDS))
         return made.set_params(categorical_features=list(range(n_words))) if self.takes_categories and n_words else made
 
     def pipeline(self, columns: Columns, read: pd.DataFrame) -> Pipeline:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pandas as pd
-from sklearn.pipeline import Pipeline
 
 from pellucid.bake_off.comparison import Untried
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
@@ -17,6 +16,7 @@ from pellucid.bake_off.scores import MethodScore, why
 from pellucid.bake_off.tree_story import TreeStory
 from pellucid.core.certificate import Certificate
 from pellucid.model_selection import ErrorCurve, Opening
+from pellucid.table_model import TableModel
 from pellucid.tables.reading import notes_of
 from pellucid.tables.understanding import Columns, Target
 
@@ -39,7 +39,7 @@ class BakeOffResult:
     ``model`` is a pipeline that takes tables like the one it was fitted on; it was fitted on every row.
     """
 
-    model: Pipeline
+    model: TableModel
     table: pd.DataFrame
     """As it was given, all rows and columns."""
     target: Target

@@ -16,6 +16,7 @@ from pellucid.bake_off.notable_rows import NotableRow
 from pellucid.core.types import Array
 from pellucid.tables.preparation import readable_names
 from pellucid.tables.understanding import Columns
+from pellucid.tables.word_encoder import WordEncoder
 from pellucid.tree import explain_path, greedy_gap, shapley_values
 from pellucid.tree.explaining.rules_conditions import Condition, readable_tree
 from pellucid.tree.optimal_tree.optimal_tree_gap import DEEPEST
@@ -192,20 +193,9 @@ def _tell_ensemble(
 
 def _words_by_column(prepare: Any, n_columns: int) -> list[list[str]]:
     """Return the words behind the codes of each prepared column, nothing for numbers."""
-    branch = getattr(prepare, "named_transformers_", {}).get("words")
-    encoder: Any = branch[-1] if branch is not None else None
-    if not hasattr(encoder, "categories_") or not hasattr(encoder, "unknown_value"):
-        return [[] for _ in range(n_columns)]
-    rare = getattr(encoder, "_infrequent_indices", None) or [None] * len(encoder.categories_)
-    found = [_frequent(known, some) for known, some in zip(encoder.categories_, rare, strict=True)]
+    encoder = getattr(prepare, "named_transformers_", {}).get("words")
+    found = encoder.labels() if isinstance(encoder, WordEncoder) and not encoder.indicators else []
     return found + [[] for _ in range(n_columns - len(found))]
-
-
-def _frequent(known: Array, rare: Array | None) -> list[str]:
-    """Return the words in the order of their codes; rare ones share the last."""
-    if rare is None:
-        return [str(word) for word in known]
-    return [*map(str, np.delete(known, rare)), "rare words"]
 
 
 def _in_words(condition: Condition, words: Sequence[list[str]]) -> Condition:

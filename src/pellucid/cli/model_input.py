@@ -25,6 +25,7 @@ from pellucid.tables.understanding import (
     REGRESSION,
     class_labels,
     guess_task,
+    known_spellings,
     number_values,
     numbers_if_written,
 )
@@ -63,9 +64,10 @@ def read_numbers(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def unused_columns(model: Any, frame: pd.DataFrame) -> list[str]:
-    """Return the columns of a table that a model does not look at."""
+    """Return the columns of a table, the target aside, that a model does not look at."""
     names = getattr(model[0] if isinstance(model, Pipeline) else model, "feature_names_in_", None)
-    return [] if names is None else [name for name in frame.columns if name not in set(names)]
+    known = {*(() if names is None else names), getattr(model, "target_", None)}
+    return [] if names is None else [name for name in frame.columns if name not in known]
 
 
 def training_target(model: Any, frame: pd.DataFrame, target: str) -> tuple[Array, Array]:
@@ -82,7 +84,7 @@ def training_target(model: Any, frame: pd.DataFrame, target: str) -> tuple[Array
     if guess_task(column)[0] == REGRESSION and model.classes_.dtype.kind == "f":
         labels = column.to_numpy(dtype=np.float64)
     else:
-        labels = class_labels(column, target)
+        labels = known_spellings(class_labels(column, target), model.classes_)
     known = np.isin(labels, model.classes_)
     if not known.any():
         shown = ", ".join(str(label) for label in model.classes_[:5])

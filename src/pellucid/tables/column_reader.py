@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.fingerprint import fingerprint
 from pellucid.core.types import Array
 from pellucid.tables.dates import DATES, PARTS, date_parts, read_dates
+from pellucid.tables.distinct import folded
 from pellucid.tables.reading import TableError
-from pellucid.tables.understanding import FLAG, KINDS, NUMBER, TEXT, WORDS
+from pellucid.tables.understanding import FLAG, JOINED_WORDS, KINDS, NUMBER, TEXT, WORDS
 from pellucid.tables.written_numbers import DURATION, WRITTEN_NUMBERS, is_gap, read_written
 
 YES = dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), 1.0) | dict.fromkeys(
@@ -26,8 +28,8 @@ MOST_SHOWN = 40
 class ColumnReader(TransformerMixin, BaseEstimator):
     """Read columns as the kinds they were understood as, and refuse a table whose columns do not fit.
 
-    Numbers become floats, yes or no ones and zeros, dates several numbers, words and texts strings; a gap stays one
-    (an empty string among texts). Columns that are not named are ignored.
+    Numbers become floats, yes or no ones and zeros, dates several numbers, words categories and texts strings; a gap
+    stays one (an empty string among texts). Columns that are not named are ignored.
 
     Parameters
     ----------
@@ -61,6 +63,11 @@ class ColumnReader(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Note which dates have a time of day, and the fingerprint of the table and its target."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: pd.DataFrame, y: Any = None) -> pd.DataFrame:
+        """Fit and return the columns as floats and words: a large table is read once only."""
         unknown = sorted(set(self.kinds.values()) - set(KINDS))
         if unknown or not self.kinds:
             raise ValueError(f"kinds must be some of {KINDS}, got {unknown or 'none'}.")
@@ -68,8 +75,9 @@ class ColumnReader(TransformerMixin, BaseEstimator):
         self.with_hours_ = [name for name, column in moments.items() if (column.dt.hour > 0).any()]
         self.feature_names_in_ = np.array(list(self.kinds), dtype=object)
         self.n_features_in_ = len(self.kinds)
-        self.data_fingerprint_ = self.fingerprint_of(X, y)
-        return self
+        read = self.transform(X)
+        self.data_fingerprint_ = _fingerprint(read, y)
+        return read
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the columns as floats and strings, or raise a TableError that names every column that does not fit."""
@@ -103,8 +111,7 @@ class ColumnReader(TransformerMixin, BaseEstimator):
 
     def fingerprint_of(self, X: pd.DataFrame, y: Any = None) -> str:
         """Return the fingerprint of a table: equal for the table and the target that the reader was fitted to."""
-        columns = self.transform(X)
-        return fingerprint(*(columns[name].to_numpy() for name in columns), None if y is None else np.asarray(y))
+        return _fingerprint(self.transform(X), y)
 
     def _read(self, column: pd.Series, name: str, kind: str) -> dict[str, Any]:
         if kind in DATES:
@@ -115,32 +122,51 @@ class ColumnReader(TransformerMixin, BaseEstimator):
         if kind in WRITTEN_NUMBERS:
             values = read_written(column, kind)
             what = "durations like 1:30:00" if kind == DURATION else "numbers"
-            _refuse(column, np.isnan(values) & ~column.map(is_gap).to_numpy(dtype=bool), what)
+            _refuse(column, np.isnan(values) & ~_gaps(column), what)
             return {name: values}
         return {name: READERS[kind](column)}
 
 
+def _fingerprint(read: pd.DataFrame, y: Any) -> str:
+    return fingerprint(*(np.asarray(read[name]) for name in read), None if y is None else np.asarray(y))
+
+
 def _read_numbers(column: pd.Series) -> Array:
-    values = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = column if pd.api.types.is_numeric_dtype(column) else pd.to_numeric(column.astype(object), errors="coerce")
+    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     _refuse(column, np.isnan(values), "numbers")
     _refuse(column, np.isinf(values), "finite")
     return values
 
 
 def _read_flags(column: pd.Series) -> Array:
-    values = column.astype(str).str.strip().str.lower().map(YES).to_numpy(dtype=np.float64, na_value=np.nan)
-    _refuse(column, np.isnan(values) & ~column.map(is_gap).to_numpy(dtype=bool), "True or False")
+    codes, different = pd.factorize(column)
+    said = [YES.get(str(value).strip().lower(), np.nan) for value in different]
+    values = np.array([*said, np.nan])[codes]  # a gap has the code -1
+    _refuse(column, np.isnan(values) & ~_gaps(column), "True or False")
     return values
 
 
-def _read_words(column: pd.Series) -> pd.Series:
-    codes, different = pd.factorize(column.astype(object))
-    words = np.array([*map(_as_word, different), np.nan], dtype=object)  # a gap has the code -1
-    return pd.Series(words[codes], column.index, dtype=object, name=column.name)
+def _read_words(column: pd.Series, join: bool = False) -> pd.Series:
+    """Return words as categories, whose codes are all that large tables are prepared from."""
+    codes, different = pd.factorize(column)
+    texts = pd.Series([_as_word(value) for value in different], dtype=object)
+    if join:
+        texts = folded(texts.astype("str")).astype(object)
+    words, places = np.unique(texts.to_numpy(dtype=object), return_inverse=True)
+    places = np.append(places, -1)[codes]
+    categories = pd.Categorical.from_codes(places, pd.Index(words, dtype=object))
+    return pd.Series(categories, column.index, name=column.name)
 
 
 def _read_texts(column: pd.Series) -> pd.Series:
     return column.astype(object).map(lambda value: "" if pd.isna(value) else str(value)).astype(object)
+
+
+def _gaps(column: pd.Series) -> Array:
+    """Return where a text stands for a gap."""
+    codes, different = pd.factorize(column)
+    return np.array([*map(is_gap, different), True])[codes]
 
 
 def _as_word(value: Any) -> str:
@@ -154,4 +180,10 @@ def _refuse(column: pd.Series, unreadable: Any, what: str) -> None:
         raise TableError(f"column {column.name!r} must be {what}, got {str(bad.iloc[0])[:MOST_SHOWN]!r}.")
 
 
-READERS = {NUMBER: _read_numbers, FLAG: _read_flags, WORDS: _read_words, TEXT: _read_texts}
+READERS: dict[str, Callable[[pd.Series], Any]] = {
+    NUMBER: _read_numbers,
+    FLAG: _read_flags,
+    WORDS: _read_words,
+    JOINED_WORDS: partial(_read_words, join=True),
+    TEXT: _read_texts,
+}

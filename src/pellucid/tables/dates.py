@@ -63,7 +63,12 @@ def read_dates(column: pd.Series, kind: str) -> pd.Series:
     """Return moments without time zone, NaT where a value is missing or no date of this kind."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return column.dt.tz_localize(None) if column.dt.tz is not None else column
-    texts = column.astype(object).map(lambda value: None if pd.isna(value) else str(value)).astype("str")
+    codes, different = pd.factorize(column)
+    moments = np.append(_read_texts(pd.Series(different).astype("str"), kind).to_numpy(), np.datetime64("NaT"))
+    return pd.Series(moments[codes], column.index, name=column.name)  # a gap has the code -1
+
+
+def _read_texts(texts: pd.Series, kind: str) -> pd.Series:
     # a spreadsheet that was saved again may write dates with the year first
     parts = _first_that_fits(texts, *PATTERNS[kind], YEAR_FIRST_PATTERN)
     order = {DAY_FIRST: ["day", "month"], MONTH_FIRST: ["month", "day"]}.get(kind)

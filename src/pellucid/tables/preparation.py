@@ -12,23 +12,25 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from pellucid.tables.step_features import StepFeatures
-from pellucid.tables.understanding import MOST_WORDS, TEXT, WORDS, Columns
+from pellucid.tables.understanding import MOST_WORDS, TEXT, WORD_KINDS, Columns
+from pellucid.tables.word_encoder import GAP, WordEncoder
 
 MOST_TERMS = 500
 """Words of a text column that count."""
 MANY_ROWS = 500
 RARE = 1 / 5000
 """In a table of many rows, words in fewer than this share of them (and in fewer than five) share a column."""
+MOST_CODES = 250
+"""Words of a column that trees tell apart: their bins are bytes."""
 MOST_TERMS_OF_TREES = 100
 """The same for methods that take no sparse matrix."""
 MOST_STEPS, FEWEST_STEPS, ROWS_PER_STEP = 40, 3, 20
 MOST_DENSE_NUMBERS = 30_000_000
 """A matrix of more numbers than this is kept sparse."""
 
-RARE_WORDS = "infrequent_sklearn"
 PRODUCT = re.compile(r" (?=numbers__|words__)")
 """Between the factors of a product of columns."""
 
@@ -46,7 +48,7 @@ def stepped(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
 
 def unchanged(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
     """Return the transformer that fills gaps only: for methods that take numbers and words as they are. No texts."""
-    words = columns.of(WORDS)
+    words = columns.of(*WORD_KINDS)
     numbers = _numbers(columns, read)
     branches = [
         ("numbers", SimpleImputer(strategy="median", keep_empty_features=True), numbers),
@@ -57,11 +59,10 @@ def unchanged(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
 
 def coded(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
     """Return the transformer for trees: words become codes, first of all columns, and gaps in numbers stay gaps."""
-    numbers, words, texts = _numbers(columns, read), columns.of(WORDS), columns.of(TEXT)
+    numbers, words, texts = _numbers(columns, read), columns.of(*WORD_KINDS), columns.of(TEXT)
     branches: list[tuple[str, Any, Any]] = []
     if words:
-        encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, **_rare_words(read))
-        branches.append(("words", make_pipeline(_filled_words(), encoder), words))
+        branches.append(("words", WordEncoder(MOST_CODES, min_frequency=_rare(read)), words))
     if numbers:
         branches.append(("numbers", StandardScaler(with_mean=False, with_std=False), numbers))  # only makes them floats
     branches += [(f"text {name}", TfidfVectorizer(max_features=MOST_TERMS_OF_TREES), name) for name in texts]
@@ -75,25 +76,21 @@ def is_sparse(columns: Columns, read: pd.DataFrame) -> bool:
 
 def readable_names(names: Iterable[str], columns: Columns) -> list[str]:
     """Return the names that a preparation gives its columns as a person would write them."""
-    words = sorted(columns.of(WORDS), key=len, reverse=True)  # of "a" and "a_b", the longer one fits better
+    words = sorted(columns.of(*WORD_KINDS), key=len, reverse=True)  # of "a" and "a_b", the longer one fits better
     return [" × ".join(_readable(part, words) for part in PRODUCT.split(str(name))) for name in names]
 
 
 def _prepared(columns: Columns, read: pd.DataFrame, on_numbers: list[Any]) -> ColumnTransformer:
     sparse = is_sparse(columns, read)
-    numbers, words, texts = _numbers(columns, read), columns.of(WORDS), columns.of(TEXT)
+    numbers, words, texts = _numbers(columns, read), columns.of(*WORD_KINDS), columns.of(TEXT)
     branches: list[tuple[str, Any, Any]] = []
     if numbers:
         gaps = bool(read[numbers].isna().any(axis=None))
         imputer = SimpleImputer(strategy="median", add_indicator=gaps, keep_empty_features=True)
         branches.append(("numbers", make_pipeline(imputer, *on_numbers), numbers))
     if words:
-        encoder = OneHotEncoder(
-            handle_unknown="infrequent_if_exist",
-            sparse_output=sparse,
-            **_rare_words(read),
-        )
-        branches.append(("words", make_pipeline(_filled_words(), encoder), words))
+        encoder = WordEncoder(MOST_WORDS, min_frequency=_rare(read), indicators=True, sparse_output=sparse)
+        branches.append(("words", encoder, words))
     branches += [(f"text {name}", TfidfVectorizer(max_features=MOST_TERMS), name) for name in texts]
     return ColumnTransformer(branches, sparse_threshold=1.0 if sparse else 0.0)
 
@@ -106,28 +103,26 @@ def _readable(name: str, words: list[str]) -> str:
         if rest in words:  # as codes
             return rest
         column = next((column for column in words if rest.startswith(f"{column}_")), "")
-        word = rest[len(column) + 1 :]
-        return f"{column}: {'rare words' if word == RARE_WORDS else word}"
+        return f"{column}: {rest[len(column) + 1 :]}"
     missing = rest.removeprefix("missingindicator_")
     return rest if missing == rest else f"{missing} is missing"
 
 
-def _rare_words(read: pd.DataFrame) -> dict[str, Any]:
-    """Return which words share a place, as parameters of an encoder."""
-    frequency = max(5, int(RARE * len(read))) if len(read) >= MANY_ROWS else None
-    return {"min_frequency": frequency, "max_categories": MOST_WORDS}
+def _rare(read: pd.DataFrame) -> int:
+    """Return the rows in which a word must be to have a place of its own."""
+    return max(5, int(RARE * len(read))) if len(read) >= MANY_ROWS else 1
 
 
 def _filled_words() -> SimpleImputer:
-    return SimpleImputer(strategy="constant", fill_value="missing")
+    return SimpleImputer(strategy="constant", fill_value=GAP)
 
 
 def _numbers(columns: Columns, read: pd.DataFrame) -> list[str]:
-    others = set(columns.of(WORDS, TEXT))
+    others = set(columns.of(*WORD_KINDS, TEXT))
     return [name for name in read.columns if name not in others]
 
 
 def prepared_width(columns: Columns, read: pd.DataFrame) -> int:
     """Return about how many columns numbers and words become, texts and steps aside."""
-    words = sum(min(MOST_WORDS, read[name].nunique()) for name in columns.of(WORDS))
+    words = sum(min(MOST_WORDS, read[name].nunique()) for name in columns.of(*WORD_KINDS))
     return len(_numbers(columns, read)) + words

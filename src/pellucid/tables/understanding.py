@@ -12,11 +12,14 @@ import pandas as pd
 from pellucid.core.checks import check_one_of
 from pellucid.core.types import Array
 from pellucid.tables.dates import DATE, DATES, date_kind, looks_like_date
+from pellucid.tables.distinct import Distinct, distinct, folded
 from pellucid.tables.reading import TableError, check_has_column
 from pellucid.tables.written_numbers import DURATION, WRITTEN_NUMBERS, is_gap, read_written, written_kind
 
 NUMBER, FLAG, WORDS, TEXT = "number", "yes or no", "words", "text"
-KINDS = (NUMBER, *WRITTEN_NUMBERS, FLAG, WORDS, TEXT, *DATES)
+JOINED_WORDS = "words, blanks and case aside"
+WORD_KINDS = (WORDS, JOINED_WORDS)
+KINDS = (NUMBER, *WRITTEN_NUMBERS, FLAG, *WORD_KINDS, TEXT, *DATES)
 
 MOST_SAID = 12
 """Ways to write yes and no in one column, gaps among them."""
@@ -40,6 +43,8 @@ MOST_CLASSES = 100
 FEWEST_PER_CLASS = 5
 """Rows of a class that can be split into learning, validation and test rows."""
 MOST_SHOWN = 5
+MOST_BYTES = 256
+"""Of a label in an array of texts that are all as long as the longest."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Target:
     """Which rows of the table are used, of dtype bool."""
     left_out: tuple[str, ...] = ()
     """Which rows are not used and why, in sentences."""
+    notes: tuple[str, ...] = ()
+    """How the values were read, in sentences, as far as that was unusual."""
 
     @property
     def is_classification(self) -> bool:
@@ -73,8 +80,10 @@ class Target:
         return self.task == CLASSIFICATION
 
 
-def choose_target(frame: pd.DataFrame, name: str, task: str = "auto") -> Target:
+def choose_target(frame: pd.DataFrame, name: str, task: str = "auto", *, coerce: bool = True) -> Target:
     """Return the target of a table; rows without one, and classes too small to split, are left out and named.
+
+    Without ``coerce`` texts are classes as they stand: no prices become numbers, no spellings are joined.
 
     Examples
     --------
@@ -87,27 +96,55 @@ def choose_target(frame: pd.DataFrame, name: str, task: str = "auto") -> Target:
     """
     check_one_of(TASKS, task=task)
     check_has_column(frame, name)
-    column = numbers_if_written(frame[name])
+    written = frame[name]
+    column = numbers_if_written(written) if coerce else written
+    notes = [f"{name} was read as numbers, though it is written as texts."] if column is not written else []
     present = column.notna()
     if not present.any():
         raise TableError(f"target must have values, got {name!r}, which is empty.")
-    guess, reason = guess_task(column[present])
+    values = column[present]
+    guess, reason = guess_task(values)
     kind, reason = (guess, reason) if task == "auto" else (task, "you said so")
     rows, left_out = present.to_numpy().copy(), []
     if not present.all():
         left_out.append(f"{_rows(int((~present).sum()))} without {name} {_was(int((~present).sum()))} left out.")
     if kind == REGRESSION:
-        return Target(name, kind, reason, number_values(column[present], name), rows, tuple(left_out))
-    labels = class_labels(column[present], name)
+        return Target(name, kind, reason, number_values(values, name), rows, tuple(left_out), tuple(notes))
+    if coerce and not is_numeric(values) and not is_flag(values):
+        values, joined = _join_spellings(values, name)
+        notes += joined
+    labels = class_labels(values, name)
     kept, too_small = _large_classes(labels, name)
     rows[rows] = kept
-    return Target(name, kind, reason, labels[kept], rows, (*left_out, *too_small))
+    return Target(name, kind, reason, labels[kept], rows, (*left_out, *too_small), tuple(notes))
 
 
 def numbers_if_written(column: pd.Series) -> pd.Series:
     """Return a column of texts that all write numbers, such as prices, as numbers; any other as it is."""
-    kind = None if is_numeric(column) or is_flag(column) else _written_kind(column)
+    kind = None if is_numeric(column) or is_flag(column) else _written_kind(column, distinct(column))
     return column if kind is None else pd.Series(read_written(column, kind), column.index, name=column.name)
+
+
+def known_spellings(labels: Array, known: Array) -> Array:
+    """Return labels that differ from a known one by blanks and case only as that one, all others as they are."""
+    if labels.dtype.kind not in "OU" or np.isin(labels, known).all():
+        return labels
+    by_key = dict(zip(folded(pd.Series(known).astype(str)), known, strict=True))
+    codes, different = pd.factorize(labels)
+    keys = folded(pd.Series(different).astype(str))
+    joined = [label if label in known else by_key.get(key, label) for label, key in zip(different, keys, strict=True)]
+    return np.array(joined, dtype=known.dtype)[codes]
+
+
+def _join_spellings(values: pd.Series, name: str) -> tuple[pd.Series, list[str]]:
+    """Return texts with the most frequent of spellings that differ by blanks and case only, and what was joined."""
+    groups = distinct(values).spellings()
+    if not groups:
+        return values, []
+    usual = {text: texts[0] for texts in groups.values() for text in texts}
+    said = "; ".join(", ".join(map(repr, texts)) for texts in list(groups.values())[:MOST_SHOWN])
+    joined = values.astype(object).map(lambda text: usual.get(str(text), text))
+    return joined, [f"Classes of {name} that differ by blanks or case only were joined: {said}."]
 
 
 def guess_task(present: pd.Series) -> tuple[str, str]:
@@ -131,7 +168,9 @@ def class_labels(column: pd.Series, name: str) -> Array:
         if not _is_whole(column):
             raise TableError(f"target must be words or whole numbers for classes, got {name!r} with fractions.")
         return column.to_numpy(dtype=np.int64)
-    return column.astype(str).to_numpy(dtype=object)
+    codes, different = pd.factorize(column)
+    labels = np.array([str(label) for label in different])  # plain texts sort ten times as fast as objects
+    return labels.astype(object if labels.itemsize > MOST_BYTES else labels.dtype)[codes]
 
 
 def number_values(column: pd.Series, name: str) -> Array:
@@ -147,8 +186,8 @@ def number_values(column: pd.Series, name: str) -> Array:
     return values
 
 
-def understand(frame: pd.DataFrame, target: str) -> Columns:
-    """Return how every column beside the target is understood.
+def understand(frame: pd.DataFrame, target: str, *, coerce: bool = True) -> Columns:
+    """Return how every column beside the target is understood; without ``coerce`` texts are words and nothing else.
 
     Examples
     --------
@@ -158,12 +197,11 @@ def understand(frame: pd.DataFrame, target: str) -> Columns:
     """
     kinds, left_out = {}, {}
     for name in frame.columns.drop(target):
-        column = frame[name]
-        reason = _reason_to_leave_out(column)
+        reason, kind = _understand_column(frame[name], coerce)
         if reason:
             left_out[name] = reason
         else:
-            kinds[name] = _kind(column)
+            kinds[name] = kind
     if not kinds:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "there is no other column"
         raise TableError(f"table must have a column beside {target!r} to learn from, got none ({reasons}).")
@@ -185,86 +223,96 @@ def is_flag(column: pd.Series) -> bool:
     return column.dtype == object and bool(column.dropna().map(lambda value: isinstance(value, bool)).all())
 
 
-def _reason_to_leave_out(column: pd.Series) -> str:
-    present = column.dropna()
-    if column.dtype == object and present.map(pd.api.types.is_list_like).any():
-        return "its values are lists"
-    if pd.api.types.is_timedelta64_dtype(column):
-        present = present.dt.total_seconds()
-    n_different = present.astype(str).nunique() if column.dtype == object else present.nunique()
-    if n_different == 0:
-        return "it is empty"
-    if n_different == 1 and len(present) == len(column):
-        return "it never changes"
-    if len(column) >= FEWEST_FOR_IDS and _looks_like_id(column, n_different):
-        return f"it looks like an id, with {n_different} different values in {len(column)} rows"
-    return ""
-
-
-def _looks_like_id(column: pd.Series, n_different: int) -> bool:
+def _understand_column(column: pd.Series, coerce: bool) -> tuple[str, str]:
+    """Return the reason to leave a column out, or nothing and its kind."""
     if is_numeric(column):
-        if _is_date(column):
-            return False
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        if n_different < len(column) or not np.array_equal(values, np.round(values)):
-            return False
-        return _counts_rows(values) or ID_NAME.search(str(column.name)) is not None
-    if n_different < NEARLY_ALL * column.notna().sum() or _is_date(column) or _written_kind(column):
-        return False
-    return _mean_words(column) < WORDS_OF_A_TEXT
+        return _understand_numbers(column, coerce)
+    if column.dtype == object and column.dropna().map(pd.api.types.is_list_like).any():
+        return "its values are lists", ""
+    seen = distinct(column)
+    if len(seen.texts) == 0:
+        return "it is empty", ""
+    if len(seen.texts) == 1 and seen.n_rows == len(column):
+        return "it never changes", ""
+    kind = _kind(column, seen, coerce)
+    if kind in WORD_KINDS and len(column) >= FEWEST_FOR_IDS and _names_every_row(seen):
+        return _like_an_id(len(seen.texts), len(column)), ""
+    return "", kind
+
+
+def _understand_numbers(column: pd.Series, coerce: bool) -> tuple[str, str]:
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    present = values[~np.isnan(values)]
+    if not len(present):
+        return "it is empty", ""
+    if len(present) == len(values) and (present == present[0]).all():
+        return "it never changes", ""
+    if coerce and looks_like_date(_as_written(present[0])):
+        kind = date_kind(distinct(column).texts)
+        if kind is not None:
+            return "", kind
+    if len(values) >= FEWEST_FOR_IDS and len(present) == len(values) and (values == np.round(values)).all():
+        counts_rows = _counts_rows(values)
+        if counts_rows or (ID_NAME.search(str(column.name)) and column.nunique() == len(column)):
+            return _like_an_id(len(column), len(column)), ""
+    return "", NUMBER
+
+
+def _as_written(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def _like_an_id(n_different: int, n_rows: int) -> str:
+    return f"it looks like an id, with {n_different} different values in {n_rows} rows"
+
+
+def _names_every_row(seen: Distinct) -> bool:
+    return len(seen.texts) >= NEARLY_ALL * seen.n_rows and seen.mean_words() < WORDS_OF_A_TEXT
 
 
 def _counts_rows(values: Array) -> bool:
-    """Return whether whole numbers, all different, rise or fall with the rows and leave few out."""
+    """Return whether whole numbers rise or fall with the rows and leave few out; then all of them differ."""
     steps = np.diff(values)
     return bool((steps > 0).all() or (steps < 0).all()) and bool(np.abs(steps).mean() <= GAPS_IN_A_COUNT)
 
 
-def _kind(column: pd.Series) -> str:
-    if is_flag(column) or _says_yes_or_no(column):
-        return FLAG
-    if _is_date(column):
-        return DATE if pd.api.types.is_datetime64_any_dtype(column) else str(date_kind(_texts(column)))
-    if is_numeric(column):
-        return NUMBER
-    written = _written_kind(column)
-    if written is not None:
-        return written
-    n_different = column.dropna().astype(str).nunique()
-    many = n_different > MOST_WORDS or n_different >= len(column) / 2
-    return TEXT if many and _mean_words(column) >= WORDS_OF_A_TEXT else WORDS
-
-
-def _is_date(column: pd.Series) -> bool:
+def _kind(column: pd.Series, seen: Distinct, coerce: bool) -> str:
+    """Return the kind of a column that holds no numbers."""
     if pd.api.types.is_datetime64_any_dtype(column):
-        return True
-    present = column.notna().to_numpy()
-    if not present.any() or not looks_like_date(str(column.iloc[int(present.argmax())])):
-        return False
-    return date_kind(_texts(column)) is not None
-
-
-def _written_kind(column: pd.Series) -> str | None:
+        return DATE
+    if is_flag(column) or (coerce and _is_text(column) and _says_yes_or_no(seen)):
+        return FLAG
     if pd.api.types.is_timedelta64_dtype(column):
         return DURATION
-    is_text = column.dtype == object or isinstance(column.dtype, pd.StringDtype)
-    return written_kind(_texts(column)) if is_text and column.notna().any() else None
+    if coerce:
+        read_as = _date_kind(column, seen) or _written_kind(column, seen)
+        if read_as is not None:
+            return read_as
+    many = len(seen.texts) > MOST_WORDS or len(seen.texts) >= len(column) / 2
+    if many and seen.mean_words() >= WORDS_OF_A_TEXT:
+        return TEXT
+    return JOINED_WORDS if coerce and seen.spellings() else WORDS
 
 
-def _says_yes_or_no(column: pd.Series) -> bool:
+def _date_kind(column: pd.Series, seen: Distinct) -> str | None:
+    return date_kind(seen.texts) if _is_text(column) and looks_like_date(seen.texts.iloc[0]) else None
+
+
+def _written_kind(column: pd.Series, seen: Distinct) -> str | None:
+    if pd.api.types.is_timedelta64_dtype(column):
+        return DURATION
+    return written_kind(seen) if _is_text(column) and len(seen.texts) else None
+
+
+def _is_text(column: pd.Series) -> bool:
+    return column.dtype == object or isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype)
+
+
+def _says_yes_or_no(seen: Distinct) -> bool:
     """Return whether texts say nothing but yes and no, or the like, in whatever case, and gaps."""
-    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
+    if len(seen.texts) > MOST_SAID:
         return False
-    said = {str(value).strip().lower() for value in column.dropna().unique()[:MOST_SAID] if not is_gap(value)}
-    return column.nunique() <= MOST_SAID and said in YES_AND_NO
-
-
-def _texts(column: pd.Series) -> pd.Series:
-    return column.dropna().astype(str)
-
-
-def _mean_words(column: pd.Series) -> float:
-    return float(_texts(column).str.split().str.len().mean())
+    return {text.strip().lower() for text in seen.texts if not is_gap(text)} in YES_AND_NO
 
 
 def _large_classes(labels: Array, name: str) -> tuple[Array, list[str]]:

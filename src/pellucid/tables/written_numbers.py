@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pellucid.core.types import Array
+from pellucid.tables.distinct import Distinct
 
 WITH_POINT = "number, as written"
 WITH_COMMA = "number, written with a decimal comma"
@@ -37,18 +38,18 @@ UNITS = re.compile(
 SECONDS = (86400.0, 3600.0, 60.0, 1.0)
 
 
-def written_kind(texts: pd.Series) -> str | None:
-    """Return how texts, none of them missing, write numbers; None if they write something else as well."""
-    different = pd.Series(texts.unique()).str.strip()
-    values = different[~different.str.lower().isin(GAPS)]
-    if values.empty or values.str.fullmatch(CODE_PATTERN).any():
+def written_kind(seen: Distinct) -> str | None:
+    """Return how texts write numbers; None if they write something else as well."""
+    different = seen.texts.str.strip()
+    is_value = ~different.str.lower().isin(GAPS).to_numpy()
+    values = different[is_value]
+    if values.empty or seen.share(is_value) < FEWEST_NUMBERS:
         return None
     first = str(values.iloc[0])
     for kind, read in READERS.items():
         if np.isnan(read(first)):  # a cheap look before all are read
             continue
-        is_number = ~np.isnan([read(value) for value in values])
-        if is_number.all() and texts.str.strip().isin(values).mean() >= FEWEST_NUMBERS:
+        if not values.str.fullmatch(CODE_PATTERN).any() and not np.isnan([read(value) for value in values]).any():
             return kind
     return None
 

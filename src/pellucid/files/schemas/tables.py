@@ -1,4 +1,4 @@
-"""Schemas of our own transformers of tables."""
+"""Schemas of our own transformers of tables, and of the models that start with them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.files.nesting import Model
 from pellucid.files.schema import Schema
 from pellucid.kinds.arrays import Numbers, Texts
-from pellucid.kinds.collections import Items, Lookup
+from pellucid.kinds.collections import Items, Lookup, Row
 from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.plain import OneOf, Text, Whole
-from pellucid.kinds.usual import INPUTS
+from pellucid.kinds.plain import Nothing, OneOf, Text, Whole
+from pellucid.kinds.records import Record
+from pellucid.kinds.usual import FLAG, INPUTS, NONNEGATIVE, POSITIVE
+from pellucid.table_model.error_quantiles import ErrorQuantiles
+from pellucid.table_model.seen_table import SeenTable
 from pellucid.tables.understanding import KINDS
 
 
@@ -27,7 +31,71 @@ def _check_steps(model: Any) -> None:
         raise SchemaError("thresholds_ of StepFeatures must rise.")
 
 
+def _check_words(model: Any) -> None:
+    if len(model.words_) != model.n_features_in_:
+        raise SchemaError(f"words_ must have {model.n_features_in_} entries, got {len(model.words_)}.")
+    if any((words[1:] <= words[:-1]).any() for words in model.words_):
+        raise SchemaError("words_ of WordEncoder must rise.")
+
+
+def _check_costs(model: Any) -> None:
+    costs = model.costs_
+    if costs is None:
+        return
+    n_classes = len(getattr(model[-1], "classes_", ()))
+    if costs.shape != (n_classes, n_classes) or not np.isfinite(costs).all():
+        raise SchemaError(f"costs_ of TableModel must be a number for each pair of {n_classes} classes.")
+
+
+def _fault_in_errors(errors: ErrorQuantiles) -> str:
+    if len(errors.errors) != len(errors.predicted) or not len(errors.errors):
+        return f"there are {len(errors.errors)} errors of {len(errors.predicted)} predictions"
+    return "its predictions do not rise" if (np.diff(errors.predicted) < 0).any() else ""
+
+
+def _fault_in_seen(seen: SeenTable) -> str:
+    if not set(seen.gaps) == set(seen.counts) == {*seen.numbers, *seen.words}:
+        return "its parts are about different columns"
+    shares = [*seen.gaps.values(), *(sum(words.values()) for words in seen.words.values())]
+    if any(share > 1 + 1e-9 for share in shares):
+        return "its shares add up to more than 1"
+    return "its quantiles fall" if any((np.diff(q) < 0).any() for q in seen.numbers.values()) else ""
+
+
+LINE = Numbers((None,), ("float64",))
+SHARE = NONNEGATIVE
+ERRORS = Nothing() | Record(ErrorQuantiles, {"predicted": LINE, "errors": LINE}, _fault_in_errors)
+SEEN = Record(
+    SeenTable,
+    {
+        "numbers": Lookup(LINE, key=Text()),
+        "words": Lookup(Lookup(SHARE, key=Text()), key=Text()),
+        "gaps": Lookup(SHARE, key=Text()),
+        "counts": Lookup(Whole(low=0), key=Text()),
+    },
+    _fault_in_seen,
+)
+
 SCHEMAS = (
+    Schema(
+        "TableModel",
+        "pellucid.table_model.table_model",
+        parameters={
+            "steps": Items(Row((Text(), OneOf(("passthrough",)) | Model()))),
+            "transform_input": Nothing(),
+            "memory": Nothing(),
+            "verbose": FLAG,
+        },
+        attributes={
+            "target_": Text(),
+            "seen_": SEEN,
+            "errors_": ERRORS,
+            "judged_": ERRORS,
+            "inverse_temperature_": Nothing() | POSITIVE,
+            "costs_": Nothing() | Numbers((None, None), ("float64",)),
+        },
+        rebuild=_check_costs,
+    ),
     Schema(
         "ColumnReader",
         "pellucid.tables.column_reader",
@@ -46,5 +114,22 @@ SCHEMAS = (
         parameters={"n_steps": Whole(low=1)},
         attributes=INPUTS | {"thresholds_": Items(Numbers((None,), ("float64",)))},
         rebuild=_check_steps,
+    ),
+    Schema(
+        "WordEncoder",
+        "pellucid.tables.word_encoder",
+        parameters={
+            "max_words": Whole(low=2),
+            "min_frequency": Whole(low=1),
+            "indicators": FLAG,
+            "sparse_output": FLAG,
+        },
+        attributes={
+            "n_features_in_": Whole(low=1, size="n_features"),
+            "feature_names_in_": Texts("n_features"),
+            "words_": Items(Texts()),
+            "has_rare_": Numbers(("n_features",), ("bool",)),
+        },
+        rebuild=_check_words,
     ),
 )

@@ -1,0 +1,113 @@
+"""TableModel: a pipeline that takes tables, with intervals, calibrated probabilities and a memory of what it saw."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+
+from pellucid.core.types import Array
+from pellucid.table_model.class_scores import best_inverse_temperature, class_scores, least_cost, probabilities
+from pellucid.table_model.error_quantiles import ErrorQuantiles
+from pellucid.table_model.held_out import HeldOut
+from pellucid.table_model.seen_table import SeenTable
+from pellucid.tables.dates import DATES
+from pellucid.tables.understanding import TEXT
+
+
+def _has_probabilities(model: TableModel) -> bool:
+    return getattr(model, "inverse_temperature_", None) is not None or hasattr(model[-1], "predict_proba")
+
+
+class TableModel(Pipeline):
+    """A pipeline that takes tables as they are, and what ``pellucid fit`` found out about it.
+
+    It is put together from steps that are fitted already: see ``pellucid.bake_off``.
+
+    Attributes
+    ----------
+    target_ : str
+        Name of the column that it predicts.
+    seen_ : SeenTable
+        What the columns looked like, and the predictions for rows held out.
+    errors_ : ErrorQuantiles or None
+        Errors on rows held out while methods were compared: for intervals. None for classes.
+    judged_ : ErrorQuantiles or None
+        Errors on the rows kept aside to the end: for the coverage that the intervals had. None for classes.
+    inverse_temperature_ : float or None
+        What scores of classes are multiplied by before they become probabilities. None for numbers.
+    costs_ : ndarray of shape (n_classes, n_classes) or None
+        Of calling a true class (rows) another (columns): the class of the least expected cost is predicted. None
+        predicts the likeliest.
+    """
+
+    target_: str
+    seen_: SeenTable
+    errors_: ErrorQuantiles | None
+    judged_: ErrorQuantiles | None
+    inverse_temperature_: float | None
+    costs_: Array | None = None
+
+    def learn_errors(self, held_out: HeldOut) -> Self:
+        """Take from rows held out how far predictions are off, or how sure the scores of classes may be."""
+        self.errors_ = self.inverse_temperature_ = None
+        if is_classifier(self):
+            codes = np.searchsorted(self.classes_, held_out.actual)
+            self.inverse_temperature_ = best_inverse_temperature(held_out.said, codes)
+        else:
+            self.errors_ = ErrorQuantiles.of(held_out.actual, held_out.said)
+        return self
+
+    def predict(self, X: Any, **params: Any) -> Array:
+        """Return the prediction for every row: a number, the likeliest class, or the one of the least expected cost."""
+        if self.costs_ is None:
+            return np.asarray(super().predict(X, **params))
+        return np.asarray(self.classes_[least_cost(self.predict_proba(X), self.costs_)])
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any, **params: Any) -> Array:
+        """Return the probability of every class, as bold or as cautious as the errors on rows held out advise.
+
+        The class with the largest one is the class predicted, unless costs say otherwise.
+        """
+        if getattr(self, "inverse_temperature_", None) is None:
+            return np.asarray(super().predict_proba(X, **params))
+        return probabilities(class_scores(self[-1], self[:-1].transform(X)), float(self.inverse_temperature_ or 1.0))
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any, **params: Any) -> Array:
+        """Return the logarithm of the probability of every class."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, **params))
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Return the ends of an interval around each prediction that holds the true number with this probability."""
+        if getattr(self, "errors_", None) is None:
+            raise ValueError("intervals must be asked of a model of numbers fitted by pellucid, and this is none.")
+        return self.errors_.interval(np.asarray(self.predict(X), dtype=np.float64), level)  # type: ignore[union-attr]
+
+    def coverage(self, level: float) -> float | None:
+        """Return the share of the rows kept aside whose true number lay in its interval; None if none were kept."""
+        errors, judged = getattr(self, "errors_", None), getattr(self, "judged_", None)
+        return None if errors is None or judged is None else errors.coverage(judged, level)
+
+    def remember(self, read: pd.DataFrame, said: Array) -> Self:
+        """Keep what the table looks like, dates and texts aside, which are new every time; and some predictions."""
+        parts = [name for name, kind in self[0].kinds.items() if kind not in DATES and kind != TEXT]
+        predictions = pd.DataFrame({self.prediction_name: self.said_as_seen(said)})
+        self.seen_ = SeenTable.of(read[parts]).and_also(SeenTable.of(predictions))
+        return self
+
+    @staticmethod
+    def said_as_seen(said: Array) -> Array:
+        """Return predictions as a column: numbers as they are, classes as words."""
+        return said if said.dtype.kind == "f" else said.astype(str).astype(object)
+
+    @property
+    def prediction_name(self) -> str:
+        """What the predictions are called among the columns seen."""
+        return f"prediction of {self.target_}"

@@ -1,0 +1,110 @@
+"""The model of a table: saved and loaded whole, its intervals and probabilities, damaged files refused."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import log_loss
+
+import pellucid
+from pellucid.bake_off import bake_off
+from pellucid.files import NotSaveableError, SchemaError
+from pellucid.kinds.records import Record
+from pellucid.table_model.error_quantiles import ErrorQuantiles
+from pellucid.table_model.seen_table import SeenTable
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.exponential(size=400), "town": rng.choice(["Kyiv", "Oslo"], size=400)})
+    frame["price"] = 10 + frame["size"] * 5 + (frame["town"] == "Oslo") * 3 + rng.normal(size=400)
+    frame["dear"] = np.where(frame["price"] > 15, "yes", "no")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def numbers(frame):
+    return bake_off(frame.drop(columns="dear"), "price", seconds=20).model
+
+
+@pytest.fixture(scope="module")
+def classes(frame):
+    noisy = frame.drop(columns="price").assign(dear=frame["dear"].sample(frac=0.2, random_state=0))
+    return bake_off(noisy.assign(dear=noisy["dear"].fillna(frame["dear"])), "dear", seconds=20).model
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_it_is_saved_and_loaded_whole(kind, request, tmp_path, frame):
+    model = request.getfixturevalue(kind)
+    pellucid.save(model, tmp_path / "model.safetensors")
+    again = pellucid.load(tmp_path / "model.safetensors")
+    assert type(again) is type(model)
+    assert again.target_ == model.target_
+    assert again.seen_.words == model.seen_.words
+    assert again.inverse_temperature_ == model.inverse_temperature_
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+    if kind == "numbers":
+        np.testing.assert_array_equal(again.predict_interval(frame, 0.8), model.predict_interval(frame, 0.8))
+        assert again.coverage(0.8) == model.coverage(0.8)
+    else:
+        np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say(numbers, frame):
+    low, high = numbers.predict_interval(frame, 0.9)
+    assert 0.85 <= np.mean((low <= frame["price"]) & (frame["price"] <= high)) <= 0.99
+    assert 0.75 <= numbers.coverage(0.9) <= 1.0
+
+
+def test_probabilities_agree_with_the_prediction(classes, frame):
+    chances = classes.predict_proba(frame)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(classes.classes_[chances.argmax(axis=1)], classes.predict(frame))
+    np.testing.assert_array_equal(np.log(chances), classes.predict_log_proba(frame))
+
+
+def test_too_sure_a_method_is_made_more_cautious():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(600, 8)), columns=list("abcdefgh"))
+    X["y"] = (X["a"] + 2 * rng.normal(size=600) > 0).map({True: "up", False: "down"})
+    result = bake_off(X.iloc[:300], "y", seconds=20)
+    model, new = result.model, X.iloc[300:]
+    calibrated = log_loss(new["y"], model.predict_proba(new))
+    model.inverse_temperature_, kept = 1.0, model.inverse_temperature_
+    assert calibrated <= log_loss(new["y"], model.predict_proba(new)) + 0.02
+    model.inverse_temperature_ = kept
+
+
+def test_it_remembers_columns_and_predictions(numbers):
+    assert set(numbers.seen_.gaps) == {"size", "town", "prediction of price"}
+
+
+def test_a_model_of_classes_has_no_intervals(classes, frame):
+    with pytest.raises(ValueError, match="intervals must be asked of a model of numbers"):
+        classes.predict_interval(frame)
+    assert classes.coverage(0.9) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [
+        ("errors_", ErrorQuantiles(np.array([1.0, 0.0]), np.zeros(2))),
+        ("errors_", ErrorQuantiles(np.zeros(2), np.zeros(3))),
+        ("errors_", ErrorQuantiles(np.zeros(0), np.zeros(0))),
+        ("seen_", SeenTable({"x": np.array([1.0, 0.0])}, {}, {"x": 0.0}, {"x": 2})),
+        ("seen_", SeenTable({}, {"x": {"a": 0.7, "b": 0.7}}, {"x": 0.0}, {"x": 2})),
+        ("seen_", SeenTable({}, {"x": {"a": 0.7}}, {"y": 0.0}, {"x": 2})),
+    ],
+)
+def test_what_a_file_says_is_checked(numbers, tmp_path, monkeypatch, name, broken):
+    monkeypatch.setattr(numbers, name, broken)
+    with pytest.raises(NotSaveableError, match=f"{name} of TableModel must be .*to be saved"):
+        pellucid.save(numbers, tmp_path / "model.safetensors")
+    monkeypatch.setattr(Record, "fits", lambda _kind, value: dataclasses.is_dataclass(value))
+    pellucid.save(numbers, tmp_path / "model.safetensors")
+    with pytest.raises(SchemaError, match=f"{name} must be a"):
+        pellucid.load(tmp_path / "model.safetensors")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.measures import Measure, measure_for
 from pellucid.core.types import Array
 from pellucid.tables.understanding import Columns
 
 MOST_KEPT_NUMBERS = 60_000_000
 """Prepared splits with more numbers than this in all are made again for every method."""
+USUAL = Measure("usual", None)
+"""Stands for the usual measure of the task."""
 ONLY_HEAT = -1
 """Stands for the place of a split where a heat is kept."""
 
@@ -29,6 +31,8 @@ class Fold:
     y_train: Array
     y_validation: Array
     seconds: float
+    weights_train: Array | None = None
+    weights_validation: Array | None = None
 
 
 @dataclass
@@ -41,18 +45,20 @@ class ValidationSplits:
     splits: list[tuple[Array, Array]]
     is_classification: bool
     seed: int = 0
+    measure: Measure = USUAL
+    """What counts as an error."""
+    weights: Array | None = None
     _prepared_for: Any = None
     _folds: dict[int, Fold] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.measure is USUAL:
+            self.measure = measure_for(None, self.y, is_classification=self.is_classification, weighted=False)
 
     @property
     def n_training(self) -> int:
         """Training rows of the first split."""
         return len(self.splits[0][0])
-
-    @cached_property
-    def classes(self) -> Array | None:
-        """All classes, in order; None for numbers."""
-        return np.unique(self.y) if self.is_classification else None
 
     def fold(self, contestant: Contestant, index: int) -> Fold:
         """Return a split prepared for a method."""
@@ -79,4 +85,6 @@ class ValidationSplits:
         inside = self.X.iloc[train]
         transformer = contestant.prepare(self.columns, inside)
         X_train, X_validation = transformer.fit_transform(inside), transformer.transform(self.X.iloc[validation])
-        return Fold(X_train, X_validation, self.y[train], self.y[validation], time.monotonic() - start)
+        seconds = time.monotonic() - start
+        weights = (None, None) if self.weights is None else (self.weights[train], self.weights[validation])
+        return Fold(X_train, X_validation, self.y[train], self.y[validation], seconds, *weights)

@@ -16,12 +16,11 @@ import numpy as np
 
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.heats import heat_sizes, kept_after
-from pellucid.bake_off.measures import Answers, Chances, FoldScore, Measure, answers_of, chances_to_keep, joined_chances
+from pellucid.bake_off.measures import FoldScore, Measure, answers_of
 from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore, best_of
 from pellucid.bake_off.validation_splits import Fold, ValidationSplits
 from pellucid.core.budget import Budget
-from pellucid.core.types import Array
 from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.understanding import Columns
 
@@ -143,7 +142,7 @@ class _Comparison:
         return score if score is not None else CUT_SHORT[cut_by]
 
     def _heat(self, contestant: Contestant, n_rows: int) -> MethodScore:
-        outcome = _measure(contestant, self.splits.heat(contestant, n_rows), self.splits.columns, self.splits.measure)
+        outcome = self._measure(contestant, self.splits.heat(contestant, n_rows))
         pace = Pace(outcome.n_rows, outcome.seconds, contestant.growth).after(self.paces.get(contestant.name))
         self.paces[contestant.name] = pace
         self.done += 1
@@ -158,9 +157,7 @@ class _Comparison:
             return NO_TIME
         outcomes: list[_Outcome] = []
         for index in range(n_splits):
-            outcomes.append(
-                _measure(contestant, self.splits.fold(contestant, index), self.splits.columns, self.splits.measure)
-            )
+            outcomes.append(self._measure(contestant, self.splits.fold(contestant, index)))
             self.paces[contestant.name] = Pace(outcomes[-1].n_rows, outcomes[-1].seconds, contestant.growth)
             self._tell(contestant.name, index + 1, before)
             if not self._affords(n_splits - index - 1, outcomes[-1].seconds):
@@ -196,9 +193,11 @@ class _Comparison:
             log_loss=float(np.mean([outcome.score.log_loss for outcome in outcomes])),
             fit_seconds=float(np.mean([outcome.fit_seconds for outcome in outcomes])),
             predict_seconds=float(np.mean([outcome.predict_seconds for outcome in outcomes])),
-            chances=joined_chances([outcome.chances for outcome in outcomes]),
             held_out=HeldOut.joined([outcome.held_out for outcome in outcomes]),
         )
+
+    def _measure(self, contestant: Contestant, fold: Fold) -> _Outcome:
+        return _measure(contestant, fold, self.splits.columns, self.splits.measure)
 
     def _take(self, name: str, score: MethodScore | str) -> None:
         if isinstance(score, MethodScore):
@@ -222,7 +221,6 @@ class _Outcome:
     predict_seconds: float
     seconds: float
     n_rows: int
-    chances: Chances | None
     held_out: HeldOut
 
 
@@ -234,26 +232,13 @@ def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Meas
     answers = answers_of(method, fold.X_validation, measure.classes)
     ended = time.monotonic()
     score = measure.fold_score(fold.y_validation, answers, fold.weights_validation)
-    chances = chances_to_keep(measure, fold.y_validation, answers, fold.weights_validation)
+    if measure.classes is None:
+        held_out = HeldOut.of_numbers(fold.y_validation, answers.predicted)
+    else:
+        of_rows = fold.y_validation, measure.classes, fold.weights_validation
+        held_out = HeldOut.of_classes(method, fold.X_validation, *of_rows)
     seconds = fold.seconds + ended - start
-    return _Outcome(
-        score,
-        _size_of(method),
-        fitted - start,
-        ended - fitted,
-        seconds,
-        len(fold.y_train),
-        chances,
-        _held_out(method, fold, answers, measure.classes),
-    )
-
-
-def _held_out(method: object, fold: Fold, answers: Answers, classes: Array | None) -> HeldOut:
-    if classes is None:
-        return HeldOut.of_numbers(fold.y_validation, answers.predicted)
-    if answers.probabilities is not None:
-        return HeldOut.of_probabilities(fold.y_validation, answers.probabilities)
-    return HeldOut.of_classes(method, fold.X_validation, fold.y_validation, classes)
+    return _Outcome(score, _size_of(method), fitted - start, ended - fitted, seconds, len(fold.y_train), held_out)
 
 
 def _size_of(method: object) -> int:

@@ -13,8 +13,9 @@ import pandas as pd
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
-from pellucid.bake_off.comparison import NO_TIME, REFITS, REPORT_SECONDS, Stage, Untried, compare
+from pellucid.bake_off.comparison import NO_TIME, Stage, Untried, compare
 from pellucid.bake_off.contestants import contestants_for
+from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
 from pellucid.bake_off.judgement import Judgement, judge
 from pellucid.bake_off.leakage import find_leaks
@@ -41,8 +42,6 @@ from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import Columns, Target, choose_target, understand
 
 FEWEST_ROWS = 10
-FEWEST_LEARNED = 2000
-"""Rows that the chosen method learns from, however little time is left."""
 TEST_SHARE = 0.2
 RECIPES: dict[str, Callable[[int, int], Recipe]] = {
     "cv": lambda folds, seed: CrossValidationTest(TEST_SHARE, random_state=seed, n_splits=folds),
@@ -53,7 +52,9 @@ CURVE_SIZES = (0.1, 0.25, 0.5, 1.0)
 CURVE_FOLDS = 3
 CURVE_COST = 5.0
 """A learning curve costs about this many folds of the comparison."""
-END_SECONDS = 1.5
+MOST_EFFECTS = 6
+"""Of the most important columns, curves are drawn."""
+END_SECONDS, END_SECONDS_PER_ROW = 1.5, 2e-6
 """Kept for writing, when a learning curve or importances take the rest of the time."""
 EXCUSES = {"time": "There was no time left for it.", "interruption": "It was interrupted."}
 
@@ -144,17 +145,23 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the final fit")
-    n_rows = _affordable_rows(chosen, len(table.X), budget)
-    model, warned = _fit(chosen, columns, *_some_rows(table.X, target.values, n_rows, plan.seed))
-    if n_rows < len(table.X):
-        warned.append(learned_from_part(n_rows, len(table.X), chosen.pace.rows))
+    final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left())
+    learned, warned = _fit(final.score, columns, *_some_rows(*learning, final.n_rows, plan.seed))
+    model = learned
+    if final.on_all_rows and not budget.interrupted:
+        tell("the fit to every row")
+        model, warned = _fit(final.score, columns, table.X, target.values)
+    else:
+        warned.append(learned_from_part(final.n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
-    learned, _ = _fit(chosen, columns, *_some_rows(*learning, n_rows, plan.seed))
     test = vault.open(f"final estimate of {chosen.name}")
     judgement = judge(learned, learning, test, **options)
-    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options))
-    story = _in_time(budget, lambda: tell_trees(learned, columns, *test, learning))
-    curves = _in_time(budget, lambda: effects(model, table.X))
+    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options), end)
+    story = _in_time(budget, lambda: tell_trees(learned, columns, *test, learning), end)
+    leading = [] if isinstance(shuffled, str) else [one.column for one in shuffled[:MOST_EFFECTS]]
+    shown = [part for column in leading for part in table.parts()[column]]
+    curves = _in_time(budget, lambda: effects(model, table.X, shown), end)
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, **options)
     weights, intercept = coefficients(model, columns)
@@ -222,14 +229,6 @@ def _compare(
     raise TableError(f"table must suit one method, but none could be fitted ({reasons}).")
 
 
-def _affordable_rows(chosen: MethodScore, n_all: int, budget: Budget) -> int:
-    """Return how many rows the chosen method learns from: all, unless the time did not even suffice to compare them."""
-    if not chosen.is_from_heat:
-        return n_all
-    affordable = chosen.pace.rows_within((budget.seconds_left() - REPORT_SECONDS) / REFITS)
-    return min(n_all, max(affordable, FEWEST_LEARNED))
-
-
 def _some_rows(X: pd.DataFrame, y: Array, n_rows: int, seed: int) -> tuple[pd.DataFrame, Array]:
     """Return all rows, or some drawn at random."""
     if n_rows >= len(y):
@@ -257,9 +256,9 @@ def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -
     return whole.remember(table.X, judgement.predicted)
 
 
-def _in_time(budget: Budget, work: Callable[[], Result]) -> Result | str:
+def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:
     """Return what the work returns, or why there was no time for it."""
-    found, cut_by = budget.attempt(work, budget.seconds_left() - END_SECONDS)
+    found, cut_by = budget.attempt(work, budget.seconds_left() - end_seconds)
     return found if found is not None else EXCUSES[cut_by]
 
 
@@ -267,7 +266,8 @@ def _learning_curve(
     table: VaultedTable, chosen: MethodScore, budget: Budget, *, is_classification: bool, seed: int
 ) -> ErrorCurve | str:
     """Return the error of the method for growing training sets, or why there is none."""
-    if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - END_SECONDS:
+    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - end:
         return EXCUSES["time"]
     X, y = table.vault.learning
     kind = StratifiedKFold if is_classification else KFold
@@ -285,6 +285,6 @@ def _learning_curve(
             )
 
     try:
-        return _in_time(budget, draw)
+        return _in_time(budget, draw, end)
     except ValueError as error:  # a class that the smallest training set has no row of
         return f"It could not be drawn: {error}"

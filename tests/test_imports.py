@@ -47,7 +47,19 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     | {"tables", "table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors"}
     | {"svm", "tree", "ensemble"},
     "report": {"core", "drawing", "bake_off", "tables", "plots", "model_selection"},
-    "cli": {"core", "files", "tables", "table_model", "bake_off", "report", "catalogue", "workings", "probability"},
+    "serving": {"core", "tables", "table_model"},
+    "cli": {
+        "core",
+        "files",
+        "tables",
+        "table_model",
+        "serving",
+        "bake_off",
+        "report",
+        "catalogue",
+        "workings",
+        "probability",
+    },
 }
 NOT_IN_PROOFS = ("_solvers", "_solver", "_kernels", "_card")
 """Endings of modules that no proof and no workings may reach, by whatever way."""
@@ -128,7 +140,7 @@ def test_numba_is_imported_by_kernels_only(path):
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_extras_are_imported_on_use_only(path):
-    extras = {"torch", "cvxpy", "dask", "onnx"}
+    extras = {"torch", "cvxpy", "dask", "onnx", "uvicorn"}
     assert not extras & {name.split(".")[0] for name in imports_of(path, top_level_only=True)}
 
 

@@ -1,5 +1,6 @@
 """The command as a user meets it: outputs, sentences and exit codes."""
 
+import io
 import re
 import subprocess
 import sys
@@ -90,7 +91,7 @@ def test_a_method_without_intervals_says_so(cars, tmp_path, capsys):
     frame = pd.read_csv(cars)
     pellucid.save(Lasso(alpha=0.1).fit(frame[["age", "distance"]], frame["price"]), tmp_path / "lasso.safetensors")
     assert call("predict", tmp_path / "lasso.safetensors", cars, "--interval", 0.9) == 2
-    assert "interval must be asked of least squares or ridge, got Lasso" in capsys.readouterr().err
+    assert "or of least squares or ridge, got Lasso, which has none" in capsys.readouterr().err
 
 
 def test_a_model_of_unnamed_columns_takes_a_table_of_that_width(cars, tmp_path, capsys):
@@ -307,3 +308,66 @@ def test_warm_up_counts_the_methods_of_all_families(capsys, monkeypatch):
     monkeypatch.setattr(cards, "all_cards", lambda: iter(chosen))
     assert call("warm-up") == 0
     assert capsys.readouterr().out.startswith("2 methods are compiled, after ")
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A table of numbers, and the model that ``pellucid fit`` makes of it."""
+    folder = tmp_path_factory.mktemp("fitted")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=300), "town": rng.choice(["Kyiv", "Oslo"], size=300)})
+    frame["price"] = 3 * frame["size"] + (frame["town"] == "Oslo") + rng.normal(size=300)
+    frame.to_csv(folder / "table.csv", index=False)
+    assert call("fit", folder / "table.csv", "--target", "price", "--time", "20s", "--out", folder) == 0
+    return folder, frame
+
+
+def test_predict_gives_intervals_of_any_method_with_the_coverage_they_had(fitted, capsys):
+    folder, frame = fitted
+    assert call("predict", folder / "model.safetensors", folder / "table.csv", "--interval", 0.9) == 0
+    said = capsys.readouterr()
+    found = pd.read_csv(io.StringIO(said.out))
+    assert 0.85 <= ((found["low"] <= frame["price"]) & (frame["price"] <= found["high"])).mean() <= 0.97
+    assert "Of the rows kept aside at the fit," in said.err
+
+
+def test_monitor_finds_nothing_in_the_training_table(fitted, capsys):
+    folder, _ = fitted
+    assert call("monitor", folder / "model.safetensors", folder / "table.csv") == 0
+    assert "No column has drifted" in capsys.readouterr().out
+
+
+def test_monitor_names_what_has_drifted_and_exits_with_1(fitted, tmp_path, capsys):
+    folder, frame = fitted
+    frame.assign(size=frame["size"] + 2, town="Bergen").to_csv(tmp_path / "new.csv", index=False)
+    assert call("monitor", folder / "model.safetensors", tmp_path / "new.csv", "--out", tmp_path / "drift.csv") == 1
+    sentence = capsys.readouterr().err
+    assert "have drifted: 3 of 3 columns." in sentence
+    figures = pd.read_csv(tmp_path / "drift.csv").set_index("column")
+    assert figures.loc["town", "unseen"] == 1.0
+    assert figures["is_drifted"].all()
+
+
+@pytest.mark.parametrize("command", ["monitor", "serve"])
+def test_a_model_that_knows_no_table_cannot_be_watched_or_served(command, ridge_file, cars, capsys):
+    assert call(command, ridge_file, *([cars] if command == "monitor" else [])) == 2
+    assert "model must be written by 'pellucid fit'" in capsys.readouterr().err
+
+
+def test_monitor_refuses_an_empty_table(fitted, tmp_path, capsys):
+    folder, frame = fitted
+    frame.head(0).to_csv(tmp_path / "none.csv", index=False)
+    assert call("monitor", folder / "model.safetensors", tmp_path / "none.csv") == 2
+    assert "must have" in capsys.readouterr().err
+
+
+def test_the_demo_says_its_command_and_runs_it(tmp_path, capsys):
+    assert call("demo", "--target", "progression", "--time", "10s", "--out", tmp_path / "out") == 0
+    assert "diabetes.csv --target progression --time 10s" in capsys.readouterr().out
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_missing_server_says_how_to_install_it(fitted, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert call("serve", fitted[0] / "model.safetensors") == 2
+    assert "pip install 'pellucid[serve]'" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from pellucid.linear_model import LinearRegression
 from pellucid.model_selection import ErrorCurve, error_against_capacity, error_against_size
+from pellucid.model_selection.error_curves import size_curve
 
 
 def noisy_steps(seed=0, n=300):
@@ -69,8 +70,40 @@ def test_a_line_through_a_line_fits():
     random = np.random.default_rng(0)
     X = random.standard_normal((300, 1))
     found = error_against_size(LinearRegression(), X, X[:, 0] + 0.1 * random.standard_normal(300))
-    assert found.verdict.startswith("no overfitting")
+    assert found.verdict.startswith("neither over- nor underfits clearly")
     assert "more rows would change little" in found.verdict
+
+
+def test_a_line_through_a_parabola_underfits():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 2, (400, 1))
+    found = error_against_size(LinearRegression(), X, X[:, 0] ** 2 + 0.05 * random.standard_normal(400))
+    assert found.verdict.startswith("underfits, or the columns say no more")
+    assert "more rows would change little" in found.verdict
+
+
+def test_a_weak_but_sure_signal_is_no_noise():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((2000, 1))
+    found = error_against_size(LinearRegression(), X, 0.3 * X[:, 0] + random.standard_normal(2000))
+    assert "no better than the baseline" not in found.verdict
+
+
+def test_an_error_that_still_falls_asks_for_more_rows():
+    random = np.random.default_rng(0)
+    X = random.uniform(0, 1, (600, 3))
+    y = np.sin(6 * X).sum(axis=1) + 0.1 * random.standard_normal(600)
+    found = error_against_size(DecisionTreeRegressor(random_state=0), X, y)
+    assert "so more rows would help" in found.verdict
+
+
+def test_the_slope_of_the_last_sizes_by_hand():
+    # errors 0.4, 0.3, 0.2 at 100, 200, 400 rows: 0.1 less with each doubling, in both splits
+    errors = np.array([[0.4, 0.4], [0.3, 0.3], [0.2, 0.2]])
+    verdict = size_curve([100, 200, 400], errors, errors, np.array([0.5, 0.5])).verdict
+    assert "each doubling of the rows lowered the error by about 0.1 (± 0)" in verdict
+    noisy = np.array([[0.4, 0.2], [0.2, 0.4], [0.4, 0.1]])
+    assert "cannot be seen" in size_curve([100, 200, 400], noisy, noisy, np.array([0.9, 0.9])).verdict
 
 
 def test_an_error_in_the_unit_of_the_target_is_the_root_of_the_squared_one():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import KFold, StratifiedKFold
 
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
 from pellucid.bake_off.comparison import NO_TIME, Stage, Untried, compare
@@ -19,7 +18,20 @@ from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
 from pellucid.bake_off.judgement import Judgement, judge
 from pellucid.bake_off.leakage import find_leaks
+from pellucid.bake_off.learned import Learned, baseline_answers, has_learned
+from pellucid.bake_off.learning_curve import draw_curve, fit_weighted, more_flexible
+from pellucid.bake_off.measures import Measure, measure_for
+from pellucid.bake_off.options import (
+    Options,
+    RowFacts,
+    check_classes_to_learn,
+    chosen_contestants,
+    own_test_rows,
+    row_facts,
+    understood,
+)
 from pellucid.bake_off.result import BakeOffResult, Plan
+from pellucid.bake_off.row_order import cautions_on_rows
 from pellucid.bake_off.scores import MethodScore, best_of, choose
 from pellucid.bake_off.tree_story import tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
@@ -33,13 +45,13 @@ from pellucid.model_selection import (
     ResamplingTest,
     TestVault,
     TrainValidationTest,
-    error_against_size,
 )
+from pellucid.model_selection.row_parts import Split
 from pellucid.table_model import TableModel
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.reading import TableError
-from pellucid.tables.understanding import Columns, Target, choose_target, understand
+from pellucid.tables.understanding import Columns, Target, choose_target
 
 FEWEST_ROWS = 10
 TEST_SHARE = 0.2
@@ -48,7 +60,6 @@ RECIPES: dict[str, Callable[[int, int], Recipe]] = {
     "split": lambda _folds, seed: TrainValidationTest(TEST_SHARE, random_state=seed),
     "resample": lambda folds, seed: ResamplingTest(TEST_SHARE, random_state=seed, n_splits=folds),
 }
-CURVE_SIZES = (0.1, 0.25, 0.5, 1.0)
 CURVE_FOLDS = 3
 CURVE_COST = 5.0
 """A learning curve costs about this many folds of the comparison."""
@@ -72,6 +83,23 @@ class VaultedTable:
     X: pd.DataFrame
     """The columns as the reader gives them, of all rows with a target."""
     vault: TestVault
+    measure: Measure
+    facts: RowFacts
+    """Weight, group and time of every row of X."""
+    test_facts: RowFacts
+    """The same of the rows in the vault."""
+    notes: tuple[str, ...] = ()
+    """What is to be known of the rows before anything is learned."""
+
+    @property
+    def learning_facts(self) -> RowFacts:
+        """Weight, group and time of the rows to learn from."""
+        return self.facts.of(self.vault.learning_rows)
+
+    @property
+    def has_own_test(self) -> bool:
+        """Whether the user brought the rows of the vault, so that the model learns from all others."""
+        return not len(self.vault.test_rows)
 
     def parts(self) -> dict[str, list[str]]:
         """Return the columns of X that stand for each column of the table, such as the parts of a date."""
@@ -93,6 +121,15 @@ def bake_off(
     folds: int = 5,
     seed: int = 0,
     one_standard_error: bool = False,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    metric: str | pd.DataFrame | None = None,
+    group: str | None = None,
+    time_column: str | None = None,
+    weights: str | None = None,
+    test: pd.DataFrame | None = None,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
     listen: Listener = _hear_nothing,
 ) -> BakeOffResult:
     """Compare the methods that suit a table, choose one, judge it once on rows kept aside, fit it on every row.
@@ -118,12 +155,30 @@ def bake_off(
         Seed of all splits.
     one_standard_error : bool, default=False
         Whether to choose the simplest method within one standard error of the best.
+    drop, keep : sequence of str, default=()
+        Columns to leave out, and columns to use although they look like an id.
+    metric : str or DataFrame, default=None
+        Name of a scikit-learn scorer, or costs of calling a true class (rows) another (columns). The choice, the score
+        on the rows kept aside and the threshold between two classes follow it.
+    group : str, default=None
+        Column that says which rows belong together: no group is ever split between rows learned from and rows tried.
+    time_column : str, default=None
+        Column that says when a row was: methods are tried on later rows than they learn from, the vault is the latest.
+    weights : str, default=None
+        Column of weights, for fits and scores; methods that take none are left out.
+    test : DataFrame, default=None
+        Rows of your own for the vault; the model then learns from every row of ``frame``.
+    only, without : sequence of str, default=()
+        Names of methods to compare, or to leave out.
     listen : callable, default=nothing
         Told about every stage.
     """
     check_one_of(RECIPES, recipe=recipe)
     check_whole(low=2, folds=folds)
-    plan = Plan(recipe, folds, seed, one_standard_error)
+    columns_and_methods = tuple(_names(names) for names in (drop, keep, only, without))
+    dropped, kept, chosen, avoided = columns_and_methods
+    options = Options(dropped, kept, metric, group, time_column, weights, test, chosen, avoided)
+    plan = Plan(recipe, folds, seed, one_standard_error, options)
     if budget is not None:
         return _bake_off(frame, target, task, plan, budget, listen)
     check_positive(seconds=seconds)
@@ -146,16 +201,21 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
 
     tell("the final fit")
     final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left())
-    learned, warned = _fit(final.score, columns, *_some_rows(*learning, final.n_rows, plan.seed))
+    rows = _some_rows(len(learning[1]), final.n_rows, plan.seed)
+    learned, warned = _fit(final.score, columns, *learning, table.learning_facts, rows)
     model = learned
-    if final.on_all_rows and not budget.interrupted:
+    if final.on_all_rows and not table.has_own_test:
         tell("the fit to every row")
-        model, warned = _fit(final.score, columns, table.X, target.values)
-    else:
+        every = np.arange(len(table.X))
+        model, warned = _fit(final.score, columns, table.X, target.values, table.facts, every)
+    elif final.n_rows < len(table.X):
         warned.append(learned_from_part(final.n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
     test = vault.open(f"final estimate of {chosen.name}")
-    judgement = judge(learned, learning, test, **options)
+    threshold = _threshold(chosen, learned, table.measure)
+    judged: dict[str, Any] = {"measure": table.measure, "facts": table.test_facts, "threshold": threshold}
+    judgement = judge(learned, learning, test, **options, **judged)
+    learned_something = _ask_whether_learned(table, judgement, chosen, scores)
     end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
     shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options), end)
     story = _in_time(budget, lambda: tell_trees(learned, columns, *test, learning), end)
@@ -163,7 +223,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     shown = [part for column in leading for part in table.parts()[column]]
     curves = _in_time(budget, lambda: effects(model, table.X, shown), end)
     tell("the learning curve")
-    curve = _learning_curve(table, chosen, budget, **options)
+    curve = _learning_curve(table, chosen, budget, seed=plan.seed)
     weights, intercept = coefficients(model, columns)
     leaks = find_leaks(*learning, **options)
     return BakeOffResult(
@@ -183,7 +243,14 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         intercept=intercept,
         effects=[] if isinstance(curves, str) else curves,
         story=story,
-        cautions=(*not_done, *cautions_on_result(chosen, scores, judgement, leaks, target, columns), *warned),
+        cautions=(
+            *not_done,
+            *cautions_on_result(chosen, scores, judgement, leaks, target, columns, learned_something),
+            *table.notes,
+            *warned,
+        ),
+        learned=learned_something,
+        flexibility=more_flexible(curve, chosen, scores),
         interrupted=budget.interrupted,
         seconds=time.monotonic() - start,
     )
@@ -191,19 +258,36 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
 
 def _understand(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedTable:
     """Understand the target and the columns, read them, and lock the test rows away."""
+    options = plan.options
     unnamed = [column for column in frame.columns if not isinstance(column, str)]
     if unnamed:
         raise TableError(f"column names must be texts, got {unnamed[0]!r}. Use frame.rename(columns=str).")
     target = choose_target(frame, name, task)
+    options.check(frame, name)
     rows = frame.loc[target.rows]
     fewest = max(FEWEST_ROWS, 2 * plan.folds)
     if len(rows) < fewest:
         raise TableError(f"table must have at least {fewest} rows with a target, got {len(rows)}. Add rows.")
-    columns = understand(rows, name)
+    columns = understood(rows, name, options)
     reader = ColumnReader(dict(columns.kinds))
     X = reader.fit_transform(rows, target.values)
-    vault = TestVault(X, target.values, test_size=TEST_SHARE, random_state=plan.seed)
-    return VaultedTable(target, columns, reader, X, vault)
+    facts = row_facts(rows, options)
+    task_is = {"is_classification": target.is_classification, "weighted": facts.weights is not None}
+    measure = measure_for(options.metric, target.values, **task_is)
+    notes = cautions_on_rows(rows, X, target, columns, options)
+    vaulted = {"target": target, "columns": columns, "reader": reader, "X": X, "measure": measure, "facts": facts}
+    if options.test is not None:
+        own, y_own, left_out = own_test_rows(options, target)
+        vault = TestVault(X, target.values, test=(reader.transform(own), y_own))
+        own_facts = row_facts(own, replace(options, time_column=None))
+        return VaultedTable(**vaulted, vault=vault, test_facts=own_facts, notes=(*notes, *left_out))
+    try:
+        shares: dict[str, Any] = {"test_size": TEST_SHARE, "random_state": plan.seed}
+        vault = TestVault(X, target.values, groups=facts.groups, order=facts.order, **shares)
+    except ValueError as error:
+        raise TableError(f"table cannot be split as asked: {error}") from None
+    check_classes_to_learn(target, vault)
+    return VaultedTable(**vaulted, vault=vault, test_facts=facts.of(vault.test_rows), notes=tuple(notes))
 
 
 def _compare(
@@ -212,11 +296,12 @@ def _compare(
     """Return the scores, the best first, and the methods that have none; raise if nothing can be chosen."""
     X, y = table.vault.learning
     is_classification = table.target.is_classification
-    splitter = RECIPES[plan.recipe](plan.folds, plan.seed).splitter(is_classification=is_classification)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: some have none of it
-        splits = ValidationSplits(table.columns, X, y, list(splitter.split(X, y)), is_classification, plan.seed)
-    scores, untried = compare(contestants_for(is_classification=is_classification), splits, budget, listen)
+    contestants, left_out = chosen_contestants(contestants_for(is_classification=is_classification), plan.options)
+    weights = table.learning_facts.weights
+    parts = _splits(table, RECIPES[plan.recipe](plan.folds, plan.seed))
+    splits = ValidationSplits(table.columns, X, y, parts, is_classification, plan.seed, table.measure, weights)
+    scores, untried = compare(contestants, splits, budget, listen)
+    untried += [Untried(*one) for one in left_out]
     if best_of(scores) is not None:
         return sorted(scores, key=lambda score: score.mean), untried
     if budget.interrupted:
@@ -229,22 +314,47 @@ def _compare(
     raise TableError(f"table must suit one method, but none could be fitted ({reasons}).")
 
 
-def _some_rows(X: pd.DataFrame, y: Array, n_rows: int, seed: int) -> tuple[pd.DataFrame, Array]:
-    """Return all rows, or some drawn at random."""
-    if n_rows >= len(y):
-        return X, y
-    rows = np.sort(np.random.default_rng(seed).permutation(len(y))[:n_rows])
-    return X.iloc[rows], y[rows]
+def _splits(table: VaultedTable, recipe: Recipe) -> list[Split]:
+    """Return the splits of the learning rows: at random, by whole groups, or forward in time."""
+    X, y = table.vault.learning
+    facts = table.learning_facts
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: some have none of it
+        try:
+            return recipe.splits(
+                X, y, is_classification=table.target.is_classification, groups=facts.groups, order=facts.order
+            )
+        except ValueError as error:
+            raise TableError(f"table cannot be split as asked: {error}") from None
 
 
-def _fit(chosen: MethodScore, columns: Columns, X: pd.DataFrame, y: Array) -> tuple[TableModel, list[str]]:
-    """Return the method fitted, with what rows held out told about its errors, and what it warned of."""
+def _some_rows(n_all: int, n_rows: int, seed: int) -> Array:
+    """Return the positions of all rows, or of some drawn at random."""
+    if n_rows >= n_all:
+        return np.arange(n_all)
+    return np.sort(np.random.default_rng(seed).permutation(n_all)[:n_rows])
+
+
+def _fit(
+    chosen: MethodScore, columns: Columns, X: pd.DataFrame, y: Array, facts: RowFacts, rows: Array
+) -> tuple[TableModel, list[str]]:
+    """Return the method fitted to some rows, with what rows held out told about its errors, and what it warned of."""
+    if len(rows) < len(y):
+        X, y, facts = X.iloc[rows], y[rows], facts.of(rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = TableModel(chosen.contestant.pipeline(columns, X).fit(X, y).steps)
+        model = TableModel(fit_weighted(chosen.contestant.pipeline(columns, X), X, y, facts.weights).steps)
     if chosen.held_out is not None:
         model.learn_errors(chosen.held_out)
     return model, list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _threshold(chosen: MethodScore, learned: TableModel, measure: Measure) -> float | None:
+    """Return the calibrated probability from which on the second of two classes is called, where one is chosen."""
+    if chosen.chances is None:
+        return None
+    actual, chances, weights = chosen.chances
+    return measure.best_threshold(actual, learned.calibrated(np.stack([1.0 - chances, chances], axis=1))[:, 1], weights)
 
 
 def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -> TableModel:
@@ -252,8 +362,18 @@ def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -
     whole = TableModel([("columns", table.reader), *model.steps])
     whole.target_ = table.target.name
     whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
+    whole.threshold_, whole.costs_ = judgement.threshold, table.measure.costs
     whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
     return whole.remember(table.X, judgement.predicted)
+
+
+def _ask_whether_learned(
+    table: VaultedTable, judgement: Judgement, chosen: MethodScore, scores: Sequence[MethodScore]
+) -> Learned:
+    actual, measure = judgement.actual, table.measure
+    usual = baseline_answers(table.vault.learning[1], table.learning_facts.weights, measure, len(actual))
+    assert judgement.answers is not None  # judged with the measure
+    return has_learned(actual, judgement.answers, usual, measure, table.test_facts, chosen, scores, judgement.threshold)
 
 
 def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:
@@ -262,29 +382,21 @@ def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> 
     return found if found is not None else EXCUSES[cut_by]
 
 
-def _learning_curve(
-    table: VaultedTable, chosen: MethodScore, budget: Budget, *, is_classification: bool, seed: int
-) -> ErrorCurve | str:
+def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *, seed: int) -> ErrorCurve | str:
     """Return the error of the method for growing training sets, or why there is none."""
     end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
     if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - end:
         return EXCUSES["time"]
     X, y = table.vault.learning
-    kind = StratifiedKFold if is_classification else KFold
-
-    def draw() -> ErrorCurve:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return error_against_size(
-                chosen.contestant.pipeline(table.columns, X),
-                X,
-                y,
-                sizes=CURVE_SIZES,
-                cv=kind(CURVE_FOLDS, shuffle=True, random_state=seed),
-                scoring=None if is_classification else "neg_root_mean_squared_error",
-            )
-
+    splits = _splits(table, CrossValidationTest(random_state=seed, n_splits=CURVE_FOLDS))
+    pipeline = chosen.contestant.pipeline(table.columns, X)
     try:
-        return _in_time(budget, draw, end)
+        return _in_time(
+            budget, lambda: draw_curve(pipeline, X, y, splits, table.measure, table.learning_facts, seed=seed), end
+        )
     except ValueError as error:  # a class that the smallest training set has no row of
         return f"It could not be drawn: {error}"
+
+
+def _names(given: Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -9,6 +9,7 @@ import numpy as np
 from pellucid.bake_off.comparison import NO_TIME, Untried
 from pellucid.bake_off.judgement import Judgement
 from pellucid.bake_off.leakage import TOO_GOOD, Leak
+from pellucid.bake_off.learned import LEARNED, LITTLE, NOTHING, Learned
 from pellucid.bake_off.scores import MethodScore
 from pellucid.tables.understanding import Columns, Target
 
@@ -46,11 +47,13 @@ def cautions_on_result(
     leaks: Iterable[Leak],
     target: Target,
     columns: Columns,
+    learned: Learned | None = None,
 ) -> list[str]:
     """Return all that should be known before somebody relies on the chosen method, the gravest first."""
     return [
+        *([] if learned is None or learned.state == LEARNED else [learned.sentence]),
         *_leaks(leaks, target),
-        *_choice(chosen, scores, judgement),
+        *_choice(chosen, scores, judgement, learned),
         *_classes(target, judgement),
         *target.left_out,
         *(f"Column {name} was left out: {reason}." for name, reason in columns.left_out.items()),
@@ -82,11 +85,14 @@ def _classes(target: Target, judgement: Judgement) -> list[str]:
     ]
 
 
-def _choice(chosen: MethodScore, scores: Sequence[MethodScore], judgement: Judgement) -> list[str]:
+def _choice(
+    chosen: MethodScore, scores: Sequence[MethodScore], judgement: Judgement, learned: Learned | None
+) -> list[str]:
     """Return what to know about the winner."""
     cautions = []
     baseline = next((score for score in scores if score.contestant.is_baseline), None)
-    if baseline is not None and chosen.mean + chosen.standard_error >= baseline.mean:
+    is_told = learned is not None and learned.state in (NOTHING, LITTLE)
+    if baseline is not None and not is_told and chosen.mean + chosen.standard_error >= baseline.mean:
         cautions.append(
             f"No method clearly beats the baseline ({baseline.name}): these columns say little about the target."
         )
@@ -95,7 +101,8 @@ def _choice(chosen: MethodScore, scores: Sequence[MethodScore], judgement: Judge
     if judgement.n_seen_before:
         cautions.append(
             f"{judgement.n_seen_before:,} of the {len(judgement.actual):,} rows kept aside repeat a row that was "
-            "learned from, in every column. If they are copies of the same thing, the error is too small."
+            "learned from, in every column. If they are copies of the same thing, the error is too small: drop the "
+            "copies, or name the thing with --group."
         )
     if len(judgement.actual) < FEW_TEST_ROWS:
         cautions.append(f"Only {len(judgement.actual)} rows were kept aside: the interval is wide, and rough.")

@@ -13,17 +13,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from sklearn.metrics import recall_score
 
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.heats import MORE_ROUNDS, for_heat, heat_sizes, kept_after, within_time
+from pellucid.bake_off.measures import Answers, Chances, FoldScore, Measure, answers_of, chances_to_keep, joined_chances
 from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore, best_of
 from pellucid.bake_off.validation_splits import Fold, ValidationSplits
 from pellucid.core.budget import Budget
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array
-from pellucid.model_selection.recipes import split_error
 from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.understanding import Columns
 
@@ -246,19 +245,25 @@ class _Comparison:
         return pace.seconds_for(n_rows, min(contestant.n_rounds, MORE_ROUNDS * pace.rounds) or None)
 
     def _score(self, contestant: Contestant, outcomes: list[_Outcome]) -> MethodScore:
-        balanced = [outcome.balanced for outcome in outcomes]
+        balanced = [outcome.score.balanced for outcome in outcomes]
         return MethodScore(
             contestant,
-            np.array([outcome.error for outcome in outcomes]),
+            np.array([outcome.score.error for outcome in outcomes]),
             np.array(balanced) if self.splits.is_classification else None,
             float(np.mean([outcome.n_coefficients for outcome in outcomes])),
             self.paces[contestant.name],
-            outcomes[0].spread,
+            outcomes[0].score.spread,
+            measure=self.splits.measure,
+            auc=float(np.mean([outcome.score.auc for outcome in outcomes])),
+            log_loss=float(np.mean([outcome.score.log_loss for outcome in outcomes])),
+            fit_seconds=float(np.mean([outcome.fit_seconds for outcome in outcomes])),
+            predict_seconds=float(np.mean([outcome.predict_seconds for outcome in outcomes])),
+            chances=joined_chances([outcome.chances for outcome in outcomes]),
             held_out=HeldOut.joined([outcome.held_out for outcome in outcomes]),
         )
 
     def _measure(self, contestant: Contestant, fold: Fold) -> _Outcome:
-        return _measure(contestant, fold, self.splits.columns, self.splits.classes)
+        return _measure(contestant, fold, self.splits.columns, self.splits.measure)
 
     def _take(self, name: str, score: MethodScore | str) -> None:
         if isinstance(score, MethodScore):
@@ -275,12 +280,13 @@ class _Comparison:
 class _Outcome:
     """What one fold tells about a method."""
 
-    error: float
-    spread: float
-    balanced: float
+    score: FoldScore
     n_coefficients: int
+    fit_seconds: float
+    predict_seconds: float
     seconds: float
     n_rows: int
+    chances: Chances | None
     held_out: HeldOut
     rounds: int = 1
 
@@ -289,26 +295,35 @@ class _Outcome:
         return Pace(self.n_rows, self.seconds, contestant.growth, rounds=self.rounds)
 
 
-def _measure(contestant: Contestant, fold: Fold, columns: Columns, classes: Array | None) -> _Outcome:
+def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Measure) -> _Outcome:
     start = time.monotonic()
-    method = contestant.method(columns).fit(fold.X_train, fold.y_train)
-    predicted = np.asarray(method.predict(fold.X_validation))
-    seconds = fold.seconds + time.monotonic() - start
-    is_classification = classes is not None
-    error = split_error(fold.y_validation, predicted, is_classification)
-    losses = predicted != fold.y_validation if is_classification else np.square(predicted - fold.y_validation)
-    spread = float(np.std(losses, ddof=1) / np.sqrt(len(losses))) if len(losses) > 1 else 0.0
-    balanced = float("nan")
-    if classes is not None:
-        present = np.unique(fold.y_validation)
-        balanced = float(recall_score(fold.y_validation, predicted, labels=present, average="macro", zero_division=0.0))
-        held_out = HeldOut.of_classes(method, fold.X_validation, fold.y_validation, classes)
-    else:
-        held_out = HeldOut.of_numbers(fold.y_validation, predicted)
-        error = float(np.sqrt(error))
-        spread = spread / (2 * error) if error > 0 else 0.0
-    rounds = max(1, method.n_iter_) if contestant.rounds else 1
-    return _Outcome(error, spread, balanced, _size_of(method), seconds, len(fold.y_train), held_out, rounds)
+    weights = {} if fold.weights_train is None else {"sample_weight": fold.weights_train}
+    method = contestant.method(columns).fit(fold.X_train, fold.y_train, **weights)
+    fitted = time.monotonic()
+    answers = answers_of(method, fold.X_validation, measure.classes)
+    ended = time.monotonic()
+    score = measure.fold_score(fold.y_validation, answers, fold.weights_validation)
+    chances = chances_to_keep(measure, fold.y_validation, answers, fold.weights_validation)
+    seconds = fold.seconds + ended - start
+    return _Outcome(
+        score,
+        _size_of(method),
+        fitted - start,
+        ended - fitted,
+        seconds,
+        len(fold.y_train),
+        chances,
+        _held_out(method, fold, answers, measure.classes),
+        max(1, getattr(method, "n_iter_", 1)) if contestant.rounds else 1,
+    )
+
+
+def _held_out(method: object, fold: Fold, answers: Answers, classes: Array | None) -> HeldOut:
+    if classes is None:
+        return HeldOut.of_numbers(fold.y_validation, answers.predicted)
+    if answers.probabilities is not None:
+        return HeldOut.of_probabilities(fold.y_validation, answers.probabilities)
+    return HeldOut.of_classes(method, fold.X_validation, fold.y_validation, classes)
 
 
 def _size_of(method: object) -> int:

@@ -11,6 +11,8 @@ import pandas as pd
 from scipy.stats import norm
 from sklearn import metrics
 
+from pellucid.bake_off.measures import ACCURACY, RMSE, Answers, Measure, answers_of, measure_for
+from pellucid.bake_off.options import RowFacts
 from pellucid.core.types import Array
 from pellucid.model_selection import ScoreInterval, score_interval
 
@@ -24,6 +26,8 @@ N_BINS = 10
 MOST_CLASSES = 10
 """A matrix of more classes than this is no longer read."""
 MOST_MISTAKES = 12
+FEWEST_DRAWS, MOST_DRAWS, MOST_DRAWN_ROWS = 100, 1000, 2e6
+"""Of rows, for the interval of a measure that has none of its own."""
 MOST_LISTED = 40
 
 
@@ -41,6 +45,13 @@ class Judgement:
     """Of shape (n_rows, n_classes); None for regression and for methods without probabilities."""
     n_seen_before: int = 0
     """Test rows that also stand among the learning rows."""
+    measure: Measure | None = None
+    """What the methods were chosen by; the headline shows it."""
+    weights: Array | None = None
+    threshold: float | None = None
+    """Probability of the second of two classes from which on it is called, if the measure asked for one."""
+    answers: Answers | None = None
+    """What the model said, as the measure takes it."""
 
 
 def judge(
@@ -50,56 +61,131 @@ def judge(
     *,
     is_classification: bool,
     seed: int,
+    measure: Measure | None = None,
+    facts: RowFacts | None = None,
+    threshold: float | None = None,
 ) -> Judgement:
-    """Return how good a model, fitted to the learning rows, is on the test rows."""
+    """Return how good a model, fitted to the learning rows, is on the test rows, whose facts may be given."""
     (X_learning, y_learning), (X, y) = learning, test
+    facts = facts or RowFacts()
+    if measure is None:
+        measure = measure_for(None, y_learning, is_classification=is_classification, weighted=facts.weights is not None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a model that is fitted to all rows later, and then says the same
         if is_classification:
-            judgement = judge_classes(model, X, y)
+            judgement = judge_classes(model, X, y, measure, facts, threshold)
         else:
-            judgement = judge_numbers(model, X, y, float(y_learning.mean()), seed)
+            judgement = judge_numbers(model, X, y, float(y_learning.mean()), seed, measure, facts)
+        if not measure.is_default or facts.weights is not None or facts.groups is not None:
+            judgement = replace(judgement, headline=resampled_interval(judgement, measure, facts, seed))
     return replace(judgement, n_seen_before=count_seen_before(X_learning, X))
 
 
-def judge_classes(model: Any, X: pd.DataFrame, y: Array) -> Judgement:
-    """Return how well a classifier does."""
-    predicted = np.asarray(model.predict(X))
+def judge_classes(
+    model: Any,
+    X: pd.DataFrame,
+    y: Array,
+    measure: Measure | None = None,
+    facts: RowFacts | None = None,
+    threshold: float | None = None,
+) -> Judgement:
+    """Return how well a classifier does; ``measure`` and a threshold may decide otherwise than it would itself."""
+    measure = measure or Measure(ACCURACY, model.classes_)
+    weights = facts.weights if facts else None
+    asked = answers_of(model, X, measure.classes)
+    answers = Answers(np.asarray(model.predict(X)), asked.probabilities, asked.ranking)
+    predicted = measure.decided(answers, threshold)
     present = np.unique(y)
+    of_classes = {"labels": present, "average": "macro", "zero_division": 0.0, "sample_weight": weights}
     scores = {
-        "balanced accuracy": float(
-            metrics.recall_score(y, predicted, labels=present, average="macro", zero_division=0.0)
-        ),
-        "macro F1": float(metrics.f1_score(y, predicted, labels=present, average="macro", zero_division=0.0)),
+        "balanced accuracy": float(metrics.recall_score(y, predicted, **of_classes)),
+        "macro F1": float(metrics.f1_score(y, predicted, **of_classes)),
     }
-    probabilities = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
+    if not measure.is_share:
+        scores = {"accuracy": float(np.average(predicted == y, weights=weights)), **scores}
+    classes, probabilities = measure.classes, answers.probabilities
+    assert classes is not None  # the measure is of classes
     if probabilities is not None:
-        chances = probabilities[:, 1] if len(model.classes_) == 2 else probabilities
-        event = {"pos_label": model.classes_[1]} if len(model.classes_) == 2 else {}
-        scores["log loss"] = float(metrics.log_loss(y, probabilities, labels=model.classes_))
-        scores["Brier score"] = float(metrics.brier_score_loss(y, chances, labels=model.classes_, **event))
-    if len(model.classes_) == len(present) == 2:
-        ranking = probabilities[:, 1] if probabilities is not None else model.decision_function(X)
-        scores["area under the ROC curve"] = float(metrics.roc_auc_score(y == model.classes_[1], ranking))
+        chances = probabilities[:, 1] if len(classes) == 2 else probabilities
+        event = {"pos_label": classes[1]} if len(classes) == 2 else {}
+        given = {"labels": classes, "sample_weight": weights}
+        scores["log loss"] = float(metrics.log_loss(y, probabilities, **given))
+        scores["Brier score"] = float(metrics.brier_score_loss(y, chances, **given, **event))
+    if len(classes) == len(present) == 2:
+        ranking = probabilities[:, 1] if probabilities is not None else answers.ranking
+        if ranking is not None:
+            area = metrics.roc_auc_score(y == classes[1], ranking, sample_weight=weights)
+            scores["area under the ROC curve"] = float(area)
     headline = score_interval(y, predicted, "accuracy", level=LEVEL)
-    return Judgement(y, predicted, headline, scores, model.classes_, probabilities)
+    return Judgement(
+        y,
+        predicted,
+        headline,
+        scores,
+        classes,
+        probabilities,
+        measure=measure,
+        weights=weights,
+        threshold=threshold,
+        answers=answers,
+    )
 
 
-def judge_numbers(model: Any, X: pd.DataFrame, y: Array, learning_mean: float, seed: int) -> Judgement:
+def judge_numbers(
+    model: Any,
+    X: pd.DataFrame,
+    y: Array,
+    learning_mean: float,
+    seed: int,
+    measure: Measure | None = None,
+    facts: RowFacts | None = None,
+) -> Judgement:
     """Return how well a regressor does; R² compares it with always predicting the mean of the learning rows."""
     predicted = np.asarray(model.predict(X), dtype=np.float64)
+    weights = facts.weights if facts else None
     misses = np.abs(y - predicted)
-    total = float(np.sum((y - learning_mean) ** 2))
+    total = float(np.average((y - learning_mean) ** 2, weights=weights))
+    left = float(np.average(misses**2, weights=weights))
     scores = {
-        "R²": 1.0 - float(np.sum(misses**2)) / total if total > 0 else float("nan"),
-        "mean absolute error": float(misses.mean()),
+        "R²": 1.0 - left / total if total > 0 else float("nan"),
+        "mean absolute error": float(np.average(misses, weights=weights)),
         "half of the rows are missed by less than": float(np.median(misses)),
         "nine of ten rows are missed by less than": float(np.quantile(misses, 0.9)),
     }
+    measure = measure or Measure(RMSE, None)
+    if not measure.is_default:
+        scores = {"root mean squared error": float(np.sqrt(left)), **scores}
     if len(y) > MANY_ROWS:
-        return Judgement(y, predicted, _normal_interval(misses**2), scores)
-    headline = score_interval(y, predicted, rmse, level=LEVEL, random_state=seed)
-    return Judgement(y, predicted, headline, scores)
+        headline = _normal_interval(misses**2)
+    else:
+        headline = score_interval(y, predicted, rmse, level=LEVEL, random_state=seed)
+    return Judgement(y, predicted, headline, scores, measure=measure, weights=weights, answers=Answers(predicted))
+
+
+def resampled_interval(judgement: Judgement, measure: Measure, facts: RowFacts, seed: int) -> ScoreInterval:
+    """Return the interval of any measure by drawing the rows, or whole groups of them, again and again."""
+    actual, answers = judgement.actual, judgement.answers
+    assert answers is not None  # judged with a measure
+    rng = np.random.default_rng(seed)
+    rows_of = _rows_by_group(facts.groups) if facts.groups is not None else None
+    errors = []
+    for _ in range(int(np.clip(MOST_DRAWN_ROWS / len(actual), FEWEST_DRAWS, MOST_DRAWS))):
+        if rows_of is None:
+            rows = rng.integers(0, len(actual), len(actual))
+        else:
+            rows = np.concatenate([rows_of[k] for k in rng.integers(0, len(rows_of), len(rows_of))])
+        try:
+            errors.append(measure.error(actual[rows], answers.of(rows), facts.of(rows).weights, judgement.threshold))
+        except ValueError:  # a class that no row drawn has
+            continue
+    own = measure.error(actual, answers, facts.weights, judgement.threshold)
+    ends = np.quantile(errors or [own], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = sorted(measure.shown(float(end)) for end in ends)
+    return ScoreInterval(measure.name, measure.shown(own), low, high, LEVEL, "bootstrap", len(actual))
+
+
+def _rows_by_group(groups: Array) -> list[Array]:
+    return [np.flatnonzero(groups == group) for group in np.unique(groups)]
 
 
 def count_seen_before(learning: pd.DataFrame, test: pd.DataFrame) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from pellucid.bake_off.comparison import Untried
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import Judgement
+from pellucid.bake_off.learned import Learned
+from pellucid.bake_off.options import Options
 from pellucid.bake_off.scores import MethodScore, why
 from pellucid.bake_off.tree_story import TreeStory
 from pellucid.core.certificate import Certificate
@@ -26,6 +28,7 @@ class Plan:
     folds: int
     seed: int
     one_standard_error: bool
+    options: Options = field(default_factory=Options)
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,6 +63,10 @@ class BakeOffResult:
     cautions: tuple[str, ...]
     interrupted: bool
     seconds: float
+    learned: Learned | None = None
+    """Whether the predictions on the rows kept aside are better than chance."""
+    flexibility: str = ""
+    """What the other methods say about one that underfits."""
 
     @property
     def certificate(self) -> Certificate:

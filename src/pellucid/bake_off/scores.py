@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.measures import Chances, Measure
 from pellucid.bake_off.pace import Pace
 from pellucid.core.types import Array
 from pellucid.model_selection.recipes import chosen_by, standard_error
@@ -28,6 +29,16 @@ class MethodScore:
     """Whether it was compared on part of the rows only."""
     held_out: HeldOut | None = None
     """What it said about rows that it had not learned from, of all splits."""
+    measure: Measure | None = None
+    """What the errors are."""
+    auc: float = float("nan")
+    log_loss: float = float("nan")
+    """Means over the splits, where the method has them."""
+    fit_seconds: float = float("nan")
+    predict_seconds: float = float("nan")
+    """Of one split, on average, the preparation of the columns aside."""
+    chances: Chances | None = None
+    """Of the rows of all splits, if a threshold is to be chosen."""
 
     @property
     def name(self) -> str:

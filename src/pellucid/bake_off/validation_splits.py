@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.measures import Measure, measure_for
 from pellucid.core.types import Array
 from pellucid.tables.understanding import Columns
 
@@ -19,6 +19,8 @@ MOST_KEPT_NUMBERS = 30_000_000
 """Of prepared splits with more numbers than this in all, the oldest are made again when they are asked for."""
 FEWEST_VALIDATION = 8000
 """Rows that a heat is validated with, if there are as many: predictions cost little, and few rows are a lottery."""
+USUAL = Measure("usual", None)
+"""Stands for the usual measure of the task."""
 ONLY_HEAT = -1
 """Stands for the place of a split where a heat is kept."""
 
@@ -32,6 +34,8 @@ class Fold:
     y_train: Array
     y_validation: Array
     seconds: float
+    weights_train: Array | None = None
+    weights_validation: Array | None = None
 
     @property
     def size(self) -> float:
@@ -49,19 +53,21 @@ class ValidationSplits:
     splits: list[tuple[Array, Array]]
     is_classification: bool
     seed: int = 0
+    measure: Measure = USUAL
+    """What counts as an error."""
+    weights: Array | None = None
     _folds: dict[tuple[Any, ...], Fold] = field(default_factory=dict)
     """The newest last."""
     _lock: Any = field(default_factory=threading.Lock, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.measure is USUAL:
+            self.measure = measure_for(None, self.y, is_classification=self.is_classification, weighted=False)
 
     @property
     def n_training(self) -> int:
         """Training rows of the first split."""
         return len(self.splits[0][0])
-
-    @cached_property
-    def classes(self) -> Array | None:
-        """All classes, in order; None for numbers."""
-        return np.unique(self.y) if self.is_classification else None
 
     def fold(self, contestant: Contestant, index: int) -> Fold:
         """Return a split prepared for a method."""
@@ -91,4 +97,6 @@ class ValidationSplits:
         inside = self.X.iloc[train]
         transformer = contestant.prepare(self.columns, inside)
         X_train, X_validation = transformer.fit_transform(inside), transformer.transform(self.X.iloc[validation])
-        return Fold(X_train, X_validation, self.y[train], self.y[validation], time.monotonic() - start)
+        seconds = time.monotonic() - start
+        weights = (None, None) if self.weights is None else (self.weights[train], self.weights[validation])
+        return Fold(X_train, X_validation, self.y[train], self.y[validation], seconds, *weights)

@@ -12,9 +12,12 @@ import typer
 
 import pellucid
 from pellucid.cli.catalogue import catalogue
+from pellucid.cli.demo import demo
 from pellucid.cli.errors import INTERRUPTED, ClaimError, CommandError, CommandInterrupted, NothingProvedError
 from pellucid.cli.fit import fit
+from pellucid.cli.monitor import monitor
 from pellucid.cli.predict import predict
+from pellucid.cli.serve import serve
 from pellucid.cli.show_work import show_work
 from pellucid.cli.verify import verify
 from pellucid.cli.warm_up import warm_up
@@ -43,7 +46,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-for command in (fit, predict, verify, show_work, catalogue, warm_up):
+for command in (demo, fit, predict, monitor, serve, verify, show_work, catalogue, warm_up):
     application.command()(_interruptible(command))
 
 
@@ -53,7 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 done, 1 a claim fails, 2 wrong usage or input, 4 nothing proved."""
+    """Run the command and return its exit code.
+
+    0 done, 1 a claim fails or a column has drifted, 2 wrong usage or input, 4 nothing proved.
+    """
     try:
         given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
         code = application(args=given, standalone_mode=False)

@@ -64,9 +64,10 @@ def read_numbers(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def unused_columns(model: Any, frame: pd.DataFrame) -> list[str]:
-    """Return the columns of a table that a model does not look at."""
+    """Return the columns of a table, the target aside, that a model does not look at."""
     names = getattr(model[0] if isinstance(model, Pipeline) else model, "feature_names_in_", None)
-    return [] if names is None else [name for name in frame.columns if name not in set(names)]
+    known = {*(() if names is None else names), getattr(model, "target_", None)}
+    return [] if names is None else [name for name in frame.columns if name not in known]
 
 
 def training_target(model: Any, frame: pd.DataFrame, target: str) -> tuple[Array, Array]:

@@ -63,16 +63,30 @@ def _probabilities(model: Any, X: Any) -> pd.DataFrame:
 def _predictions(model: Any, X: Any, level: float | None) -> pd.DataFrame:
     import pandas as pd
 
-    from pellucid.core.verification import last_step
-
     found = pd.DataFrame({"prediction": model.predict(X)})
     if level is None:
         return found
+    low, high = _interval(model, X, level)
+    return found.assign(low=low, high=high)
+
+
+def _interval(model: Any, X: Any, level: float) -> tuple[Any, Any]:
+    """Return the ends of the intervals: from errors on rows held out if the model knows them, else from its theory."""
+    import sys
+
+    from pellucid.core.verification import last_step
+
+    if getattr(model, "errors_", None) is not None:
+        ends: tuple[Any, Any] = model.predict_interval(X, level)
+        coverage = model.coverage(level)
+        if coverage is not None:
+            sys.stderr.write(f"Of the rows kept aside at the fit, {100 * coverage:.3g} % lay in their interval.\n")
+        return ends
     estimator, seen = last_step(model, X)
     if not hasattr(estimator, "prediction_interval"):
         raise CommandError(
-            f"interval must be asked of least squares or ridge, got {type(estimator).__name__}, which has none. "
-            "Leave --interval out."
+            "interval must be asked of a model of numbers written by 'pellucid fit', or of least squares or ridge, "
+            f"got {type(estimator).__name__}, which has none. Leave --interval out."
         )
-    low, high = estimator.prediction_interval(seen, level)
-    return found.assign(low=low, high=high)
+    of_theory: tuple[Any, Any] = estimator.prediction_interval(seen, level)
+    return of_theory

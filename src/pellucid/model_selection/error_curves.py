@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 SAME = 0.1
 """Errors that differ by less than this part count as the same."""
+LITTLE = 0.01
+"""Part of the error by which it must fall, when the rows double, to be worth more rows."""
+MUCH_LEFT = 0.3
+"""Part of the baseline's error that, left on the very rows learned from, is called underfitting."""
+CLEARLY = 2.0
+"""Standard errors that a difference must have to be believed."""
+ROUNDING = 1e-9
+LAST_SIZES = 3
+"""Sizes at the end of the curve that tell how it goes on."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,10 +101,30 @@ def error_against_size(
     counts, train, validation = learning_curve(
         estimator, X, y, train_sizes=sizes, cv=cv, scoring=scoring, shuffle=True, random_state=random_state
     )
-    train, validation, spread = _errors(train, validation, scoring)
-    baseline = _baseline(estimator, X, y, cv, scoring)
-    verdict = _size_verdict(train, validation, spread, baseline)
-    return ErrorCurve("rows", tuple(int(c) for c in counts), train, validation, spread, baseline, verdict)
+    shift = 1.0 if scoring == "accuracy" else 0.0
+    return size_curve(counts, shift - train, shift - validation, _baseline(estimator, X, y, cv, scoring))
+
+
+def size_curve(counts: Sequence[int] | Array, train: Array, validation: Array, baseline: Array) -> ErrorCurve:
+    """Return the curve of errors for growing training sets, of shape (n_sizes, n_splits), and of the baseline's.
+
+    Examples
+    --------
+    >>> errors = np.array([[0.3, 0.5], [0.2, 0.4]])
+    >>> size_curve([100, 200], errors, errors, np.array([0.5, 0.6])).validation
+    array([0.4, 0.3])
+    """
+    spread = standard_error_of_rows(validation)
+    verdict = _size_verdict(np.asarray(counts, dtype=float), train, validation, baseline)
+    rows = tuple(int(count) for count in counts)
+    means = train.mean(axis=1), validation.mean(axis=1)
+    return ErrorCurve("rows", rows, *means, spread, float(baseline.mean()), verdict)
+
+
+def standard_error_of_rows(errors: Array) -> Array:
+    """Return the standard error over splits of each row's mean; 0 if there is one split."""
+    n_splits = errors.shape[1]
+    return errors.std(axis=1, ddof=1) / np.sqrt(n_splits) if n_splits > 1 else np.zeros(len(errors))
 
 
 def error_against_capacity(
@@ -121,7 +150,7 @@ def error_against_capacity(
         estimator, X, y, param_name=parameter, param_range=list(values), cv=cv, scoring=scoring
     )
     train, validation, spread = _errors(train, validation, scoring)
-    baseline = _baseline(estimator, X, y, cv, scoring)
+    baseline = float(_baseline(estimator, X, y, cv, scoring).mean())
     verdict = _capacity_verdict(parameter, values, train, validation, spread)
     return ErrorCurve(parameter, tuple(values), train, validation, spread, baseline, verdict)
 
@@ -137,24 +166,45 @@ def _errors(train: Array, validation: Array, scoring: str) -> tuple[Array, Array
     return shift - train.mean(axis=1), shift - validation.mean(axis=1), spread
 
 
-def _baseline(estimator: Any, X: Data, y: Data, cv: Any, scoring: str) -> float:
+def _baseline(estimator: Any, X: Data, y: Data, cv: Any, scoring: str) -> Array:
     dummy = DummyClassifier() if is_classifier(estimator) else DummyRegressor()
     scores = cross_val_score(dummy, X, y, cv=cv, scoring=scoring)
-    return float((1.0 if scoring == "accuracy" else 0.0) - scores.mean())
+    return (1.0 if scoring == "accuracy" else 0.0) - np.asarray(scores)
 
 
-def _size_verdict(train: Array, validation: Array, spread: Array, baseline: float) -> str:
-    gap, noise = validation[-1] - train[-1], 2 * spread[-1]
-    if validation[-1] >= (1 - SAME) * baseline:
+def _size_verdict(counts: Array, train: Array, validation: Array, baseline: Array) -> str:
+    """Return whether it learns at all, over- or underfits, and what more rows would do, each with its uncertainty."""
+    learned, new, usual = float(train[-1].mean()), float(validation[-1].mean()), float(baseline.mean())
+    gain = (baseline - validation[-1])[None]
+    if new > 0 and gain.mean() <= CLEARLY * float(standard_error_of_rows(gain)[0]):
+        return f"no better than the baseline ({new:.3g} against {usual:.3g}): the model learns nothing here"
+    noise = CLEARLY * float(standard_error_of_rows(validation)[-1])
+    more = _more_rows(counts, validation)
+    if new - learned > max(noise, SAME * new):
+        return f"overfits: validation error {new:.3g} well above training error {learned:.3g}; {more}"
+    if learned > MUCH_LEFT * usual:
         return (
-            f"no better than the baseline ({validation[-1]:.3g} against {baseline:.3g}): the model learns nothing here"
+            f"underfits, or the columns say no more: it misses the rows it learned from ({learned:.3g}) about as much "
+            f"as new ones ({new:.3g}), and that is still {100 * new / usual:.0f} % of the baseline's error; {more}"
         )
-    fall = validation[-2] - validation[-1] if len(validation) > 1 else 0.0
-    still_falling = validation[-1] > 0 and fall > max(noise / 2, SAME * validation[-1])
-    more = "; more rows would help" if still_falling else "; more rows would change little"
-    if gap > max(noise, SAME * validation[-1]):
-        return f"overfits: validation error {validation[-1]:.3g} well above training error {train[-1]:.3g}{more}"
-    return f"no overfitting: training error {train[-1]:.3g}, validation error {validation[-1]:.3g}{more}"
+    return f"neither over- nor underfits clearly: training error {learned:.3g}, validation error {new:.3g}; {more}"
+
+
+def _more_rows(counts: Array, validation: Array) -> str:
+    """Return what the slope of the last part of the curve, over the logarithm of the rows, says about more rows."""
+    last = slice(-min(LAST_SIZES, len(counts)), None)
+    new = float(validation[-1].mean())
+    if len(counts) < 2 or new == 0.0:
+        return "more rows would change little" if new == 0.0 else "one size says nothing about more rows"
+    doublings = np.log2(counts[last]) - np.log2(counts[last]).mean()
+    falls = -(doublings @ validation[last]) / (doublings @ doublings)  # of each split
+    fall, error = float(falls.mean()), float(standard_error_of_rows(falls[None])[0])
+    told = f"{fall:.2g} (± {error if error > ROUNDING * new else 0.0:.1g})"
+    if fall > max(CLEARLY * error, LITTLE * new):
+        return f"each doubling of the rows lowered the error by about {told}, so more rows would help"
+    if fall + CLEARLY * error <= SAME * new:
+        return f"more rows would change little (each doubling lowered the error by {told})"
+    return f"whether more rows would help cannot be seen (each doubling lowered the error by {told})"
 
 
 def _capacity_verdict(parameter: str, values: Sequence[Any], train: Array, validation: Array, spread: Array) -> str:

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 from sklearn.utils import _safe_indexing
 
 from pellucid.core.checks import check_one_of
 from pellucid.core.progress import tracked
 from pellucid.core.types import Array, Data
+from pellucid.model_selection.row_parts import Split, forward_folds, group_folds, latest_apart
 from pellucid.model_selection.vault import Estimate, TestVault
 
 if TYPE_CHECKING:
@@ -76,8 +84,34 @@ class Recipe:
         """Return scikit-learn's splitter of the learning rows."""
         raise NotImplementedError
 
+    def group_splits(self, y: Data, groups: Data, *, is_classification: bool) -> list[Split]:
+        """Return splits whose parts share no group."""
+        raise NotImplementedError
+
+    def forward_splits(self, order: Data) -> list[Split]:
+        """Return splits that validate on later rows than they learn from."""
+        raise NotImplementedError
+
+    def splits(
+        self, X: Data, y: Data, *, is_classification: bool, groups: Data | None = None, order: Data | None = None
+    ) -> list[Split]:
+        """Return the positions of learning and validation rows: at random, by whole groups, or forward in time."""
+        if order is not None:
+            return self.forward_splits(order)
+        if groups is not None:
+            return self.group_splits(y, groups, is_classification=is_classification)
+        return list(self.splitter(is_classification=is_classification).split(X, y))
+
     def choose(
-        self, candidates: Mapping[str, Any], X: Data, y: Data, *, metric: Any = None, progress: bool = False
+        self,
+        candidates: Mapping[str, Any],
+        X: Data,
+        y: Data,
+        *,
+        metric: Any = None,
+        progress: bool = False,
+        groups: Data | None = None,
+        order: Data | None = None,
     ) -> Choice:
         """Choose among named estimators and estimate the error of the chosen one on rows nobody has seen.
 
@@ -90,12 +124,21 @@ class Recipe:
             Of :func:`score_interval`; an error rate or a mean squared error if not given. Smaller must be better.
         progress : bool, default=False
             Whether to show a progress bar.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are never in two parts.
+        order : array-like of shape (n_samples,), default=None
+            When each row was: no part is learned from that is later than the rows it is tried on.
         """
         is_classification = one_task(candidates)
         metric = metric or ("error rate" if is_classification else "mse")
-        vault = TestVault(X, y, test_size=self.test_size, random_state=self.random_state)
+        vault = TestVault(X, y, test_size=self.test_size, random_state=self.random_state, groups=groups, order=order)
         X_learn, y_learn = vault.learning
-        splits = list(self.splitter(is_classification=is_classification).split(X_learn, y_learn))
+        apart = {
+            name: np.asarray(given)[vault.learning_rows]
+            for name, given in {"groups": groups, "order": order}.items()
+            if given is not None
+        }
+        splits = self.splits(X_learn, y_learn, is_classification=is_classification, **apart)
         errors = {
             name: validation_errors(estimator, X_learn, y_learn, splits, is_classification)
             for name, estimator in tracked(list(candidates.items()), "candidates", show=progress)
@@ -126,6 +169,15 @@ class TrainValidationTest(Recipe):
         kind = StratifiedShuffleSplit if is_classification else ShuffleSplit
         return kind(1, test_size=self.validation_size, random_state=self.random_state)
 
+    def group_splits(self, y: Data, groups: Data, *, is_classification: bool) -> list[Split]:
+        """Return one split by whole groups."""
+        n_parts = max(2, round(1 / self.validation_size))
+        return group_folds(groups, y, n_parts, by_class=is_classification, random_state=self.random_state)[:1]
+
+    def forward_splits(self, order: Data) -> list[Split]:
+        """Return one split: the latest rows validate."""
+        return [latest_apart(order, self.validation_size)]
+
 
 @dataclass(frozen=True)
 class CrossValidationTest(Recipe):
@@ -140,6 +192,15 @@ class CrossValidationTest(Recipe):
         kind = StratifiedKFold if is_classification else KFold
         return kind(self.n_splits, shuffle=True, random_state=self.random_state)
 
+    def group_splits(self, y: Data, groups: Data, *, is_classification: bool) -> list[Split]:
+        """Return folds of whole groups; ``n_splits=None`` leaves one group out at a time."""
+        n_splits = self.n_splits or len(np.unique(np.asarray(groups)))
+        return group_folds(groups, y, n_splits, by_class=is_classification, random_state=self.random_state)
+
+    def forward_splits(self, order: Data) -> list[Split]:
+        """Return splits forward in time: each part but the first is the validation set once."""
+        return forward_folds(order, self.n_splits or len(np.asarray(order)) - 1)
+
 
 @dataclass(frozen=True)
 class ResamplingTest(Recipe):
@@ -152,6 +213,15 @@ class ResamplingTest(Recipe):
         """Return the random splits."""
         kind = StratifiedShuffleSplit if is_classification else ShuffleSplit
         return kind(self.n_splits, test_size=self.validation_size, random_state=self.random_state)
+
+    def group_splits(self, y: Data, groups: Data, *, is_classification: bool) -> list[Split]:
+        """Return random splits by whole groups."""
+        kind = GroupShuffleSplit(self.n_splits, test_size=self.validation_size, random_state=self.random_state)
+        return list(kind.split(np.zeros(len(np.asarray(groups))), y, groups))
+
+    def forward_splits(self, order: Data) -> list[Split]:
+        """Return splits forward in time: there is one order only, so nothing is drawn at random."""
+        return forward_folds(order, self.n_splits)
 
 
 def one_task(candidates: Mapping[str, Any]) -> bool:

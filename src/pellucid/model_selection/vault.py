@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_consistent_length, indexable
+from sklearn.utils import _safe_indexing, check_consistent_length, indexable
 from sklearn.utils.multiclass import type_of_target
 
-from pellucid.core.types import Data
+from pellucid.core.types import Array, Data
+from pellucid.model_selection.row_parts import group_folds, latest_apart
 from pellucid.model_selection.score_interval import ScoreInterval, score_interval
 
 LEAST_PER_CLASS = 2
@@ -45,6 +46,17 @@ class TestVault:
         Whether each class has the same share in the vault; None does it for labels if every class has enough rows.
     random_state : int, RandomState or None, default=0
         Seed of the split.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one group, such as a customer, are all in the vault or all out of it.
+    order : array-like of shape (n_samples,), default=None
+        When each row was: the vault holds the latest. Rows of one moment stay together.
+    test : tuple of X and y, default=None
+        Rows of your own for the vault; all others are then to learn from.
+
+    Attributes
+    ----------
+    learning_rows, test_rows : ndarray
+        Positions, among the rows given, of those to learn from and of those in the vault (none if they are your own).
 
     Examples
     --------
@@ -61,25 +73,49 @@ class TestVault:
     __test__ = False  # the name is for readers, not for pytest
 
     def __init__(
-        self, X: Data, y: Data, *, test_size: float = 0.2, stratify: bool | None = None, random_state: Any = 0
+        self,
+        X: Data,
+        y: Data,
+        *,
+        test_size: float = 0.2,
+        stratify: bool | None = None,
+        random_state: Any = 0,
+        groups: Data | None = None,
+        order: Data | None = None,
+        test: tuple[Data, Data] | None = None,
     ) -> None:
         X, y = indexable(X, y)
-        check_consistent_length(X, y)
+        check_consistent_length(X, y, groups, order)
+        if sum(given is not None for given in (groups, order, test)) > 1:
+            raise ValueError("groups, order and test must be given one at a time, got two of them or more.")
         by_class = _can_stratify(y) if stratify is None else stratify
-        self._learning_X, self._test_X, self._learning_y, self._test_y = train_test_split(
-            X, y, test_size=test_size, stratify=y if by_class else None, random_state=random_state
-        )
+        rows = np.arange(len(y))
+        if test is not None:
+            check_consistent_length(*test)
+            self.learning_rows, self.test_rows = rows, np.empty(0, dtype=np.intp)
+        elif order is not None:
+            self.learning_rows, self.test_rows = latest_apart(order, test_size)
+        elif groups is not None:
+            n_parts = max(2, round(1 / test_size))
+            folds = group_folds(groups, y, n_parts, by_class=by_class, random_state=random_state)
+            self.learning_rows, self.test_rows = folds[0]
+        else:
+            self.learning_rows, self.test_rows = train_test_split(
+                rows, test_size=test_size, stratify=y if by_class else None, random_state=random_state
+            )
+        self._learning: tuple[Data, Data] = _rows_of(X, y, self.learning_rows)
+        self._test: tuple[Data, Data] = _rows_of(X, y, self.test_rows) if test is None else test
         self._log: list[Opening] = []
 
     @property
     def learning(self) -> tuple[Data, Data]:
         """The rows to learn from, as often as you like."""
-        return self._learning_X, self._learning_y
+        return self._learning
 
     @property
     def n_test(self) -> int:
         """Number of rows in the vault."""
-        return len(self._test_y)
+        return len(self._test[1])
 
     @property
     def log(self) -> tuple[Opening, ...]:
@@ -91,7 +127,7 @@ class TestVault:
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError(f"reason must say why the vault is opened, got {reason!r}. Say 'final estimate'.")
         self._log.append(Opening(len(self._log) + 1, reason, datetime.now(UTC)))
-        return self._test_X, self._test_y
+        return self._test
 
     def estimate(
         self, model: Any, metric: Any = "accuracy", *, reason: str = "final estimate", **options: Any
@@ -120,6 +156,10 @@ class Estimate:
     def __repr__(self) -> str:
         note = f"; biased: look number {self.opening.number} at the test rows" if self.is_biased else ""
         return f"{self.interval!r}{note}"
+
+
+def _rows_of(X: Data, y: Data, rows: Array) -> tuple[Data, Data]:
+    return _safe_indexing(X, rows), _safe_indexing(y, rows)
 
 
 def _can_stratify(y: Data) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.table_model.class_scores import class_scores
+from pellucid.table_model.class_scores import class_scores, scores_of_probabilities
 
 MOST_NUMBERS = 40_000
 MOST_ROWS = 4000
@@ -28,6 +28,12 @@ class HeldOut:
         """Return the numbers that were predicted for one split."""
         rows = _some_rows(len(actual))
         return cls(actual[rows], predicted[rows])
+
+    @classmethod
+    def of_probabilities(cls, actual: Array, chances: Array) -> Self:
+        """Return the probabilities of classes of one split, as scores."""
+        rows = _some_rows(len(actual), MOST_NUMBERS // chances.shape[1])
+        return cls(actual[rows], scores_of_probabilities(chances[rows]))
 
     @classmethod
     def of_classes(cls, method: Any, X: Any, actual: Array, classes: Array) -> Self:

@@ -11,10 +11,18 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.core.types import Array
-from pellucid.table_model.class_scores import best_inverse_temperature, class_scores, probabilities
+from pellucid.core.verification import last_step
+from pellucid.table_model.class_scores import (
+    best_inverse_temperature,
+    class_scores,
+    probabilities,
+    scores_of_probabilities,
+)
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
 from pellucid.table_model.seen_table import SeenTable
+from pellucid.tables.dates import DATES
+from pellucid.tables.understanding import TEXT
 
 
 def _has_probabilities(model: TableModel) -> bool:
@@ -38,6 +46,11 @@ class TableModel(Pipeline):
         Errors on the rows kept aside to the end: for the coverage that the intervals had. None for classes.
     inverse_temperature_ : float or None
         What scores of classes are multiplied by before they become probabilities. None for numbers.
+    threshold_ : float or None
+        The probability from which on the second of two classes is predicted, if another measure than the share of
+        mistakes asked for one.
+    costs_ : ndarray of shape (n_classes, n_classes) or None
+        Of predicting the class of a column for a row of a class, if they were given.
     """
 
     target_: str
@@ -45,6 +58,12 @@ class TableModel(Pipeline):
     errors_: ErrorQuantiles | None
     judged_: ErrorQuantiles | None
     inverse_temperature_: float | None
+    threshold_: float | None
+    costs_: Array | None
+
+    def calibrated(self, chances: Array) -> Array:
+        """Return probabilities of the method as this model would give them."""
+        return probabilities(scores_of_probabilities(chances), float(self.inverse_temperature_ or 1.0))
 
     def learn_errors(self, held_out: HeldOut) -> Self:
         """Take from rows held out how far predictions are off, or how sure the scores of classes may be."""
@@ -56,15 +75,24 @@ class TableModel(Pipeline):
             self.errors_ = ErrorQuantiles.of(held_out.actual, held_out.said)
         return self
 
+    def predict(self, X: Any, **params: Any) -> Array:
+        """Return the number or the class of every row; costs or a threshold decide about classes if they were given."""
+        costs, threshold = getattr(self, "costs_", None), getattr(self, "threshold_", None)
+        if costs is not None:
+            return np.asarray(self.classes_[(self.predict_proba(X) @ costs).argmin(axis=1)])
+        if threshold is not None:
+            return np.asarray(self.classes_[(self.predict_proba(X)[:, 1] >= threshold).astype(int)])
+        return np.asarray(super().predict(X, **params))
+
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, **params: Any) -> Array:
         """Return the probability of every class, as bold or as cautious as the errors on rows held out advise.
 
-        The class with the largest one is the class predicted.
+        The class with the largest one is the class predicted, unless costs or a threshold decide.
         """
         if getattr(self, "inverse_temperature_", None) is None:
             return np.asarray(super().predict_proba(X, **params))
-        return probabilities(class_scores(self[-1], self[:-1].transform(X)), float(self.inverse_temperature_ or 1.0))
+        return probabilities(class_scores(*last_step(self, X)), float(self.inverse_temperature_ or 1.0))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any, **params: Any) -> Array:
@@ -84,10 +112,16 @@ class TableModel(Pipeline):
         return None if errors is None or judged is None else errors.coverage(judged, level)
 
     def remember(self, read: pd.DataFrame, said: Array) -> Self:
-        """Keep what the table that was learned from looks like, and predictions for rows held out."""
-        column = pd.Series(said if said.dtype.kind == "f" else said.astype(str).astype(object))
-        self.seen_ = SeenTable.of(read).and_also(SeenTable.of(pd.DataFrame({self.prediction_name: column})))
+        """Keep what the table looks like, dates and texts aside, which are new every time; and some predictions."""
+        parts = [name for name, kind in self[0].kinds.items() if kind not in DATES and kind != TEXT]
+        predictions = pd.DataFrame({self.prediction_name: self.said_as_seen(said)})
+        self.seen_ = SeenTable.of(read[parts]).and_also(SeenTable.of(predictions))
         return self
+
+    @staticmethod
+    def said_as_seen(said: Array) -> Array:
+        """Return predictions as a column: numbers as they are, classes as words."""
+        return said if said.dtype.kind == "f" else said.astype(str).astype(object)
 
     @property
     def prediction_name(self) -> str:

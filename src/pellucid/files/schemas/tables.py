@@ -38,6 +38,11 @@ def _check_words(model: Any) -> None:
         raise SchemaError("words_ of WordEncoder must rise.")
 
 
+def _check_costs(model: Any) -> None:
+    if model.costs_ is not None and model.costs_.shape != (len(model.classes_),) * 2:
+        raise SchemaError("costs_ of TableModel must have a row and a column for each class.")
+
+
 def _fault_in_errors(errors: ErrorQuantiles) -> str:
     if len(errors.errors) != len(errors.predicted) or not len(errors.errors):
         return f"there are {len(errors.errors)} errors of {len(errors.predicted)} predictions"
@@ -83,7 +88,10 @@ SCHEMAS = (
             "errors_": ERRORS,
             "judged_": ERRORS,
             "inverse_temperature_": Nothing() | POSITIVE,
+            "threshold_": Nothing() | NONNEGATIVE,
+            "costs_": Nothing() | Numbers((None, None), ("float64",)),
         },
+        rebuild=_check_costs,
     ),
     Schema(
         "ColumnReader",

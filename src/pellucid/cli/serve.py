@@ -1,0 +1,35 @@
+"""``pellucid serve``: answer requests for predictions on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pellucid.cli.errors import CommandError
+
+
+def serve(
+    model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit'.")],
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8000,
+) -> None:
+    """Answer predictions as JSON over HTTP on localhost, with a page to try a row by hand."""
+    try:
+        import uvicorn
+
+        from pellucid.serving import serving_application
+    except ImportError as error:
+        raise CommandError(
+            f"serve needs the packages of the extra 'serve' ({error.name} is missing): pip install 'pellucid[serve]'."
+        ) from None
+    import sys
+
+    from pellucid.cli.model_input import load_model
+    from pellucid.table_model import TableModel
+
+    loaded = load_model(model)
+    if not isinstance(loaded, TableModel):
+        raise CommandError("model must be written by 'pellucid fit', which keeps what its columns are.")
+    sys.stderr.write(f"Try {model.name} at http://127.0.0.1:{port}/ (Ctrl-C ends it).\n")
+    uvicorn.run(serving_application(loaded), host="127.0.0.1", port=port, log_level="warning")

@@ -1,0 +1,156 @@
+"""The server: right answers, one sentence for wrong requests, whole under many at once."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from starlette.testclient import TestClient
+
+from pellucid.bake_off import bake_off
+from pellucid.serving import serving_application
+from pellucid.serving.application import MOST_BYTES
+
+ROW = {"size": 1.5, "town": "Oslo", "new": True, "sold": "2024-03-01"}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "size": rng.exponential(size=200),
+            "town": rng.choice(["Kyiv", "Oslo"], size=200),
+            "new": rng.choice([True, False], size=200),
+            "sold": pd.date_range("2024-01-01", periods=200).astype(str),
+        }
+    )
+    frame["price"] = 10 + frame["size"] * 5 + (frame["town"] == "Oslo") * 3 + rng.normal(size=200)
+    frame["dear"] = np.where(frame["price"] > 15, "<b>yes</b>", "no")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def model(frame):
+    return bake_off(frame.drop(columns="dear"), "price", seconds=20).model
+
+
+@pytest.fixture(scope="module")
+def client(model):
+    return TestClient(serving_application(model), base_url="http://127.0.0.1")
+
+
+@pytest.fixture(scope="module")
+def classes(frame):
+    return bake_off(frame.drop(columns="price"), "dear", seconds=20).model
+
+
+def ask(client, body, **headers):
+    content = body if isinstance(body, bytes | str) else json.dumps(body)
+    return client.post("/predict", content=content, headers={"Content-Type": "application/json"} | headers)
+
+
+def test_numbers_come_with_intervals(client, model, frame):
+    rows = json.loads(frame[list(ROW)].head(7).to_json(orient="records"))
+    found = ask(client, {"rows": rows, "level": 0.8}).json()["predictions"]
+    np.testing.assert_allclose([one["prediction"] for one in found], model.predict(frame.head(7)))
+    low, high = model.predict_interval(frame.head(7), 0.8)
+    np.testing.assert_allclose([(one["low"], one["high"]) for one in found], np.stack([low, high], axis=1))
+    assert {one["level"] for one in found} == {0.8}
+
+
+def test_classes_come_with_probabilities(classes, frame):
+    client = TestClient(serving_application(classes), base_url="http://localhost")
+    (found,) = ask(client, {"rows": [ROW]}).json()["predictions"]
+    chances = classes.predict_proba(pd.DataFrame([ROW]))[0]
+    assert found["probabilities"] == dict(zip(classes.classes_, chances.tolist(), strict=True))
+    assert found["prediction"] == max(found["probabilities"], key=found["probabilities"].get)
+
+
+def test_what_is_not_known_is_null(client):
+    assert ask(client, {"rows": [ROW | {"size": None, "town": None, "new": None, "sold": None}]}).status_code == 200
+
+
+def test_the_model_is_described(client):
+    about = client.get("/model").json()
+    assert about["target"] == "price"
+    assert about["certificate"] == "holds"
+    assert [column["name"] for column in about["columns"]] == list(ROW)
+
+
+def test_the_page_has_a_field_for_every_column_and_escapes_all_it_shows(classes):
+    hostile = TestClient(serving_application(classes), base_url="http://localhost")
+    page = hostile.get("/")
+    assert page.text.count("<label>") == len(ROW)
+    assert "<option selected>" in page.text
+    assert "<b>yes</b>" not in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"", "body must be JSON"),
+        (b"{", "body must be JSON"),
+        (b"\xff\xfe", "body must be JSON"),
+        (b"[" * 100_000, "body must be JSON"),
+        (b'{"rows": [{"size": NaN}]}', "NaN is no number of JSON"),
+        (b'{"rows": [{"size": 1e999}]}', "must have the columns"),
+        ([], "body must be an object"),
+        ({"rows": [ROW], "code": "import os"}, "body must be an object"),
+        ({"rows": ROW}, "rows must be a list of 1 to"),
+        ({"rows": []}, "rows must be a list of 1 to"),
+        ({"rows": [ROW] * 10_001}, "rows must be a list of 1 to"),
+        ({"rows": [1]}, "row 0 must be an object"),
+        ({"rows": [ROW, {**ROW, "more": 1}]}, "row 1 must have the columns of the model only, got more"),
+        ({"rows": [{"size": 1.0}]}, "row 0 must have the columns town, new, sold"),
+        ({"rows": [ROW | {"size": [1]}]}, "size in row 0 must be a finite number"),
+        (
+            '{"rows": [{"size": 1e999, "town": "x", "new": true, "sold": null}]}',
+            "size in row 0 must be a finite number",
+        ),
+        ({"rows": [ROW | {"size": "large"}]}, "column 'size' must be numbers, got 'large'"),
+        ({"rows": [ROW | {"size": 10**400}]}, "size in row 0 must be a finite number"),
+        ({"rows": [ROW | {"sold": "soon"}]}, "column 'sold' must be dates"),
+        ({"rows": [ROW], "level": 1}, "level must be a number between 0 and 1"),
+        ({"rows": [ROW], "level": True}, "level must be a number between 0 and 1"),
+        ({"rows": [ROW], "level": 0.9999}, "level must be at most"),
+    ],
+)
+def test_a_wrong_request_gets_a_sentence(client, body, sentence):
+    answer = ask(client, body)
+    assert answer.status_code == 400
+    assert sentence in answer.json()["error"]
+
+
+def test_a_large_body_is_refused(client):
+    answer = ask(client, b" " * (MOST_BYTES + 1))
+    assert answer.status_code == 413
+    assert "at most 2,000,000 bytes" in answer.json()["error"]
+
+
+def test_forms_and_names_of_other_pages_are_refused(client):
+    assert ask(client, {"rows": [ROW]}, **{"Content-Type": "text/plain"}).status_code == 400
+    assert ask(client, {"rows": [ROW]}, Host="evil.example").status_code == 400
+    assert client.get("/predict").status_code == 405
+    assert client.get("/etc/passwd").status_code == 404
+
+
+def test_two_hundred_requests_at_once_get_the_answers_they_would_get_alone(client, model, frame):
+    rows = json.loads(frame[list(ROW)].to_json(orient="records"))
+    expected = model.predict(frame)
+
+    def one(i):
+        broken = i % 10 == 0
+        return ask(client, {"rows": [rows[i]]} if not broken else {"rows": [{}]})
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(one, range(200)))
+    for i, answer in enumerate(answers):
+        if i % 10:
+            assert answer.json()["predictions"][0]["prediction"] == pytest.approx(expected[i])
+        else:
+            assert answer.status_code == 400

@@ -62,7 +62,7 @@ def test_fit_then_verify_then_predict(houses, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "chosen" in said
     assert str(out / "report.html") in said
-    assert sorted(path.name for path in out.iterdir()) == ["model.safetensors", "report.html"]
+    assert sorted(path.name for path in out.iterdir()) == ["model.safetensors", "model_card.md", "report.html"]
 
     assert call("verify", out / "model.safetensors", houses, "--target", "price") == 0
     assert "holds" in capsys.readouterr().out
@@ -232,7 +232,7 @@ def test_version(capsys):
         (("fit", "missing.csv", "--target", "y"), "which does not exist"),
         (("fit", "TABLE.docx", "--target", "y"), "table must be one of .csv, .tsv, .csv.gz"),
         (("fit", "TABLE", "--target", "price", "--folds", "1"), "--folds"),
-        (("fit", "TABLE"), "Missing option '--target'"),
+        (("fit", "TABLE"), "target must be named with --target: one of size (number)"),
         (("fit", "TABLE", "--target", "price", "--out", "CARS"), "out must be a folder"),
         (("predict", "TABLE", "TABLE"), "must be"),
         (("predict", "missing.safetensors", "TABLE"), "model must be a file, got missing.safetensors"),

@@ -19,7 +19,7 @@ from pellucid.bake_off.scores import MethodScore
 from pellucid.bake_off.tree_story import ExampleRow, Reason, StoryNode, TreeStory
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.model_selection import ErrorCurve, Opening, ScoreInterval
-from pellucid.report import format_number, render_fit_report
+from pellucid.report import Origin, format_number, render_fit_report
 from pellucid.report.page import breakable, coefficient_bars, whiskers
 from pellucid.tables.understanding import Columns, Target
 
@@ -105,7 +105,7 @@ def class_result(**changes):
 
 
 def page_of(found, table_name="houses.csv"):
-    return render_fit_report(found, table_name=table_name, model_name="model.safetensors")
+    return render_fit_report(found, Origin(table_name, "model.safetensors"))
 
 
 class Balance(HTMLParser):

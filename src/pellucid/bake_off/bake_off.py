@@ -16,11 +16,13 @@ from pellucid.bake_off.comparison import NO_TIME, Stage, Untried, compare
 from pellucid.bake_off.contestants import contestants_for
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
-from pellucid.bake_off.judgement import Judgement, judge
+from pellucid.bake_off.judgement import Judgement, Rows, judge
 from pellucid.bake_off.leakage import find_leaks
 from pellucid.bake_off.learned import Learned, baseline_answers, has_learned
 from pellucid.bake_off.learning_curve import draw_curve, fit_weighted, more_flexible
+from pellucid.bake_off.linear_story import tell_linear
 from pellucid.bake_off.measures import Measure, measure_for
+from pellucid.bake_off.notable_rows import notable_rows
 from pellucid.bake_off.options import (
     Options,
     RowFacts,
@@ -33,7 +35,7 @@ from pellucid.bake_off.options import (
 from pellucid.bake_off.result import BakeOffResult, Plan
 from pellucid.bake_off.row_order import cautions_on_rows
 from pellucid.bake_off.scores import MethodScore, best_of, choose
-from pellucid.bake_off.tree_story import tell_trees
+from pellucid.bake_off.tree_story import TreeStory, tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
@@ -48,7 +50,9 @@ from pellucid.model_selection import (
 )
 from pellucid.model_selection.row_parts import Split
 from pellucid.table_model import TableModel
+from pellucid.table_model.class_scores import costs_of_threshold, probabilities
 from pellucid.table_model.error_quantiles import ErrorQuantiles
+from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import Columns, Target, choose_target
@@ -202,23 +206,25 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     tell("the final fit")
     final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left())
     rows = _some_rows(len(learning[1]), final.n_rows, plan.seed)
-    learned, warned = _fit(final.score, columns, *learning, table.learning_facts, rows)
+    learned, warned = _fit(final.score, table, *learning, table.learning_facts, rows)
     model = learned
     if final.on_all_rows and not table.has_own_test:
         tell("the fit to every row")
         every = np.arange(len(table.X))
-        model, warned = _fit(final.score, columns, table.X, target.values, table.facts, every)
+        model, warned = _fit(final.score, table, table.X, target.values, table.facts, every)
     elif final.n_rows < len(table.X):
         warned.append(learned_from_part(final.n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
     test = vault.open(f"final estimate of {chosen.name}")
-    threshold = _threshold(chosen, learned, table.measure)
+    threshold = _threshold(table.measure, learned, chosen)
+    for one in (model, learned):
+        one.costs_ = _costs_of(table.measure, threshold, one)
     judged: dict[str, Any] = {"measure": table.measure, "facts": table.test_facts, "threshold": threshold}
     judgement = judge(learned, learning, test, **options, **judged)
     learned_something = _ask_whether_learned(table, judgement, chosen, scores)
     end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
     shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options), end)
-    story = _in_time(budget, lambda: tell_trees(learned, columns, *test, learning), end)
+    story = _in_time(budget, lambda: _tell(learned, table, test, judgement), end)
     leading = [] if isinstance(shuffled, str) else [one.column for one in shuffled[:MOST_EFFECTS]]
     shown = [part for column in leading for part in table.parts()[column]]
     curves = _in_time(budget, lambda: effects(model, table.X, shown), end)
@@ -336,35 +342,50 @@ def _some_rows(n_all: int, n_rows: int, seed: int) -> Array:
 
 
 def _fit(
-    chosen: MethodScore, columns: Columns, X: pd.DataFrame, y: Array, facts: RowFacts, rows: Array
+    chosen: MethodScore, table: VaultedTable, X: pd.DataFrame, y: Array, facts: RowFacts, rows: Array
 ) -> tuple[TableModel, list[str]]:
     """Return the method fitted to some rows, with what rows held out told about its errors, and what it warned of."""
     if len(rows) < len(y):
         X, y, facts = X.iloc[rows], y[rows], facts.of(rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = TableModel(fit_weighted(chosen.contestant.pipeline(columns, X), X, y, facts.weights).steps)
+        model = TableModel(fit_weighted(chosen.contestant.pipeline(table.columns, X), X, y, facts.weights).steps)
     if chosen.held_out is not None:
-        model.learn_errors(chosen.held_out)
+        model.learn_errors(_of_its_classes(chosen.held_out, table.measure, model))
     return model, list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
-def _threshold(chosen: MethodScore, learned: TableModel, measure: Measure) -> float | None:
-    """Return the calibrated probability from which on the second of two classes is called, where one is chosen."""
-    if chosen.chances is None:
+def _of_its_classes(found: HeldOut, measure: Measure, model: TableModel) -> HeldOut:
+    """Return what was said about rows held out, of the classes that a model knows: a vault may have some of its own."""
+    if measure.classes is None:
+        return found
+    return replace(found, said=found.said[:, np.isin(measure.classes, model.classes_)])
+
+
+def _costs_of(measure: Measure, threshold: float | None, model: TableModel) -> Array | None:
+    """Return the costs by which a model decides, for the classes that it knows; None if it calls the likeliest."""
+    if measure.costs is None or measure.classes is None:
+        return None if threshold is None else costs_of_threshold(threshold)
+    known = np.isin(measure.classes, model.classes_)
+    return measure.costs[np.ix_(known, known)]
+
+
+def _threshold(measure: Measure, model: TableModel, chosen: MethodScore) -> float | None:
+    """Return the threshold between two classes that suits the measure best on rows held out in the comparison."""
+    found = chosen.held_out
+    if not measure.asks_for_threshold or found is None:
         return None
-    actual, chances, weights = chosen.chances
-    return measure.best_threshold(actual, learned.calibrated(np.stack([1.0 - chances, chances], axis=1))[:, 1], weights)
+    chances = probabilities(found.said, float(model.inverse_temperature_ or 1.0))[:, 1]
+    return measure.best_threshold(found.actual, chances, found.weights)
 
 
-def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -> TableModel:
-    """Return the model with the reader of tables as its first step, and all that was found out about it."""
-    whole = TableModel([("columns", table.reader), *model.steps])
-    whole.target_ = table.target.name
-    whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
-    whole.threshold_, whole.costs_ = judgement.threshold, table.measure.costs
-    whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
-    return whole.remember(table.X, judgement.predicted)
+def _tell(model: TableModel, table: VaultedTable, test: Rows, judgement: Judgement) -> TreeStory:
+    """Return what trees, or linear methods, say for themselves, told on rows kept aside."""
+    notable, learning = notable_rows(judgement), table.vault.learning
+    story = tell_trees(model, table.columns, *test, learning, notable)
+    return (
+        story if story != TreeStory() else tell_linear(model, table.columns, *test, learning[0], table.parts(), notable)
+    )
 
 
 def _ask_whether_learned(
@@ -374,6 +395,16 @@ def _ask_whether_learned(
     usual = baseline_answers(table.vault.learning[1], table.learning_facts.weights, measure, len(actual))
     assert judgement.answers is not None  # judged with the measure
     return has_learned(actual, judgement.answers, usual, measure, table.test_facts, chosen, scores, judgement.threshold)
+
+
+def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -> TableModel:
+    """Return the model with the reader of tables as its first step, and all that was found out about it."""
+    whole = TableModel([("columns", table.reader), *model.steps])
+    whole.target_ = table.target.name
+    whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
+    whole.costs_ = model.costs_
+    whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
+    return whole.remember(table.X, judgement.predicted)
 
 
 def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:

@@ -16,13 +16,12 @@ import numpy as np
 
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.heats import MORE_ROUNDS, for_heat, heat_sizes, kept_after, within_time
-from pellucid.bake_off.measures import Answers, Chances, FoldScore, Measure, answers_of, chances_to_keep, joined_chances
+from pellucid.bake_off.measures import FoldScore, Measure, answers_of
 from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore, best_of
 from pellucid.bake_off.validation_splits import Fold, ValidationSplits
 from pellucid.core.budget import Budget
 from pellucid.core.threads import run_blocks
-from pellucid.core.types import Array
 from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.understanding import Columns
 
@@ -258,7 +257,6 @@ class _Comparison:
             log_loss=float(np.mean([outcome.score.log_loss for outcome in outcomes])),
             fit_seconds=float(np.mean([outcome.fit_seconds for outcome in outcomes])),
             predict_seconds=float(np.mean([outcome.predict_seconds for outcome in outcomes])),
-            chances=joined_chances([outcome.chances for outcome in outcomes]),
             held_out=HeldOut.joined([outcome.held_out for outcome in outcomes]),
         )
 
@@ -286,7 +284,6 @@ class _Outcome:
     predict_seconds: float
     seconds: float
     n_rows: int
-    chances: Chances | None
     held_out: HeldOut
     rounds: int = 1
 
@@ -303,27 +300,15 @@ def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Meas
     answers = answers_of(method, fold.X_validation, measure.classes)
     ended = time.monotonic()
     score = measure.fold_score(fold.y_validation, answers, fold.weights_validation)
-    chances = chances_to_keep(measure, fold.y_validation, answers, fold.weights_validation)
+    if measure.classes is None:
+        held_out = HeldOut.of_numbers(fold.y_validation, answers.predicted)
+    else:
+        of_rows = fold.y_validation, measure.classes, fold.weights_validation
+        held_out = HeldOut.of_classes(method, fold.X_validation, *of_rows)
     seconds = fold.seconds + ended - start
-    return _Outcome(
-        score,
-        _size_of(method),
-        fitted - start,
-        ended - fitted,
-        seconds,
-        len(fold.y_train),
-        chances,
-        _held_out(method, fold, answers, measure.classes),
-        max(1, getattr(method, "n_iter_", 1)) if contestant.rounds else 1,
-    )
-
-
-def _held_out(method: object, fold: Fold, answers: Answers, classes: Array | None) -> HeldOut:
-    if classes is None:
-        return HeldOut.of_numbers(fold.y_validation, answers.predicted)
-    if answers.probabilities is not None:
-        return HeldOut.of_probabilities(fold.y_validation, answers.probabilities)
-    return HeldOut.of_classes(method, fold.X_validation, fold.y_validation, classes)
+    rounds = max(1, getattr(method, "n_iter_", 1)) if contestant.rounds else 1
+    n_rows = len(fold.y_train)
+    return _Outcome(score, _size_of(method), fitted - start, ended - fitted, seconds, n_rows, held_out, rounds)
 
 
 def _size_of(method: object) -> int:

@@ -92,9 +92,8 @@ def judge_classes(
     """Return how well a classifier does; ``measure`` and a threshold may decide otherwise than it would itself."""
     measure = measure or Measure(ACCURACY, model.classes_)
     weights = facts.weights if facts else None
-    asked = answers_of(model, X, measure.classes)
-    answers = Answers(np.asarray(model.predict(X)), asked.probabilities, asked.ranking)
-    predicted = measure.decided(answers, threshold)
+    answers = answers_of(model, X, measure.classes)
+    predicted = np.asarray(model.predict(X))
     present = np.unique(y)
     of_classes = {"labels": present, "average": "macro", "zero_division": 0.0, "sample_weight": weights}
     scores = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.core.types import Array
+from pellucid.table_model.class_scores import costs_of_threshold, least_cost
 from pellucid.tables.reading import TableError
 
 ACCURACY, RMSE, COST = "accuracy", "neg_root_mean_squared_error", "cost per row"
@@ -77,10 +77,6 @@ def answers_of(method: Any, X: Any, classes: Array | None) -> Answers:
     return Answers(predicted)
 
 
-Chances = tuple[Array, Array, Array | None]
-"""Truth, probability of the second of two classes, and weights of rows that a method was not fitted to."""
-
-
 @dataclass(frozen=True)
 class FoldScore:
     """What the answers on one validation set are worth."""
@@ -135,15 +131,12 @@ class Measure:
         return 1.0 - error if self.is_score else error
 
     def decided(self, answers: Answers, threshold: float | None = None) -> Array:
-        """Return the classes as called: those of the least expected cost, or the second of two from a threshold on."""
+        """Return the classes as called: the cheapest, or the second of two from above a threshold on."""
         chances = answers.probabilities
-        if self.classes is None or chances is None:
+        costs = self.costs if threshold is None or self.costs is not None else costs_of_threshold(threshold)
+        if self.classes is None or chances is None or costs is None:
             return answers.predicted
-        if self.costs is not None:
-            return np.asarray(self.classes[(chances @ self.costs).argmin(axis=1)])
-        if threshold is None or len(self.classes) != 2:
-            return answers.predicted
-        return np.asarray(self.classes[(chances[:, 1] >= threshold).astype(int)])
+        return np.asarray(self.classes[least_cost(chances, costs)])
 
     def error(
         self, actual: Array, answers: Answers, weights: Array | None = None, threshold: float | None = None
@@ -215,6 +208,12 @@ class Measure:
             auc = float(metrics.roc_auc_score(actual, chances, sample_weight=weights, **options))
         return auc, log_loss
 
+    @property
+    def asks_for_threshold(self) -> bool:
+        """Whether another threshold than 1/2 between two classes may do better: the score is of the classes called."""
+        is_binary = self.classes is not None and len(self.classes) == 2
+        return is_binary and self.is_of_labels and self.costs is None
+
     def best_threshold(self, actual: Array, chances: Array, weights: Array | None = None) -> float:
         """Return the probability of the second class from which on to call it, with the least error on some rows."""
         both = np.column_stack([1.0 - chances, chances])
@@ -237,24 +236,6 @@ class Measure:
             except AttributeError:
                 raise ValueError(f"it gives no probabilities, which {self.name} asks for") from None
         return 1.0 - score if self.is_score else -score
-
-
-def chances_to_keep(measure: Measure, actual: Array, answers: Answers, weights: Array | None) -> Chances | None:
-    """Return what the threshold of two classes is chosen with, where the measure asks for one."""
-    is_binary = measure.classes is not None and len(measure.classes) == 2
-    if not is_binary or not measure.is_of_labels or measure.costs is not None or answers.probabilities is None:
-        return None
-    return actual, answers.probabilities[:, 1], weights
-
-
-def joined_chances(parts: Sequence[Chances | None]) -> Chances | None:
-    """Return the chances of all validation sets as one."""
-    known = [part for part in parts if part is not None]
-    if not known:
-        return None
-    actual, chances, weights = zip(*known, strict=True)
-    together = None if weights[0] is None else np.concatenate(weights)
-    return np.concatenate(actual), np.concatenate(chances), together
 
 
 class _SaidNumbers(RegressorMixin, BaseEstimator):

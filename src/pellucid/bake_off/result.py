@@ -10,6 +10,7 @@ from pellucid.bake_off.comparison import Untried
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import Judgement
 from pellucid.bake_off.learned import Learned
+from pellucid.bake_off.measures import ACCURACY, RMSE, Measure
 from pellucid.bake_off.options import Options
 from pellucid.bake_off.scores import MethodScore, why
 from pellucid.bake_off.tree_story import TreeStory
@@ -73,6 +74,14 @@ class BakeOffResult:
         """What the fit of the model proved about itself."""
         certificate: Certificate = self.model[-1].certificate_
         return certificate
+
+    @property
+    def measure(self) -> Measure:
+        """What the methods were compared and judged by."""
+        if self.judgement.measure is not None:
+            return self.judgement.measure
+        classes = self.judgement.classes
+        return Measure(RMSE if classes is None else ACCURACY, classes)
 
     @property
     def done_to_data(self) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pellucid.bake_off.contestants import Contestant
-from pellucid.bake_off.measures import Chances, Measure
+from pellucid.bake_off.measures import Measure
 from pellucid.bake_off.pace import Pace
 from pellucid.core.types import Array
 from pellucid.model_selection.recipes import chosen_by, standard_error
@@ -27,8 +27,6 @@ class MethodScore:
     """The standard error of the error of a single split."""
     is_from_heat: bool = False
     """Whether it was compared on part of the rows only."""
-    held_out: HeldOut | None = None
-    """What it said about rows that it had not learned from, of all splits."""
     measure: Measure | None = None
     """What the errors are."""
     auc: float = float("nan")
@@ -37,8 +35,8 @@ class MethodScore:
     fit_seconds: float = float("nan")
     predict_seconds: float = float("nan")
     """Of one split, on average, the preparation of the columns aside."""
-    chances: Chances | None = None
-    """Of the rows of all splits, if a threshold is to be chosen."""
+    held_out: HeldOut | None = None
+    """What it said about rows that it had not learned from, of all splits."""
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
+from pellucid.bake_off.notable_rows import NotableRow
 from pellucid.core.types import Array
 from pellucid.tables.preparation import readable_names
 from pellucid.tables.understanding import Columns
@@ -61,6 +62,8 @@ class ExampleRow:
     actual: str
     sentence: str = ""
     reasons: tuple[Reason, ...] = ()
+    title: str = ""
+    """Why it is shown: it is missed least, most, or typically."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,17 @@ class TreeStory:
 
 
 def tell_trees(
-    model: Pipeline, columns: Columns, X: pd.DataFrame, y: Array, learning: tuple[pd.DataFrame, Array] | None = None
+    model: Pipeline,
+    columns: Columns,
+    X: pd.DataFrame,
+    y: Array,
+    learning: tuple[pd.DataFrame, Array] | None = None,
+    notable: Sequence[NotableRow] = (),
 ) -> TreeStory:
     """Return the story of a pipeline that ends in trees, told on rows kept aside; an empty one if it has no trees.
 
-    With the rows that it learned from, a small tree of classes is compared with the best one of its depth.
+    The notable rows are explained, or some if there are none. With the rows that it learned from, a small tree of
+    classes is compared with the best one of its depth.
     """
     method = model[-1]
     trees = getattr(method, "trees_", None)
@@ -92,14 +101,21 @@ def tell_trees(
     rows = np.asarray(model[:-1].transform(X), dtype=np.float64)
     words = _words_by_column(model[0], len(names))
     if trees.n_trees == 1 and not hasattr(method, "baseline_"):
-        story = _tell_tree(method, names, words, rows, y)
+        story = _tell_tree(method, names, words, rows, y, notable)
         if learning is None or not story.nodes or not is_classifier(method):
             return story
         return replace(story, gap=_gap_to_best(method, np.asarray(model[:-1].transform(learning[0])), learning[1]))
-    return _tell_ensemble(method, names, words, rows, y)
+    return _tell_ensemble(method, names, words, rows, y, notable)
 
 
-def _tell_tree(method: Any, names: Sequence[str], words: Sequence[list[str]], rows: Array, y: Array) -> TreeStory:
+def _tell_tree(
+    method: Any,
+    names: Sequence[str],
+    words: Sequence[list[str]],
+    rows: Array,
+    y: Array,
+    notable: Sequence[NotableRow],
+) -> TreeStory:
     shown = readable_tree(method, names)
     nodes = []
     for branches, value, weight in zip(shown.branches, shown.value, shown.weight, strict=True):
@@ -109,8 +125,11 @@ def _tell_tree(method: Any, names: Sequence[str], words: Sequence[list[str]], ro
         nodes.append(StoryNode(question, yes, no, answer, share, float(weight)))
     leaves = np.asarray(method.apply(rows))
     first = np.unique(leaves, return_index=True)[1]
-    chosen = first[np.argsort(-np.bincount(leaves)[leaves[first]], kind="stable")][:N_EXAMPLES]
-    examples = tuple(_explained(method, rows[i], y[i], names, words) for i in chosen)
+    often = first[np.argsort(-np.bincount(leaves)[leaves[first]], kind="stable")][:N_EXAMPLES]
+    chosen = notable or [NotableRow("", int(place)) for place in often]
+    examples = tuple(
+        replace(_explained(method, rows[one.place], y[one.place], names, words), title=one.title) for one in chosen
+    )
     return TreeStory(tuple(nodes) if len(first) and shown_leaves(nodes) <= MOST_LEAVES else (), examples)
 
 
@@ -136,13 +155,23 @@ def _explained(method: Any, row: Array, actual: Any, names: Sequence[str], words
     return ExampleRow(_text(path.rule.prediction), _text(actual), str(told))
 
 
-def _tell_ensemble(method: Any, names: Sequence[str], words: Sequence[list[str]], rows: Array, y: Array) -> TreeStory:
+def _tell_ensemble(
+    method: Any,
+    names: Sequence[str],
+    words: Sequence[list[str]],
+    rows: Array,
+    y: Array,
+    notable: Sequence[NotableRow],
+) -> TreeStory:
     trees = method.trees_
     work = float(trees.is_leaf.sum()) * float(trees.depths().max() + 1) ** 2
     n_rows = int(min(MOST_SHAPLEY_ROWS, len(rows), SHAPLEY_WORK / work))
     if n_rows < N_EXAMPLES:
         return TreeStory()
     some = np.sort(np.random.default_rng(0).permutation(len(rows))[:n_rows])
+    shown = notable or [NotableRow("", int(place)) for place in some[:N_EXAMPLES]]
+    some = np.concatenate([[one.place for one in shown], np.setdiff1d(some, [one.place for one in shown])])
+    n_rows = len(some)
     found = shapley_values(method, rows[some])
     values, event = found.values, "the prediction"
     if values.ndim == 3:  # of several classes, the one that the model says
@@ -153,12 +182,12 @@ def _tell_ensemble(method: Any, names: Sequence[str], words: Sequence[list[str]]
         event = f"the log odds of {_text(method.classes_[-1])}"
     sizes = np.abs(values).mean(axis=0)
     drivers = tuple(Reason(names[j], "", float(sizes[j])) for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0)
-    predictions = method.predict(rows[some[:N_EXAMPLES]])
+    predictions = method.predict(rows[some[: len(shown)]])
     examples = []
     for i, prediction in enumerate(predictions):
         order = np.argsort(-np.abs(values[i]), kind="stable")[:MOST_REASONS]
         reasons = tuple(Reason(names[j], _value(rows[some[i], j], words[j]), float(values[i, j])) for j in order)
-        examples.append(ExampleRow(_text(prediction), _text(y[some[i]]), reasons=reasons))
+        examples.append(ExampleRow(_text(prediction), _text(y[some[i]]), reasons=reasons, title=shown[i].title))
     return TreeStory((), tuple(examples), drivers, event)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from enum import Enum
+from inspect import signature
 from pathlib import Path
 from time import monotonic
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +16,7 @@ from pellucid.cli.errors import INTERRUPTED, CommandError
 
 MODEL_FILE = "model.safetensors"
 REPORT_FILE = "report.html"
+CARD_FILE = "model_card.md"
 SECONDS_PER_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 LONGEST = 30 * 24 * 3600.0
 
@@ -38,7 +41,9 @@ def fit(
     table: Annotated[
         Path, typer.Argument(help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example.")
     ],
-    target: Annotated[str, typer.Option(help="Name of the column to predict.")],
+    target: Annotated[
+        str | None, typer.Option(help="Name of the column to predict; without it, you are asked.")
+    ] = None,
     task: Annotated[Task, typer.Option(help="Whether it is a class or a number.")] = Task.auto,
     recipe: Annotated[
         RecipeName, typer.Option(help="Compare by cross-validation, one validation set, or random ones.")
@@ -50,24 +55,60 @@ def fit(
     one_standard_error: Annotated[
         bool, typer.Option("--one-standard-error", help="Choose the simplest method within one standard error.")
     ] = False,
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be given again.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Column to use although it looks like an id; may be given again.")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Score to choose by: a scikit-learn scorer such as roc_auc, f1 or neg_mean_absolute_error, or a CSV "
+            "file of costs (true class down, called class across)."
+        ),
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Column, such as a customer's number, whose rows stay together in every split.")
+    ] = None,
+    time_column: Annotated[
+        str | None, typer.Option(help="Column that says when a row was: later rows are predicted from earlier ones.")
+    ] = None,
+    weights: Annotated[str | None, typer.Option(help="Column of weights, for fits and scores.")] = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(help="Table of your own to judge the chosen method on, not a fifth of the rows."),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Method to compare, named as in the table; may be given again.")
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="Method to leave out of the comparison; may be given again.")
+    ] = None,
+    card: Annotated[
+        Path | None, typer.Option(help="Where to write the model card, in Markdown; without it, beside the report.")
+    ] = None,
 ) -> None:
-    """Compare methods on a table, choose one, certify it, save it and write a report."""
+    """Compare methods on a table, choose one, certify it, save it and write a report and a model card."""
+    given = dict(locals())
     start = monotonic()
     from rich.console import Console
 
     from pellucid.bake_off import bake_off
     from pellucid.cli.screen import live_line, print_result
+    from pellucid.cli.target_question import find_target
     from pellucid.core.atomic import write_all_whole
     from pellucid.core.budget import Budget
     from pellucid.files.writing import model_bytes
-    from pellucid.report import render_fit_report
+    from pellucid.report import Origin, render_fit_report, render_model_card
     from pellucid.tables import read_table
 
     seconds = parse_duration(time)
     if out.exists() and not out.is_dir():
         raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
     frame = read_table(table)
-    model_file, report_file = out / MODEL_FILE, out / REPORT_FILE
+    if target is None:
+        target = find_target(frame)
+        start = monotonic()  # the time to think is not counted
+    model_file, report_file, card_file = out / MODEL_FILE, out / REPORT_FILE, card or out / CARD_FILE
     with Budget(seconds, start) as budget:
         with live_line(Console(stderr=True)) as show:
             result = bake_off(
@@ -79,13 +120,28 @@ def fit(
                 folds=folds,
                 seed=seed,
                 one_standard_error=one_standard_error,
+                drop=drop or (),
+                keep=keep or (),
+                metric=_read_metric(metric),
+                group=group,
+                time_column=time_column,
+                weights=weights,
+                test=None if test is None else read_table(test),
+                only=only or (),
+                without=without or (),
                 listen=show,
             )
-        report = render_fit_report(result, table_name=table.name, model_name=MODEL_FILE)
-        contents = {model_file: model_bytes(result.model), report_file: report.encode()}
-        out.mkdir(parents=True, exist_ok=True)
+        origin = Origin(table.name, MODEL_FILE, command_line(given | {"target": target}))
+        report = render_fit_report(result, origin)
+        contents = {
+            model_file: model_bytes(result.model),
+            report_file: report.encode(),
+            card_file: render_model_card(result, origin).encode(),
+        }
+        for folder in (out, card_file.parent):
+            folder.mkdir(parents=True, exist_ok=True)
         write_all_whole(contents)
-        print_result(result, Console(), model_file=model_file, report_file=report_file)
+        print_result(result, Console(), model_file=model_file, report_file=report_file, card_file=card_file)
     if budget.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -103,3 +159,34 @@ def parse_duration(text: str) -> float:
     if not 0.0 < seconds <= LONGEST:
         raise CommandError(f"time must be a duration above 0 such as 90s, 5m or 1h, got {text!r}.")
     return seconds
+
+
+def command_line(given: dict[str, Any]) -> str:
+    """Return the command that does the same again: every option that is not as it would be anyway.
+
+    Examples
+    --------
+    >>> command_line({"table": Path("a b.csv"), "target": "y", "folds": 5, "drop": ["id", "no"], "seed": 3})
+    "pellucid fit 'a b.csv' --target y --drop id --drop no --seed 3"
+    """
+    usual = {name: parameter.default for name, parameter in signature(fit).parameters.items()}
+    words = ["pellucid", "fit", str(given["table"])]
+    for name, value in given.items():
+        if name == "table" or value == usual.get(name) or value is None or value is False:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        for one in value if isinstance(value, list) else [value]:
+            words += [option] if one is True else [option, str(one.value if isinstance(one, Enum) else one)]
+    return shlex.join(words)
+
+
+def _read_metric(metric: str | None) -> Any:
+    """Return the name of a score as it is, and a file of costs as a table."""
+    if metric is None or not metric.lower().endswith(".csv"):
+        return metric
+    import pandas as pd
+
+    from pellucid.tables import read_table
+
+    costs: pd.DataFrame = read_table(Path(metric))
+    return costs.set_index(costs.columns[0])

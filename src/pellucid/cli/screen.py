@@ -12,8 +12,17 @@ from rich.table import Column, Table
 
 from pellucid.bake_off import BakeOffResult
 from pellucid.bake_off.comparison import Stage
+from pellucid.bake_off.measures import Measure
 from pellucid.bake_off.scores import MethodScore
-from pellucid.report import format_number, format_share
+from pellucid.report import (
+    alarm_of,
+    format_measure,
+    format_number,
+    format_seconds,
+    format_share,
+    format_spread,
+    meaning_of,
+)
 
 
 @contextmanager
@@ -53,8 +62,11 @@ def best_so_far(stage: Stage) -> str:
         return "interrupted: finishing with the best so far, Ctrl-C again to abort"
     if stage.best is None:
         return ""
-    error = stage.best.mean
-    score = f"{100 * (1 - error):.1f} % right" if stage.best.is_classification else f"error {error:.4g}"
+    error, measure = stage.best.mean, stage.best.measure
+    if measure is not None and not measure.is_default:
+        score = f"{measure.title.lower()} {measure.shown(error):.4g}"
+    else:
+        score = f"{100 * (1 - error):.1f} % right" if stage.best.is_classification else f"error {error:.4g}"
     return f"best: {stage.best.name}, {score}"
 
 
@@ -70,7 +82,9 @@ def time_left(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02d} left"
 
 
-def print_result(result: BakeOffResult, console: Console, *, model_file: Path, report_file: Path) -> None:
+def print_result(
+    result: BakeOffResult, console: Console, *, model_file: Path, report_file: Path, card_file: Path
+) -> None:
     """Print the guess, the leaderboard, the estimate, the certificate, what to beware of, and where the files are."""
     target = result.target
     for note in result.done_to_data:
@@ -78,42 +92,47 @@ def print_result(result: BakeOffResult, console: Console, *, model_file: Path, r
     console.print(f"{target.name}: {target.task}, because {target.reason}.", highlight=False, markup=False)
     console.print(_leaderboard(result))
     console.print(_verdict(result), highlight=False, markup=False)
-    if result.cautions:
+    alarm = alarm_of(result)
+    if alarm:
+        console.print(alarm, highlight=False, markup=False, style="bold red")
+    cautions = [caution for caution in result.cautions if caution != alarm]
+    if cautions:
         console.print("Before you rely on it:", style="bold yellow")
-    for caution in result.cautions:
+    for caution in cautions:
         console.print(f"- {caution}", highlight=False, markup=False, style="yellow")
-    console.print(f"Model: {model_file}\nReport: {report_file}", highlight=False, markup=False, soft_wrap=True)
+    files = f"Model: {model_file}\nReport: {report_file}\nModel card: {card_file}"
+    console.print(files, highlight=False, markup=False, soft_wrap=True)
 
 
 def _leaderboard(result: BakeOffResult) -> Table:
-    if result.target.is_classification:
-        table = Table("Method", "Right", "± SE", "Balanced", header_style="bold")
-    else:
-        table = Table("Method", "Error", "± SE", "Coefficients", header_style="bold")
+    measure = result.measure
+    last = ("Balanced", "AUC") if result.target.is_classification else ("Coefficients",)
+    table = Table("Method", measure.title, "± SE", *last, "Seconds", header_style="bold")
     for column in table.columns[1:]:
         column.justify = "right"
     for score in result.scores:
         chosen = score is result.chosen
         name = f"{score.name}{' (chosen)' if chosen else ''}"
         style = "bold" if chosen else "dim" if score.contestant.is_baseline else ""
-        table.add_row(name, *_cells(score), style=style)
+        table.add_row(name, *_cells(score, measure), style=style)
     return table
 
 
-def _cells(score: MethodScore) -> tuple[str, str, str]:
+def _cells(score: MethodScore, measure: Measure) -> tuple[str, ...]:
+    seconds = format_seconds(score.fit_seconds)
+    shown = format_measure(score.mean, measure), format_spread(score.standard_error, measure)
     if score.balanced is not None:
-        return format_share(1 - score.mean), format_share(score.standard_error), format_share(score.balanced.mean())
-    size = "-" if not score.n_coefficients else f"{score.n_coefficients:.3g}"
-    return format_number(score.mean), format_number(score.standard_error, 2), size
+        auc = "-" if score.auc != score.auc else f"{score.auc:.3f}"
+        return *shown, format_share(score.balanced.mean()), auc, seconds
+    return *shown, "-" if not score.n_coefficients else f"{score.n_coefficients:.3g}", seconds
 
 
 def _verdict(result: BakeOffResult) -> str:
-    headline, certificate = result.judgement.headline, result.certificate
-    write = format_share if result.target.is_classification else format_number
+    headline, certificate, measure = result.judgement.headline, result.certificate, result.measure
+    write = format_share if measure.is_share else format_number
     value, low, high = (write(number) for number in (headline.score, headline.low, headline.high))
-    what = "Right" if result.target.is_classification else "Error"
     interval = f"{100 * headline.level:g} % interval {low} to {high}"
     return (
-        f"{what} on {headline.n_samples:,} rows kept aside: {value} ({interval})\n"
-        f"Certificate: {certificate.grade}, {certificate.verdict}"
+        f"{measure.title} on {headline.n_samples:,} rows kept aside: {value} ({interval})\n"
+        f"Certificate: {certificate.grade}, {certificate.verdict}: {meaning_of(certificate, result.model[-1])}"
     )

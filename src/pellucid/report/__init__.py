@@ -1,6 +1,20 @@
-"""Fitted things as one self-contained HTML page."""
+"""Fitted things as one self-contained HTML page, and as a model card."""
 
-from pellucid.report.numbers import format_number, format_share
+from pellucid.report.card import render_model_card
+from pellucid.report.meaning import alarm_of, meaning_of
+from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
 from pellucid.report.page import render_fit_report
+from pellucid.report.reproduction import Origin
 
-__all__ = ["format_number", "format_share", "render_fit_report"]
+__all__ = [
+    "Origin",
+    "alarm_of",
+    "format_measure",
+    "format_number",
+    "format_seconds",
+    "format_share",
+    "format_spread",
+    "meaning_of",
+    "render_fit_report",
+    "render_model_card",
+]

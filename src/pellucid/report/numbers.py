@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pellucid.bake_off.measures import Measure
+
 
 def format_number(value: float, digits: int = 4) -> str:
     """Return a number with four figures, no needless exponent and a true minus sign.
@@ -29,6 +31,30 @@ def format_share(value: float) -> str:
     '87.0 %'
     """
     return "unknown" if value != value else f"{100 * value:.1f} %".replace("-", "\N{MINUS SIGN}")
+
+
+def format_measure(error: float, measure: Measure) -> str:
+    """Return an error as its measure is shown: a share of rows in percent, a score or an error as a number."""
+    shown = measure.shown(error)
+    return format_share(shown) if measure.is_share else format_number(shown)
+
+
+def format_spread(standard_error: float, measure: Measure) -> str:
+    """Return the standard error of what ``format_measure`` shows."""
+    return format_share(standard_error) if measure.is_share else format_number(standard_error, 2)
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a short time.
+
+    Examples
+    --------
+    >>> format_seconds(0.0042), format_seconds(1.34), format_seconds(81.2)
+    ('0.004', '1.3', '81')
+    """
+    if seconds != seconds:
+        return "-"
+    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.1f}" if seconds >= 1 else f"{seconds:.1g}"
 
 
 def _exponent(value: float) -> int:

@@ -21,6 +21,7 @@ from pellucid.core.certificate import GRADES
 from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures
 from pellucid.report.numbers import format_number, format_share
+from pellucid.report.reproduction import Origin
 from pellucid.report.tree_picture import tree_picture
 from pellucid.tables.dates import DATES, read_dates
 from pellucid.tables.understanding import FLAG, NUMBER, TEXT, is_numeric
@@ -65,14 +66,14 @@ class ColumnRow:
     summary: str
 
 
-def render_fit_report(result: BakeOffResult, *, table_name: str, model_name: str) -> str:
+def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     """Return the report of a bake-off as one HTML page without scripts, fonts or pictures from elsewhere.
 
     Parameters
     ----------
     result : BakeOffResult
-    table_name, model_name : str
-        Names of the files that the table came from and the model went to.
+    origin : Origin
+        Names of the files that the table came from and the model went to, and the command.
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": format_number, "share": format_share, "breakable": breakable}
@@ -88,8 +89,8 @@ def render_fit_report(result: BakeOffResult, *, table_name: str, model_name: str
         judgement=result.judgement,
         headline=result.judgement.headline,
         certificate=result.certificate,
-        table_name=table_name,
-        model_name=model_name,
+        table_name=origin.table_name,
+        model_name=origin.model_name,
         version=pellucid.__version__,
         recipe=RECIPES[result.plan.recipe].format(folds=result.plan.folds),
         grade_meaning=GRADES[result.certificate.grade],

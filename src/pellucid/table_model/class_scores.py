@@ -22,14 +22,9 @@ def class_scores(method: Any, X: Any) -> Array:
     The class with the largest score is the one predicted.
     """
     if hasattr(method, "predict_proba"):
-        return scores_of_probabilities(method.predict_proba(X))
+        return np.asarray(np.log(np.clip(method.predict_proba(X), LEAST_PROBABILITY, 1.0)))
     scores = np.asarray(method.decision_function(X), dtype=np.float64)
     return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
-
-
-def scores_of_probabilities(chances: Array) -> Array:
-    """Return the logarithms of probabilities."""
-    return np.asarray(np.log(np.clip(chances, LEAST_PROBABILITY, 1.0)))
 
 
 def probabilities(scores: Array, inverse_temperature: float) -> Array:
@@ -63,3 +58,19 @@ def best_inverse_temperature(scores: Array, codes: Array) -> float:
 
     found = minimize_scalar(loss, bounds=(np.log(HOTTEST), np.log(COLDEST)), method="bounded")
     return float(np.exp(found.x))
+
+
+def least_cost(chances: Array, costs: Array) -> Array:
+    """Return, row by row, the place of the class that is the cheapest to call, the first of equals.
+
+    Examples
+    --------
+    >>> least_cost(np.array([[0.8, 0.2], [0.95, 0.05]]), np.array([[0.0, 1.0], [9.0, 0.0]]))
+    array([1, 0])
+    """
+    return np.asarray((chances @ costs).argmin(axis=1))
+
+
+def costs_of_threshold(threshold: float) -> Array:
+    """Return the costs by which the second of two classes is called from above a probability on."""
+    return np.array([[0.0, threshold], [1.0 - threshold, 0.0]])

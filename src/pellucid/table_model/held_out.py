@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.table_model.class_scores import class_scores, scores_of_probabilities
+from pellucid.table_model.class_scores import class_scores
 
 MOST_NUMBERS = 40_000
 MOST_ROWS = 4000
@@ -22,6 +22,7 @@ class HeldOut:
 
     actual: Array
     said: Array
+    weights: Array | None = None
 
     @classmethod
     def of_numbers(cls, actual: Array, predicted: Array) -> Self:
@@ -30,24 +31,23 @@ class HeldOut:
         return cls(actual[rows], predicted[rows])
 
     @classmethod
-    def of_probabilities(cls, actual: Array, chances: Array) -> Self:
-        """Return the probabilities of classes of one split, as scores."""
-        rows = _some_rows(len(actual), MOST_NUMBERS // chances.shape[1])
-        return cls(actual[rows], scores_of_probabilities(chances[rows]))
-
-    @classmethod
-    def of_classes(cls, method: Any, X: Any, actual: Array, classes: Array) -> Self:
+    def of_classes(cls, method: Any, X: Any, actual: Array, classes: Array, weights: Array | None = None) -> Self:
         """Return the scores that a classifier gives the rows of one split; a class it never met has the least."""
         rows = _some_rows(len(actual), MOST_NUMBERS // len(classes))
         found = class_scores(method, X[rows])
         said = np.full((len(found), len(classes)), found.min(initial=0.0))
         said[:, np.searchsorted(classes, method.classes_)] = found
-        return cls(actual[rows], said)
+        return cls(actual[rows], said, None if weights is None else weights[rows])
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Return several splits as one."""
-        return cls(np.concatenate([part.actual for part in parts]), np.concatenate([part.said for part in parts]))
+        weights = [part.weights for part in parts if part.weights is not None]
+        return cls(
+            np.concatenate([part.actual for part in parts]),
+            np.concatenate([part.said for part in parts]),
+            np.concatenate(weights) if weights else None,
+        )
 
 
 def _some_rows(n_rows: int, most: int = MOST_ROWS) -> Array:

@@ -11,13 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.core.types import Array
-from pellucid.core.verification import last_step
-from pellucid.table_model.class_scores import (
-    best_inverse_temperature,
-    class_scores,
-    probabilities,
-    scores_of_probabilities,
-)
+from pellucid.table_model.class_scores import best_inverse_temperature, class_scores, least_cost, probabilities
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
 from pellucid.table_model.seen_table import SeenTable
@@ -46,11 +40,9 @@ class TableModel(Pipeline):
         Errors on the rows kept aside to the end: for the coverage that the intervals had. None for classes.
     inverse_temperature_ : float or None
         What scores of classes are multiplied by before they become probabilities. None for numbers.
-    threshold_ : float or None
-        The probability from which on the second of two classes is predicted, if another measure than the share of
-        mistakes asked for one.
     costs_ : ndarray of shape (n_classes, n_classes) or None
-        Of predicting the class of a column for a row of a class, if they were given.
+        Of calling a true class (rows) another (columns): the class of the least expected cost is predicted. None
+        predicts the likeliest.
     """
 
     target_: str
@@ -58,12 +50,7 @@ class TableModel(Pipeline):
     errors_: ErrorQuantiles | None
     judged_: ErrorQuantiles | None
     inverse_temperature_: float | None
-    threshold_: float | None
-    costs_: Array | None
-
-    def calibrated(self, chances: Array) -> Array:
-        """Return probabilities of the method as this model would give them."""
-        return probabilities(scores_of_probabilities(chances), float(self.inverse_temperature_ or 1.0))
+    costs_: Array | None = None
 
     def learn_errors(self, held_out: HeldOut) -> Self:
         """Take from rows held out how far predictions are off, or how sure the scores of classes may be."""
@@ -76,23 +63,20 @@ class TableModel(Pipeline):
         return self
 
     def predict(self, X: Any, **params: Any) -> Array:
-        """Return the number or the class of every row; costs or a threshold decide about classes if they were given."""
-        costs, threshold = getattr(self, "costs_", None), getattr(self, "threshold_", None)
-        if costs is not None:
-            return np.asarray(self.classes_[(self.predict_proba(X) @ costs).argmin(axis=1)])
-        if threshold is not None:
-            return np.asarray(self.classes_[(self.predict_proba(X)[:, 1] >= threshold).astype(int)])
-        return np.asarray(super().predict(X, **params))
+        """Return the prediction for every row: a number, the likeliest class, or the one of the least expected cost."""
+        if self.costs_ is None:
+            return np.asarray(super().predict(X, **params))
+        return np.asarray(self.classes_[least_cost(self.predict_proba(X), self.costs_)])
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, **params: Any) -> Array:
         """Return the probability of every class, as bold or as cautious as the errors on rows held out advise.
 
-        The class with the largest one is the class predicted, unless costs or a threshold decide.
+        The class with the largest one is the class predicted, unless costs say otherwise.
         """
         if getattr(self, "inverse_temperature_", None) is None:
             return np.asarray(super().predict_proba(X, **params))
-        return probabilities(class_scores(*last_step(self, X)), float(self.inverse_temperature_ or 1.0))
+        return probabilities(class_scores(self[-1], self[:-1].transform(X)), float(self.inverse_temperature_ or 1.0))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any, **params: Any) -> Array:

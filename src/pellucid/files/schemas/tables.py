@@ -39,8 +39,12 @@ def _check_words(model: Any) -> None:
 
 
 def _check_costs(model: Any) -> None:
-    if model.costs_ is not None and model.costs_.shape != (len(model.classes_),) * 2:
-        raise SchemaError("costs_ of TableModel must have a row and a column for each class.")
+    costs = model.costs_
+    if costs is None:
+        return
+    n_classes = len(getattr(model[-1], "classes_", ()))
+    if costs.shape != (n_classes, n_classes) or not np.isfinite(costs).all():
+        raise SchemaError(f"costs_ of TableModel must be a number for each pair of {n_classes} classes.")
 
 
 def _fault_in_errors(errors: ErrorQuantiles) -> str:
@@ -88,7 +92,6 @@ SCHEMAS = (
             "errors_": ERRORS,
             "judged_": ERRORS,
             "inverse_temperature_": Nothing() | POSITIVE,
-            "threshold_": Nothing() | NONNEGATIVE,
             "costs_": Nothing() | Numbers((None, None), ("float64",)),
         },
         rebuild=_check_costs,

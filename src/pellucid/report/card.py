@@ -1,0 +1,110 @@
+"""The model card: what the model is for, how good it is and what to beware of, in one page of Markdown."""
+
+from __future__ import annotations
+
+from pellucid.bake_off import BakeOffResult
+from pellucid.bake_off.options import USER_SAID
+from pellucid.report.meaning import alarm_of, meaning_of
+from pellucid.report.numbers import format_measure, format_number, format_share
+from pellucid.report.reproduction import Origin, versions
+
+MOST_COLUMNS = 40
+
+
+def render_model_card(result: BakeOffResult, origin: Origin) -> str:
+    """Return the model card of a bake-off in Markdown."""
+    sections = (
+        _head(result, origin),
+        _section("Before you rely on it", [f"- {_plain(caution)}" for caution in result.cautions]),
+        _section("How good it is", _worth(result)),
+        _section("What it was compared with", _leaderboard(result)),
+        _section("What it learned from", _data(result, origin)),
+        _section("What is proved", _proof(result)),
+        _section("Get the same again", _again(result, origin)),
+    )
+    return "\n".join(section for section in sections if section)
+
+
+def _head(result: BakeOffResult, origin: Origin) -> str:
+    target = result.target
+    alarm = alarm_of(result)
+    lines = [
+        f"# Model card: {_plain(target.name)}",
+        "",
+        f"Predicts **{_plain(target.name)}** ({target.task}, because {_plain(target.reason)}) by "
+        f"**{result.chosen.name}**, chosen among {len(result.scores)} methods. File: `{origin.model_name}`.",
+        "",
+    ]
+    return "\n".join([*lines, f"> **{_plain(alarm)}**", ""] if alarm else lines)
+
+
+def _section(title: str, lines: list[str]) -> str:
+    return "\n".join([f"## {title}", "", *lines, ""]) if lines else ""
+
+
+def _worth(result: BakeOffResult) -> list[str]:
+    headline, measure = result.judgement.headline, result.measure
+    write = format_share if measure.is_share else format_number
+    low, high = write(headline.low), write(headline.high)
+    lines = [
+        f"On {headline.n_samples:,} rows that it never saw, looked at once:",
+        "",
+        "| score | value |",
+        "|---|---|",
+        f"| {measure.title} ({100 * headline.level:g} % interval) | {write(headline.score)} ({low} to {high}) |",
+        *(f"| {name} | {format_number(value, 3)} |" for name, value in result.judgement.scores.items()),
+    ]
+    if result.judgement.threshold is not None:
+        lines += ["", f"Judged with the threshold {result.judgement.threshold:.3g} that suits the metric."]
+    if result.learned is not None:
+        usual = format_measure(result.learned.baseline_error, measure)
+        lines += ["", f"Always saying the same gets {usual} there. {result.learned.sentence}"]
+    return lines
+
+
+def _leaderboard(result: BakeOffResult) -> list[str]:
+    measure = result.measure
+    rows = [
+        f"| {score.name}{' (chosen)' if score is result.chosen else ''} | {format_measure(score.mean, measure)} |"
+        for score in result.scores
+    ]
+    return [f"| method | {measure.title.lower()} in the comparison |", "|---|---|", *rows, "", result.reason]
+
+
+def _data(result: BakeOffResult, origin: Origin) -> list[str]:
+    kinds = list(result.columns.kinds.items())
+    shown = ", ".join(f"{_plain(name)} ({kind})" for name, kind in kinds[:MOST_COLUMNS])
+    more = f" and {len(kinds) - MOST_COLUMNS} more" if len(kinds) > MOST_COLUMNS else ""
+    left_out = "; ".join(
+        f"{_plain(name)}: {'left out on request' if reason == USER_SAID else reason}"
+        for name, reason in result.columns.left_out.items()
+    )
+    lines = [
+        f"{result.n_rows:,} rows of `{origin.table_name}`, {result.n_learning:,} of them to compare and choose with.",
+        "",
+        f"Columns: {shown}{more}.",
+    ]
+    if left_out:
+        lines += ["", f"Not used: {left_out}."]
+    return [*lines, *(["", *(f"- {_plain(note)}" for note in result.done_to_data)] if result.done_to_data else [])]
+
+
+def _proof(result: BakeOffResult) -> list[str]:
+    certificate = result.certificate
+    return [
+        f"Certificate **{certificate.grade}**, {certificate.verdict}: {meaning_of(certificate, result.model[-1])}. "
+        "It is about the arithmetic of the fit on the given rows, not about rows to come."
+    ]
+
+
+def _again(result: BakeOffResult, origin: Origin) -> list[str]:
+    used = ", ".join(f"{name} {number}" for name, number in versions().items())
+    command = ["```", origin.command, "```", ""] if origin.command else []
+    return [*command, f"Seed {result.plan.seed}; {used}."]
+
+
+def _plain(text: str) -> str:
+    """Return a text without the signs that mean something in Markdown or HTML."""
+    for sign in "\\`*_<>|[]#":
+        text = text.replace(sign, f"\\{sign}")
+    return " ".join(text.split())

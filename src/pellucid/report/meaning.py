@@ -1,0 +1,43 @@
+"""What a certificate means for the user of a method, and what must be said before anything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pellucid.bake_off import BakeOffResult
+from pellucid.bake_off.learned import NOTHING, UNCONFIRMED
+from pellucid.core.certificate import GRADES, Certificate
+
+MEANINGS = {
+    "KNeighbors": "the rows were stored as they are, and the search finds the nearest ones; nothing is learned beyond "
+    "that, so it says nothing about how good their answers are",
+    "HistGradientBoosting": "each question of each tree was the best at its place, given all before it; that is no "
+    "promise that the trees together are the best possible",
+    "RandomForest": "each question of the trees checked was the best at its place for the rows its tree drew; that is "
+    "no promise about the forest as a whole",
+    "DecisionTree": "each question was the best at its place; another tree as a whole may still fit better",
+    "LinearRegression": "no other coefficients fit these rows better, up to rounding",
+    "Ridge": "no other coefficients make squared error plus penalty smaller on these rows, up to rounding",
+    "Lasso": "no other coefficients make error plus penalty smaller on these rows by more than the gap shown",
+    "Logistic": "no other coefficients make loss plus penalty smaller on these rows by more than the gap shown",
+    "LinearSVC": "no other line makes loss plus penalty smaller on these rows by more than the gap shown",
+    "NB": "the shares, means and spreads are those of these rows; whether the columns are independent, as the method "
+    "supposes, is another question",
+    "LinearDiscriminant": "the means and spreads are those of these rows; whether the classes are Gaussian clouds, as "
+    "the method supposes, is another question",
+}
+"""By a part of the name of an estimator: what its certificate means."""
+
+
+def meaning_of(certificate: Certificate, method: Any) -> str:
+    """Return what the grade of a certificate means for the user of a method, as the end of a sentence."""
+    if not certificate.holds:
+        return GRADES[certificate.grade]
+    name = type(method).__name__
+    return next((meaning for part, meaning in MEANINGS.items() if part in name), GRADES[certificate.grade])
+
+
+def alarm_of(result: BakeOffResult) -> str:
+    """Return the sentence that says that nothing, or perhaps nothing, was learned; an empty one if something was."""
+    learned = result.learned
+    return learned.sentence if learned is not None and learned.state in (NOTHING, UNCONFIRMED) else ""

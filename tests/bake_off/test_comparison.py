@@ -10,8 +10,10 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold
 
 from pellucid.bake_off import comparison, heats, validation_splits
-from pellucid.bake_off.comparison import REPORT_SECONDS, compare
-from pellucid.bake_off.contestants import Contestant, curved
+from pellucid.bake_off.comparison import REPORT_SECONDS, compare, report_seconds
+from pellucid.bake_off.contestants import REGRESSORS, Contestant, coded, curved
+from pellucid.bake_off.final_fit import plan_final_fit
+from pellucid.bake_off.heats import for_heat, within_time
 from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore, choose, why
 from pellucid.bake_off.validation_splits import ValidationSplits
@@ -105,7 +107,7 @@ def test_one_standard_error_prefers_fewer_coefficients_and_counts_none_as_many()
 
 
 def test_a_line_is_found_exactly_and_the_mean_is_off_by_its_spread():
-    (line, mean), untried, _ = compared([LINE, MEAN], rows())
+    (mean, line), untried, _ = compared([LINE, MEAN], rows())
     assert untried == []
     assert line.mean == pytest.approx(0.0, abs=1e-10)
     # validation rows 0..3, training mean of 2 * (4..11) = 15
@@ -121,8 +123,9 @@ def test_classes_are_scored_by_mistakes_and_by_class():
 
 def test_stages_tell_the_method_the_folds_and_the_best():
     _, _, stages = compared([LINE, SLOW], rows())
+    # each on the first split, then each on all others, which are so quick that they are done at a time
     assert [(stage.method, stage.done) for stage in stages] == [
-        ("line", 0), ("line", 1), ("line", 2), ("line", 3), ("slow", 3), ("slow", 4), ("slow", 5), ("slow", 6),
+        ("line", 0), ("line", 1), ("slow", 1), ("slow", 2), ("line", 2), ("slow", 4),
     ]  # fmt: skip
     assert stages[-1].best.contestant is LINE
     assert stages[-1].total == 6
@@ -149,9 +152,59 @@ def test_a_large_table_has_heats_first_and_what_falls_behind_is_named(monkeypatc
 def test_a_heat_tells_what_a_fold_will_take(monkeypatch, clock):
     monkeypatch.setattr(heats, "FIRST_ROWS", 20)
     _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=10.0)
-    # a fold of 360 rows takes 2.25 seconds: ten do not fit, and no fold is begun
+    # a fold of 360 rows takes 2.25 seconds: ten do not fit, so the first is the last
     assert [(one.name, one.reason) for one in untried] == [("slow", "no time left")]
-    assert Slow.rows_seen == [20, 80]
+    assert Slow.rows_seen == [20, 80, 360]
+
+
+def test_the_first_split_speaks_where_the_best_ends_no_other(clock):
+    class Perfect(Slow):
+        def predict(self, X):
+            return 2.0 * X[:, 0]
+
+    perfect = Contestant("perfect", "", Perfect, coded)
+    scores, untried, _ = compared([perfect, LINE, MEAN], rows(n=800, n_splits=10), seconds=18.0)
+    # a fold of 720 rows takes 4.5 seconds, nine more do not fit, and a line that ends all of them is no better
+    assert {one.name: len(one.errors) for one in scores} == {"perfect": 1, "line": 1, "mean": 1}
+    assert untried == []
+
+
+def test_boosting_has_the_rounds_that_the_time_allows_and_larger_steps():
+    boosting = next(one for one in REGRESSORS if one.name == "boosted trees")
+    # 200 rounds took a second for 1,000 rows
+    paces = {boosting.name: Pace(1000, 1.0, 1.0, rounds=200)}
+    limits = [within_time([boosting], paces, 10_000, seconds)[0] for seconds in (30.0, 12.0, 6.0, 1.0)]
+    assert [one.n_rounds for one in limits] == [400, 200, 100, 100]
+    columns = Columns({"x": "number"}, {})
+    assert [one.method(columns).max_iter for one in limits] == [400, 200, 100, 100]
+    assert [one.method(columns).learning_rate for one in limits] == [0.1, 0.1, 0.12, 0.12]
+
+
+def test_a_heat_makes_do_with_few_rounds():
+    boosting = next(one for one in REGRESSORS if one.name == "boosted trees")
+    pace = Pace(1000, 1.0, 1.0, rounds=200)
+    assert for_heat(boosting, pace, 4000, 8.0) is boosting
+    assert for_heat(boosting, pace, 4000, 1.0).n_rounds == 50
+    assert for_heat(boosting, pace, 4000, 0.1).n_rounds == 25
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n_rows", "on_all_rows", "rounds"),
+    [
+        (1000.0, 10_000, True, 400),
+        (29.0, 10_000, True, 200),
+        (16.0, 10_000, True, 100),
+        (15.0, 10_000, False, 200),
+        (6.0, 5217, False, 100),
+    ],
+)
+def test_the_final_fit_is_what_the_time_allows(seconds, n_rows, on_all_rows, rounds):
+    boosting = next(one for one in REGRESSORS if one.name == "boosted trees")
+    pace = Pace(1000, 1.0, 1.0, rounds=200)  # so 100 rounds for 10,000 rows take 5 seconds
+    chosen = MethodScore(boosting, np.array([1.0]), None, 0, pace, 0.1, is_from_heat=True)
+    final = plan_final_fit(chosen, 10_000, seconds + report_seconds(10_000) - 3.0)
+    assert (final.on_all_rows, final.score.contestant.n_rounds) == (on_all_rows, rounds)
+    assert final.n_rows == n_rows
 
 
 def test_where_no_method_ends_the_heats_speak(monkeypatch, clock):

@@ -62,7 +62,7 @@ def test_fit_then_verify_then_predict(houses, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "chosen" in said
     assert str(out / "report.html") in said
-    assert sorted(path.name for path in out.iterdir()) == ["model.safetensors", "report.html"]
+    assert sorted(path.name for path in out.iterdir()) == ["model.safetensors", "model_card.md", "report.html"]
 
     assert call("verify", out / "model.safetensors", houses, "--target", "price") == 0
     assert "holds" in capsys.readouterr().out
@@ -232,7 +232,7 @@ def test_version(capsys):
         (("fit", "missing.csv", "--target", "y"), "which does not exist"),
         (("fit", "TABLE.docx", "--target", "y"), "table must be one of .csv, .tsv, .csv.gz"),
         (("fit", "TABLE", "--target", "price", "--folds", "1"), "--folds"),
-        (("fit", "TABLE"), "Missing option '--target'"),
+        (("fit", "TABLE"), "target must be named with --target: one of size (number)"),
         (("fit", "TABLE", "--target", "price", "--out", "CARS"), "out must be a folder"),
         (("predict", "TABLE", "TABLE"), "must be"),
         (("predict", "missing.safetensors", "TABLE"), "model must be a file, got missing.safetensors"),
@@ -331,6 +331,15 @@ def test_predict_gives_intervals_of_any_method_with_the_coverage_they_had(fitted
     assert "Of the rows kept aside at the fit," in said.err
 
 
+def test_explain_says_what_is_predicted_how_sure_that_is_and_why(fitted, capsys):
+    folder, _ = fitted
+    assert call("explain", folder / "model.safetensors", folder / "table.csv", "--rows", 2) == 0
+    said = capsys.readouterr().out
+    assert said.count("\nRow ") == 2
+    assert "90 % interval" in said
+    assert "size = " in said
+
+
 def test_monitor_finds_nothing_in_the_training_table(fitted, capsys):
     folder, _ = fitted
     assert call("monitor", folder / "model.safetensors", folder / "table.csv") == 0
@@ -348,9 +357,9 @@ def test_monitor_names_what_has_drifted_and_exits_with_1(fitted, tmp_path, capsy
     assert figures["is_drifted"].all()
 
 
-@pytest.mark.parametrize("command", ["monitor", "serve"])
+@pytest.mark.parametrize("command", ["explain", "monitor", "serve"])
 def test_a_model_that_knows_no_table_cannot_be_watched_or_served(command, ridge_file, cars, capsys):
-    assert call(command, ridge_file, *([cars] if command == "monitor" else [])) == 2
+    assert call(command, ridge_file, *([] if command == "serve" else [cars])) == 2
     assert "model must be written by 'pellucid fit'" in capsys.readouterr().err
 
 

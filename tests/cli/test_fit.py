@@ -93,7 +93,7 @@ def test_a_table_with_every_kind_of_column_end_to_end(customers, tmp_path, capsy
     label, no, yes = first.split(",")
     assert label in ("no", "yes")
     assert float(no) + float(yes) == pytest.approx(1.0)
-    assert printed.err == "Columns that the model does not use: customer_id, empty, churn.\n"
+    assert printed.err == "Columns that the model does not use: customer_id, empty.\n"
 
 
 def test_an_interruption_leaves_the_best_so_far_whole(houses, tmp_path):

@@ -13,6 +13,7 @@ import pellucid
 from pellucid.bake_off import bake_off
 from pellucid.files import NotSaveableError, SchemaError
 from pellucid.kinds.records import Record
+from pellucid.table_model.class_scores import costs_of_threshold
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.seen_table import SeenTable
 
@@ -107,4 +108,19 @@ def test_what_a_file_says_is_checked(numbers, tmp_path, monkeypatch, name, broke
     monkeypatch.setattr(Record, "fits", lambda _kind, value: dataclasses.is_dataclass(value))
     pellucid.save(numbers, tmp_path / "model.safetensors")
     with pytest.raises(SchemaError, match=f"{name} must be a"):
+        pellucid.load(tmp_path / "model.safetensors")
+
+
+def test_costs_decide_and_are_saved(classes, frame, tmp_path, monkeypatch):
+    chances = classes.predict_proba(frame)
+    monkeypatch.setattr(classes, "costs_", costs_of_threshold(0.2))
+    np.testing.assert_array_equal(classes.predict(frame), np.where(chances[:, 1] > 0.2, "yes", "no"))
+    monkeypatch.setattr(classes, "costs_", np.array([[0.0, 1.0], [9.0, 0.0]]))  # a yes that is missed costs 9
+    decided = np.where(chances @ [0.0, 9.0] < chances @ [1.0, 0.0], "no", "yes")
+    np.testing.assert_array_equal(classes.predict(frame), decided)
+    pellucid.save(classes, tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(pellucid.load(tmp_path / "model.safetensors").predict(frame), decided)
+    monkeypatch.setattr(classes, "costs_", np.zeros((3, 3)))
+    pellucid.save(classes, tmp_path / "model.safetensors")
+    with pytest.raises(SchemaError, match="costs_ of TableModel must be a number for each pair of 2 classes"):
         pellucid.load(tmp_path / "model.safetensors")

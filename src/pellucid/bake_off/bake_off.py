@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
-from pellucid.bake_off.comparison import NO_TIME, REFITS, REPORT_SECONDS, Stage, Untried, compare
+from pellucid.bake_off.comparison import NO_TIME, Stage, Untried, compare
 from pellucid.bake_off.contestants import contestants_for
+from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
 from pellucid.bake_off.judgement import Judgement, Rows, judge
 from pellucid.bake_off.leakage import find_leaks
@@ -57,8 +58,6 @@ from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import Columns, Target, choose_target
 
 FEWEST_ROWS = 10
-FEWEST_LEARNED = 2000
-"""Rows that the chosen method learns from, however little time is left."""
 TEST_SHARE = 0.2
 RECIPES: dict[str, Callable[[int, int], Recipe]] = {
     "cv": lambda folds, seed: CrossValidationTest(TEST_SHARE, random_state=seed, n_splits=folds),
@@ -68,7 +67,9 @@ RECIPES: dict[str, Callable[[int, int], Recipe]] = {
 CURVE_FOLDS = 3
 CURVE_COST = 5.0
 """A learning curve costs about this many folds of the comparison."""
-END_SECONDS = 1.5
+MOST_EFFECTS = 6
+"""Of the most important columns, curves are drawn."""
+END_SECONDS, END_SECONDS_PER_ROW = 1.5, 2e-6
 """Kept for writing, when a learning curve or importances take the rest of the time."""
 EXCUSES = {"time": "There was no time left for it.", "interruption": "It was interrupted."}
 
@@ -203,16 +204,17 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the final fit")
-    n_rows = _affordable_rows(chosen, len(table.X), budget)
-    rows = _some_rows(len(table.X), n_rows, plan.seed)
-    model, warned = _fit(chosen, table, table.X, target.values, table.facts, rows)
-    if n_rows < len(table.X):
-        warned.append(learned_from_part(n_rows, len(table.X), chosen.pace.rows))
+    final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left())
+    rows = _some_rows(len(learning[1]), final.n_rows, plan.seed)
+    learned, warned = _fit(final.score, table, *learning, table.learning_facts, rows)
+    model = learned
+    if final.on_all_rows and not table.has_own_test:
+        tell("the fit to every row")
+        every = np.arange(len(table.X))
+        model, warned = _fit(final.score, table, table.X, target.values, table.facts, every)
+    elif final.n_rows < len(table.X):
+        warned.append(learned_from_part(final.n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
-    learned = model
-    if not table.has_own_test:
-        rows = _some_rows(len(learning[1]), n_rows, plan.seed)
-        learned, _ = _fit(chosen, table, *learning, table.learning_facts, rows)
     test = vault.open(f"final estimate of {chosen.name}")
     threshold = _threshold(table.measure, learned, chosen)
     for one in (model, learned):
@@ -220,9 +222,12 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     judged: dict[str, Any] = {"measure": table.measure, "facts": table.test_facts, "threshold": threshold}
     judgement = judge(learned, learning, test, **options, **judged)
     learned_something = _ask_whether_learned(table, judgement, chosen, scores)
-    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options))
-    story = _in_time(budget, lambda: _tell(learned, table, test, judgement))
-    curves = _in_time(budget, lambda: effects(model, table.X))
+    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options), end)
+    story = _in_time(budget, lambda: _tell(learned, table, test, judgement), end)
+    leading = [] if isinstance(shuffled, str) else [one.column for one in shuffled[:MOST_EFFECTS]]
+    shown = [part for column in leading for part in table.parts()[column]]
+    curves = _in_time(budget, lambda: effects(model, table.X, shown), end)
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, seed=plan.seed)
     weights, intercept = coefficients(model, columns)
@@ -315,14 +320,6 @@ def _compare(
     raise TableError(f"table must suit one method, but none could be fitted ({reasons}).")
 
 
-def _affordable_rows(chosen: MethodScore, n_all: int, budget: Budget) -> int:
-    """Return how many rows the chosen method learns from: all, unless the time did not even suffice to compare them."""
-    if not chosen.is_from_heat:
-        return n_all
-    affordable = chosen.pace.rows_within((budget.seconds_left() - REPORT_SECONDS) / REFITS)
-    return min(n_all, max(affordable, FEWEST_LEARNED))
-
-
 def _splits(table: VaultedTable, recipe: Recipe) -> list[Split]:
     """Return the splits of the learning rows: at random, by whole groups, or forward in time."""
     X, y = table.vault.learning
@@ -410,22 +407,23 @@ def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -
     return whole.remember(table.X, judgement.predicted)
 
 
-def _in_time(budget: Budget, work: Callable[[], Result]) -> Result | str:
+def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:
     """Return what the work returns, or why there was no time for it."""
-    found, cut_by = budget.attempt(work, budget.seconds_left() - END_SECONDS)
+    found, cut_by = budget.attempt(work, budget.seconds_left() - end_seconds)
     return found if found is not None else EXCUSES[cut_by]
 
 
 def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *, seed: int) -> ErrorCurve | str:
     """Return the error of the method for growing training sets, or why there is none."""
-    if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - END_SECONDS:
+    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - end:
         return EXCUSES["time"]
     X, y = table.vault.learning
     splits = _splits(table, CrossValidationTest(random_state=seed, n_splits=CURVE_FOLDS))
     pipeline = chosen.contestant.pipeline(table.columns, X)
     try:
         return _in_time(
-            budget, lambda: draw_curve(pipeline, X, y, splits, table.measure, table.learning_facts, seed=seed)
+            budget, lambda: draw_curve(pipeline, X, y, splits, table.measure, table.learning_facts, seed=seed), end
         )
     except ValueError as error:  # a class that the smallest training set has no row of
         return f"It could not be drawn: {error}"

@@ -15,23 +15,29 @@ from functools import partial
 import numpy as np
 
 from pellucid.bake_off.contestants import Contestant
-from pellucid.bake_off.heats import heat_sizes, kept_after
+from pellucid.bake_off.heats import MORE_ROUNDS, for_heat, heat_sizes, kept_after, within_time
 from pellucid.bake_off.measures import FoldScore, Measure, answers_of
 from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore, best_of
 from pellucid.bake_off.validation_splits import Fold, ValidationSplits
 from pellucid.core.budget import Budget
+from pellucid.core.threads import run_blocks
 from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.understanding import Columns
 
 REFITS = 2.6
 """Fits of a fold's size that come after the choice: one on all learning rows, one on all rows."""
-REPORT_SECONDS = 3.0
+REPORT_SECONDS, REPORT_SECONDS_PER_ROW = 3.0, 6e-6
 """Set aside for what is drawn and written at the end."""
 HEAT_SHARE = 0.5
 """Part of the time that heats may take."""
+PATIENCE = 2.0
+"""A method may take this many times its share of a heat: some others take less."""
+MOST_SHARED_SECONDS = 0.5
+"""A fit that takes longer has the threads for itself; of quicker ones several are done at a time."""
 NO_TIME = "no time left"
 CUT_SHORT = {"time": NO_TIME, "interruption": "interrupted"}
+LATE = tuple(CUT_SHORT.values())
 FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 
@@ -55,6 +61,11 @@ class Stage:
     interrupted: bool = False
 
 
+def report_seconds(n_rows: int) -> float:
+    """Return the seconds to set aside for what follows the final fit."""
+    return REPORT_SECONDS + REPORT_SECONDS_PER_ROW * n_rows
+
+
 def compare(
     contestants: Sequence[Contestant], splits: ValidationSplits, budget: Budget, listen: Callable[[Stage], None]
 ) -> tuple[list[MethodScore], list[Untried]]:
@@ -72,6 +83,7 @@ class _Comparison:
     scores: list[MethodScore] = field(default_factory=list)
     untried: list[Untried] = field(default_factory=list)
     paces: dict[str, Pace] = field(default_factory=dict)
+    first: dict[str, _Outcome] = field(default_factory=dict)
     done: int = 0
     total: int = 0
 
@@ -89,50 +101,82 @@ class _Comparison:
         self.total = len(suited) * (n_splits + len(sizes))
         suited, in_heats = self._run_heats(suited, sizes)
         self.total = self.done + len(suited) * n_splits
-        for contestant in suited:
-            self._take(contestant.name, self._attempt(contestant, self._reserve(), partial(self._folds, contestant)))
-        if best_of(self.scores) is None and best_of(in_heats) is not None:
-            names = {score.name for score in in_heats}
-            return in_heats, [one for one in self.untried if one.name not in names]
-        return self.scores, self.untried
+        seconds = self._seconds_per_fit(suited)
+        limited = within_time(suited, self.paces, self.splits.n_training, seconds)
+        on_first = self._run_first_split(limited, in_heats)
+        self._run_other_splits(on_first, drop=bool(sizes))
+        found = next((some for some in (self.scores, on_first, in_heats) if best_of(some) is not None), self.scores)
+        names = {score.name for score in found}
+        return found, [one for one in self.untried if one.name not in names]
 
     def _run_heats(
         self, contestants: list[Contestant], sizes: Sequence[int]
     ) -> tuple[list[Contestant], list[MethodScore]]:
-        """Return the methods that kept up, the best first, and the scores of the last heat that all of them ended."""
+        """Return the methods that kept up, the best first, and the scores of the last heat that one of them ended."""
+        whole = {contestant.name: contestant for contestant in contestants}
         last: list[MethodScore] = []
         until = self.budget.seconds_left() * (1.0 - HEAT_SHARE)
         for size in sizes:
             found: list[MethodScore] = []
-            failed: list[str] = []
-            for contestant in sorted(contestants, key=lambda one: one.prepare.__name__):  # prepared once for all
+            in_order = sorted(contestants, key=lambda one: one.prepare.__name__)  # prepared once for all
+            for place, contestant in enumerate(in_order):
                 left = self.budget.seconds_left() - until
-                if self._expected(contestant.name, size) > left:
-                    continue
-                score = self._attempt(contestant, until, partial(self._heat, contestant, size))
+                share = left / (len(in_order) - place)
+                limited = for_heat(contestant, self.paces.get(contestant.name), size, share)
+                score: MethodScore | str = NO_TIME
+                if self._expected(limited, size) <= (share if last else left) * PATIENCE:
+                    score = self._attempt(limited, until, partial(self._heat, limited, size))
                 if isinstance(score, MethodScore):
                     found.append(score)
-                    last = [one for one in last if one.name != score.name] + [score]
-                elif score not in CUT_SHORT.values():
+                else:
                     self._take(contestant.name, score)
-                    failed.append(contestant.name)
-            kept = kept_after(found)
-            timed = {score.name for score in found}
-            for contestant in contestants:
-                if contestant.name in timed and contestant not in kept:
-                    self._take(contestant.name, f"clearly behind after {size:,} rows")
-            late = [one for one in contestants if one.name not in timed and one.name not in failed]
-            contestants = [*kept, *late]
-            last = [score for score in last if score.contestant in contestants]
-            if late:  # the next heat takes longer still
+            if best_of(found) is None:  # nobody ended: what was found before stands
+                names = {one.name for one in contestants}
+                self.untried = [one for one in self.untried if one.name not in names or one.reason not in LATE]
                 break
+            kept = [contestant.name for contestant in kept_after(found)]
+            for score in found:
+                if score.name not in kept:
+                    self._take(score.name, f"clearly behind after {size:,} rows")
+            contestants = [whole[name] for name in kept]
+            last = [score for score in found if score.name in kept]
         return contestants, last
+
+    def _run_first_split(self, contestants: Sequence[Contestant], in_heats: Sequence[MethodScore]) -> list[MethodScore]:
+        """Return the scores of all methods on the first split: from here on each is a usable answer."""
+        found: list[MethodScore] = []
+        for contestant in sorted(contestants, key=lambda one: one.is_baseline):  # which says least
+            reserve = self._reserve(best_of(found))
+            score: MethodScore | str = NO_TIME
+            if self._affords(1, self._expected(contestant, self.splits.n_training), reserve):
+                score = self._attempt(contestant, reserve, partial(self._first_split, contestant))
+            if isinstance(score, MethodScore):
+                found.append(score)
+                continue
+            self._take(contestant.name, score)
+            if best_of(in_heats) is not None and best_of(found) is None and score in LATE:
+                return []  # the best of the heats takes too long: a worse one would be no better answer
+        return found
+
+    def _run_other_splits(self, on_first: list[MethodScore], *, drop: bool) -> None:
+        """Score the methods on the other splits too, the best first; of a large table those that kept up."""
+        ranked = sorted(on_first, key=lambda score: (not score.contestant.is_baseline, score.mean))
+        kept = kept_after(on_first) if drop else [score.contestant for score in on_first]
+        for score in ranked:
+            if score.contestant not in kept:
+                self._take(score.name, "clearly behind on the first split")
+                continue
+            reserve = self._reserve(best_of(self.scores))
+            whole = self._attempt(score.contestant, reserve, partial(self._other_splits, score, reserve))
+            self._take(score.name, whole)
+            if whole in LATE and best_of(self.scores) is None:
+                return  # a worse one that ends would be no answer: the first split is
 
     def _attempt(
         self, contestant: Contestant, reserve: float, work: Callable[[], MethodScore | str]
     ) -> MethodScore | str:
         """Return the score of a method, or why there is none."""
-        self._tell(contestant.name, 0)
+        self._tell(contestant.name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the chosen method warns of is said when it is fitted for good
             try:
@@ -143,41 +187,61 @@ class _Comparison:
 
     def _heat(self, contestant: Contestant, n_rows: int) -> MethodScore:
         outcome = self._measure(contestant, self.splits.heat(contestant, n_rows))
-        pace = Pace(outcome.n_rows, outcome.seconds, contestant.growth).after(self.paces.get(contestant.name))
-        self.paces[contestant.name] = pace
+        self.paces[contestant.name] = outcome.pace(contestant).after(self.paces.get(contestant.name))
         self.done += 1
-        self._tell(contestant.name, 0)
+        self._tell(contestant.name)
         return replace(self._score(contestant, [outcome]), is_from_heat=True)
 
-    def _folds(self, contestant: Contestant) -> MethodScore | str:
-        n_splits, n_rows = len(self.splits.splits), self.splits.n_training
-        before = self.done
-        self.done += n_splits
-        if not self._affords(n_splits, self._expected(contestant.name, n_rows)):
+    def _first_split(self, contestant: Contestant) -> MethodScore:
+        outcome = self._measure(contestant, self.splits.fold(contestant, 0))
+        self.first[contestant.name] = outcome
+        self.paces[contestant.name] = outcome.pace(contestant)
+        self.done += 1
+        self._tell(contestant.name)
+        return self._score(contestant, [outcome])
+
+    def _other_splits(self, score: MethodScore, reserve: float) -> MethodScore | str:
+        contestant, outcomes = score.contestant, [self.first[score.name]]
+        others = range(1, len(self.splits.splits))
+
+        def measure(index: int) -> _Outcome:
+            return self._measure(contestant, self.splits.fold(contestant, index))
+
+        if not self._affords(len(others), outcomes[0].seconds, reserve):
             return NO_TIME
-        outcomes: list[_Outcome] = []
-        for index in range(n_splits):
-            outcomes.append(self._measure(contestant, self.splits.fold(contestant, index)))
-            self.paces[contestant.name] = Pace(outcomes[-1].n_rows, outcomes[-1].seconds, contestant.growth)
-            self._tell(contestant.name, index + 1, before)
-            if not self._affords(n_splits - index - 1, outcomes[-1].seconds):
-                return NO_TIME
+        if outcomes[0].seconds <= MOST_SHARED_SECONDS:
+            outcomes += run_blocks(measure, others)
+            self.done += len(others)
+        else:
+            for index in others:
+                outcomes.append(measure(index))
+                self.done += 1
+                self._tell(contestant.name)
+                if not self._affords(len(others) - index, outcomes[-1].seconds, reserve):
+                    return NO_TIME
         return self._score(contestant, outcomes)
 
-    def _reserve(self) -> float:
+    def _reserve(self, best: MethodScore | None) -> float:
         """Return the seconds that must be left at the end: for the report, and for what follows the best so far."""
-        best = best_of(self.scores)
-        return REPORT_SECONDS + (REFITS * best.pace.seconds_for(self.splits.n_training) if best else 0.0)
+        after = report_seconds(len(self.splits.y))
+        return after + (REFITS * best.pace.seconds_for(self.splits.n_training) if best else 0.0)
 
-    def _affords(self, n_folds: int, seconds: float) -> bool:
+    def _affords(self, n_folds: int, seconds: float, reserve: float) -> bool:
         """Return whether that many folds, and the refits if this method should win, end in time."""
-        reserve = self._reserve()
-        needed = n_folds * seconds + max(0.0, REPORT_SECONDS + REFITS * seconds - reserve)
+        needed = n_folds * seconds + max(0.0, report_seconds(len(self.splits.y)) + REFITS * seconds - reserve)
         return needed <= self.budget.seconds_left() - reserve
 
-    def _expected(self, name: str, n_rows: int) -> float:
+    def _seconds_per_fit(self, contestants: Sequence[Contestant]) -> float:
+        """Return what a fit may take such that all methods end the first split, and the best of them all splits."""
+        left = self.budget.seconds_left() - report_seconds(len(self.splits.y))
+        return left / (len(contestants) + REFITS + len(self.splits.splits) - 1)
+
+    def _expected(self, contestant: Contestant, n_rows: int) -> float:
         """Return what a fit to that many rows will take, as far as smaller ones tell; 0 if there was none."""
-        return self.paces[name].seconds_for(n_rows) if name in self.paces else 0.0
+        pace = self.paces.get(contestant.name)
+        if pace is None:
+            return 0.0
+        return pace.seconds_for(n_rows, min(contestant.n_rounds, MORE_ROUNDS * pace.rounds) or None)
 
     def _score(self, contestant: Contestant, outcomes: list[_Outcome]) -> MethodScore:
         balanced = [outcome.score.balanced for outcome in outcomes]
@@ -205,10 +269,9 @@ class _Comparison:
         else:
             self.untried.append(Untried(name, score))
 
-    def _tell(self, name: str, n_folds: int, before: int | None = None) -> None:
-        done = (self.done if before is None else before) + n_folds
+    def _tell(self, name: str) -> None:
         best, left = best_of(self.scores), self.budget.seconds_left()
-        self.listen(Stage(name, done, self.total, best, left, self.budget.interrupted))
+        self.listen(Stage(name, self.done, self.total, best, left, self.budget.interrupted))
 
 
 @dataclass(frozen=True)
@@ -222,6 +285,11 @@ class _Outcome:
     seconds: float
     n_rows: int
     held_out: HeldOut
+    rounds: int = 1
+
+    def pace(self, contestant: Contestant) -> Pace:
+        """Return what the fit says about larger ones."""
+        return Pace(self.n_rows, self.seconds, contestant.growth, rounds=self.rounds)
 
 
 def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Measure) -> _Outcome:
@@ -238,7 +306,9 @@ def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Meas
         of_rows = fold.y_validation, measure.classes, fold.weights_validation
         held_out = HeldOut.of_classes(method, fold.X_validation, *of_rows)
     seconds = fold.seconds + ended - start
-    return _Outcome(score, _size_of(method), fitted - start, ended - fitted, seconds, len(fold.y_train), held_out)
+    rounds = max(1, getattr(method, "n_iter_", 1)) if contestant.rounds else 1
+    n_rows = len(fold.y_train)
+    return _Outcome(score, _size_of(method), fitted - start, ended - fitted, seconds, n_rows, held_out, rounds)
 
 
 def _size_of(method: object) -> int:

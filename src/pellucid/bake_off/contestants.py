@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 RIDGE_PENALTIES = tuple(float(alpha) for alpha in np.logspace(-3, 5, 41))
 INNER_FOLDS = 5
+BOOSTING_GROWTH = 0.8
+"""A tree has as many splits to look for in few rows as in many."""
 QUICK_BOOSTING: dict[str, Any] = {"max_iter": 400, "early_stopping": True, "n_iter_no_change": 20, "random_state": 0}
 SLOW_BOOSTING = QUICK_BOOSTING | {"max_iter": 1000, "n_iter_no_change": 30, "learning_rate": 0.05, "max_leaf_nodes": 15}
 """Early stopping sets a tenth of the rows aside to see when more trees do no good."""
@@ -36,6 +38,8 @@ FIRM_BOOSTING: dict[str, Any] = {"max_iter": 200, "learning_rate": 0.05, "max_le
 """For tables too small to set rows aside."""
 FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": 0}
 """Leaves of two rows: as good as leaves of one, and half the file."""
+LARGEST_RATE, TRAVEL = 0.3, 12.0
+"""Fewer rounds of boosting get steps that add up to this, but none larger than the first."""
 SMALL_TREE: dict[str, Any] = {"max_depth": 4, "max_leaf_nodes": 16, "min_samples_leaf": 5}
 """A tree that fits on a page."""
 MOST_CURVED = 40
@@ -64,6 +68,12 @@ class Contestant:
     """Whether it splits by categories itself: the words stand first among the prepared columns."""
     growth: float = 1.0
     """The time of a fit and its predictions grows like this power of the number of rows."""
+    rounds: int = 0
+    """Most rounds of a method that can be given fewer, with larger steps; 0 for others."""
+    learning_rate: float = 0.0
+    """The size of a step of such a method."""
+    limit: int = 0
+    """To how many rounds the time limits it; 0 if it does not."""
 
     def unsuited(self, columns: Columns, read: pd.DataFrame) -> str:
         """Return why the method does not suit a table; an empty text if it does."""
@@ -77,9 +87,21 @@ class Contestant:
             return "it does not read texts"
         return ""
 
+    @property
+    def n_rounds(self) -> int:
+        """Most rounds, as far as they are limited; 0 for methods without."""
+        return min(self.limit or self.rounds, self.rounds)
+
+    def with_rounds(self, rounds: int) -> Contestant:
+        """Return the method with so many rounds at most, whose steps are larger in turn."""
+        return replace(self, limit=0 if rounds >= self.rounds else rounds)
+
     def method(self, columns: Columns) -> Any:
         """Return the method, not yet fitted, for a table with these columns."""
         made = self.make()
+        if self.limit:
+            rate = min(LARGEST_RATE, max(self.learning_rate, TRAVEL / self.limit))
+            made.set_params(max_iter=self.limit, learning_rate=rate)
         n_words = len(columns.of(*WORD_KINDS))
         return made.set_params(categorical_features=list(range(n_words))) if self.takes_categories and n_words else made
 
@@ -93,18 +115,20 @@ def _of_trees(name: str, sentence: str, make: Callable[[], Any], **needs: Any) -
     return Contestant(name, sentence, make, coded, takes_categories=True, **needs)
 
 
+def _boosted(name: str, sentence: str, make: Callable[..., Any], settings: dict[str, Any], **needs: Any) -> Contestant:
+    """Return boosted trees, whose rounds may be cut to the time there is."""
+    steps = {"rounds": settings["max_iter"], "learning_rate": settings.get("learning_rate", 0.1)}
+    return _of_trees(name, sentence, lambda: make(**settings), growth=BOOSTING_GROWTH, **steps, **needs)
+
+
 CLASSIFIERS = (
-    Contestant("most frequent class", "always says the same", DummyClassifier, is_baseline=True),
+    Contestant("most frequent class", "always says the same", DummyClassifier, coded, is_baseline=True),
     Contestant("logistic regression", "weighs the columns", LogisticRegression),
     Contestant("logistic with steps", "follows curves in each number", lambda: LogisticRegression(C=0.1), stepped),
-    _of_trees("boosted trees", "adds many small trees", lambda: HistGradientBoostingClassifier(**QUICK_BOOSTING)),
-    _of_trees(
-        "boosted trees, slow", "adds smaller trees with care", lambda: HistGradientBoostingClassifier(**SLOW_BOOSTING)
-    ),
-    _of_trees(
-        "boosted trees, few rows",
-        "adds tiny trees, no rows aside",
-        lambda: HistGradientBoostingClassifier(**FIRM_BOOSTING),
+    _boosted("boosted trees", "adds many small trees", HistGradientBoostingClassifier, QUICK_BOOSTING),
+    _boosted("boosted trees, slow", "adds smaller trees with care", HistGradientBoostingClassifier, SLOW_BOOSTING),
+    _boosted(
+        "boosted trees, few rows", "adds tiny trees, no rows aside", HistGradientBoostingClassifier, FIRM_BOOSTING
     ),
     _of_trees("random forest", "asks 100 trees for their votes", lambda: RandomForestClassifier(**FOREST)),
     _of_trees("decision tree", "asks a few questions", lambda: DecisionTreeClassifier(**SMALL_TREE)),
@@ -136,19 +160,13 @@ CLASSIFIERS = (
 )
 
 REGRESSORS = (
-    Contestant("mean", "always says the mean", DummyRegressor, is_baseline=True),
+    Contestant("mean", "always says the mean", DummyRegressor, coded, is_baseline=True),
     Contestant("least squares", "fits a plane, no penalty", LinearRegression, takes_sparse=False),
     Contestant("ridge", "shrinks all coefficients", lambda: RidgeCV(alphas=RIDGE_PENALTIES)),
     Contestant("ridge with steps", "follows curves in each number", lambda: RidgeCV(alphas=RIDGE_PENALTIES), stepped),
-    _of_trees("boosted trees", "adds many small trees", lambda: HistGradientBoostingRegressor(**QUICK_BOOSTING)),
-    _of_trees(
-        "boosted trees, slow", "adds smaller trees with care", lambda: HistGradientBoostingRegressor(**SLOW_BOOSTING)
-    ),
-    _of_trees(
-        "boosted trees, few rows",
-        "adds tiny trees, no rows aside",
-        lambda: HistGradientBoostingRegressor(**FIRM_BOOSTING),
-    ),
+    _boosted("boosted trees", "adds many small trees", HistGradientBoostingRegressor, QUICK_BOOSTING),
+    _boosted("boosted trees, slow", "adds smaller trees with care", HistGradientBoostingRegressor, SLOW_BOOSTING),
+    _boosted("boosted trees, few rows", "adds tiny trees, no rows aside", HistGradientBoostingRegressor, FIRM_BOOSTING),
     _of_trees(
         "random forest", "takes the mean of 100 trees", lambda: RandomForestRegressor(max_features=0.4, **FOREST)
     ),

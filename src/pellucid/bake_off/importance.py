@@ -24,6 +24,8 @@ CENTRAL = (0.005, 0.995)
 
 MOST_POINTS = 400
 """Of a curve."""
+MOST_EFFECT_ROWS = 20_000
+"""Rows in which the values of a column are looked at."""
 EFFECT_ROWS, EFFECT_POINTS = 100, 25
 """Rows over which the curve of trees is averaged, and its points."""
 
@@ -105,11 +107,16 @@ def without_steps(found: Sequence[Coefficient]) -> list[Coefficient]:
     return [one for one in found if STEP not in one.name and one.name not in stepped]
 
 
-def effects(model: Pipeline, read: pd.DataFrame) -> list[Effect]:
-    """Return the curve of every number with more than two values, of methods linear on steps and of trees."""
+def effects(model: Pipeline, read: pd.DataFrame, columns: Sequence[str] = ()) -> list[Effect]:
+    """Return the curve of every number with more than two values, of methods linear on steps and of trees.
+
+    ``columns`` are those to look at; none stands for all.
+    """
     prepare, method = model[0], model[-1]
+    if len(read) > MOST_EFFECT_ROWS:
+        read = read.iloc[np.sort(np.random.default_rng(0).permutation(len(read))[:MOST_EFFECT_ROWS])]
     if hasattr(method, "trees_"):
-        return _effects_of_trees(model, read)
+        return _effects_of_trees(model, read, columns or list(read.columns))
     weights = np.atleast_2d(getattr(method, "coef_", np.empty((0, 0))))
     branch = getattr(prepare, "named_transformers_", {}).get("numbers")
     if branch is None or len(weights) != 1 or not any(isinstance(step, StepFeatures) for _, step in branch.steps):
@@ -117,10 +124,11 @@ def effects(model: Pipeline, read: pd.DataFrame) -> list[Effect]:
     names = next(columns for name, _, columns in prepare.transformers_ if name == "numbers")
     own = weights[0, prepare.output_indices_["numbers"]]
     middle = read[names].median().fillna(0.0)
-    return [_curve(branch, own, middle, read[name].dropna(), name) for name in names if read[name].nunique() > 2]
+    curved = [name for name in names if (not columns or name in columns) and read[name].nunique() > 2]
+    return [_curve(branch, own, middle, read[name].dropna(), name) for name in curved]
 
 
-def _effects_of_trees(model: Pipeline, read: pd.DataFrame) -> list[Effect]:
+def _effects_of_trees(model: Pipeline, read: pd.DataFrame, columns: Sequence[str]) -> list[Effect]:
     """Return what each number does to the prediction on average over some rows, all else as it is in them.
 
     Of two classes the share of the second is followed; several have no one curve.
@@ -136,6 +144,8 @@ def _effects_of_trees(model: Pipeline, read: pd.DataFrame) -> list[Effect]:
 
     found = []
     for name in read.columns[[pd.api.types.is_float_dtype(kind) for kind in read.dtypes]]:
+        if name not in columns:
+            continue
         column = read[name].dropna()
         if column.nunique() <= 2:
             continue

@@ -165,9 +165,9 @@ def _tell_ensemble(
 ) -> TreeStory:
     trees = method.trees_
     work = float(trees.is_leaf.sum()) * float(trees.depths().max() + 1) ** 2
-    n_rows = int(min(MOST_SHAPLEY_ROWS, len(rows), SHAPLEY_WORK / work))
-    if n_rows < N_EXAMPLES:
+    if work * N_EXAMPLES > SHAPLEY_WORK:
         return TreeStory()
+    n_rows = int(min(MOST_SHAPLEY_ROWS, len(rows), SHAPLEY_WORK / work))
     some = np.sort(np.random.default_rng(0).permutation(len(rows))[:n_rows])
     shown = notable or [NotableRow("", int(place)) for place in some[:N_EXAMPLES]]
     some = np.concatenate([[one.place for one in shown], np.setdiff1d(some, [one.place for one in shown])])
@@ -199,11 +199,15 @@ def _words_by_column(prepare: Any, n_columns: int) -> list[list[str]]:
 
 
 def _in_words(condition: Condition, words: Sequence[list[str]]) -> Condition:
-    """Return a condition on codes as one on words."""
+    """Return a condition on codes as one on words, on those that it leaves out if they are fewer."""
     known = words[condition.feature]
     if condition.categories is None or not known:
         return condition
-    return replace(condition, categories=tuple(known[int(code)] for code in condition.categories))
+    listed = tuple(known[int(code)] for code in condition.categories)
+    others = tuple(word for word in known if word not in listed)
+    if 0 < len(others) < len(listed):
+        return replace(condition, categories=others, is_excluded=not condition.is_excluded)
+    return replace(condition, categories=listed)
 
 
 def _answer(method: Any, value: Array) -> tuple[str, float | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,10 @@ from pellucid.bake_off.measures import Measure, measure_for
 from pellucid.core.types import Array
 from pellucid.tables.understanding import Columns
 
-MOST_KEPT_NUMBERS = 60_000_000
-"""Prepared splits with more numbers than this in all are made again for every method."""
+MOST_KEPT_NUMBERS = 30_000_000
+"""Of prepared splits with more numbers than this in all, the oldest are made again when they are asked for."""
+FEWEST_VALIDATION = 8000
+"""Rows that a heat is validated with, if there are as many: predictions cost little, and few rows are a lottery."""
 USUAL = Measure("usual", None)
 """Stands for the usual measure of the task."""
 ONLY_HEAT = -1
@@ -34,6 +37,11 @@ class Fold:
     weights_train: Array | None = None
     weights_validation: Array | None = None
 
+    @property
+    def size(self) -> float:
+        """How many numbers it holds."""
+        return float(np.prod(self.X_train.shape, dtype=float) + np.prod(self.X_validation.shape, dtype=float))
+
 
 @dataclass
 class ValidationSplits:
@@ -48,8 +56,9 @@ class ValidationSplits:
     measure: Measure = USUAL
     """What counts as an error."""
     weights: Array | None = None
-    _prepared_for: Any = None
-    _folds: dict[int, Fold] = field(default_factory=dict)
+    _folds: dict[tuple[Any, ...], Fold] = field(default_factory=dict)
+    """The newest last."""
+    _lock: Any = field(default_factory=threading.Lock, repr=False)
 
     def __post_init__(self) -> None:
         if self.measure is USUAL:
@@ -65,19 +74,22 @@ class ValidationSplits:
         return self._kept(contestant, None, index, *self.splits[index])
 
     def heat(self, contestant: Contestant, n_rows: int) -> Fold:
-        """Return some rows of the first split, as many to learn from as to validate with, prepared for a method."""
+        """Return some rows of the first split, prepared for a method, and at least as many to validate with."""
         draw = np.random.default_rng(self.seed)
-        parts = (np.sort(draw.permutation(rows)[:n_rows]) for rows in self.splits[0])
+        sizes = (n_rows, max(n_rows, FEWEST_VALIDATION))
+        parts = (np.sort(draw.permutation(rows)[:n]) for rows, n in zip(self.splits[0], sizes, strict=True))
         return self._kept(contestant, n_rows, ONLY_HEAT, *parts)
 
     def _kept(self, contestant: Contestant, n_rows: int | None, index: int, train: Array, validation: Array) -> Fold:
-        if self._prepared_for != (contestant.prepare, n_rows):
-            self._prepared_for, self._folds = (contestant.prepare, n_rows), {}
-        if index in self._folds:
-            return self._folds[index]
+        key = (contestant.prepare, n_rows, index)
+        with self._lock:
+            if key in self._folds:
+                return self._folds[key]
         fold = self._prepared(contestant, train, validation)
-        if np.prod(fold.X_train.shape, dtype=float) * len(self.splits) <= MOST_KEPT_NUMBERS:
-            self._folds[index] = fold
+        with self._lock:
+            self._folds[key] = fold
+            while len(self._folds) > 1 and sum(one.size for one in self._folds.values()) > MOST_KEPT_NUMBERS:
+                del self._folds[next(iter(self._folds))]
         return fold
 
     def _prepared(self, contestant: Contestant, train: Array, validation: Array) -> Fold:

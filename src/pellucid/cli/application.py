@@ -14,6 +14,7 @@ import pellucid
 from pellucid.cli.catalogue import catalogue
 from pellucid.cli.demo import demo
 from pellucid.cli.errors import INTERRUPTED, ClaimError, CommandError, CommandInterrupted, NothingProvedError
+from pellucid.cli.explain import explain
 from pellucid.cli.fit import fit
 from pellucid.cli.monitor import monitor
 from pellucid.cli.predict import predict
@@ -46,7 +47,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-for command in (demo, fit, predict, monitor, serve, verify, show_work, catalogue, warm_up):
+for command in (demo, fit, predict, explain, monitor, serve, verify, show_work, catalogue, warm_up):
     application.command()(_interruptible(command))
 
 

@@ -28,6 +28,8 @@ MOST_CODES = 250
 MOST_TERMS_OF_TREES = 100
 """The same for methods that take no sparse matrix."""
 MOST_STEPS, FEWEST_STEPS, ROWS_PER_STEP = 40, 3, 20
+MOST_STEP_COLUMNS = 500
+"""All numbers of a table together have about this many steps: a wide table would be slow."""
 MOST_DENSE_NUMBERS = 30_000_000
 """A matrix of more numbers than this is kept sparse."""
 
@@ -42,7 +44,8 @@ def standardized(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
 
 def stepped(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
     """Return the transformer that also adds steps to the numbers."""
-    n_steps = int(np.clip(len(read) // ROWS_PER_STEP, FEWEST_STEPS, MOST_STEPS))
+    most = min(MOST_STEPS, MOST_STEP_COLUMNS // max(1, len(_numbers(columns, read))))
+    n_steps = int(np.clip(len(read) // ROWS_PER_STEP, FEWEST_STEPS, max(most, FEWEST_STEPS)))
     return _prepared(columns, read, [StepFeatures(n_steps), StandardScaler()])
 
 

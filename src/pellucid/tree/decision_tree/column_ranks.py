@@ -41,7 +41,8 @@ def rank_columns(X: Any, n_categories: Array | None = None) -> ColumnRanks:
         spare, counts = np.empty(n, np.uint32), np.empty((6, 2048), np.int64)
         for j in range(part.start, part.stop):
             column = _column(columns, j)
-            count = rank_column(column, keys, others, orders[j], spare, counts, ranks[j], values)
+            bits = column.view(np.uint64)
+            count = rank_column(column, bits, keys, others, orders[j], spare, counts, ranks[j], values)
             found[j] = values[:count].copy()
             if n_categories is not None and n_categories[j]:
                 ranks[j] = np.where(np.isnan(column), n_categories[j], column)

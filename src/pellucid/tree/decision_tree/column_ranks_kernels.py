@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.tree.decision_tree.compile_kernels import compiled
+from pellucid.numerics.memory_kernels import lean_and_kept
 
 DIGIT = np.uint64(11)
 MASK = np.uint64(2047)
@@ -13,14 +13,14 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 U63 = np.uint64(63)
 
 
-@compiled
-def rank_column(column, keys, others, order, spare, counts, ranks, values):
+@lean_and_kept
+def rank_column(column, bits, keys, others, order, spare, counts, ranks, values):
     """Write rows in order, ranks and sorted different values of a column; return how many values. O(rows).
 
-    NaN has the rank after all values. ``keys``, ``others``, ``spare`` and ``counts`` (6, 2048) are room to work in.
+    NaN has the rank after all values. ``bits`` is the column as uint64; ``keys``, ``others``, ``spare`` and ``counts``
+    (6, 2048) are room to work in.
     """
     n = len(column)
-    bits = column.view(np.uint64)
     for digit in range(6):
         for value in range(2048):
             counts[digit, value] = 0

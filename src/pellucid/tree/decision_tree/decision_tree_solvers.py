@@ -12,13 +12,15 @@ import numpy as np
 
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array
-from pellucid.tree.decision_tree import growth_kernels as kernels
+from pellucid.tree.decision_tree import growth_layout as layout
 from pellucid.tree.decision_tree.column_ranks import ColumnRanks, rank_columns
 from pellucid.tree.decision_tree.grown_tree import Grown, joined, packed
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
 from pellucid.tree.decision_tree.node_random import root_key
 from pellucid.tree.decision_tree.tree_target import TreeTarget
 from pellucid.tree.packed_trees import PackedTrees
+
+N_DIGITS = 256
 
 CRITERIA = ("gini", "entropy", "gain_ratio", "error", "squared_error", "poisson", "absolute_error")
 """By the numbers that the kernels know them by."""
@@ -40,12 +42,16 @@ NOT_KEPT = np.uint32(2**32 - 1)
 class Grower(NamedTuple):
     """All that the kernel needs: data, rules and rows."""
 
-    table: kernels.Table
+    table: layout.Table
     codes: Array | None
     y: Array | None
-    places: Array | None
-    rules: kernels.Rules
-    rows: kernels.Rows
+    rules: layout.Rules
+    rows: layout.Rows
+    presorted: bool
+    """Whether the order of every column is kept along; else a node sorts the columns it looks at."""
+    at_random: bool | None
+    directed: bool | None
+    """Whether splits are random, and whether a column has a direction: if not, None."""
 
 
 def grow_tree(
@@ -58,7 +64,7 @@ def grow_tree(
     grower = _grower(columns, target, weight, rules)
     n = len(weight)
     root = _Start(0, n, 0, root_key(seed), -np.inf, np.inf)
-    draws_all = grower.rules.presorted and rules.max_features >= rules.n_features
+    draws_all = grower.presorted and rules.max_features >= rules.n_features
     if n * rules.n_features >= WORTH_PARTING and rules.max_leaves == 0 and draws_all:
         grown = _grow_in_parts(grower, root)
     else:
@@ -74,12 +80,14 @@ def is_presorted(rules: GrowthRules) -> bool:
 
 def _taken(columns: ColumnRanks, rows: Array, rules: GrowthRules) -> ColumnRanks:
     """Return the ranks of some rows, in their order; values stay the same."""
+    from pellucid.tree.decision_tree.growth_kernels import keep_orders
+
     orders = np.empty((0, len(rows)), np.uint32)
     if is_presorted(rules):
         place = np.full(columns.ranks.shape[1], NOT_KEPT)
         place[rows] = np.arange(len(rows), dtype=np.uint32)
         orders = np.empty((len(columns.orders), len(rows)), np.uint32)
-        kernels.keep_orders(columns.orders, place, orders)
+        keep_orders(columns.orders, place, orders)
     return replace(columns, ranks=np.take(columns.ranks, rows, axis=1), orders=orders)
 
 
@@ -95,7 +103,7 @@ def _grower(columns: ColumnRanks, target: TreeTarget, weight: Array, rules: Grow
     facts = np.column_stack([columns.n_ranks, rules.is_category, rules.monotone, columns.value_starts[:-1]])
     codes = None if len(target.n_classes) == 0 or target.n_classes == (2,) else target.places
     y = None if codes is not None else np.ascontiguousarray((target.y if target.y.size else target.codes).T, np.float64)
-    numbers = kernels.Rules(
+    numbers = layout.Rules(
         criterion=CRITERIA.index(rules.criterion),
         n_features=rules.n_features,
         n_outputs=target.n_outputs,
@@ -105,18 +113,23 @@ def _grower(columns: ColumnRanks, target: TreeTarget, weight: Array, rules: Grow
         min_leaf=rules.min_leaf,
         min_weight=rules.min_weight,
         max_features=rules.max_features,
-        random_splits=rules.random_splits,
         min_gain=rules.min_impurity_decrease * float(weight.sum()),
         max_leaves=rules.max_leaves,
-        presorted=is_presorted(rules),
-        directed=bool(rules.monotone.any()),
     )
-    orders = columns.orders if numbers.presorted else np.empty((0, n), np.uint32)
-    lines = np.vstack([orders, np.arange(n, dtype=np.uint32)])
-    places = np.empty((target.n_outputs, n), np.uint32) if rules.criterion == "absolute_error" else None
-    pairs = np.column_stack([weight, weight if y is None else y[0]])
-    table = kernels.Table(columns.ranks, facts.astype(np.int64), columns.values, weight, pairs)
-    return Grower(table, codes, y, places, numbers, kernels.Rows(lines, np.empty(n, np.uint8)))
+    presorted = is_presorted(rules)
+    orders = np.vstack([columns.orders if presorted else np.empty((0, n), np.uint32), np.arange(n, dtype=np.uint32)])
+    pairs = weight[:, np.newaxis] if y is None else np.column_stack([weight, y[0]])
+    table = layout.Table(columns.ranks, facts.astype(np.int64), columns.values, pairs)
+    return Grower(
+        table, codes, y, numbers, _rows(orders), presorted, rules.random_splits or None,
+        bool(rules.monotone.any()) or None,
+    )  # fmt: skip
+
+
+def _rows(orders: Array) -> layout.Rows:
+    """Return rows in these orders, with room to part them in."""
+    n = orders.shape[1]
+    return layout.Rows(orders, np.empty((2, n), np.uint32), np.empty(n, np.uint8))
 
 
 class _Start(NamedTuple):
@@ -132,33 +145,34 @@ class _Start(NamedTuple):
 
 def _grow(grower: Grower, root: _Start, max_splits: int = -1) -> Grown:
     """Return the tree below a node, grown on this thread."""
-    table, codes, y, places, rules, rows = grower
+    from pellucid.tree.decision_tree.growth_kernels import grow
+
+    table, codes, y, rules, rows, presorted, at_random, directed = grower
     n = root.stop - root.start
     most = n if rules.max_leaves == 0 else min(n, rules.max_leaves)
     capacity = 3 if max_splits == 1 else 2 * min(most, 2 ** min(max(0, rules.max_depth - root.depth), 40)) + 1
-    n_categories = int(np.max(table.facts[table.facts[:, kernels.IS_CATEGORY] > 0, kernels.N_RANKS], initial=0))
+    n_categories = int(np.max(table.facts[table.facts[:, layout.IS_CATEGORY] > 0, layout.N_RANKS], initial=0))
     sets = np.zeros((capacity, (n_categories + 31) // 32), np.uint32) if n_categories else None
-    n_values = 2 if codes is None and rules.criterion < CRITERIA.index("squared_error") else rules.n_values
-    nodes = kernels.Nodes(
-        np.zeros((capacity, 10), np.int64),
-        np.zeros((capacity, kernels.VALUE + n_values)),
-        np.empty(capacity, np.uint64),
+    n_values = 2 if codes is None and rules.criterion < layout.SQUARED else rules.n_values
+    nodes = layout.Nodes(np.zeros((capacity, layout.N_WHOLES), np.int64), np.zeros((capacity, layout.VALUE + n_values)))
+    keys = np.zeros(capacity, np.uint64)
+    nodes.wholes[0, : layout.DEPTH + 1] = root.start, root.stop, root.depth
+    nodes.reals[0, layout.LOWER], nodes.reals[0, layout.UPPER], keys[0] = root.lower, root.upper, root.key
+    room = layout.Room(
+        np.empty((layout.N_FLOATS, max(n_values, n_categories, layout.ZERO_WIDTH) + 2)),
+        np.zeros((rules.n_features, layout.N_RESULTS)),
     )
-    nodes.wholes[0, : kernels.DEPTH + 1] = root.start, root.stop, root.depth
-    nodes.reals[0, kernels.LOWER], nodes.reals[0, kernels.UPPER], nodes.keys[0] = root.lower, root.upper, root.key
-    room = kernels.Room(
-        lines=np.empty((2, rows.orders.shape[1]), np.uint32),
-        keys=np.empty((2, 0 if rules.presorted else n), np.int64),
-        counts=np.empty(256, np.int64),
-        floats=np.empty((8, max(n_values, n_categories) + 2)),
-        sums=np.empty(4),
-        results=np.empty((rules.n_features, 9)),
-        drawn=np.empty(rules.n_features, np.int64),
-        waiting=np.empty(capacity, np.int64),
+    sorting = None if presorted else np.empty((3, max(n, N_DIGITS)), np.int64)
+    draws = at_random or rules.max_features < rules.n_features
+    chance = layout.Chance(keys, np.empty(rules.n_features, np.int64)) if draws else None
+    medians = None
+    if rules.criterion == layout.ABSOLUTE:
+        places = np.empty((rules.n_outputs, rows.orders.shape[1]), np.uint32)
+        medians = layout.Medians(places, np.empty((6, n + 1)))
+    count = grow(
+        table, codes, y, medians, sets, sorting, chance, at_random, directed, rules, rows, room, nodes, max_splits
     )
-    medians = None if places is None else np.empty((6, n + 1))
-    count = kernels.grow(table, codes, y, places, medians, sets, rules, rows, room, nodes, max_splits)
-    return Grown(nodes.wholes[:count], nodes.reals[:count], nodes.keys[:count], None if sets is None else sets[:count])
+    return Grown(nodes.wholes[:count], nodes.reals[:count], keys[:count], None if sets is None else sets[:count])
 
 
 def _grow_in_parts(grower: Grower, root: _Start) -> Grown:
@@ -190,26 +204,24 @@ def _split(grower: Grower, root: _Start) -> tuple[Grower, Grown]:
 
 
 def _start_of(grown: Grown, v: int) -> _Start:
-    start, stop, depth = grown.wholes[v, : kernels.DEPTH + 1]
+    start, stop, depth = grown.wholes[v, : layout.DEPTH + 1]
     return _Start(
-        int(start), int(stop), int(depth), grown.keys[v], grown.reals[v, kernels.LOWER], grown.reals[v, kernels.UPPER]
+        int(start), int(stop), int(depth), grown.keys[v], grown.reals[v, layout.LOWER], grown.reals[v, layout.UPPER]
     )
 
 
 def _apart(grower: Grower, root: _Start) -> tuple[Grower, _Start]:
     """Return a copy of the rows of a node, which are next to each other in the memory then."""
-    table, codes, y, places, rules, rows = grower
+    table, rows = grower.table, grower.rows
     inside = slice(root.start, root.stop)
     kept = rows.orders[-1, inside]
     n = len(kept)
     place = np.empty(rows.orders.shape[1], np.uint32)
     place[kept] = np.arange(n, dtype=np.uint32)
-    own = Grower(
-        table._replace(ranks=np.take(table.ranks, kept, axis=1), weight=table.weight[kept], pairs=table.pairs[kept]),
-        None if codes is None else np.take(codes, kept, axis=1),
-        None if y is None else np.take(y, kept, axis=1),
-        None if places is None else np.empty((len(places), n), np.uint32),
-        rules,
-        kernels.Rows(np.take(place, rows.orders[:, inside]), np.empty(n, np.uint8)),
+    own = grower._replace(
+        table=table._replace(ranks=np.take(table.ranks, kept, axis=1), pairs=table.pairs[kept]),
+        codes=None if grower.codes is None else np.take(grower.codes, kept, axis=1),
+        y=None if grower.y is None else np.take(grower.y, kept, axis=1),
+        rows=_rows(np.take(place, rows.orders[:, inside])),
     )
     return own, root._replace(start=0, stop=n)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.tree.decision_tree.growth_kernels import (
+from pellucid.tree.decision_tree.growth_layout import (
     DEPTH,
     FEATURE,
     IMPURITY,
@@ -24,7 +24,7 @@ from pellucid.tree.packed_trees import LEAF, NO_CATEGORIES, PackedTrees
 
 
 class Grown(NamedTuple):
-    """What the kernel leaves of each node, in the order of opening; see ``growth_kernels`` for the columns."""
+    """What the kernel leaves of each node, in the order of opening; see ``growth_layout`` for the columns."""
 
     wholes: Array
     reals: Array

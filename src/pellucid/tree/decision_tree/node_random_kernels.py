@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.tree.decision_tree.compile_kernels import compiled
+from pellucid.numerics.memory_kernels import lean
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LEFT_WAY = np.uint64(0xD1B54A32D192ED03)
@@ -14,7 +14,7 @@ SECOND = np.uint64(0x94D049BB133111EB)
 U1, U11, U27, U30, U31 = (np.uint64(n) for n in (1, 11, 27, 30, 31))
 
 
-@compiled
+@lean
 def mixed(z):
     """Return 64 bits that depend on all bits of ``z``: the last step of the generator splitmix64."""
     z = (z ^ (z >> U30)) * FIRST
@@ -22,19 +22,19 @@ def mixed(z):
     return z ^ (z >> U31)
 
 
-@compiled
+@lean
 def drawn(key, turn):
     """Return the random bits that a node draws in its turn, counted from 0."""
     return mixed(key + GOLDEN * (np.uint64(turn) + U1))
 
 
-@compiled
+@lean
 def child_key(key, is_left):
     """Return the key of a child."""
     return mixed(key ^ LEFT_WAY) if is_left else mixed(key ^ RIGHT_WAY)
 
 
-@compiled
+@lean
 def draw_column(key, turn, columns):
     """Return the column that a node looks at in its turn; ``columns`` holds those not yet drawn from ``turn`` on."""
     left = np.uint64(len(columns) - turn)
@@ -45,7 +45,7 @@ def draw_column(key, turn, columns):
     return column
 
 
-@compiled
+@lean
 def draw_share(key, column, n_columns):
     """Return a number in [0, 1) for a column of a node."""
     return np.float64(drawn(key, n_columns + column) >> U11) * 2.0**-53

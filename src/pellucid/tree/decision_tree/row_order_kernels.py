@@ -4,19 +4,19 @@
 
 import numpy as np
 
-from pellucid.tree.decision_tree.compile_kernels import compiled, inlined
+from pellucid.numerics.memory_kernels import lean, lean_inlined
 
 FEW = 40
 """Rows that are sorted by insertion."""
 
 
-@compiled
-def sort_rows(rows, start, stop, rank, pairs, counts, order):
+@lean
+def sort_rows(rows, start, stop, rank, sorting, order):
     """Write the rows ``rows[start:stop]`` to ``order`` in the order of their rank. O(rows) for each byte of the ranks.
 
-    ``pairs`` (2, rows) and ``counts`` (256,), both int64, are room to work in. Rows of one rank keep their order.
+    ``sorting``, int64 (3, at least 256 and the rows), is room to work in. Rows of one rank keep their order.
     """
-    keys, other = pairs[0], pairs[1]
+    keys, other, counts = sorting[0], sorting[1], sorting[2]
     n = stop - start
     lowest = highest = np.int64(rank[rows[start]])
     for p in range(n):
@@ -54,7 +54,7 @@ def sort_rows(rows, start, stop, rank, pairs, counts, order):
         order[p] = keys[p] & 0xFFFFFFFF
 
 
-@inlined
+@lean_inlined
 def part_rows(order, start, stop, goes_left, spare):
     """Put the rows that go left before the others, all in the order they had. O(rows)."""
     first, others = start, 0

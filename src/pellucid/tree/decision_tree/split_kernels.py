@@ -8,56 +8,45 @@ are unsigned, so that the compiler need not think of places counted from the end
 # mypy: allow-untyped-defs, no-check-untyped-defs
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.tree.decision_tree.compile_kernels import compiled, inlined
+from pellucid.numerics.memory_kernels import lean, lean_inlined
+from pellucid.tree.decision_tree.growth_layout import (
+    CENTER,
+    ENTROPY,
+    ERROR,
+    GINI,
+    ON_LEFT,
+    ON_RIGHT,
+    POISSON,
+    RANK_BELOW,
+    SCORE,
+    SQUARED,
+    TOP,
+    TOTAL,
+)
 
 EPSILON = 2.0**-52
 
-GINI, ENTROPY, GAIN_RATIO, ERROR, SQUARED, POISSON, ABSOLUTE = range(7)
 
-TOP, SCORE, BELOW, ABOVE, MISSING_LEFT, N_LEFT, W_LEFT, UNSURE = range(8)
-"""What is known of the cuts of a column so far, all as floats: the best score; then score, rank below, rank above,
-missing to the left, rows and weight on the left of the first cut as good as the best (rank -1: there is none); and
-whether there may be an earlier one."""
-
-
-class Limits(NamedTuple):
-    """What a cut of one column must keep to."""
-
-    min_leaf: int
-    min_weight: float
-    cut: int
-    """The rank after which a random split cuts; -1 where every cut is tried."""
-    direction: int
-    """1 where the target must rise with the column, -1 where it must fall."""
-    lower: float
-    upper: float
-    tie: float
-    """Scores that differ by less are equal."""
-    zero: float
-    """A part of a sum that is no more than its rounding."""
-
-
-@inlined
+@lean_inlined
 def better(score, limits, found, below, above, skip, n_left, w_left):
     """Return what is found after a cut whose score is above all before it."""
-    if found[BELOW] >= 0.0 and found[TOP] >= score - limits.tie:
+    if found[RANK_BELOW] >= 0.0 and found[TOP] >= score - limits.tie:
         if found[SCORE] >= score - limits.tie:
             return (score, found[1], found[2], found[3], found[4], found[5], found[6], found[7])
         return (score, score, below, above, 1.0 if skip > 0 else 0.0, n_left, w_left, 1.0)
     return (score, score, below, above, 1.0 if skip > 0 else 0.0, n_left, w_left, 0.0)
 
 
-@inlined
+@lean_inlined
 def xlog(x, whole):
     """Return ``x log2(x / whole)``, 0 for no rows; what rounding left below 0 counts as none."""
     return x * math.log2(x / whole) if x > 0.0 else 0.0
 
 
-@inlined
+@lean_inlined
 def may_cut(n_left, n_right, w_left, w_right, below, above, limits):
     """Return whether both sides are large enough, and the cut is where a random one must be."""
     if n_left < limits.min_leaf or n_right < limits.min_leaf:
@@ -67,7 +56,7 @@ def may_cut(n_left, n_right, w_left, w_right, below, above, limits):
     return w_left >= limits.min_weight and w_right >= limits.min_weight
 
 
-@inlined
+@lean_inlined
 def keeps_direction(low_side, high_side, limits):
     """Return whether the values of the two sides rise (1) or fall (-1) and stay within the node's bounds."""
     if (low_side - high_side) * limits.direction > 0.0:
@@ -75,14 +64,14 @@ def keeps_direction(low_side, high_side, limits):
     return limits.lower <= low_side <= limits.upper and limits.lower <= high_side <= limits.upper
 
 
-@inlined
+@lean_inlined
 def ratio(score, base, w_left, w_right):
     """Return the part of the information in the sides that is about the target: C4.5's gain ratio."""
     whole = w_left + w_right
     return (score - base) / -(xlog(w_left, whole) + xlog(w_right, whole))
 
 
-@inlined
+@lean_inlined
 def one_sum_score(left, total, w_left, w_right, criterion, base, zero):
     """Return the score of a cut with this sum on its left.
 
@@ -106,7 +95,7 @@ def one_sum_score(left, total, w_left, w_right, criterion, base, zero):
     return score if criterion == ENTROPY else ratio(score, base, w_left, w_right)
 
 
-@inlined
+@lean_inlined
 def bar_of_squares(top, total, whole, criterion):
     """Return what ``left^2 / w_left + rest^2 / w_right`` must be above for a score above ``top``, less its rounding.
 
@@ -117,15 +106,16 @@ def bar_of_squares(top, total, whole, criterion):
     return (top + 2.0 * total - whole) / 2.0 - 8.0 * EPSILON * whole if criterion == GINI else -np.inf
 
 
-@inlined
-def scan_numbers(orders, line, start, stop, skip, ranks, j, y, pairs, floats, whole, limits, criterion, base, found):
+@lean_inlined
+def scan_numbers(
+    order, start, stop, skip, rank, y, pairs, floats, whole, limits, directed, criterion, base, found
+):  # fmt: skip
     """Return the best cut of rows in order by sums of ``y``. O(rows n_outputs).
 
     The first ``skip`` rows are missing values, which stay on the left. ``pairs`` (rows, 2) holds weights and the first
-    target next to each other. ``floats`` has room for the sums on the left in line 0, the node's sums in line 2, what
-    is subtracted from ``y`` in line 3. Most cuts are refused by a comparison that needs no division.
+    target next to each other. Most cuts are refused by a comparison that needs no division.
     """
-    order, rank, sums, total, mean = orders[line], ranks[j], floats[0], floats[2], floats[3]
+    sums, total, mean = floats[ON_LEFT], floats[TOTAL], floats[CENTER]
     n_outputs = len(y)
     w_left, left, mean_0, total_0 = 0.0, 0.0, mean[0], total[0]
     for k in range(1, n_outputs):
@@ -146,9 +136,10 @@ def scan_numbers(orders, line, start, stop, skip, ranks, j, y, pairs, floats, wh
                 for k in range(1, n_outputs):
                     score += one_sum_score(sums[k], total[k], w_left, w_right, criterion, base, limits.zero)
                 score /= n_outputs
-                if score > found[TOP] and (
-                    limits.direction == 0 or keeps_direction(left / w_left + mean_0, rest / w_right + mean_0, limits)
-                ):
+                keeps = True
+                if directed is not None and limits.direction != 0:
+                    keeps = keeps_direction(left / w_left + mean_0, rest / w_right + mean_0, limits)
+                if score > found[TOP] and keeps:
                     found = better(score, limits, found, float(before), float(r), skip, float(n_left), w_left)
                     if n_outputs == 1:
                         bar = bar_of_squares(score, total_0, whole, criterion)
@@ -161,14 +152,11 @@ def scan_numbers(orders, line, start, stop, skip, ranks, j, y, pairs, floats, wh
     return found
 
 
-@inlined
-def scan_classes(
-    orders, line, start, stop, skip, ranks, j, codes, weight, floats, whole, limits, criterion, base, found
-):
+@lean_inlined
+def scan_classes(order, start, stop, skip, rank, codes, pairs, floats, whole, limits, criterion, n_all, base, found):
     """Return the best cut of rows in order by class counts. O(rows), for criteria but gini O(classes) more at a cut."""
-    order, rank, left, right, total = orders[line], ranks[j], floats[0], floats[1], floats[2]
+    left, right, total = floats[ON_LEFT], floats[ON_RIGHT], floats[TOTAL]
     n_outputs = len(codes)
-    n_all = criterion[1]
     w_left, sq_left, sq_right = 0.0, 0.0, 0.0
     for c in range(n_all):
         left[c] = 0.0
@@ -181,15 +169,15 @@ def scan_classes(
         if r != before:
             n_left, w_right = p - start, whole - w_left
             if n_left > skip and may_cut(n_left, stop - p, w_left, w_right, before, r, limits):
-                if criterion[0] == GINI:
+                if criterion == GINI:
                     score = sq_left / w_left + sq_right / w_right
                 else:
-                    score = counts_score(left, right, w_left, w_right, criterion[0], n_outputs, n_all, base)
+                    score = counts_score(left, right, w_left, w_right, criterion, n_outputs, n_all, base)
                 score /= n_outputs
                 if score > found[TOP]:
                     found = better(score, limits, found, float(before), float(r), skip, float(n_left), w_left)
             before = r
-        w = weight[i]
+        w = pairs[i, 0]
         w_left += w
         for k in range(n_outputs):
             c = codes[k, i]
@@ -200,7 +188,7 @@ def scan_classes(
     return found
 
 
-@compiled
+@lean
 def counts_score(left, right, w_left, w_right, criterion, n_outputs, n_all, base):
     """Return the score of a cut with these class counts on its sides, summed over outputs."""
     score, n_values = 0.0, n_all // n_outputs
@@ -216,36 +204,41 @@ def counts_score(left, right, w_left, w_right, criterion, n_outputs, n_all, base
     return score if criterion == ENTROPY else ratio(score, base * n_outputs, w_left, w_right)
 
 
-@inlined
-def scan_absolute(orders, line, start, stop, skip, ranks, j, y, weight, floats, whole, limits, places, medians, found):
+@lean_inlined
+def scan_absolute(
+    order, start, stop, skip, rank, y, pairs, floats, whole, limits, directed, places, medians, found
+):  # fmt: skip
     """Return the best cut of rows in order by absolute differences from the medians of both sides. O(rows log rows).
 
-    ``places`` (n_outputs, rows) is where each row stands when the node is sorted by its target, line 3 of ``floats``
-    holds the node's medians, ``medians`` (6, rows + 1) is room for the sums.
+    ``places`` (n_outputs, rows) is where each row stands when the node is sorted by its target, ``medians``
+    (6, rows + 1) is room for the sums.
     """
-    order, rank, middle = orders[line], ranks[j], floats[3]
+    middle = floats[CENTER]
     n, errors, low, high = stop - start, medians[0], medians[1], medians[2]
     for q in range(n + 1):
         errors[q] = 0.0
     for k in range(len(y)):
         for step in range(-1, 2, 2):
-            add_median_errors(order, start, stop, step, y[k], middle[k], weight, places[k], medians)
-    before, w_left = np.int64(rank[order[start]]), weight[order[start]]
+            add_median_errors(order, start, stop, step, y[k], middle[k], pairs, places[k], medians)
+    before, w_left = np.int64(rank[order[start]]), pairs[order[start], 0]
     for q in range(1, n):
         i = order[start + q]
         r = np.int64(rank[i])
         if r != before:
             if q > skip and may_cut(q, n - q, w_left, whole - w_left, before, r, limits):
                 score = -errors[q] / len(y)
-                if score > found[TOP] and (limits.direction == 0 or keeps_direction(low[q], high[q], limits)):
+                keeps = True
+                if directed is not None and limits.direction != 0:
+                    keeps = keeps_direction(low[q], high[q], limits)
+                if score > found[TOP] and keeps:
                     found = better(score, limits, found, float(before), float(r), skip, float(q), w_left)
             before = r
-        w_left += weight[i]
+        w_left += pairs[i, 0]
     return found
 
 
-@compiled
-def add_median_errors(order, start, stop, step, y, middle, weight, place, medians):
+@lean
+def add_median_errors(order, start, stop, step, y, middle, pairs, place, medians):
     """Add to line 0 at q the absolute differences of the first q rows (step 1), or of all others, from their median.
 
     The medians go to line 1 or 2. Rows enter one by one; sums of weights and of targets over places are kept in two
@@ -261,7 +254,7 @@ def add_median_errors(order, start, stop, step, y, middle, weight, place, median
     w_all, s_all = 0.0, 0.0
     for turn in range(n):
         i = order[start + turn if step == 1 else stop - 1 - turn]
-        w, t = weight[i], y[i] - middle
+        w, t = pairs[i, 0], y[i] - middle
         node = np.int64(place[i]) + 1
         values[node - 1] = t
         w_all += w

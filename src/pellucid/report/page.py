@@ -111,6 +111,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         grade_meaning=GRADES[result.certificate.grade],
         meaning=meaning_of(result.certificate, result.model[-1]),
         alarm=alarm,
+        is_linear=hasattr(result.model[-1], "coef_"),
         cautions=[caution for caution in result.cautions if caution != alarm],
         measure=measure,
         leaders=list(zip(result.scores, whiskers(result.scores, mirrored=measure.is_score), strict=True)),

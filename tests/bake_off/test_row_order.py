@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pellucid.bake_off.options import Options
+from pellucid.bake_off.options import Options, row_facts
 from pellucid.bake_off.row_order import cautions_on_rows
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.understanding import choose_target, understand
@@ -16,7 +16,8 @@ def cautions(frame, target="y", **options):
     rows = frame.loc[found.rows]
     columns = understand(rows, target)
     X = ColumnReader(dict(columns.kinds)).fit_transform(rows, found.values)
-    return " ".join(cautions_on_rows(rows, X, found, columns, Options(**options)))
+    wished = Options(**options)
+    return " ".join(cautions_on_rows(rows, X, found, columns, wished, row_facts(rows, wished).order))
 
 
 def table(n=400, seed=0, **columns):

@@ -281,7 +281,7 @@ def _understand(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> Vaulte
     facts = row_facts(rows, options)
     task_is = {"is_classification": target.is_classification, "weighted": facts.weights is not None}
     measure = measure_for(options.metric, target.values, **task_is)
-    notes = cautions_on_rows(rows, X, target, columns, options)
+    notes = cautions_on_rows(rows, X, target, columns, options, facts.order)
     vaulted = {"target": target, "columns": columns, "reader": reader, "X": X, "measure": measure, "facts": facts}
     if options.test is not None:
         own, y_own, left_out = own_test_rows(options, target)

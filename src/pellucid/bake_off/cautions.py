@@ -17,6 +17,8 @@ from pellucid.tables.understanding import Columns, Target
 UNEVEN = 3.0
 """The largest class has this many times the rows of the smallest: worth a word."""
 FEW_TEST_ROWS = 30
+FEW_REPEATED = 0.005
+"""Share of the rows kept aside that may repeat a row learned from by accident."""
 MOST_NAMED = 8
 
 
@@ -103,7 +105,7 @@ def _choice(
         )
     if judgement.scores.get("R²", 0.0) < 0:
         cautions.append("On the rows kept aside the model did worse than predicting the mean.")
-    if judgement.n_seen_before:
+    if judgement.n_seen_before > FEW_REPEATED * len(judgement.actual):
         cautions.append(
             f"{judgement.n_seen_before:,} of the {len(judgement.actual):,} rows kept aside repeat a row that was "
             "learned from, in every column. If they are copies of the same thing, the error is too small: drop the "

@@ -7,7 +7,8 @@ import copy
 import numpy as np
 import pytest
 import sklearn.ensemble
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn import config_context
+from sklearn.datasets import load_breast_cancer, load_diabetes, make_regression
 from sklearn.neighbors import KNeighborsRegressor as PeerNeighbors
 from sklearn.svm import LinearSVC as PeerSVC
 
@@ -137,3 +138,29 @@ def test_refuses_what_has_no_meaning():
         BaggingClassifier(max_features=7).fit(X, y)
     with pytest.raises(ValueError, match="max_samples must be at most the 120 rows without replacement, got 300"):
         BaggingClassifier(max_samples=300, bootstrap=False).fit(X, y)
+
+def test_metadata_reach_the_answering_method_of_members():
+    class Shifted(LinearRegression):
+        def predict(self, X, shift=0.0):
+            return super().predict(X) + shift
+
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]
+    with config_context(enable_metadata_routing=True):
+        bag = BaggingRegressor(Shifted().set_predict_request(shift=True), random_state=0).fit(X, y)
+        np.testing.assert_allclose(bag.predict(X, shift=5.0), bag.predict(X) + 5.0)
+    with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
+        bag.predict(X, shift=5.0)
+
+
+def test_the_unit_of_weights_that_are_not_whole_does_not_matter():
+    X, y = make_regression(40, 3, noise=1.0, random_state=0)
+    weight = np.random.default_rng(0).random(40) + 0.25
+    one, other = (BaggingRegressor(random_state=0).fit(X, y, sample_weight=unit * weight) for unit in (1.0, 1024.0))
+    assert [len(rows) for rows in other.estimators_samples_] == [40] * 10
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+def test_warns_where_a_part_of_the_weight_is_next_to_nothing():
+    X, y = make_regression(40, 3, random_state=0)
+    with pytest.warns(UserWarning, match=r"max_samples=1.0 .* weights is 0.5\d* results in a low number \(1\)"):
+        BaggingRegressor(max_samples=1.0, random_state=0).fit(X, y, sample_weight=np.full(40, 1 / 80))

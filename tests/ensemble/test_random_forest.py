@@ -42,7 +42,7 @@ def test_numbers_of_draws():
     assert n_drawn(0.5, 10, None) == 5
     assert n_drawn(7, 10, None) == 7
     assert n_drawn(None, 10, np.full(10, 3.0)) == 30
-    assert n_drawn(None, 10, np.full(10, 0.1)) == 10
+    assert n_drawn(None, 10, np.full(10, 0.1)) == n_drawn(None, 10, np.full(10, 3.5)) == 10
 
 
 def test_the_order_of_values_is_that_of_sparse_rows_too_and_equal_rows_are_neighbors():

@@ -16,7 +16,8 @@ from pellucid.model_selection import corrected_t_test
 
 N_SHUFFLES = 1999
 MOST_ROWS = 5000
-LEVEL = 0.05
+LEVEL, SURE = 0.05, 0.01
+"""A chance below the second is believed by itself, one below the first if the comparison says the same."""
 NOTHING, UNCONFIRMED, LITTLE, LEARNED = "nothing", "unconfirmed", "little", "learned"
 
 
@@ -46,9 +47,9 @@ class Learned:
             )
         if self.state == UNCONFIRMED:
             return (
-                f"It is not sure that anything was learned: the comparison says so, but on the rows kept aside the "
-                f"predictions fit the truth no better than chance would in {100 * self.p_value:.0f} % of all cases "
-                f"({self.test}). More rows would tell."
+                "It is not sure that anything was learned: on the rows kept aside, chance alone fits as well in "
+                f"{100 * self.p_value:.2g} % of all cases ({self.test}), and the comparison of the methods "
+                f"{'speaks for it' if self.p_comparison < LEVEL else 'is no proof either'}. More rows would tell."
             )
         if self.state == LITTLE:
             return (
@@ -70,12 +71,14 @@ def has_learned(
 ) -> Learned:
     """Return whether a chosen method learned anything, from its answers and the baseline's on the rows kept aside."""
     rows = np.sort(np.random.default_rng(0).permutation(len(actual))[:MOST_ROWS])
-    p_value, test = _by_chance(actual[rows], answers.of(rows), baseline.of(rows), measure, facts.of(rows))
+    p_value, test = _by_chance(actual[rows], answers.of(rows), measure, facts.of(rows))
     p_comparison = _by_comparison(chosen, scores)
     error = measure.error(actual, answers, facts.weights, threshold)
     baseline_error = measure.error(actual, baseline, facts.weights)
-    if p_value >= LEVEL:
-        state = UNCONFIRMED if p_comparison < LEVEL else NOTHING
+    if p_value >= LEVEL and p_comparison >= LEVEL:
+        state = NOTHING
+    elif p_value >= LEVEL or (p_value >= SURE and p_comparison >= LEVEL):
+        state = UNCONFIRMED
     else:
         state = LEARNED if error < baseline_error else LITTLE
     return Learned(state, p_value, p_comparison, error, baseline_error, test)
@@ -103,16 +106,15 @@ def _by_comparison(chosen: MethodScore, scores: Sequence[MethodScore]) -> float:
     return min(1.0, n_methods * one_sided)
 
 
-def _by_chance(
-    actual: Array, answers: Answers, baseline: Answers, measure: Measure, facts: RowFacts
-) -> tuple[float, str]:
+def _by_chance(actual: Array, answers: Answers, measure: Measure, facts: RowFacts) -> tuple[float, str]:
+    """Return how often chance fits as well, and how that was found: rows of a group, or next in time, are not many."""
     rng = np.random.default_rng(0)
-    if facts.groups is not None:
-        gains = np.bincount(facts.groups, weights=_gains(actual, answers, baseline, measure))
-        gains = gains[np.isin(np.arange(len(gains)), facts.groups)]
-        signs = rng.choice([-1.0, 1.0], (N_SHUFFLES, len(gains)))
-        return _share(signs @ gains, float(gains.sum())), "flipping the gain of whole groups against the baseline"
     given, truth = _agreement(actual, answers, measure)
+    if facts.groups is not None:
+        sums = np.bincount(facts.groups, weights=_agreement_by_row(given, truth))
+        sums = sums[np.isin(np.arange(len(sums)), facts.groups)]
+        signs = rng.choice([-1.0, 1.0], (N_SHUFFLES, len(sums)))
+        return _share(signs @ sums, float(sums.sum())), "flipping the sign of whole groups"
     own = _fit_of(given, truth)
     if facts.order is not None:
         in_time = np.argsort(facts.order, kind="stable")
@@ -141,16 +143,12 @@ def _fit_of(given: Array, truth: Array) -> float:
     return float(given @ truth) if given.ndim == 1 else float(given[np.arange(len(truth)), truth].sum())
 
 
-def _gains(actual: Array, answers: Answers, baseline: Answers, measure: Measure) -> Array:
-    """Return how much less each row is missed than by the baseline, by squares."""
-    if measure.classes is None:
-        return np.square(actual - baseline.predicted) - np.square(actual - answers.predicted)
-    truth = np.eye(len(measure.classes))[np.searchsorted(measure.classes, actual)]
-    if answers.probabilities is None or baseline.probabilities is None:
-        return (actual != baseline.predicted).astype(float) - (actual != answers.predicted)
-    missed = (np.square(truth - chances).sum(axis=1) for chances in (baseline.probabilities, answers.probabilities))
-    by_baseline, by_model = missed
-    return np.asarray(by_baseline - by_model)
+def _agreement_by_row(given: Array, truth: Array) -> Array:
+    """Return what each row adds to the agreement of predictions and truth, both taken from their means."""
+    if given.ndim == 1:
+        return np.asarray((given - given.mean()) * (truth - truth.mean()))
+    is_class = np.eye(given.shape[1])[truth]
+    return np.asarray(((given - given.mean(axis=0)) * (is_class - is_class.mean(axis=0))).sum(axis=1))
 
 
 def _share(by_chance: Sequence[float] | Array, own: float) -> float:

@@ -107,7 +107,7 @@ def understood(rows: pd.DataFrame, target: str, options: Options) -> Columns:
 
 def row_facts(rows: pd.DataFrame, options: Options) -> RowFacts:
     """Return the weights, groups and times of rows as the named columns give them."""
-    weights = None if options.weights is None else _weights(rows[options.weights])
+    weights = None if options.weights is None else weights_in(rows[options.weights])
     groups = None if options.group is None else _groups(rows[options.group])
     order = None if options.time_column is None else _moments(rows[options.time_column])
     return RowFacts(weights, groups, order)
@@ -181,7 +181,8 @@ def takes_weights(contestant: Contestant) -> bool:
     return bool(has_fit_parameter(contestant.make(), "sample_weight"))
 
 
-def _weights(column: pd.Series) -> Array:
+def weights_in(column: pd.Series) -> Array:
+    """Return the weights in a column, or raise a TableError if they are none."""
     values = pd.to_numeric(numbers_if_written(column), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     bad = ~np.isfinite(values) | (values < 0)
     if bad.any():

@@ -14,6 +14,7 @@ def verify(
     model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit' or pellucid.save.")],
     table: Annotated[Path, typer.Argument(help="The table it was fitted on.")],
     target: Annotated[str, typer.Option(help="Name of the column that was predicted.")],
+    weights: Annotated[str | None, typer.Option(help="Column of weights, if it was fitted with one.")] = None,
 ) -> None:
     """Recompute the certificate of a model from its training data, without the solver's code."""
     import sys
@@ -42,13 +43,23 @@ def verify(
         raise ClaimError("the table must be the one the model was fitted on, but its fingerprint differs.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UncertifiedWarning)  # it is said below, once
-        certificate = recompute(estimator, seen, y)
+        certificate = recompute(estimator, seen, y, sample_weight=_weights_of(frame.loc[rows], weights))
     sys.stdout.write(f"{certificate}\n")
     if certificate.failed:
         failed = ", ".join(claim.name for claim in certificate.failed)
         raise ClaimError(f"the certificate does not hold on {table.name}: {failed}.")
     if not certificate.holds:
         raise NothingProvedError(f"nothing is proved about {type(estimator).__name__}: {certificate.reason}")
+
+
+def _weights_of(rows: Any, name: str | None) -> Any:
+    from pellucid.bake_off.options import weights_in
+
+    if name is None:
+        return None
+    if name not in rows.columns:
+        raise CommandError(f"weights must name one of the columns {list(rows.columns)}, got {name!r}.")
+    return weights_in(rows[name])
 
 
 def _check_proves(estimator: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
+from pellucid.core.user_warnings import warn_user
 
 FIRST, SECOND, GOLDEN = (np.uint64(n) for n in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15))
 MISSING = np.uint64(0x7FF8000000000001)
@@ -21,11 +22,35 @@ BLOCK = 1 << 12
 
 
 def n_drawn(max_samples: Any, n_rows: int, weight: Array | None) -> int:
-    """Return how many rows are drawn: a number, a part of the weight, or as many as there are rows or weight."""
+    """Return how many rows are drawn: a number, a part of the weight, or as many as there are rows.
+
+    Rows with whole weights are there as often as these say. Weights that are not whole say how much more one row counts
+    than another, so that their unit does not matter: as many rows are drawn as without weights.
+    """
     if isinstance(max_samples, Integral):
         return int(max_samples)
     whole = float(n_rows) if weight is None else float(weight.sum())
-    return max(n_rows, round(whole)) if max_samples is None else max(1, int(max_samples * whole))
+    if max_samples is None:
+        return n_rows if weight is None or (weight % 1.0).any() else max(n_rows, round(whole))
+    return max(1, int(max_samples * whole))
+
+
+def warn_of_few_draws(max_samples: Any, n_rows: int, weight: Array | None) -> None:
+    """Warn where a part of the weight is next to nothing, as of weights that sum to 1."""
+    if max_samples is None or isinstance(max_samples, Integral):
+        return
+    count = n_drawn(max_samples, n_rows, weight)
+    if count < max(10.0, n_rows ** (1.0 / 3.0)):
+        of = (
+            f"the number of samples is {n_rows}"
+            if weight is None
+            else f"the total sum of sample weights is {weight.sum()}"
+        )
+        warn_user(
+            f"Using the fractional value max_samples={max_samples} when {of} results in a low number ({count}) of "
+            "bootstrap samples. We recommend passing `max_samples` as an integer.",
+            UserWarning,
+        )
 
 
 def drawn_places(seed: int, n_rows: int, n_draws: int, room: Array | None) -> Array:

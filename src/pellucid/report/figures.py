@@ -92,6 +92,25 @@ def roc(actual: Array, ranking: Array) -> str:
     return _svg(draw, "roc")
 
 
+def precision_recall(actual: Array, ranking: Array, used: float) -> str:
+    """Return the picture of right calls against rows found for every threshold, with the one in use as a dot."""
+    from sklearn.metrics import precision_recall_curve
+
+    right, found, _ = precision_recall_curve(actual, ranking)
+    kept = np.unique(np.linspace(0, len(found) - 1, MOST_CURVE_POINTS).astype(int))
+    called = ranking > used
+
+    def draw(ax: Axes) -> None:
+        ax.axhline(actual.mean(), color=INK, linewidth=0.8, dashes=(4, 3))
+        ax.plot(found[kept], right[kept], color=MARK, linewidth=2.0)
+        if called.any():
+            ax.scatter([actual[called].sum() / actual.sum()], [actual[called].mean()], s=60, color=MARK, linewidths=0)
+        ax.set(xlabel="share found (recall)", ylabel="right calls (precision)", aspect="equal")
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+
+    return _svg(draw, "precision-recall")
+
+
 def reliability_curve(found: Reliability) -> str:
     """Return the picture of predicted and observed shares; the larger the dot, the more rows."""
 

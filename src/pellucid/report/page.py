@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
+from sklearn.metrics import average_precision_score
 
 import pellucid
 from pellucid.bake_off import BakeOffResult
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import confusion_of, reliability
-from pellucid.bake_off.scores import MethodScore
+from pellucid.bake_off.notable_rows import BEST, TYPICAL, WORST
 from pellucid.bake_off.tree_story import Reason, TreeStory
 from pellucid.core.certificate import GRADES
 from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures
-from pellucid.report.numbers import format_number, format_share
-from pellucid.report.reproduction import Origin
+from pellucid.report.column_pictures import correlations, histogram
+from pellucid.report.leaderboard import ticks, whiskers
+from pellucid.report.meaning import alarm_of, meaning_of
+from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
+from pellucid.report.reproduction import Origin, versions
+from pellucid.report.thresholds import thresholds_of
 from pellucid.report.tree_picture import tree_picture
 from pellucid.tables.dates import DATES, read_dates
 from pellucid.tables.understanding import FLAG, NUMBER, TEXT, is_numeric
@@ -31,19 +37,11 @@ RECIPES = {
     "split": "one validation set, a quarter of the learning rows",
     "resample": "{folds} random validation sets, a quarter of the learning rows each",
 }
+ROW_TITLES = {TYPICAL: "a typical row", BEST: "the best row", WORST: "the worst row"}
 MOST_BARS = 15
 MOST_EFFECTS = 4
 MOST_SHOWN_WORDS = 4
 LONGEST_WORD = 30
-
-
-@dataclass(frozen=True)
-class Whisker:
-    """Where the mean and its standard error stand on the common scale of the leaderboard, in percent."""
-
-    low: float
-    mean: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,7 @@ class ColumnRow:
     kind: str
     n_missing: int
     summary: str
+    picture: Markup
 
 
 def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
@@ -75,12 +74,27 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     origin : Origin
         Names of the files that the table came from and the model went to, and the command.
     """
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": format_number, "share": format_share, "breakable": breakable}
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(lambda name: (files("pellucid.report") / "parts" / name).read_text(encoding="utf-8")),
+    )
+    environment.filters |= {
+        "number": format_number,
+        "share": format_share,
+        "breakable": breakable,
+        "error": format_measure,
+        "spread": format_spread,
+        "seconds": format_seconds,
+        "measured": lambda value, measure: format_share(value) if measure.is_share else format_number(value),
+    }
     template = environment.from_string((files("pellucid.report") / "fit_report.html").read_text(encoding="utf-8"))
     is_classification = result.target.is_classification
     story = result.story if isinstance(result.story, TreeStory) else TreeStory()
     bars = coefficient_bars(result.coefficients)
+    measure, alarm = result.measure, alarm_of(result)
     columns = [_describe_column(result.table[name], result) for name in result.table.columns]
     return template.render(
         result=result,
@@ -94,7 +108,22 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         version=pellucid.__version__,
         recipe=RECIPES[result.plan.recipe].format(folds=result.plan.folds),
         grade_meaning=GRADES[result.certificate.grade],
-        leaders=list(zip(result.scores, whiskers(result.scores, mirrored=is_classification), strict=True)),
+        meaning=meaning_of(result.certificate, result.model[-1]),
+        alarm=alarm,
+        cautions=[caution for caution in result.cautions if caution != alarm],
+        measure=measure,
+        leaders=list(zip(result.scores, whiskers(result.scores, mirrored=measure.is_score), strict=True)),
+        ticks=ticks(result.scores, measure),
+        has_auc=any(score.auc == score.auc for score in result.scores),
+        has_log_loss=any(score.log_loss == score.log_loss for score in result.scores),
+        has_seconds=any(score.fit_seconds == score.fit_seconds for score in result.scores),
+        ROW_TITLES=ROW_TITLES,
+        correlations=correlations(result),
+        command=origin.command,
+        versions=versions(),
+        fingerprint=getattr(result.model[0], "data_fingerprint_", "unknown"),
+        quoted_target=shlex.quote(result.target.name),
+        quoted_weights=f" --weights {shlex.quote(result.plan.options.weights)}" if result.plan.options.weights else "",
         columns=columns,
         any_missing=any(column.n_missing for column in columns),
         bars=bars[:MOST_BARS],
@@ -119,6 +148,7 @@ def _class_parts(result: BakeOffResult) -> dict[str, Any]:
         "reliability": None,
         "reliability_figure": "",
         "roc_figure": "",
+        "thresholds": thresholds_of(judgement),
     }
     if judgement.probabilities is not None:
         found = reliability(judgement.probabilities, judgement.classes, judgement.actual)
@@ -126,6 +156,10 @@ def _class_parts(result: BakeOffResult) -> dict[str, Any]:
         if "area under the ROC curve" in judgement.scores:
             is_second = judgement.actual == judgement.classes[1]
             parts["roc_figure"] = figures.roc(is_second, judgement.probabilities[:, 1])
+            if parts["thresholds"] is not None:
+                chances, used = judgement.probabilities[:, 1], parts["thresholds"].used
+                parts["precision_recall_figure"] = figures.precision_recall(is_second, chances, used)
+                parts["average_precision"] = float(average_precision_score(is_second, chances))
     return parts
 
 
@@ -135,13 +169,17 @@ def _number_parts(result: BakeOffResult) -> dict[str, Any]:
         "actual_figure": figures.predicted_against_actual(actual, predicted, result.target.name),
         "residual_figure": figures.residuals_against_predicted(actual, predicted),
         "n_dots": min(len(actual), figures.MOST_DOTS),
+        "thresholds": None,
     }
 
 
 def _curve_figure(result: BakeOffResult) -> str:
     if not isinstance(result.curve, ErrorCurve):
         return ""
-    error = "share of mistakes" if result.target.is_classification else f"error of {result.target.name}"
+    if result.measure.is_default:
+        error = "share of mistakes" if result.target.is_classification else f"error of {result.target.name}"
+    else:
+        error = f"1 \N{MINUS SIGN} {result.measure.title.lower()}" if result.measure.is_score else result.measure.title
     return figures.learning_curve(result.curve, error)
 
 
@@ -151,15 +189,6 @@ def _main_effects(result: BakeOffResult) -> list[Effect]:
         return result.effects[:MOST_EFFECTS]
     place = {one.column: i for i, one in enumerate(result.importances)}
     return sorted(result.effects, key=lambda effect: place.get(effect.column, len(place)))[:MOST_EFFECTS]
-
-
-def whiskers(scores: Sequence[MethodScore], *, mirrored: bool = False) -> list[Whisker]:
-    """Return the positions of all methods on one scale, the smallest error to the left or, mirrored, to the right."""
-    ends = [(score.mean - score.standard_error, score.mean, score.mean + score.standard_error) for score in scores]
-    low, high = min(three[0] for three in ends), max(three[2] for three in ends)
-    scale = 100.0 / (high - low) if high > low else 0.0
-    places = [[(value - low) * scale for value in three] for three in ends]
-    return [Whisker(*(sorted(100.0 - place for place in three) if mirrored else three)) for three in places]
 
 
 def coefficient_bars(coefficients: Sequence[Coefficient]) -> list[Bar]:
@@ -194,9 +223,9 @@ def _describe_column(column: pd.Series, result: BakeOffResult) -> ColumnRow:
     n_missing = int(column.isna().sum())
     if name == result.target.name:
         kind = "classes" if result.target.is_classification else NUMBER
-        return ColumnRow(name, "target", n_missing, _summary(column, kind))
+        return ColumnRow(name, "target", n_missing, _summary(column, kind), histogram(column, kind))
     kind = result.columns.kinds.get(name, "left out")
-    return ColumnRow(name, kind, n_missing, _summary(column, kind))
+    return ColumnRow(name, kind, n_missing, _summary(column, kind), histogram(column, kind))
 
 
 def _summary(column: pd.Series, kind: str) -> str:

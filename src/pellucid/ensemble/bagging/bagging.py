@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _raise_for_params, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -19,10 +19,10 @@ from pellucid.core.threads import own_threads, run_blocks
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.ensemble.bagging.bagging_members import LARGEST_SEED, fit_members, member_answers
+from pellucid.ensemble.bagging.bagging_members import LARGEST_SEED, answering_method, fit_members, member_answers
 from pellucid.ensemble.bagging.bagging_proof import fit_certificate
 from pellucid.ensemble.bagging.bagging_samples import BagSamples
-from pellucid.ensemble.bootstrap_samples import room_of
+from pellucid.ensemble.bootstrap_samples import room_of, warn_of_few_draws
 from pellucid.ensemble.out_of_bag import judged, score_interval
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.tree_target import TreeTarget, class_target, number_target
@@ -79,6 +79,8 @@ class Bagging(CertifiedEstimator):
         if not self.bootstrap and data.weight is not None and not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError("sample_weight must be None with bootstrap=False for members that take no weights.")
         samples = BagSamples.of(self, data)
+        if self.bootstrap:
+            warn_of_few_draws(self.max_samples, data.X.shape[0], data.weight)
         seeds = check_random_state(self.random_state).randint(LARGEST_SEED, size=self.n_estimators)
         kept, members = (0, []) if earlier is None else (len(earlier[1]), earlier[0])
         if earlier is not None:
@@ -176,22 +178,36 @@ class Bagging(CertifiedEstimator):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.estimators_)
 
-    def _mean_answers(self, X: Data) -> Array:
+    def _mean_answers(self, X: Data, caller: str = "predict", metadata: dict[str, Any] | None = None) -> Array:
+        """Return the mean of what members say about rows; metadata go to the method of theirs that is called."""
         check_is_fitted(self)
+        routed = self._routed(caller, metadata or {})
         rows = card_of(type(self)).rules_for(self).check_rows(self, X)
         n_classes = getattr(self, "n_classes_", 0)
         pairs = list(zip(self.estimators_, self.estimators_features_, strict=True))
         with own_threads():
-            found = run_blocks(lambda pair: member_answers(pair[0], pair[1], rows, n_classes), pairs)
+            found = run_blocks(lambda pair: member_answers(pair[0], pair[1], rows, n_classes, routed), pairs)
         return np.asarray(sum(found[1:], start=found[0]) / len(found))
 
     def _get_estimator(self) -> Any:
         raise NotImplementedError
 
+    def _routed(self, caller: str, metadata: dict[str, Any]) -> dict[str, Any]:
+        """Return what the members' answering method is given of metadata, which routing must be enabled for."""
+        if not metadata:
+            return {}
+        _raise_for_params(metadata, self, caller)
+        routed = process_routing(self, caller, **metadata).estimator
+        return dict(routed[answering_method(self._get_estimator(), caller)])
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Return where metadata go: fits and answers are those of the members."""
-        mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="predict", callee="predict")
-        return MetadataRouter(owner=self).add(estimator=self._get_estimator(), method_mapping=mapping)
+        inner = self._get_estimator()
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        for caller in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+            if hasattr(type(self), caller):
+                mapping.add(caller=caller, callee=answering_method(inner, caller))
+        return MetadataRouter(owner=self).add(estimator=inner, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -252,27 +268,29 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     ['a', 'b']
     """
 
-    def predict(self, X: Data) -> Array:
+    def predict(self, X: Data, **metadata: Any) -> Array:
         """Return the class with the largest mean probability, or most votes; of equal ones the first."""
-        best = self._mean_answers(X).argmax(axis=1)
+        best = self._mean_answers(X, "predict", metadata).argmax(axis=1)
         return self.classes_[best]
 
-    def predict_proba(self, X: Data) -> Array:
+    def predict_proba(self, X: Data, **metadata: Any) -> Array:
         """Return the mean probability of each class, or its share of the votes."""
-        return self._mean_answers(X)
+        return self._mean_answers(X, "predict_proba", metadata)
 
-    def predict_log_proba(self, X: Data) -> Array:
+    def predict_log_proba(self, X: Data, **metadata: Any) -> Array:
         """Return the logarithms of the mean probabilities."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self._mean_answers(X, "predict_log_proba", metadata))
 
     @available_if(_members_have("decision_function"))
-    def decision_function(self, X: Data) -> Array:
+    def decision_function(self, X: Data, **metadata: Any) -> Array:
         """Return the mean of the members' decision functions."""
         check_is_fitted(self)
+        routed = self._routed("decision_function", metadata)
         rows = card_of(type(self)).rules_for(self).check_rows(self, X)
         pairs = zip(self.estimators_, self.estimators_features_, strict=True)
-        return np.asarray(np.mean([member.decision_function(rows[:, columns]) for member, columns in pairs], axis=0))
+        said = [member.decision_function(rows[:, columns], **routed) for member, columns in pairs]
+        return np.asarray(np.mean(said, axis=0))
 
     def _get_estimator(self) -> Any:
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
@@ -301,9 +319,9 @@ random_state, verbose
     array([0., 2.])
     """
 
-    def predict(self, X: Data) -> Array:
+    def predict(self, X: Data, **metadata: Any) -> Array:
         """Return the mean answer."""
-        answers = self._mean_answers(X)
+        answers = self._mean_answers(X, "predict", metadata)
         return answers[:, 0] if answers.shape[1] == 1 else answers
 
     def _get_estimator(self) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from pellucid.core.threads import run_blocks
@@ -40,14 +42,23 @@ def with_seeds(member: Any, seed: int) -> Any:
     return member.set_params(**{name: int(rng.randint(LARGEST_SEED)) for name in names}) if names else member
 
 
-def member_answers(member: Any, columns: Array, X: Data, n_classes: int) -> Array:
+def answering_method(member: Any, caller: str) -> str:
+    """Return the method of a member that an answer of the bag comes from."""
+    if caller == "decision_function":
+        return caller
+    return "predict_proba" if is_classifier(member) and hasattr(member, "predict_proba") else "predict"
+
+
+def member_answers(
+    member: Any, columns: Array, X: Data, n_classes: int, metadata: Mapping[str, Any] = MappingProxyType({})
+) -> Array:
     """Return what a member says about rows, (n_rows, n): shares of classes, one for the class it votes for, numbers."""
     rows = X[:, columns] if len(columns) != X.shape[1] or (np.diff(columns) != 1).any() else X
     if not n_classes:
-        return np.asarray(member.predict(rows), dtype=np.float64).reshape(rows.shape[0], -1)
+        return np.asarray(member.predict(rows, **metadata), dtype=np.float64).reshape(rows.shape[0], -1)
     answers = np.zeros((rows.shape[0], n_classes))
     if hasattr(member, "predict_proba"):
-        answers[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(rows)
+        answers[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(rows, **metadata)
     else:
-        answers[np.arange(rows.shape[0]), np.asarray(member.predict(rows), dtype=np.int64)] = 1.0
+        answers[np.arange(rows.shape[0]), np.asarray(member.predict(rows, **metadata), dtype=np.int64)] = 1.0
     return answers

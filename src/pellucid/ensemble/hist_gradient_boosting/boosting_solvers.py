@@ -12,6 +12,7 @@ from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.ensemble.hist_gradient_boosting import growing_layout as layout
 from pellucid.ensemble.hist_gradient_boosting.boosting_losses import (
     BY_RESIDUAL,
     best_constant,
@@ -202,27 +203,25 @@ def add_tree(problem: Boosting, found: Ensemble, grower: TreeGrower, derivatives
     nodes, measures = grower.grow(derivatives.gradients, derivatives.hessians, derivatives.largest, raw, keys)
     if not is_smooth:
         set_quantiles(problem, found.raw[k], grower, nodes, measures)
-    kernels = grower.kernels
-    weights = (nodes[:, kernels.LAST] - nodes[:, kernels.FIRST]).astype(np.float64)
+    weights = (nodes[:, layout.LAST] - nodes[:, layout.FIRST]).astype(np.float64)
     if problem.rows.weight is not None:
-        mass = np.concatenate([[0.0], np.cumsum(problem.rows.weight[grower.rows])])
-        weights = mass[nodes[:, kernels.LAST]] - mass[nodes[:, kernels.FIRST]]
-    return pack([(nodes, measures)], problem.edges, kernels, [weights])
+        mass = np.concatenate([[0.0], np.cumsum(problem.rows.weight[grower.lines.rows])])
+        weights = mass[nodes[:, layout.LAST]] - mass[nodes[:, layout.FIRST]]
+    return pack([(nodes, measures)], problem.edges, [weights])
 
 
 def set_quantiles(problem: Boosting, raw: Array, grower: TreeGrower, nodes: Array, measures: Array) -> None:
     """Set the leaves to the shrunken quantiles of their residuals, and add them to the predictions."""
-    kernels = grower.kernels
     level = 0.5 if problem.loss == "absolute_error" else float(problem.quantile or 0.0)
 
     def fit_leaf(leaf: int) -> None:
         rows = grower.rows_of(nodes[leaf])
         weight = np.ones(len(rows)) if problem.rows.weight is None else problem.rows.weight[rows]
         value = weighted_quantile(problem.rows.y[rows] - raw[rows], weight, level)
-        measures[leaf, kernels.VALUE] = value * problem.tree.learning_rate
-        raw[rows] += measures[leaf, kernels.VALUE]
+        measures[leaf, layout.VALUE] = value * problem.tree.learning_rate
+        raw[rows] += measures[leaf, layout.VALUE]
 
-    run_blocks(fit_leaf, np.flatnonzero(nodes[:, kernels.LEFT] == 0))  # type: ignore[arg-type]
+    run_blocks(fit_leaf, np.flatnonzero(nodes[:, layout.LEFT] == 0))  # type: ignore[arg-type]
 
 
 def note_scores(problem: Boosting, found: Ensemble, loss: float) -> bool:

@@ -55,7 +55,7 @@ def bounded_value(gradient, hessian, l2, lower, upper):
 
 
 @lean
-def best_candidate(ints, floats, n, sums, limits, direction, settings):
+def best_candidate(ints, floats, n, sums, limits, directed, direction, settings):
     """Return the number of the best candidate, the first of equal ones, and its gain.
 
     ``ints`` holds gradient, and hessian with count, of the left part of each; ``sums`` those of the node; ``limits``
@@ -68,18 +68,12 @@ def best_candidate(ints, floats, n, sums, limits, direction, settings):
         floats[G_LEFT + i], floats[G_RIGHT + i] = gradient * g_unit, (sums[0] - gradient) * g_unit
         floats[H_LEFT + i] = (both >> bits) * h_unit + l2
         floats[H_RIGHT + i] = ((sums[1] - both) >> bits) * h_unit + l2
-    if direction == 0 and limits[0] == -np.inf and limits[1] == np.inf:
-        for i in range(n):
-            h_left, h_right = floats[H_LEFT + i], floats[H_RIGHT + i]
-            left, right = floats[G_LEFT + i] * floats[G_LEFT + i], floats[G_RIGHT + i] * floats[G_RIGHT + i]
-            floats[TERMS + i] = (left * h_right + right * h_left) / (h_left * h_right)
-    else:
-        for i in range(n):
-            left = min(max(-floats[G_LEFT + i] / floats[H_LEFT + i], limits[0]), limits[1])
-            right = min(max(-floats[G_RIGHT + i] / floats[H_RIGHT + i], limits[0]), limits[1])
-            floats[TERMS + i] = -floats[G_LEFT + i] * left - floats[G_RIGHT + i] * right
-            if (direction > 0 and left > right) or (direction < 0 and left < right):
-                floats[TERMS + i] = -np.inf
+    for i in range(n):
+        h_left, h_right = floats[H_LEFT + i], floats[H_RIGHT + i]
+        left, right = floats[G_LEFT + i] * floats[G_LEFT + i], floats[G_RIGHT + i] * floats[G_RIGHT + i]
+        floats[TERMS + i] = (left * h_right + right * h_left) / (h_left * h_right)
+    if directed is not None and (direction != 0 or limits[0] != -np.inf or limits[1] != np.inf):
+        bound_terms(floats, n, limits, direction)
     best, terms, mask = -1, -np.inf, (np.int64(1) << bits) - 1
     for i in range(n):
         if floats[TERMS + i] > terms:
@@ -89,6 +83,17 @@ def best_candidate(ints, floats, n, sums, limits, direction, settings):
                 best, terms = i, floats[TERMS + i]
     gain = terms + limits[2]
     return best, gain if gain > ROUNDING * abs(terms) else NO_GAIN
+
+
+@lean
+def bound_terms(floats, n, limits, direction):
+    """Write the terms of the gain of candidates whose values stay within bounds and go in a direction."""
+    for i in range(n):
+        left = min(max(-floats[G_LEFT + i] / floats[H_LEFT + i], limits[0]), limits[1])
+        right = min(max(-floats[G_RIGHT + i] / floats[H_RIGHT + i], limits[0]), limits[1])
+        floats[TERMS + i] = -floats[G_LEFT + i] * left - floats[G_RIGHT + i] * right
+        if (direction > 0 and left > right) or (direction < 0 and left < right):
+            floats[TERMS + i] = -np.inf
 
 
 @lean
@@ -111,35 +116,54 @@ def sort_categories(histogram, n_bins, sums, settings, ints, floats):
 
 
 @lean
-def search_histogram(
-    histogram, n_bins, has_missing, is_categorical, sums, limits, direction, settings, split, ints, floats
-):  # fmt: skip
+def list_candidates(histogram, n_bins, has_missing, side, ints):
+    """Write the sums on the left of each threshold, the missing values right or left (side 1); return how many.
+
+    An empty bin parts nothing.
+    """
+    gradient, hessian, n = np.int64(0), np.int64(0), np.int64(0)
+    if side:
+        gradient, hessian = histogram[2 * MISSING], histogram[2 * MISSING + 1]
+    for b in range(n_bins - side if has_missing else n_bins - 1):
+        if histogram[2 * b + 1]:
+            gradient += histogram[2 * b]
+            hessian += histogram[2 * b + 1]
+            ints[GRADIENTS + n], ints[HESSIANS + n], ints[PLACES + n] = gradient, hessian, b
+            n += 1
+    return n
+
+
+@lean
+def list_sets(histogram, n_used, side, ints):
+    """Write the sums of the first (side 0) or last sorted categories, of at most half of them; return how many."""
+    gradient, hessian, n = np.int64(0), np.int64(0), (n_used + 1) // 2 - side if n_used > 1 else 0
+    for i in range(n):
+        b = ints[ORDER + n_used - 1 - i] if side else ints[ORDER + i]
+        gradient += histogram[2 * b]
+        hessian += histogram[2 * b + 1]
+        ints[GRADIENTS + i], ints[HESSIANS + i], ints[PLACES + i] = gradient, hessian, i
+    return n
+
+
+@lean
+def search_histogram(histogram, facts, sums, limits, by_set, directed, settings, split, ints, floats):
     """Write the best split by a feature into ``split`` and return its gain.
 
-    A threshold: missing values go right first, then left; of equal gains the lowest is taken. Categories: so many of
-    the sorted ones go left, from the front (side 0), then from the back, and at most half of them.
+    ``facts`` are the number of bins, whether values are missing, whether it holds categories, and its direction. A
+    threshold: missing values go right first, then left; of equal gains the lowest is taken. Categories: so many of the
+    sorted ones go left, from the front (side 0), then from the back, and at most half of them.
     """
-    n_used = sort_categories(histogram, n_bins, sums, settings, ints, floats) if is_categorical else n_bins
-    best, n_sides = NO_GAIN, 1
-    if is_categorical or (has_missing and histogram[2 * MISSING + 1]):
-        n_sides = 2
-    for side in range(n_sides):
-        gradient, hessian, n = np.int64(0), np.int64(0), np.int64(0)
-        last = (n_used + 1) // 2 - side if is_categorical and n_used > 1 else 0
-        if not is_categorical:
-            last = n_bins - 1 + (has_missing if side == 0 else 0)
-            if side:
-                gradient, hessian = histogram[2 * MISSING], histogram[2 * MISSING + 1]
-        for i in range(last):
-            b = i
-            if is_categorical:
-                b = ints[ORDER + n_used - 1 - i] if side else ints[ORDER + i]
-            if histogram[2 * b + 1]:  # an empty bin parts nothing
-                gradient += histogram[2 * b]
-                hessian += histogram[2 * b + 1]
-                ints[GRADIENTS + n], ints[HESSIANS + n], ints[PLACES + n] = gradient, hessian, i
-                n += 1
-        candidate, gain = best_candidate(ints, floats, n, sums, limits, direction, settings)
+    n_bins, has_missing, is_categorical, direction = facts
+    best, n_used = NO_GAIN, np.int64(0)
+    if by_set is not None and is_categorical:
+        n_used = sort_categories(histogram, n_bins, sums, settings, ints, floats)
+    for side in range(2 if is_categorical or (has_missing and histogram[2 * MISSING + 1]) else 1):
+        n = np.int64(0)
+        if by_set is not None and is_categorical:
+            n = list_sets(histogram, n_used, side, ints)
+        else:
+            n = list_candidates(histogram, n_bins, has_missing, side, ints)
+        candidate, gain = best_candidate(ints, floats, n, sums, limits, directed, direction, settings)
         if gain > best:
             best = gain
             split[SPLIT_BIN], split[MISSING_LEFT] = ints[PLACES + candidate], side

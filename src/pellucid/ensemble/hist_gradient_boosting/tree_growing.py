@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
 from pellucid.core.types import Array
+from pellucid.ensemble.hist_gradient_boosting import growing_layout as layout
+from pellucid.ensemble.hist_gradient_boosting.binning import N_EDGES
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import most_leaves
 from pellucid.tree.packed_trees import LEAF, NO_CATEGORIES, NO_FEATURE, NO_THRESHOLD, PackedTrees
 
@@ -49,11 +50,10 @@ class TreeGrower:
     """Grows trees on the same rows: the memory for rows, histograms and nodes is taken once."""
 
     def __init__(self, bins: Bins, settings: TreeSettings) -> None:
-        from pellucid.ensemble.hist_gradient_boosting import growing_kernels as kernels
         from pellucid.ensemble.hist_gradient_boosting.histogram_kernels import GROUP_SIZE
         from pellucid.ensemble.hist_gradient_boosting.split_kernels import FLOATS_SIZE, INTS_SIZE
 
-        self.kernels, self.bins, self.settings = kernels, bins, settings
+        self.bins, self.settings = bins, settings
         n_groups, n = bins.groups.shape
         p = len(bins.n_bins)
         self.most_leaves = most_leaves(n, settings.min_samples_leaf, settings.max_leaf_nodes, settings.max_depth)
@@ -61,13 +61,15 @@ class TreeGrower:
         # histograms that do not fit into the memory of the binned rows are given up and counted again
         affordable = max(bins.groups.nbytes, 4 * FEW_ROWS * n_groups) // (8 * slot_size)
         self.n_slots = max(SPARE_SLOTS, min(self.most_leaves + 2, affordable))
-        columns = (bins.n_bins, bins.has_missing, bins.is_categorical, bins.monotonic, *bins.interaction_sets)
+        columns = (bins.n_bins, bins.has_missing, bins.is_categorical, bins.monotonic)
         self.features = np.stack([np.asarray(column, dtype=np.int64) for column in columns], axis=1)
-        self.rows, self.buffer = np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
-        self.pairs = np.empty(2 * min(n, kernels.BLOCK), dtype=np.int64)
+        self.sets = np.asarray(bins.interaction_sets, dtype=np.int64).reshape(-1, p)
+        self.by_set, self.directed = bool(np.any(bins.is_categorical)) or None, bool(np.any(bins.monotonic)) or None
+        pairs = np.empty(2 * min(n, layout.BLOCK), dtype=np.int64)
+        self.lines = layout.Lines(np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32), pairs)
         self.slots = np.empty((self.n_slots, slot_size), dtype=np.int64)
-        self.nodes = np.zeros((2 * self.most_leaves + 1, kernels.NODE_SIZE), dtype=np.int64)
-        self.measures = np.zeros((2 * self.most_leaves + 1, kernels.MEASURE_SIZE))
+        self.nodes = np.zeros((2 * self.most_leaves + 1, layout.NODE_SIZE), dtype=np.int64)
+        self.measures = np.zeros((2 * self.most_leaves + 1, layout.MEASURE_SIZE))
         self.splits, self.gains = np.zeros((2 * p, 5), dtype=np.int64), np.zeros(2 * p)
         self.n_threads = thread_count() if n * p >= WORTH_SHARING else 1
         self.ints = np.empty((self.n_threads, INTS_SIZE), dtype=np.int64)
@@ -78,27 +80,31 @@ class TreeGrower:
 
         ``largest`` are the largest gradient and hessian in size. Leave ``raw`` empty to have nothing added.
         """
+        from pellucid.ensemble.hist_gradient_boosting.growing_kernels import grow_tree
         from pellucid.numerics.claim_kernels import STATE_SIZE
 
-        kernels, n = self.kernels, len(self.rows)
-        settings = self._units(largest, n)
-        job = np.zeros(kernels.FREE + self.n_slots + n // kernels.CHUNK + 1, dtype=np.int64)
-        job[kernels.N_NODES], job[kernels.MOST_LEAVES] = 1, self.most_leaves
-        job[kernels.MOST_DEPTH] = np.iinfo(np.int32).max if self.settings.max_depth is None else self.settings.max_depth
-        job[kernels.N_FREE] = job[kernels.N_SLOTS] = self.n_slots
-        job[kernels.FREE : kernels.FREE + self.n_slots] = np.arange(self.n_slots)
+        n = len(self.lines.rows)
+        job = np.zeros(layout.FREE + self.n_slots + n // layout.CHUNK + 1, dtype=np.int64)
+        job[layout.N_NODES], job[layout.MOST_LEAVES] = 1, self.most_leaves
+        job[layout.MOST_DEPTH] = np.iinfo(np.int32).max if self.settings.max_depth is None else self.settings.max_depth
+        job[layout.N_FREE] = job[layout.N_SLOTS] = self.n_slots
+        job[layout.FREE : layout.FREE + self.n_slots] = np.arange(self.n_slots)
         state = np.zeros(STATE_SIZE, dtype=np.int64)
         self.nodes[0] = 0
-        shared: tuple[Any, ...] = (self.bins.groups, self.rows, self.buffer, gradients, hessians, raw, self.pairs)
-        found = (self.slots, self.nodes, self.measures, self.features, settings, keys, self.splits, self.gains, job)
-        memory = (self.ints, self.floats)
-        run_blocks(lambda thread: kernels.grow_tree(thread, state, *shared, *found, *memory), range(self.n_threads))
-        n_nodes = int(job[kernels.N_NODES])
+        data = layout.Data(self.bins.groups, gradients, hessians, raw)
+        tree = layout.Tree(self.slots, self.nodes, self.measures, self.splits, self.gains, job)
+        rules = layout.Rules(self.features, self._units(largest, n))
+        choice = layout.Choice(keys, self.sets) if len(keys) or len(self.sets) else None
+        own = (self.by_set, self.directed, self.ints, self.floats)
+        run_blocks(
+            lambda thread: grow_tree(thread, state, data, self.lines, tree, rules, choice, *own), range(self.n_threads)
+        )
+        n_nodes = int(job[layout.N_NODES])
         return self.nodes[:n_nodes].copy(), self.measures[:n_nodes].copy()
 
     def rows_of(self, node: Array) -> Array:
         """Return the rows of a node of the tree grown last."""
-        return self.rows[node[self.kernels.FIRST] : node[self.kernels.LAST]]
+        return self.lines.rows[node[layout.FIRST] : node[layout.LAST]]
 
     def _units(self, largest: Array, n: int) -> Array:
         """Return the settings of the kernels; units are powers of two such that no sum of all rows can overflow."""
@@ -110,31 +116,29 @@ class TreeGrower:
         return np.array([*own, 1.0 / units[0], 1.0 / units[1], count_bits], dtype=np.float64)
 
 
-def pack(
-    grown: Sequence[tuple[Array, Array]], edges: Sequence[Array], kernels: Any, weights: Sequence[Array]
-) -> PackedTrees:
+def pack(grown: Sequence[tuple[Array, Array]], edges: Sequence[Array], weights: Sequence[Array]) -> PackedTrees:
     """Return grown trees as one pack, with thresholds in the units of the data."""
     nodes = np.concatenate([one for one, _ in grown])
     measures = np.concatenate([one for _, one in grown])
-    is_leaf = nodes[:, kernels.LEFT] == 0
-    by_set = ~is_leaf & (nodes[:, kernels.IS_CATEGORY] == 1)
-    table = np.full((len(edges), kernels.N_BINS), np.inf)
+    is_leaf = nodes[:, layout.LEFT] == 0
+    by_set = ~is_leaf & (nodes[:, layout.IS_CATEGORY] == 1)
+    table = np.full((len(edges), N_EDGES), np.inf)
     for j, known in enumerate(edges):
         table[j, : len(known)] = known
-    feature = np.where(is_leaf, NO_FEATURE, nodes[:, kernels.FEATURE])
-    threshold = np.where(is_leaf | by_set, NO_THRESHOLD, table[nodes[:, kernels.FEATURE], nodes[:, kernels.BIN]])
+    feature = np.where(is_leaf, NO_FEATURE, nodes[:, layout.FEATURE])
+    threshold = np.where(is_leaf | by_set, NO_THRESHOLD, table[nodes[:, layout.FEATURE], nodes[:, layout.BIN]])
     sizes = [len(one) for one, _ in grown]
     return PackedTrees(
         starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        children_left=np.where(is_leaf, LEAF, nodes[:, kernels.LEFT]).astype(np.int32),
-        children_right=np.where(is_leaf, LEAF, nodes[:, kernels.RIGHT]).astype(np.int32),
+        children_left=np.where(is_leaf, LEAF, nodes[:, layout.LEFT]).astype(np.int32),
+        children_right=np.where(is_leaf, LEAF, nodes[:, layout.RIGHT]).astype(np.int32),
         feature=feature.astype(np.int32),
         threshold=threshold,
-        missing_go_to_left=np.where(is_leaf, 0, nodes[:, kernels.MISSING_SIDE]).astype(np.uint8),
+        missing_go_to_left=np.where(is_leaf, 0, nodes[:, layout.MISSING_SIDE]).astype(np.uint8),
         category_row=np.where(by_set, np.cumsum(by_set) - 1, NO_CATEGORIES).astype(np.int32),
-        left_categories=nodes[by_set, kernels.BITS :].astype(np.uint32),
+        left_categories=nodes[by_set, layout.BITS :].astype(np.uint32),
         impurity=np.zeros(len(nodes)),
-        n_node_samples=nodes[:, kernels.LAST] - nodes[:, kernels.FIRST],
+        n_node_samples=nodes[:, layout.LAST] - nodes[:, layout.FIRST],
         weighted_n_node_samples=np.concatenate(weights),
-        value=np.where(is_leaf, measures[:, kernels.VALUE], 0.0)[:, np.newaxis, np.newaxis],
+        value=np.where(is_leaf, measures[:, layout.VALUE], 0.0)[:, np.newaxis, np.newaxis],
     )

@@ -17,7 +17,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of
+from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of, warn_of_few_draws
 from pellucid.ensemble.out_of_bag import OutOfBag, judged, score_interval
 from pellucid.ensemble.random_forest.forest_bags import ForestBags, tree_seed
 from pellucid.tree.decision_tree.decision_tree import check_monotonic, label_attributes, tree_trace
@@ -55,6 +55,8 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
         data: TreeData = self._check(X, y, sample_weight)  # type: ignore[assignment]  # by the rules on the card
         check_monotonic(self, data.X.shape[1], data.target.n_outputs, data.target.n_classes)
         _warn_of_subsamples(self)
+        if self.bootstrap:
+            warn_of_few_draws(self.max_samples, data.X.shape[0], data.weight)
         n, n_features = data.X.shape
         rules = growth_rules(self, n, n_features, float(data.weights.sum()), data.is_category)
         bags = ForestBags.of(self, data)
@@ -175,7 +177,7 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
         """The rows of positive weight that each tree was grown on, as often as they were drawn."""
         check_is_fitted(self)
         if self.sample_order_ is None:
-            return [np.arange(self.trees_.n_node_samples[0]) for _ in self.seeds_]
+            return [np.arange(self.trees_.n_node_samples[0], dtype=np.int32) for _ in self.seeds_]
         n = len(self.sample_order_)
         count = n_drawn(self.max_samples, n, self.draw_weight_)
         return [self.sample_order_[drawn_places(int(seed), n, count, self.draw_weight_)] for seed in self.seeds_]

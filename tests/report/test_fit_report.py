@@ -202,7 +202,7 @@ def test_names_cannot_break_out_of_the_page(make):
         table_name=hostile,
     )
     assert parsed(page).scripts == (2 if make is class_result else 0)
-    assert '<script>alert' not in page
+    assert "<script>alert" not in page
 
 
 def test_long_names_may_break_after_underscores():

@@ -91,7 +91,7 @@ class _Comparison:
         """Return scores and reasons."""
         suited = []
         for contestant in contestants:
-            reason = contestant.unsuited(self.splits.columns, self.splits.X)
+            reason = contestant.unsuited(self.splits.columns, self.splits.X, self.splits.y)
             if reason:
                 self.untried.append(Untried(contestant.name, reason))
             else:

@@ -10,6 +10,7 @@ from pellucid.bake_off.comparison import NO_TIME, Untried
 from pellucid.bake_off.judgement import Judgement
 from pellucid.bake_off.leakage import TOO_GOOD, Leak
 from pellucid.bake_off.learned import LEARNED, LITTLE, NOTHING, Learned
+from pellucid.bake_off.options import WISHED
 from pellucid.bake_off.scores import MethodScore
 from pellucid.tables.understanding import Columns, Target
 
@@ -56,7 +57,11 @@ def cautions_on_result(
         *_choice(chosen, scores, judgement, learned),
         *_classes(target, judgement),
         *target.left_out,
-        *(f"Column {name} was left out: {reason}." for name, reason in columns.left_out.items()),
+        *(
+            f"Column {name} was left out: {reason}."
+            for name, reason in columns.left_out.items()
+            if reason not in WISHED
+        ),
     ]
 
 

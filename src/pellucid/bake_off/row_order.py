@@ -62,7 +62,7 @@ def _is_sorted_by_target(codes: Array) -> bool:
     """Return whether the rows stand in order of the target, up or down: then neighbors are alike, but not in time."""
     steps = np.diff(codes)
     changes = int((steps != 0).sum())
-    in_blocks = changes < len(np.unique(codes))
+    in_blocks = codes.dtype.kind != "f" and changes < len(np.unique(codes))
     return in_blocks or max((steps >= 0).mean(), (steps <= 0).mean()) >= NEARLY_ALL
 
 

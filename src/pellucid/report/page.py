@@ -88,6 +88,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         "error": format_measure,
         "spread": format_spread,
         "seconds": format_seconds,
+        "correlation": lambda value: f"{round(value, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}"),
         "measured": lambda value, measure: format_share(value) if measure.is_share else format_number(value),
     }
     template = environment.from_string((files("pellucid.report") / "fit_report.html").read_text(encoding="utf-8"))

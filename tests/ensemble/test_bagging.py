@@ -139,6 +139,7 @@ def test_refuses_what_has_no_meaning():
     with pytest.raises(ValueError, match="max_samples must be at most the 120 rows without replacement, got 300"):
         BaggingClassifier(max_samples=300, bootstrap=False).fit(X, y)
 
+
 def test_metadata_reach_the_answering_method_of_members():
     class Shifted(LinearRegression):
         def predict(self, X, shift=0.0):

@@ -28,7 +28,13 @@ def main() -> None:
     options = parser.parse_args()
     console = Console()
     chosen = options.families or families()
-    rows = [row for name in chosen for row in import_module(f"benchmarks.{name}").rows() if options.only in row.name]
+    modules = [import_module(f"benchmarks.{name}") for name in chosen]
+    for module in modules:
+        if hasattr(module, "report"):  # compares answers, not times
+            module.report(console, options.only)
+    rows = [row for module in modules if hasattr(module, "rows") for row in module.rows() if options.only in row.name]
+    if not rows:
+        return
     outcomes: list[Outcome] = []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:

@@ -110,3 +110,12 @@ def test_nothing_is_read_into_texts_if_so_asked():
     frame["city"] = ["Bern", "bern", "Basel", "Bern"]
     frame["paid"] = ["yes", "no", "yes", "no"]
     assert set(understand(frame, "y", coerce=False).kinds.values()) == {"words"}
+
+
+def test_what_is_read_into_texts_is_told():
+    frame = pd.DataFrame({"price": ["$1", "$2", "$3", "$4"], "paid": ["yes", "no"] * 2, "also": ["y", "n"] * 2, "y": 0})
+    assert understand(frame, "y").notes() == [
+        "Column price: numbers as people write them (currency, percent, thousands apart, gaps in words) were read as "
+        "numbers.",
+        "Columns paid, also: yes or no became 1 or 0.",
+    ]

@@ -55,6 +55,7 @@ from pellucid.table_model.class_scores import costs_of_threshold, probabilities
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.column_reader import ColumnReader
+from pellucid.tables.frames import as_frame
 from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import Columns, Target, choose_target
 
@@ -135,6 +136,8 @@ def bake_off(
     test: pd.DataFrame | None = None,
     only: Sequence[str] = (),
     without: Sequence[str] = (),
+    coerce: bool = True,
+    simple: bool = False,
     listen: Listener = _hear_nothing,
 ) -> BakeOffResult:
     """Compare the methods that suit a table, choose one, judge it once on rows kept aside, fit it on every row.
@@ -143,7 +146,7 @@ def bake_off(
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame of pandas or polars
         One row per example; numbers, words, dates, texts and gaps as they are.
     target : str
         The column to predict.
@@ -175,14 +178,20 @@ def bake_off(
         Rows of your own for the vault; the model then learns from every row of ``frame``.
     only, without : sequence of str, default=()
         Names of methods to compare, or to leave out.
+    coerce : bool, default=True
+        Whether texts may be read as numbers, dates, or yes and no, and spellings of a word be joined.
+    simple : bool, default=False
+        Whether the answer must be a single method, not several that vote.
     listen : callable, default=nothing
         Told about every stage.
     """
     check_one_of(RECIPES, recipe=recipe)
     check_whole(low=2, folds=folds)
+    frame = as_frame(frame)
+    test = None if test is None else as_frame(test)
     columns_and_methods = tuple(_names(names) for names in (drop, keep, only, without))
     dropped, kept, chosen, avoided = columns_and_methods
-    options = Options(dropped, kept, metric, group, time_column, weights, test, chosen, avoided)
+    options = Options(dropped, kept, metric, group, time_column, weights, test, chosen, avoided, coerce, simple)
     plan = Plan(recipe, folds, seed, one_standard_error, options)
     if budget is not None:
         return _bake_off(frame, target, task, plan, budget, listen)
@@ -269,7 +278,7 @@ def _understand(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> Vaulte
     unnamed = [column for column in frame.columns if not isinstance(column, str)]
     if unnamed:
         raise TableError(f"column names must be texts, got {unnamed[0]!r}. Use frame.rename(columns=str).")
-    target = choose_target(frame, name, task)
+    target = choose_target(frame, name, task, coerce=options.coerce)
     options.check(frame, name)
     rows = frame.loc[target.rows]
     fewest = max(FEWEST_ROWS, 2 * plan.folds)

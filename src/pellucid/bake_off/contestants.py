@@ -12,6 +12,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from pellucid.core.types import Array
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.ensemble import (
     HistGradientBoostingClassifier,
@@ -34,6 +35,10 @@ BOOSTING_GROWTH = 0.8
 QUICK_BOOSTING: dict[str, Any] = {"max_iter": 400, "early_stopping": True, "n_iter_no_change": 20, "random_state": 0}
 SLOW_BOOSTING = QUICK_BOOSTING | {"max_iter": 1000, "n_iter_no_change": 30, "learning_rate": 0.05, "max_leaf_nodes": 15}
 """Early stopping sets a tenth of the rows aside to see when more trees do no good."""
+LARGE_BOOSTING: dict[str, Any] = {"max_iter": 200, "max_leaf_nodes": 63, "early_stopping": False, "random_state": 0}
+"""Larger trees, no rows aside: where a class is found by many conditions at once."""
+COUNT_BOOSTING = QUICK_BOOSTING | {"loss": "poisson"}
+AMOUNT_BOOSTING = QUICK_BOOSTING | {"loss": "gamma"}
 FIRM_BOOSTING: dict[str, Any] = {"max_iter": 200, "learning_rate": 0.05, "max_leaf_nodes": 7, "min_samples_leaf": 5}
 """For tables too small to set rows aside."""
 FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": 0}
@@ -42,6 +47,8 @@ LARGEST_RATE, TRAVEL = 0.3, 12.0
 """Fewer rounds of boosting get steps that add up to this, but none larger than the first."""
 SMALL_TREE: dict[str, Any] = {"max_depth": 4, "max_leaf_nodes": 16, "min_samples_leaf": 5}
 """A tree that fits on a page."""
+SKEWED = 1.5
+"""A tail is long if it reaches so many times as far above the median as the other below."""
 MOST_CURVED = 40
 """With more columns than this, squares and products are too many to offer."""
 
@@ -72,11 +79,15 @@ class Contestant:
     """Most rounds of a method that can be given fewer, with larger steps; 0 for others."""
     learning_rate: float = 0.0
     """The size of a step of such a method."""
+    suits_target: Callable[[Array], bool] | None = None
+    """Whether it suits the values of a target; None if it suits all."""
     limit: int = 0
     """To how many rounds the time limits it; 0 if it does not."""
 
-    def unsuited(self, columns: Columns, read: pd.DataFrame) -> str:
+    def unsuited(self, columns: Columns, read: pd.DataFrame, y: Array | None = None) -> str:
         """Return why the method does not suit a table; an empty text if it does."""
+        if self.suits_target is not None and y is not None and not self.suits_target(y):
+            return "the target is no skewed count or amount"
         if len(read) < self.fewest_rows:
             return f"it wants {self.fewest_rows} rows to learn from"
         if not self.takes_sparse and is_sparse(columns, read):
@@ -121,15 +132,29 @@ def _boosted(name: str, sentence: str, make: Callable[..., Any], settings: dict[
     return _of_trees(name, sentence, lambda: make(**settings), growth=BOOSTING_GROWTH, **steps, **needs)
 
 
+def is_skewed_count(y: Array) -> bool:
+    """Return whether numbers are none below 0, some of them 0, and their upper tail is long."""
+    return bool(y.min() >= 0 and (y == 0).any()) and _is_skewed(y)
+
+
+def is_skewed_amount(y: Array) -> bool:
+    """Return whether numbers are all above 0, and their upper tail is long."""
+    return bool(y.min() > 0) and _is_skewed(y)
+
+
+def _is_skewed(y: Array) -> bool:
+    low, middle, high = np.quantile(y, [0.05, 0.5, 0.95])
+    return bool(high - middle > SKEWED * (middle - low))
+
+
 CLASSIFIERS = (
     Contestant("most frequent class", "always says the same", DummyClassifier, coded, is_baseline=True),
     Contestant("logistic regression", "weighs the columns", LogisticRegression),
     Contestant("logistic with steps", "follows curves in each number", lambda: LogisticRegression(C=0.1), stepped),
     _boosted("boosted trees", "adds many small trees", HistGradientBoostingClassifier, QUICK_BOOSTING),
     _boosted("boosted trees, slow", "adds smaller trees with care", HistGradientBoostingClassifier, SLOW_BOOSTING),
-    _boosted(
-        "boosted trees, few rows", "adds tiny trees, no rows aside", HistGradientBoostingClassifier, FIRM_BOOSTING
-    ),
+    _boosted("boosted trees, few rows", "adds tiny trees to all rows", HistGradientBoostingClassifier, FIRM_BOOSTING),
+    _boosted("boosted trees, large", "adds large trees", HistGradientBoostingClassifier, LARGE_BOOSTING),
     _of_trees("random forest", "asks 100 trees for their votes", lambda: RandomForestClassifier(**FOREST)),
     _of_trees("decision tree", "asks a few questions", lambda: DecisionTreeClassifier(**SMALL_TREE)),
     Contestant("naive Bayes", "takes the columns for independent", MixedNB, unchanged),
@@ -166,7 +191,22 @@ REGRESSORS = (
     Contestant("ridge with steps", "follows curves in each number", lambda: RidgeCV(alphas=RIDGE_PENALTIES), stepped),
     _boosted("boosted trees", "adds many small trees", HistGradientBoostingRegressor, QUICK_BOOSTING),
     _boosted("boosted trees, slow", "adds smaller trees with care", HistGradientBoostingRegressor, SLOW_BOOSTING),
-    _boosted("boosted trees, few rows", "adds tiny trees, no rows aside", HistGradientBoostingRegressor, FIRM_BOOSTING),
+    _boosted("boosted trees, few rows", "adds tiny trees to all rows", HistGradientBoostingRegressor, FIRM_BOOSTING),
+    _boosted("boosted trees, large", "adds large trees", HistGradientBoostingRegressor, LARGE_BOOSTING),
+    _boosted(
+        "boosted trees for counts",
+        "multiplies, is never below 0",
+        HistGradientBoostingRegressor,
+        COUNT_BOOSTING,
+        suits_target=is_skewed_count,
+    ),
+    _boosted(
+        "boosted trees for amounts",
+        "multiplies, is always above 0",
+        HistGradientBoostingRegressor,
+        AMOUNT_BOOSTING,
+        suits_target=is_skewed_amount,
+    ),
     _of_trees(
         "random forest", "takes the mean of 100 trees", lambda: RandomForestRegressor(max_features=0.4, **FOREST)
     ),

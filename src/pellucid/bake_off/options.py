@@ -20,6 +20,7 @@ from pellucid.tables.understanding import (
     Target,
     class_labels,
     is_numeric,
+    known_spellings,
     number_values,
     numbers_if_written,
     understand,
@@ -46,6 +47,8 @@ class Options:
     test: pd.DataFrame | None = None
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    coerce: bool = True
+    simple: bool = False
 
     def check(self, frame: pd.DataFrame, target: str) -> None:
         """Refuse names that the table does not have, and wishes that contradict each other."""
@@ -92,7 +95,7 @@ def understood(rows: pd.DataFrame, target: str, options: Options) -> Columns:
     aside |= {options.group: NAMES_GROUPS} if options.group else {}
     aside |= {options.weights: HOLDS_WEIGHTS} if options.weights else {}
     aside = {name: reason for name, reason in aside.items() if name not in options.keep}
-    found = understand(rows.drop(columns=list(aside)), target)
+    found = understand(rows.drop(columns=list(aside)), target, coerce=options.coerce)
     kinds, left_out = dict(found.kinds), dict(found.left_out)
     for name in options.keep:
         if left_out.get(name) in USELESS:
@@ -120,7 +123,7 @@ def own_test_rows(options: Options, target: Target) -> tuple[pd.DataFrame, Array
     missing = [name for name in needed if name not in table.columns]
     if missing:
         raise TableError(f"test must have the columns of the table, but {missing} {_are(missing)} missing.")
-    column = numbers_if_written(table[target.name])
+    column = numbers_if_written(table[target.name]) if options.coerce else table[target.name]
     present = column.notna().to_numpy()
     if not present.any():
         raise TableError(f"test must have values of the target, got {target.name!r}, which is empty there.")
@@ -129,6 +132,8 @@ def own_test_rows(options: Options, target: Target) -> tuple[pd.DataFrame, Array
     if not target.is_classification:
         return rows, number_values(column[present], target.name), notes
     labels = class_labels(column[present], target.name)
+    if options.coerce:
+        labels = known_spellings(labels, np.unique(target.values))
     known = np.isin(labels.astype(str), np.unique(target.values).astype(str))
     if not known.any():
         raise TableError(f"test must hold classes of the table, got {sorted({str(one) for one in labels})[:5]}.")

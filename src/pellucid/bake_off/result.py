@@ -86,7 +86,7 @@ class BakeOffResult:
     @property
     def done_to_data(self) -> list[str]:
         """How the table was read, in sentences, as far as that was unusual."""
-        return notes_of(self.table)
+        return [*notes_of(self.table), *self.target.notes, *self.columns.notes()]
 
     @property
     def baseline(self) -> MethodScore | None:

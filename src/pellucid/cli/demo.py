@@ -35,4 +35,4 @@ def demo(
     with as_file(files("pellucid.data") / TABLES[target]) as table:
         sys.stdout.write(f"pellucid fit {table} --target {target.value} --time {time} --out {out}\n\n")
         sys.stdout.flush()
-        fit(table, target=target.value, time=time, out=out)
+        fit(str(table), target=target.value, time=time, out=out)

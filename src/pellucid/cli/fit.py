@@ -39,7 +39,11 @@ class RecipeName(Enum):
 
 def fit(
     table: Annotated[
-        Path, typer.Argument(help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example.")
+        str,
+        typer.Argument(
+            help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example; or the URL of a "
+            "database, such as sqlite:///shop.db, with --query."
+        ),
     ],
     target: Annotated[
         str | None, typer.Option(help="Name of the column to predict; without it, you are asked.")
@@ -83,6 +87,11 @@ def fit(
     without: Annotated[
         list[str] | None, typer.Option(help="Method to leave out of the comparison; may be given again.")
     ] = None,
+    query: Annotated[str | None, typer.Option(help="What to ask a database for, in SQL.")] = None,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Read nothing into texts: no prices, dates, yes and no, spellings.")
+    ] = False,
+    simple: Annotated[bool, typer.Option("--simple", help="Choose a single method, not several that vote.")] = False,
     card: Annotated[
         Path | None, typer.Option(help="Where to write the model card, in Markdown; without it, beside the report.")
     ] = None,
@@ -100,11 +109,12 @@ def fit(
     from pellucid.files.writing import model_bytes
     from pellucid.report import Origin, render_fit_report, render_model_card
     from pellucid.tables import read_table
+    from pellucid.tables.sql import is_url, name_of, read_query, without_password
 
     seconds = parse_duration(time)
     if out.exists() and not out.is_dir():
         raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
-    frame = read_table(table)
+    frame = read_query(table, query) if is_url(table) else read_table(Path(table))
     if target is None:
         target = find_target(frame)
         start = monotonic()  # the time to think is not counted
@@ -129,9 +139,13 @@ def fit(
                 test=None if test is None else read_table(test),
                 only=only or (),
                 without=without or (),
+                coerce=not as_is,
+                simple=simple,
                 listen=show,
             )
-        origin = Origin(table.name, MODEL_FILE, command_line(given | {"target": target}))
+        origin = Origin(
+            name_of(table), MODEL_FILE, command_line(given | {"target": target, "table": without_password(table)})
+        )
         report = render_fit_report(result, origin)
         contents = {
             model_file: model_bytes(result.model),

@@ -101,9 +101,14 @@ def read_table(path: Path) -> pd.DataFrame:
         package = PACKAGES.get(suffix, "a package that is missing")
         raise TableError(f"table {path.name} needs {package} to be read. Install it: pip install {package}.") from error
     except Exception as error:  # each reader has errors of its own; all of them say that the file is not such a table
-        raise TableError(f"table {path.name} must be readable, but its reader says: {_first_line(error)}") from error
+        raise TableError(f"table {path.name} must be readable, but its reader says: {first_line(error)}") from error
+    return check_table(frame, path.name)
+
+
+def check_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return a table whose columns have names as texts, all different; refuse an empty one."""
     if frame.empty:
-        raise TableError(f"table {path.name} must have rows and columns, got {frame.shape[0]} rows.")
+        raise TableError(f"table {name} must have rows and columns, got {frame.shape[0]} rows.")
     frame.columns = [str(name) for name in frame.columns]
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
@@ -123,5 +128,6 @@ def check_has_column(frame: pd.DataFrame, name: str) -> None:
         raise TableError(f"target must be one of the columns {list(frame.columns)}, got {name!r}.")
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says, or its name."""
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

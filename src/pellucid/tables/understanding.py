@@ -14,13 +14,30 @@ from pellucid.core.types import Array
 from pellucid.tables.dates import DATE, DATES, date_kind, looks_like_date
 from pellucid.tables.distinct import Distinct, distinct, folded
 from pellucid.tables.reading import TableError, check_has_column
-from pellucid.tables.written_numbers import DURATION, WRITTEN_NUMBERS, is_gap, read_written, written_kind
+from pellucid.tables.written_numbers import (
+    DURATION,
+    WITH_COMMA,
+    WITH_POINT,
+    WRITTEN_NUMBERS,
+    is_gap,
+    read_written,
+    written_kind,
+)
 
 NUMBER, FLAG, WORDS, TEXT = "number", "yes or no", "words", "text"
 JOINED_WORDS = "words, blanks and case aside"
 WORD_KINDS = (WORDS, JOINED_WORDS)
 KINDS = (NUMBER, *WRITTEN_NUMBERS, FLAG, *WORD_KINDS, TEXT, *DATES)
 
+COERCED = {
+    WITH_POINT: "numbers as people write them (currency, percent, thousands apart, gaps in words) were read as numbers",
+    WITH_COMMA: "numbers with a decimal comma were read as numbers",
+    DURATION: "durations were read as seconds",
+    FLAG: "yes or no became 1 or 0",
+    JOINED_WORDS: "words that differ by blanks or case only were joined",
+    **dict.fromkeys(DATES, "dates became numbers: days, year, month, weekday, and hour if there is one"),
+}
+"""What is done to columns of each kind, if anything."""
 MOST_SAID = 12
 """Ways to write yes and no in one column, gaps among them."""
 YES_AND_NO = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"})
@@ -57,6 +74,16 @@ class Columns:
     def of(self, *kinds: str) -> list[str]:
         """Return the names of the columns of some kinds."""
         return [name for name, kind in self.kinds.items() if kind in kinds]
+
+    def notes(self) -> list[str]:
+        """Return in sentences what was read into the texts of columns."""
+        read_as: dict[str, list[str]] = {}
+        for name, kind in self.kinds.items():
+            if kind in COERCED:
+                read_as.setdefault(COERCED[kind], []).append(name)
+        return [
+            f"Column{'s' if names[1:] else ''} {', '.join(names)}: {sentence}." for sentence, names in read_as.items()
+        ]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold
 
-from pellucid.bake_off import comparison, heats, validation_splits
+from pellucid.bake_off import heats, validation_splits
 from pellucid.bake_off.comparison import REPORT_SECONDS, compare, report_seconds
 from pellucid.bake_off.contestants import REGRESSORS, Contestant, coded, curved
 from pellucid.bake_off.final_fit import plan_final_fit
@@ -20,6 +20,7 @@ from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.core import budget as budget_module
 from pellucid.core.budget import Budget
 from pellucid.linear_model import LinearRegression
+from pellucid.numerics import compile_time_kernels
 from pellucid.tables.understanding import Columns
 
 
@@ -45,7 +46,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in (comparison, validation_splits, budget_module):
+    for module in (compile_time_kernels, validation_splits, budget_module):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(Slow, "clock", clock)
     Slow.rows_seen.clear()

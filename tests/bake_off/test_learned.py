@@ -65,6 +65,10 @@ def test_what_the_comparison_knows_and_the_vault_does_not_is_unconfirmed():
     assert "More rows would tell" in found.sentence
 
 
+def test_a_few_rows_prove_nothing_either_way():
+    assert asked(np.arange(4.0), np.array([0.0, 2.0, 1.0, 3.0])).state == UNCONFIRMED
+
+
 def test_a_ranking_without_a_gain_is_little():
     y = np.arange(40.0)
     assert asked(y, 1e6 * y).state == LITTLE  # in order, and far off

@@ -111,3 +111,22 @@ def test_the_seconds_count_from_the_start_given():
     budget = Budget(10.0, start)
     assert budget.deadline == start + 10.0
     assert budget.seconds_left() <= 6.0
+
+
+@pytest.mark.parametrize("cut_by", ["time", "interruption"])
+def test_a_compiler_is_not_left_in_pieces(cut_by):
+    compiler = {"__name__": "numba.core.something", "work_for": work_for}
+    exec("def compile_all():\n    work_for(0.4)\n    done.append(1)", compiler)
+    done = compiler["done"] = []
+
+    def work():
+        compiler["compile_all"]()
+        work_for(30.0)
+
+    with Budget(5.0) as budget:
+        if cut_by == "interruption":
+            interrupt_after(0.1)
+        start = time.monotonic()
+        assert budget.attempt(work, 0.1 if cut_by == "time" else 20.0) == (None, cut_by)
+        assert time.monotonic() - start < 20.0
+    assert done == [1]

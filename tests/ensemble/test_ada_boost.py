@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import pellucid
+import pellucid.naive_bayes
 from pellucid.ensemble import AdaBoostClassifier
 from pellucid.tree import DecisionTreeClassifier
 from tests.proving import quiet_proof
@@ -184,3 +185,12 @@ def test_refuses_classifiers_without_weights_or_better_than_nothing():
         AdaBoostClassifier(KNeighborsClassifier()).fit(X, y)
     with pytest.raises(ValueError, match="better than guessing on the training rows"):
         AdaBoostClassifier().fit([[0.0], [0.0]], [0, 1])
+
+
+def test_rounds_of_another_classifier_are_saved_with_it(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    model = AdaBoostClassifier(pellucid.naive_bayes.GaussianNB(), n_estimators=3, random_state=0).fit(X, y)
+    pellucid.save(model, tmp_path / "rounds.safetensors")
+    again = pellucid.load(tmp_path / "rounds.safetensors")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert pellucid.verify(again, X, y).holds

@@ -9,6 +9,7 @@ from sklearn.base import clone
 import pellucid
 from pellucid.data import load_diabetes
 from pellucid.linear_model import LinearRegression, Ridge
+from tests.proving import quiet_proof
 
 
 def test_a_line_through_three_points():  # by hand
@@ -123,3 +124,19 @@ def test_an_attribute_that_was_set_is_not_computed_over():
     assert model.noise_variance_ == 7.0
     with pytest.raises(AttributeError, match="no attribute 'nothing_'"):
         model.nothing_  # noqa: B018  (asking is the test)
+
+
+@pytest.mark.parametrize(
+    "model", [LinearRegression(fit_intercept=False), Ridge(alpha=0.1, fit_intercept=False)], ids=repr
+)
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+def test_a_wrong_covariance_is_found_though_columns_are_nearly_alike(model, offset):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4)) + offset
+    y = X @ rng.normal(size=4) + rng.normal(size=200)
+    model = model.fit(X, y)
+    right = model.unit_covariance_
+    assert pellucid.verify(model, X, y).holds
+    for wrong in (1.001 * right, right[::-1], right.T[::-1].T, right + 1e-3 * np.diag(right.diagonal())):
+        model.unit_covariance_ = wrong
+        assert [claim.name for claim in quiet_proof(model, X, y).failed] == ["unit covariance"]

@@ -15,6 +15,7 @@ from pellucid.bake_off.blending import best_blend
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
 from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, report_seconds
 from pellucid.bake_off.contestants import contestants_for
+from pellucid.bake_off.explanation import as_text, tell_changes, typical_row
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
 from pellucid.bake_off.judgement import Judgement, Rows, judge
@@ -50,7 +51,7 @@ from pellucid.model_selection import (
     TrainValidationTest,
 )
 from pellucid.model_selection.row_parts import Split
-from pellucid.table_model import TableModel
+from pellucid.table_model import SeenTable, TableModel
 from pellucid.table_model.class_scores import costs_of_threshold, probabilities
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
@@ -290,7 +291,7 @@ def _understand(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> Vaulte
     facts = row_facts(rows, options)
     task_is = {"is_classification": target.is_classification, "weighted": facts.weights is not None}
     measure = measure_for(options.metric, target.values, **task_is)
-    notes = cautions_on_rows(rows, X, target, columns, options)
+    notes = cautions_on_rows(rows, X, target, columns, options, facts.order)
     vaulted = {"target": target, "columns": columns, "reader": reader, "X": X, "measure": measure, "facts": facts}
     if options.test is not None:
         own, y_own, left_out = own_test_rows(options, target)
@@ -405,9 +406,18 @@ def _tell(model: TableModel, table: VaultedTable, test: Rows, judgement: Judgeme
     """Return what trees, or linear methods, say for themselves, told on rows kept aside."""
     notable, learning = notable_rows(judgement), table.vault.learning
     story = tell_trees(model, table.columns, *test, learning, notable)
-    return (
-        story if story != TreeStory() else tell_linear(model, table.columns, *test, learning[0], table.parts(), notable)
-    )
+    if story == TreeStory():
+        story = tell_linear(model, table.columns, *test, learning[0], table.parts(), notable)
+    if story == TreeStory():
+        rows = test[0].iloc[[one.place for one in notable]]
+        typical = typical_row(SeenTable.of(learning[0]), rows)
+        story = tell_changes(model, rows, typical, table.parts())
+        told = zip(story.examples, notable, strict=True)
+        return replace(
+            story,
+            examples=tuple(replace(one, actual=as_text(test[1][row.place]), title=row.title) for one, row in told),
+        )
+    return story
 
 
 def _ask_whether_learned(

@@ -10,12 +10,15 @@ from pellucid.bake_off.comparison import NO_TIME, Untried
 from pellucid.bake_off.judgement import Judgement
 from pellucid.bake_off.leakage import TOO_GOOD, Leak
 from pellucid.bake_off.learned import LEARNED, LITTLE, NOTHING, Learned
+from pellucid.bake_off.options import WISHED
 from pellucid.bake_off.scores import MethodScore
 from pellucid.tables.understanding import Columns, Target
 
 UNEVEN = 3.0
 """The largest class has this many times the rows of the smallest: worth a word."""
 FEW_TEST_ROWS = 30
+FEW_REPEATED = 0.005
+"""Share of the rows kept aside that may repeat a row learned from by accident."""
 MOST_NAMED = 8
 
 
@@ -56,7 +59,11 @@ def cautions_on_result(
         *_choice(chosen, scores, judgement, learned),
         *_classes(target, judgement),
         *target.left_out,
-        *(f"Column {name} was left out: {reason}." for name, reason in columns.left_out.items()),
+        *(
+            f"Column {name} was left out: {reason}."
+            for name, reason in columns.left_out.items()
+            if reason not in WISHED
+        ),
     ]
 
 
@@ -98,7 +105,7 @@ def _choice(
         )
     if judgement.scores.get("R²", 0.0) < 0:
         cautions.append("On the rows kept aside the model did worse than predicting the mean.")
-    if judgement.n_seen_before:
+    if judgement.n_seen_before > FEW_REPEATED * len(judgement.actual):
         cautions.append(
             f"{judgement.n_seen_before:,} of the {len(judgement.actual):,} rows kept aside repeat a row that was "
             "learned from, in every column. If they are copies of the same thing, the error is too small: drop the "

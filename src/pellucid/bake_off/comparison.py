@@ -6,7 +6,6 @@ stands in for the scores of the splits if the time ends before any method has on
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -295,22 +294,24 @@ class _Outcome:
 
 
 def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Measure) -> _Outcome:
-    start = time.monotonic()
+    from pellucid.numerics.compile_time_kernels import without_compiling
+
     weights = {} if fold.weights_train is None else {"sample_weight": fold.weights_train}
-    method = contestant.method(columns).fit(fold.X_train, fold.y_train, **weights)
-    fitted = time.monotonic()
-    answers = answers_of(method, fold.X_validation, measure.classes)
-    ended = time.monotonic()
+    with without_compiling() as watch:
+        method = contestant.method(columns).fit(fold.X_train, fold.y_train, **weights)
+        fitted = watch.seconds()
+        answers = answers_of(method, fold.X_validation, measure.classes)
+        ended = watch.seconds()
     score = measure.fold_score(fold.y_validation, answers, fold.weights_validation)
     if measure.classes is None:
         held_out = HeldOut.of_numbers(fold.y_validation, answers.predicted)
     else:
         of_rows = fold.y_validation, measure.classes, fold.weights_validation
         held_out = HeldOut.of_classes(method, fold.X_validation, *of_rows)
-    seconds = fold.seconds + ended - start
+    seconds = fold.seconds + ended
     rounds = max(1, getattr(method, "n_iter_", 1)) if contestant.rounds else 1
     n_rows = len(fold.y_train)
-    return _Outcome(score, _size_of(method), fitted - start, ended - fitted, seconds, n_rows, held_out, rounds)
+    return _Outcome(score, _size_of(method), fitted, ended - fitted, seconds, n_rows, held_out, rounds)
 
 
 def _size_of(method: object) -> int:

@@ -38,7 +38,7 @@ def explain_rows(model: TableModel, frame: pd.DataFrame) -> TreeStory:
     if not story.examples:
         story = tell_changes(inner, read, typical, parts)
     said = zip(story.examples, model.predict(frame), strict=True)  # costs may decide otherwise than the method
-    return replace(story, examples=tuple(replace(one, prediction=_text(value)) for one, value in said))
+    return replace(story, examples=tuple(replace(one, prediction=as_text(value)) for one, value in said))
 
 
 def typical_row(seen: SeenTable, read: pd.DataFrame) -> pd.DataFrame:
@@ -71,8 +71,8 @@ def tell_changes(
     for i in range(len(read)):
         sizes = {name: abs(changes[i]) for name, changes in added.items()}
         largest = sorted(sizes, key=lambda name: -sizes[name])[:MOST_REASONS]
-        reasons = tuple(Reason(name, _text(read[parts[name][0]].iloc[i]), float(added[name][i])) for name in largest)
-        examples.append(ExampleRow(_text(predictions[i]), "", reasons=reasons))
+        reasons = tuple(Reason(name, as_text(read[parts[name][0]].iloc[i]), float(added[name][i])) for name in largest)
+        examples.append(ExampleRow(as_text(predictions[i]), "", reasons=reasons))
     event = "the log of the probability of the predicted class" if is_classifier(model) else "the prediction"
     return TreeStory((), tuple(examples), event=event)
 
@@ -84,7 +84,8 @@ def _answers(model: TableModel, read: pd.DataFrame) -> Array:
     return np.asarray(model.predict(read), dtype=np.float64)[:, None]
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """Return a value as it is shown: numbers with four figures, a gap as missing."""
     if isinstance(value, float | np.floating):
         return "missing" if np.isnan(value) else f"{value:.4g}"
     return str(value)

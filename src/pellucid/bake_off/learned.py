@@ -18,6 +18,8 @@ N_SHUFFLES = 1999
 MOST_ROWS = 5000
 LEVEL, SURE = 0.05, 0.01
 """A chance below the second is believed by itself, one below the first if the comparison says the same."""
+FEWEST_ROWS = 20
+"""Kept aside, without which a fit no better than chance proves nothing."""
 NOTHING, UNCONFIRMED, LITTLE, LEARNED = "nothing", "unconfirmed", "little", "learned"
 
 
@@ -76,7 +78,7 @@ def has_learned(
     error = measure.error(actual, answers, facts.weights, threshold)
     baseline_error = measure.error(actual, baseline, facts.weights)
     if p_value >= LEVEL and p_comparison >= LEVEL:
-        state = NOTHING
+        state = NOTHING if len(actual) >= FEWEST_ROWS else UNCONFIRMED
     elif p_value >= LEVEL or (p_value >= SURE and p_comparison >= LEVEL):
         state = UNCONFIRMED
     else:

@@ -77,6 +77,8 @@ def more_flexible(curve: ErrorCurve | str, chosen: MethodScore, scores: Sequence
     if not larger:
         return "No method that could follow the data more closely was compared, so a more flexible one may do better."
     named = " and ".join(larger[:2])
+    if "would help" in curve.verdict:
+        return f"Methods that can follow the data more closely ({named}) did no better; with more rows they may."
     return (
         f"Methods that can follow the data more closely did no better ({named}), so it is rather the columns that say "
         "no more than the method that is too simple."

@@ -26,7 +26,9 @@ from pellucid.tables.understanding import (
     understand,
 )
 
-USER_SAID = "you said so"
+USER_SAID, NAMES_GROUPS, HOLDS_WEIGHTS = "you said so", "it names the groups", "it holds the weights"
+WISHED = (USER_SAID, NAMES_GROUPS, HOLDS_WEIGHTS)
+"""Reasons to leave a column out that the user gave."""
 TAKES_NO_WEIGHTS = "it takes no weights"
 USELESS = ("it is empty", "it never changes", "its values are lists")
 """Reasons to leave a column out against which no wish helps."""
@@ -90,8 +92,8 @@ class RowFacts:
 def understood(rows: pd.DataFrame, target: str, options: Options) -> Columns:
     """Return how the columns are understood, as far as the user does not know better."""
     aside = dict.fromkeys(options.drop, USER_SAID)
-    aside |= {options.group: "it names the groups"} if options.group else {}
-    aside |= {options.weights: "it holds the weights"} if options.weights else {}
+    aside |= {options.group: NAMES_GROUPS} if options.group else {}
+    aside |= {options.weights: HOLDS_WEIGHTS} if options.weights else {}
     aside = {name: reason for name, reason in aside.items() if name not in options.keep}
     found = understand(rows.drop(columns=list(aside)), target, coerce=options.coerce)
     kinds, left_out = dict(found.kinds), dict(found.left_out)
@@ -187,7 +189,7 @@ def weights_in(column: pd.Series) -> Array:
     bad = ~np.isfinite(values) | (values < 0)
     if bad.any():
         shown = column.iloc[int(bad.argmax())]
-        raise TableError(f"weights must be numbers of at least 0 in every row, got {shown!r} in {column.name!r}.")
+        raise TableError(f"weights must be numbers of at least 0 in every row, got {shown} in {column.name!r}.")
     if not values.any():
         raise TableError(f"weights must not all be 0, got {column.name!r}.")
     return values

@@ -106,7 +106,8 @@ class BakeOffResult:
     @property
     def n_learning(self) -> int:
         """Rows to compare and choose with; the others were kept aside."""
-        return self.n_rows - len(self.judgement.actual)
+        own_test = self.plan.options.test is not None
+        return self.n_rows if own_test else self.n_rows - len(self.judgement.actual)
 
     def frame(self) -> pd.DataFrame:
         """Return the leaderboard, the best method first."""

@@ -8,7 +8,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 
 from pellucid.bake_off.options import Options
 from pellucid.core.types import Array
-from pellucid.tables.dates import DATES, read_dates
+from pellucid.tables.dates import DATES
 from pellucid.tables.understanding import ID_NAME, TEXT, WORDS, Columns, Target, is_numeric
 
 FEWEST_ROWS = 50
@@ -30,11 +30,16 @@ MOST_NAMED = 5
 
 
 def cautions_on_rows(
-    rows: pd.DataFrame, X: pd.DataFrame, target: Target, columns: Columns, options: Options
+    rows: pd.DataFrame,
+    X: pd.DataFrame,
+    target: Target,
+    columns: Columns,
+    options: Options,
+    order: Array | None = None,
 ) -> list[str]:
     """Return what the order of the rows, and values that come again, say about the splits; with what helps.
 
-    ``rows`` is the table as it came, ``X`` the same rows as read.
+    ``rows`` is the table as it came, ``X`` the same rows as read, ``order`` when each was, if a column says so.
     """
     if len(rows) < FEWEST_ROWS:
         return []
@@ -43,11 +48,11 @@ def cautions_on_rows(
     said = options.time_column is not None or options.group is not None
     found = []
     if not said:
-        found += _time(rows, codes, columns, is_sorted)
+        found += _time(X, codes, columns, is_sorted)
     if options.group is None:
         found += _groups(rows, codes, target, columns, options)
     if not is_sorted:
-        found += _drift(X, rows, columns, options)
+        found += _drift(X, order, columns, options)
     return found
 
 
@@ -62,12 +67,12 @@ def _is_sorted_by_target(codes: Array) -> bool:
     """Return whether the rows stand in order of the target, up or down: then neighbors are alike, but not in time."""
     steps = np.diff(codes)
     changes = int((steps != 0).sum())
-    in_blocks = changes < len(np.unique(codes))
+    in_blocks = codes.dtype.kind != "f" and changes < len(np.unique(codes))
     return in_blocks or max((steps >= 0).mean(), (steps <= 0).mean()) >= NEARLY_ALL
 
 
-def _time(rows: pd.DataFrame, codes: Array, columns: Columns, is_sorted: bool) -> list[str]:
-    dated = [name for name in columns.of(*DATES) if _rises(read_dates(rows[name], columns.kinds[name]))]
+def _time(X: pd.DataFrame, codes: Array, columns: Columns, is_sorted: bool) -> list[str]:
+    dated = [name for name in columns.of(*DATES) if _rises(_hours(X, name))]
     if dated:
         return [
             f"The rows are in order of {dated[0]}, and the methods were compared on rows drawn at random, before and "
@@ -84,9 +89,16 @@ def _time(rows: pd.DataFrame, codes: Array, columns: Columns, is_sorted: bool) -
     ]
 
 
-def _rises(moments: pd.Series) -> bool:
+def _hours(X: pd.DataFrame, name: str) -> Array:
+    """Return when each row was, in hours since 1970, of a column of dates as it was read."""
+    days = X[f"{name} days"].to_numpy(dtype=np.float64)
+    hour = f"{name} hour"
+    return 24 * days + X[hour].to_numpy(dtype=np.float64) if hour in X else 24 * days
+
+
+def _rises(hours: Array) -> bool:
     """Return whether dates go one way, down or up, and are not all but a few the same."""
-    steps = moments.dropna().astype("datetime64[us]").astype("int64").diff().dropna().to_numpy()
+    steps = np.diff(hours[~np.isnan(hours)])
     if len(steps) < FEWEST_ROWS - 1 or (steps != 0).sum() < FEWEST_GROUPS:
         return False
     return bool(max((steps >= 0).mean(), (steps <= 0).mean()) >= NEARLY_ALL)
@@ -153,15 +165,11 @@ def _is_most_frequent(codes: Array) -> Array:
     return (codes == np.bincount(codes).argmax()).astype(np.float64)
 
 
-def _drift(X: pd.DataFrame, rows: pd.DataFrame, columns: Columns, options: Options) -> list[str]:
+def _drift(X: pd.DataFrame, order: Array | None, columns: Columns, options: Options) -> list[str]:
     """Return a word about the columns whose early and late rows differ; dates differ by their nature."""
-    order = np.arange(len(rows))
-    if options.time_column is not None:
-        kind = columns.kinds.get(options.time_column, "")
-        times = rows[options.time_column]
-        order = np.argsort((read_dates(times, kind) if kind in DATES else times).to_numpy(), kind="stable")
-    step = max(1, len(order) // MOST_ROWS)
-    early, late = (part[::step] for part in np.array_split(order, 2))
+    in_time = np.arange(len(X)) if order is None else np.argsort(order, kind="stable")
+    step = max(1, len(in_time) // MOST_ROWS)
+    early, late = (part[::step] for part in np.array_split(in_time, 2))
     dated = {part for name in columns.of(*DATES) for part in X.columns if str(part).startswith(f"{name} ")}
     differ = [
         str(name)

@@ -6,12 +6,17 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, Self, TypeVar
 
 Result = TypeVar("Result")
 
 RING_AGAIN = 0.5
 """Seconds after which the alarm rings again: an exception can be lost where Python must ignore one."""
+
+
+RING_AFTER_COMPILING = 0.05
+COMPILER = ("numba", "llvmlite")
 
 
 class CutShort(BaseException):
@@ -86,15 +91,30 @@ class Budget:
         if hasattr(signal, "SIGALRM") and signal.SIGALRM in self._handlers_before:
             signal.setitimer(signal.ITIMER_REAL, seconds, RING_AGAIN if seconds else 0.0)
 
-    def _on_alarm(self, *_signal: object) -> None:
+    def _on_alarm(self, _signal: int, frame: FrameType | None) -> None:
         if self._working:
             self._cut_by = self._cut_by or "time"
-            raise CutShort
+            self._cut_short(frame)
 
-    def _on_interrupt(self, *_signal: object) -> None:
+    def _on_interrupt(self, _signal: int, frame: FrameType | None) -> None:
         if self.interrupted:
             raise KeyboardInterrupt
         self.interrupted = True
         if self._working:
             self._cut_by = "interruption"
+            self._cut_short(frame)
+
+    def _cut_short(self, frame: FrameType | None) -> None:
+        """End the work, unless a compiler is at it, which would be left in pieces: then when it is done."""
+        if not is_compiling(frame):
             raise CutShort
+        self._ring_after(RING_AFTER_COMPILING)
+
+
+def is_compiling(frame: FrameType | None) -> bool:
+    """Return whether a frame, or one that waits for it, is the compiler's."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] in COMPILER:
+            return True
+        frame = frame.f_back
+    return False

@@ -20,7 +20,7 @@ N_BINS, MOST_BARS = 20, 10
 CENTRAL = (0.005, 0.995)
 """Quantiles between which a histogram is drawn, the rest in its outermost bars: a few far values would squeeze it."""
 MOST_ROWS = 20_000
-MOST_COLUMNS = 10
+MOST_COLUMNS = 9
 """Of the table of correlations."""
 MOST_PAIRS = 5
 STRONG = 0.7
@@ -66,7 +66,7 @@ def histogram(column: pd.Series, kind: str) -> Markup:
 
 
 def correlations(result: BakeOffResult) -> Correlations | None:
-    """Return the rank correlations of the columns of numbers, of at most ten; None if there are less than two."""
+    """Return the rank correlations of the columns of numbers, at most nine of them; None if there are less than two."""
     table = result.table
     if len(table) > MOST_ROWS:
         table = table.iloc[np.linspace(0, len(table) - 1, MOST_ROWS).astype(int)]

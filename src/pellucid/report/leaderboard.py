@@ -12,7 +12,7 @@ from pellucid.bake_off.scores import MethodScore
 
 NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 """Steps between ticks, times a power of ten."""
-MOST_STEPS = 3.0
+MOST_STEPS = 4.0
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def ticks(scores: Sequence[MethodScore], measure: Measure) -> list[Tick]:
     rough = (high - low) / MOST_STEPS
     power = 10.0 ** np.floor(np.log10(rough))
     step = next(nice * power for nice in NICE if nice * power >= rough * (1 - 1e-12))
-    values = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
+    values = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step + 0.0
     if measure.is_share:
         labels = [f"{100 * value:.6g} %" for value in values]
     else:

@@ -49,11 +49,13 @@ def format_seconds(seconds: float) -> str:
 
     Examples
     --------
-    >>> format_seconds(0.0042), format_seconds(1.34), format_seconds(81.2)
-    ('0.004', '1.3', '81')
+    >>> format_seconds(0.0042), format_seconds(1.34), format_seconds(81.2), format_seconds(2e-5)
+    ('0.004', '1.3', '81', '< 0.001')
     """
     if seconds != seconds:
         return "-"
+    if seconds < 0.001:
+        return "< 0.001"
     return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.1f}" if seconds >= 1 else f"{seconds:.1g}"
 
 

@@ -88,6 +88,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         "error": format_measure,
         "spread": format_spread,
         "seconds": format_seconds,
+        "correlation": lambda value: f"{round(value, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}"),
         "measured": lambda value, measure: format_share(value) if measure.is_share else format_number(value),
     }
     template = environment.from_string((files("pellucid.report") / "fit_report.html").read_text(encoding="utf-8"))
@@ -110,6 +111,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         grade_meaning=GRADES[result.certificate.grade],
         meaning=meaning_of(result.certificate, result.model[-1]),
         alarm=alarm,
+        is_linear=hasattr(result.model[-1], "coef_"),
         cautions=[caution for caution in result.cautions if caution != alarm],
         measure=measure,
         leaders=list(zip(result.scores, whiskers(result.scores, mirrored=measure.is_score), strict=True)),

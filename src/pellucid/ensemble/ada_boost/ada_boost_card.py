@@ -8,14 +8,12 @@ from pellucid.core.cards import MethodCard
 from pellucid.core.training_data import CLASSES, InputRules, TrainingData
 from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.ensemble.ada_boost.ada_boost_proof import prove_ada_boost
+from pellucid.files.nesting import Model
 from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.plain import Live, Nothing, Whole
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Nothing, Whole
 from pellucid.kinds.usual import LABELS, POSITIVE, RANDOM_STATE
 from pellucid.tree.packed_trees_kind import Trees
-
-
-def _is_classifier(value: Any) -> bool:
-    return hasattr(value, "fit") and hasattr(value, "predict") and not isinstance(value, type)
 
 
 def _ask_members(model: AdaBoostClassifier, data: TrainingData) -> dict[str, Any]:
@@ -30,7 +28,7 @@ CARDS = (
         prove=prove_ada_boost,
         workings="pellucid.ensemble.ada_boost.ada_boost_workings:ada_boost_workings",
         parameters={
-            "estimator": Nothing() | Live("a classifier", _is_classifier),
+            "estimator": Nothing() | Model(),
             "n_estimators": Whole(low=1),
             "learning_rate": POSITIVE,
             "random_state": RANDOM_STATE,
@@ -42,7 +40,7 @@ CARDS = (
             "estimator_errors_": Numbers(("n_estimators",), ("float64",)),
             "trees_": Nothing() | Trees(),
             "seeds_": Nothing() | Numbers((None,), ("int64",), low=0),
-            "members_": Nothing() | Live("fitted classifiers", lambda value: isinstance(value, list)),
+            "members_": Nothing() | Items(Model()),
         },
         input=InputRules(CLASSES, sparse=("csr", "csc")),
         asks=_ask_members,

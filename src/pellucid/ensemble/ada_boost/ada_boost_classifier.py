@@ -25,6 +25,7 @@ from pellucid.ensemble.ada_boost.ada_boost_solvers import any_learner, as_fit, p
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier
 from pellucid.tree.decision_tree.decision_tree_proof import LARGEST_SEED
 from pellucid.tree.decision_tree.growth_rules import growth_rules
+from pellucid.tree.log_shares import log_shares
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.tree_reading import feature_importances, leaves
 
@@ -187,7 +188,7 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
 
     def predict_log_proba(self, X: Data) -> Array:
         """Return the logarithms of the probabilities."""
-        return np.log(self.predict_proba(X))
+        return log_shares(self.predict_proba(X))
 
     def staged_predict(self, X: Data) -> Iterator[Array]:
         """Yield the predictions after each round."""

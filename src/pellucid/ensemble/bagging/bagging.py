@@ -26,6 +26,7 @@ from pellucid.ensemble.bootstrap_samples import room_of, warn_of_few_draws
 from pellucid.ensemble.out_of_bag import judged, score_interval
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.tree_target import TreeTarget, class_target, number_target
+from pellucid.tree.log_shares import log_shares
 
 
 class Bagging(CertifiedEstimator):
@@ -279,8 +280,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     def predict_log_proba(self, X: Data, **metadata: Any) -> Array:
         """Return the logarithms of the mean probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self._mean_answers(X, "predict_log_proba", metadata))
+        return log_shares(self._mean_answers(X, "predict_log_proba", metadata))
 
     @available_if(_members_have("decision_function"))
     def decision_function(self, X: Data, **metadata: Any) -> Array:

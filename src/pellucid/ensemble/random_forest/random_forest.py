@@ -13,6 +13,7 @@ from pellucid.ensemble.random_forest.random_forest_base import RandomForest, spr
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.mean_answers import mean_answers
 from pellucid.tree.decision_tree.tree_data import TreeData
+from pellucid.tree.log_shares import log_shares
 
 
 class RandomForestClassifier(ClassifierMixin, RandomForest):
@@ -133,9 +134,7 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
 
     def predict_log_proba(self, X: Data) -> Array | list[Array]:
         """Return the logarithms of the mean shares."""
-        shares = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            return [np.log(part) for part in shares] if isinstance(shares, list) else np.log(shares)
+        return log_shares(self.predict_proba(X))
 
     def _named(self, found: OutOfBag, data: TreeData) -> dict[str, Any]:
         shares = found.answers[:, 0] if self._is_single(data) else found.answers.transpose(0, 2, 1)

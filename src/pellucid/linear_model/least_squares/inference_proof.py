@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigvalsh, svdvals
+from scipy.linalg import eigvalsh, qr, solve_triangular, svdvals
 
 from pellucid.core.certificate import Claim
 from pellucid.core.rounding import EPSILON
@@ -24,6 +24,12 @@ from pellucid.core.weights import mean_about_first
 
 MOST_FEATURES = 2000
 """Above this many features the covariance of the coefficients is not kept: it would outgrow the data."""
+
+SAFE_SQUARE = 1e10
+"""Condition of A'A, the square of that of A, up to which an inverse may be computed from it."""
+
+LEAST_INDEPENDENT = 1e-13
+"""Columns with a smaller ratio of singular values depend on each other as far as their digits tell."""
 
 STATEMENT = "difference from what data and coefficients imply, relative to its terms"
 
@@ -86,14 +92,14 @@ def inference_claims(
         "feature means": float(np.max(means, initial=0.0)),
         "degrees of freedom": freedom,
         "noise variance": _noise_error(fitted, rows, data, float(fitted.degrees_of_freedom_)),
-        "unit covariance": _covariance_error(fitted, rows, penalty, has_factor=has_factor),
     }
     # the trace of an inverse rounds most, and what hangs on it, a quantile of t, least
     bounds = {"noise variance": rows.unit, "degrees of freedom": max(1e-6, 100 * rows.unit)}
-    return [
+    claims = [
         Claim(name, STATEMENT, value, bounds.get(name, len(rows.mean) * rows.unit), "Fit again.")
         for name, value in values.items()
     ]
+    return [*claims, _covariance_claim(fitted, rows, penalty, has_factor=has_factor)]
 
 
 def spectrum_claims(fitted: Any, rows: CenteredRows) -> list[Claim]:
@@ -147,24 +153,58 @@ def _noise_error(fitted: Any, rows: CenteredRows, data: TrainingData, free: floa
     return float(np.max(error)) if np.isfinite(error).all() else np.inf
 
 
-def _covariance_error(fitted: Any, rows: CenteredRows, alpha: float, *, has_factor: bool) -> float:
-    """Return the largest entry of ``HCH - G``, in units in which ``H`` has a unit diagonal, relative to ``C``."""
+def _covariance_claim(fitted: Any, rows: CenteredRows, alpha: float, *, has_factor: bool) -> Claim:
     n, p = rows.A.shape
     wanted = has_factor and p <= min(n, MOST_FEATURES) and float(fitted.degrees_of_freedom_) > 0.0
     C = fitted.unit_covariance_
+    error, bound = 0.0, p * rows.unit
     if C is None or not wanted:
-        return np.inf if wanted or C is not None else 0.0
-    if C.shape != (p, p):
-        return np.inf
+        error = np.inf if wanted or C is not None else 0.0
+    elif C.shape != (p, p):
+        error = np.inf
+    else:
+        C = np.asarray(C, dtype=np.float64)
+        error, bound = _difference_of_covariances(C, rows, alpha) or (_error_in_equations(C, rows, alpha), bound)
+    return Claim("unit covariance", STATEMENT, error if np.isfinite(error) else np.inf, bound, "Fit again.")
+
+
+def _difference_of_covariances(C: Array, rows: CenteredRows, alpha: float) -> tuple[float, float] | None:
+    r"""Return the largest error of an entry of :math:`C`, relative to :math:`H^{-1}`, and what it may be.
+
+    With :math:`A = QR`, the rows of the penalty below those of the data, and :math:`Q_1` the part that belongs to the
+    data, :math:`C = WW'` for :math:`RW = Q_1'`, in which nothing cancels. None where columns depend on each other.
+    """
+    lengths = np.sqrt(np.sum(rows.A**2, axis=0) + alpha)
+    kept = np.flatnonzero(lengths > 0.0)
+    if alpha == 0.0 and np.any(rows.ranks < len(kept)):
+        return None
+    A, scale = rows.A[:, kept] / lengths[kept], lengths[kept]
+    Q, R = qr(np.vstack([A, np.diag(np.sqrt(alpha) / scale)]) if alpha else A, mode="economic", check_finite=False)
+    s = svdvals(R, check_finite=False)
+    if not len(kept) or s[-1] < LEAST_INDEPENDENT * s[0]:
+        return None
+    whole = solve_triangular(R, Q.T, check_finite=False) / scale[:, None]
+    W = whole[:, : len(A)]
+    right, deviations = np.zeros_like(C), np.ones(len(C))
+    right[np.ix_(kept, kept)] = W @ W.T
+    deviations[kept] = np.linalg.norm(whole, axis=1)  # the roots of the diagonal of the inverse of H
+    error = np.abs(C - right) / np.outer(deviations, deviations)
+    condition = float(s[0] / s[-1])
+    lost = min(condition**2, max(SAFE_SQUARE, condition))  # the inverse of A'A squares the condition where that is safe
+    return float(error.max()), len(C) * rows.unit + 10 * EPSILON * lost
+
+
+def _error_in_equations(C: Array, rows: CenteredRows, alpha: float) -> float:
+    """Return the largest entry of ``HCH - G``, in units in which ``H`` has a unit diagonal, relative to ``C``."""
     lengths = np.sqrt(np.sum(rows.A**2, axis=0) + alpha)
     scale = np.where(lengths > 0.0, lengths, 1.0)
     A = rows.A / scale
     G = A.T @ A
-    H, C = G + alpha * np.diag(1.0 / scale**2), np.asarray(C, dtype=np.float64) * np.outer(scale, scale)
+    H, C = G + alpha * np.diag(1.0 / scale**2), C * np.outer(scale, scale)
     size = max(1.0, float(np.abs(C).max(initial=0.0)))
     if alpha > 0.0:  # C comes of the inverse of H, and has its rounding
         size = max(size, 1.0 / max(float(eigvalsh(H).min()), EPSILON))
     error = float(np.abs(H @ C @ H - G).max(initial=0.0)) / size
     if alpha == 0.0:
         error = max(error, float(np.abs(C @ G @ C - C).max(initial=0.0)) / size**2)
-    return error if np.isfinite(error) else np.inf
+    return error

@@ -22,13 +22,15 @@ from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
 from pellucid.tree.decision_tree.mean_answers import mean_answers
 from pellucid.tree.decision_tree.tree_check import Bag, TreeCheck
 from pellucid.tree.decision_tree.tree_data import TreeData, rules_for_trees
+from pellucid.tree.log_shares import log_shares
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.pruning.cost_complexity import pruned, pruning_path
 from pellucid.tree.tree_reading import leaves
+from pellucid.tree.tree_size import TreeSize
 from pellucid.tree.tree_view import TreeView
 
 
-class DecisionTree(MultiOutputMixin, CertifiedEstimator):
+class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
     """What the classifier and the regressor share: growing, and the way of rows to their leaves."""
 
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"check_input": metadata_routing.UNUSED}
@@ -99,16 +101,6 @@ class DecisionTree(MultiOutputMixin, CertifiedEstimator):
         """How much the splits of each column lower the impurity, as parts of 1."""
         check_is_fitted(self)
         return self.tree_.compute_feature_importances()
-
-    def get_depth(self) -> int:
-        """Return the number of splits on the longest way."""
-        check_is_fitted(self)
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
 
     def apply(self, X: Data, check_input: bool = True) -> Array:
         """Return the leaf of each row, as the number of its node."""
@@ -269,9 +261,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
     def predict_log_proba(self, X: Data) -> Array | list[Array]:
         """Return the logarithms of the shares."""
-        shares = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            return [np.log(part) for part in shares] if isinstance(shares, list) else np.log(shares)
+        return log_shares(self.predict_proba(X))
 
     def _labels(self, data: TreeData) -> dict[str, Any]:
         return label_attributes(data)

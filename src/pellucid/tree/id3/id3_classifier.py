@@ -17,9 +17,11 @@ from pellucid.tree.id3.id3_columns import coded_columns, numeric_columns
 from pellucid.tree.id3.id3_proof import spot_check_id3
 from pellucid.tree.id3.id3_solvers import Growth, grow_id3
 from pellucid.tree.id3.id3_tree import MultiwayTree
+from pellucid.tree.log_shares import log_shares
+from pellucid.tree.tree_size import TreeSize
 
 
-class ID3Classifier(ClassifierMixin, CertifiedEstimator):
+class ID3Classifier(TreeSize, ClassifierMixin, CertifiedEstimator):
     r"""A decision tree whose questions have one answer for each category of a column.
 
     .. math:: j^* = \arg\max_j\ I(S) - \sum_v \frac{|S_v|}{|S|} I(S_v),\qquad S_v = \{x \in S : x_j = v\}
@@ -119,24 +121,13 @@ class ID3Classifier(ClassifierMixin, CertifiedEstimator):
 
     def predict_log_proba(self, X: Data) -> Array:
         """Return the logarithm of ``predict_proba``."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+        return log_shares(self.predict_proba(X))
 
     def apply(self, X: Data) -> Array:
         """Return the node where each row stops."""
         check_is_fitted(self)
         rows = coded_columns(validate_data(self, X, reset=False, dtype=None), self.categories_)
         return self.tree_.stops_of(rows.codes, rows.values, rows.is_numeric)
-
-    def get_depth(self) -> int:
-        """Return the most questions on a path."""
-        check_is_fitted(self)
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves, branches without training rows among them."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

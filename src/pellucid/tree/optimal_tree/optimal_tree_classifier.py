@@ -14,16 +14,18 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.training_data import FLOATS
 from pellucid.core.types import Array, Data
+from pellucid.tree.log_shares import log_shares
 from pellucid.tree.optimal_tree.optimal_tree_columns import binned_columns, category_mask
 from pellucid.tree.optimal_tree.optimal_tree_packing import packed_splits
 from pellucid.tree.optimal_tree.optimal_tree_proof import spot_check_optimal_tree
 from pellucid.tree.optimal_tree.optimal_tree_solvers import TreeSearch
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.tree_reading import leaves
+from pellucid.tree.tree_size import TreeSize
 from pellucid.tree.tree_view import TreeView
 
 
-class OptimalTreeClassifier(ClassifierMixin, CertifiedEstimator):
+class OptimalTreeClassifier(TreeSize, ClassifierMixin, CertifiedEstimator):
     r"""The decision tree of at most some depth that makes the fewest errors on its training rows.
 
     .. math:: \min_{\text{depth}(T) \le d}\ \frac{1}{\sum_i w_i} \sum_i w_i [T(x_i) \ne y_i] + \alpha\,\text{leaves}(T)
@@ -143,19 +145,10 @@ class OptimalTreeClassifier(ClassifierMixin, CertifiedEstimator):
 
     def predict_log_proba(self, X: Data) -> Array:
         """Return the logarithm of ``predict_proba``."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+        return log_shares(self.predict_proba(X))
 
     def apply(self, X: Data) -> Array:
         """Return the leaf of each row."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
         return leaves(self.trees_, X)[:, 0].astype(np.intp)
-
-    def get_depth(self) -> int:
-        """Return the most splits on a path."""
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        return self.tree_.n_leaves

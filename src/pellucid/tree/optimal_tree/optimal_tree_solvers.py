@@ -45,7 +45,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Found:
+class BestTree:
     """The best tree found for some rows, its cost, and a proved lower bound of all costs."""
 
     cost: float
@@ -67,7 +67,7 @@ class TreeSearch:
     trace: Trace = field(default_factory=Trace)
     n_evaluated: int = 0
     _reported: float = math.inf
-    _known: dict[tuple[int, bytes], Found] = field(default_factory=dict)
+    _known: dict[tuple[int, bytes], BestTree] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         from pellucid.tree.optimal_tree.optimal_tree_kernels import (
@@ -91,7 +91,7 @@ class TreeSearch:
         is_whole = self.penalty == 0.0 and bool(np.all(self.weight == np.floor(self.weight)))
         self.least_gain = 1.0 - 2 * self.slack if is_whole else self.slack  # costs are whole numbers then
 
-    def best_tree(self, max_depth: int) -> Found:
+    def best_tree(self, max_depth: int) -> BestTree:
         """Return the best tree on all rows."""
         rows = np.arange(len(self.y), dtype=np.int32)
         return self.solve(rows, max_depth, math.inf, is_root=True)
@@ -100,7 +100,7 @@ class TreeSearch:
         """Return whether the time is up."""
         return self.budget.seconds_left() <= 0.0
 
-    def solve(self, rows: Array, depth: int, enough: float, *, is_root: bool = False) -> Found:
+    def solve(self, rows: Array, depth: int, enough: float, *, is_root: bool = False) -> BestTree:
         """Return the best tree; the search may end once all costs are proved to be at least ``enough``."""
         leaf = self._leaf(rows)
         if depth == 0 or leaf.cost <= self.penalty + self.slack:  # no error to save
@@ -118,17 +118,17 @@ class TreeSearch:
             self._known[key] = found
         return found
 
-    def _leaf(self, rows: Array) -> Found:
+    def _leaf(self, rows: Array) -> BestTree:
         counts = np.bincount(self.y[rows], self.weight[rows], self.n_classes)
         cost = float(counts.sum() - counts.max()) + self.penalty
-        return Found(cost, cost, None)
+        return BestTree(cost, cost, None)
 
-    def _one_split(self, rows: Array, leaf: Found) -> Found:
+    def _one_split(self, rows: Array, leaf: BestTree) -> BestTree:
         error, column, cut = self._best_split(self.columns.codes, rows, self.y, self.weight, *self._described)
         cost = float(error) + 2 * self.penalty
-        return Found(cost, cost, Split(column, cut)) if cost < leaf.cost - self.slack else leaf
+        return BestTree(cost, cost, Split(column, cut)) if cost < leaf.cost - self.slack else leaf
 
-    def _two_levels(self, rows: Array, leaf: Found) -> Found:
+    def _two_levels(self, rows: Array, leaf: BestTree) -> BestTree:
         left, right = self._sides(rows)
         place = int(np.argmin(left + right))
         cost = float(left[place] + right[place])
@@ -138,7 +138,7 @@ class TreeSearch:
         cut = place - int(self._starts[column])
         halves = self._halves(rows, column, cut)
         sides = [self._one_split(half, self._leaf(half)) for half in halves]
-        return Found(cost, cost, Split(column, cut, sides[0].tree, sides[1].tree))
+        return BestTree(cost, cost, Split(column, cut, sides[0].tree, sides[1].tree))
 
     def _sides(self, rows: Array) -> tuple[Array, Array]:
         """Return for every split the cost of its sides, with one more split on each; infinity where one is empty."""
@@ -154,7 +154,7 @@ class TreeSearch:
         inside = self.columns.inside(rows, column, cut)
         return rows[inside], rows[~inside]
 
-    def _search(self, rows: Array, depth: int, enough: float, leaf: Found, *, is_root: bool) -> Found:
+    def _search(self, rows: Array, depth: int, enough: float, leaf: BestTree, *, is_root: bool) -> BestTree:
         """Return the best tree with a search over its first split."""
         shallow = self.solve(rows, depth - 1, enough)  # a tree to start from, and a bound for sides of that depth
         best = shallow if shallow.cost < leaf.cost - self.slack else leaf
@@ -168,24 +168,26 @@ class TreeSearch:
             evaluated = min(evaluated, left.lower + right.lower)  # below its cost where the time ended first
             if left.cost + right.cost < best.cost - self.slack:
                 tree = Split(interval.column, interval.cuts[place], left.tree, right.tree)
-                best = Found(left.cost + right.cost, 0.0, tree)
+                best = BestTree(left.cost + right.cost, 0.0, tree)
             waiting.divide(interval, place, left.lower, right.lower)
             if is_root:
                 self._report(n_evaluated, best, min(evaluated, waiting.least()))
         lower = min(evaluated, waiting.least())
         is_proved = lower >= best.cost - self.least_gain - self.slack
-        return Found(best.cost, best.cost if is_proved else max(lower, self.penalty), best.tree)
+        return BestTree(best.cost, best.cost if is_proved else max(lower, self.penalty), best.tree)
 
-    def _evaluate(self, rows: Array, depth: int, interval: Interval, place: int, goal: float) -> tuple[Found, Found]:
+    def _evaluate(
+        self, rows: Array, depth: int, interval: Interval, place: int, goal: float
+    ) -> tuple[BestTree, BestTree]:
         """Return the best trees on both sides of a split, the second only if the first leaves room below the goal."""
         halves = self._halves(rows, interval.column, interval.cuts[place])
         least_right = float(interval.bounds()[1][place])
         left = self.solve(halves[0], depth - 1, goal - least_right)
         if left.lower + least_right >= goal:
-            return left, Found(math.inf, least_right, None)
+            return left, BestTree(math.inf, least_right, None)
         return left, self.solve(halves[1], depth - 1, goal - left.lower)
 
-    def _report(self, n_evaluated: int, best: Found, lower: float) -> None:
+    def _report(self, n_evaluated: int, best: BestTree, lower: float) -> None:
         lower = min(lower, best.cost)
         if best.cost < self._reported or n_evaluated % REPORT_EVERY == 0:
             self._reported = best.cost

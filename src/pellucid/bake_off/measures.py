@@ -35,7 +35,7 @@ OF_CLUSTERS = frozenset(
 WORSE_IF_LARGER = "neg_"
 """So begin the names of errors among scikit-learn's scores; all others are at best 1."""
 JACKKNIFE_PARTS = 10
-N_THRESHOLDS = 200
+N_THRESHOLDS = 100
 MOST_AUC_CLASSES = 30
 """Each has a curve of its own, which takes time."""
 

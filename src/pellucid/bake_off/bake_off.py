@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from pellucid.bake_off.blending import best_blend
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
-from pellucid.bake_off.comparison import NO_TIME, Stage, Untried, compare
+from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, report_seconds
 from pellucid.bake_off.contestants import contestants_for
 from pellucid.bake_off.explanation import as_text, tell_changes, typical_row
 from pellucid.bake_off.final_fit import plan_final_fit
@@ -319,6 +320,8 @@ def _compare(
     splits = ValidationSplits(table.columns, X, y, parts, is_classification, plan.seed, table.measure, weights)
     scores, untried = compare(contestants, splits, budget, listen)
     untried += [Untried(*one) for one in left_out]
+    if not (plan.options.simple or plan.one_standard_error or budget.interrupted):
+        scores = [*scores, *_blend(scores, table, budget)]
     if best_of(scores) is not None:
         return sorted(scores, key=lambda score: score.mean), untried
     if budget.interrupted:
@@ -329,6 +332,16 @@ def _compare(
         )
     reasons = "; ".join(f"{one.name}: {one.reason}" for one in untried)
     raise TableError(f"table must suit one method, but none could be fitted ({reasons}).")
+
+
+def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -> list[MethodScore]:
+    """Return the score of a blend of the best methods, if it is clearly better and there is time to fit it."""
+    found = best_blend(scores, table.columns)
+    if found is None:
+        return []
+    n_learning = len(table.vault.learning[1])
+    needed = report_seconds(n_learning) + REFITS * found.pace.seconds_for(n_learning)
+    return [found] if needed <= budget.seconds_left() else []
 
 
 def _splits(table: VaultedTable, recipe: Recipe) -> list[Split]:

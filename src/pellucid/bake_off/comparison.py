@@ -24,7 +24,7 @@ from pellucid.core.threads import run_blocks
 from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.understanding import Columns
 
-REFITS = 2.6
+REFITS = 2.8
 """Fits of a fold's size that come after the choice: one on all learning rows, one on all rows."""
 REPORT_SECONDS, REPORT_SECONDS_PER_ROW = 3.0, 6e-6
 """Set aside for what is drawn and written at the end."""
@@ -32,8 +32,8 @@ HEAT_SHARE = 0.5
 """Part of the time that heats may take."""
 PATIENCE = 2.0
 """A method may take this many times its share of a heat: some others take less."""
-MOST_SHARED_SECONDS = 0.5
-"""A fit that takes longer has the threads for itself; of quicker ones several are done at a time."""
+MOST_SHARED_SECONDS, QUICK_SECONDS, MOST_SHARED_NUMBERS = 5.0, 0.5, 60_000
+"""Fits to small tables have no use for several threads, so several splits are done at a time, if they are not slow."""
 NO_TIME = "no time left"
 CUT_SHORT = {"time": NO_TIME, "interruption": "interrupted"}
 LATE = tuple(CUT_SHORT.values())
@@ -208,7 +208,8 @@ class _Comparison:
 
         if not self._affords(len(others), outcomes[0].seconds, reserve):
             return NO_TIME
-        if outcomes[0].seconds <= MOST_SHARED_SECONDS:
+        is_small = self.splits.n_training * self.splits.X.shape[1] <= MOST_SHARED_NUMBERS
+        if outcomes[0].seconds <= (MOST_SHARED_SECONDS if is_small else QUICK_SECONDS):
             outcomes += run_blocks(measure, others)
             self.done += len(others)
         else:
@@ -257,6 +258,7 @@ class _Comparison:
             fit_seconds=float(np.mean([outcome.fit_seconds for outcome in outcomes])),
             predict_seconds=float(np.mean([outcome.predict_seconds for outcome in outcomes])),
             held_out=HeldOut.joined([outcome.held_out for outcome in outcomes]),
+            by_split=tuple(outcome.held_out for outcome in outcomes),
         )
 
     def _measure(self, contestant: Contestant, fold: Fold) -> _Outcome:

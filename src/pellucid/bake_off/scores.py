@@ -37,6 +37,8 @@ class MethodScore:
     """Of one split, on average, the preparation of the columns aside."""
     held_out: HeldOut | None = None
     """What it said about rows that it had not learned from, of all splits."""
+    by_split: tuple[HeldOut, ...] = ()
+    """The same, split by split."""
 
     @property
     def name(self) -> str:

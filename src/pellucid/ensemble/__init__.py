@@ -3,6 +3,7 @@
 from pellucid.core.public_names import name_finder
 from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.ensemble.bagging.bagging import BaggingClassifier, BaggingRegressor
+from pellucid.ensemble.blend.blend import BlendClassifier, BlendRegressor
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
 from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier, RandomForestRegressor
@@ -11,6 +12,8 @@ __all__ = [
     "AdaBoostClassifier",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BlendClassifier",
+    "BlendRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
     "RandomForestClassifier",

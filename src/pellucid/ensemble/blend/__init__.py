@@ -1,0 +1,1 @@
+"""Blends: the weighted mean of several methods."""

@@ -1,0 +1,99 @@
+"""Method cards of blends."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
+
+from pellucid.core.cards import MethodCard, card_of
+from pellucid.core.estimator import CertifiedEstimator
+from pellucid.core.fit_parameters import parameter_texts
+from pellucid.core.training_data import CLASSES, NUMBERS, InputRules, TrainingData
+from pellucid.core.verification import verify
+from pellucid.ensemble.blend.blend import Blend, BlendClassifier, BlendRegressor
+from pellucid.ensemble.blend.blend_proof import prove_blend
+from pellucid.files.nesting import Model
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Kind, Nothing
+from pellucid.kinds.usual import LABELS, NONNEGATIVE
+
+MOST_ROWS = 500
+"""Rows that the members and the blend are asked about."""
+
+
+def _check_members(blend: Any) -> None:
+    members = blend._members()
+    suits = is_classifier if isinstance(blend, BlendClassifier) else is_regressor
+    for member in members:
+        if not (isinstance(member, CertifiedEstimator) and suits(member)):
+            raise ValueError(f"estimators must be of pellucid and of the same task, got {type(member).__name__}.")
+        if is_classifier(member) and not hasattr(member, "predict_proba"):
+            raise ValueError(f"estimators must have probabilities, got {type(member).__name__}.")
+    if not members:
+        raise ValueError("estimators must be at least one, got none.")
+    if blend.weights is not None and (len(blend.weights) != len(members) or not sum(blend.weights) > 0):
+        raise ValueError(f"weights must be one for each of {len(members)} members, not all 0, got {blend.weights}.")
+
+
+def _rules(target: str) -> Any:
+    def rules(blend: Any) -> InputRules:
+        return InputRules(target, missing=all(get_tags(one).input_tags.allow_nan for one in blend._members()))
+
+    return rules
+
+
+def _found_in(model: Blend, data: TrainingData) -> dict[str, Any]:
+    """Return what the members' own proofs find, and what members and blend say about some rows."""
+    asked, X = model._members(), data.X
+    n = X.shape[0]
+    rows = X if n <= MOST_ROWS else X[np.sort(np.random.default_rng(n).choice(n, MOST_ROWS, replace=False))]
+    are_right, reasons = [], []
+    for wanted, member in zip(asked, model.estimators_, strict=False):
+        reason = _fault(wanted, member, data)
+        are_right.append(not reason)
+        reasons += [reason] if reason else []
+    return {
+        "n_members": len(asked),
+        "are_right": are_right,
+        "reasons": reasons,
+        "member_answers": [model._answers(member, rows) for member in model.estimators_],
+        "blend_answers": model._mean_answers(rows) if len(model.weights_) == len(model.estimators_) else rows[:, 0],
+    }
+
+
+def _fault(wanted: Any, member: Any, data: TrainingData) -> str:
+    """Return what is wrong with a member; nothing if it is as asked for and its proof holds."""
+    name = type(member).__name__
+    if type(member) is not type(wanted):
+        return f"{name} instead of {type(wanted).__name__}"
+    parameters = card_of(type(wanted)).parameters
+    if parameter_texts(member, parameters) != parameter_texts(wanted, parameters):
+        return f"{name} with other parameters"
+    X, y, weight = data.given
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the claim says it
+        failed = verify(member, X, y, sample_weight=weight).failed
+    return f"{name}: {', '.join(claim.name for claim in failed)}" if failed else ""
+
+
+PARAMETERS: dict[str, Kind] = {"estimators": Nothing() | Items(Model()), "weights": Nothing() | Items(NONNEGATIVE)}
+FITTED: dict[str, Any] = {"estimators_": Items(Model()), "weights_": Numbers((None,), ("float64",))}
+SHARED: dict[str, Any] = {
+    "topics": ("TRE-6",),
+    "prove": prove_blend,
+    "parameters": PARAMETERS,
+    "check": _check_members,
+    "asks": _found_in,
+    "variants": ({"weights": [3.0, 1.0]},),
+    "tests": ("test_blend",),
+}
+
+CARDS = (
+    MethodCard(BlendClassifier, **SHARED, input=_rules(CLASSES), attributes={**FITTED, "classes_": LABELS}),
+    MethodCard(BlendRegressor, **SHARED, input=_rules(NUMBERS), attributes=FITTED),
+)

@@ -267,6 +267,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
             *warned,
         ),
         learned=learned_something,
+        n_fitted=len(table.X) if final.on_all_rows and not table.has_own_test else final.n_rows,
         flexibility=more_flexible(curve, chosen, scores),
         interrupted=budget.interrupted,
         seconds=time.monotonic() - start,

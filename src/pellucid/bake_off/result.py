@@ -66,6 +66,8 @@ class BakeOffResult:
     seconds: float
     learned: Learned | None = None
     """Whether the predictions on the rows kept aside are better than chance."""
+    n_fitted: int | None = None
+    """Rows that the saved model learned from; None if nobody said."""
     flexibility: str = ""
     """What the other methods say about one that underfits."""
 

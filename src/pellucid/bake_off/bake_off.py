@@ -70,6 +70,8 @@ RECIPES: dict[str, Callable[[int, int], Recipe]] = {
 CURVE_FOLDS = 3
 CURVE_COST = 5.0
 """A learning curve costs about this many folds of the comparison."""
+GRACE = 0.06
+"""Share of the time by which the fit to every row may be late: without it nobody could verify the model."""
 MOST_EFFECTS = 6
 """Of the most important columns, curves are drawn."""
 END_SECONDS, END_SECONDS_PER_ROW = 1.5, 2e-6
@@ -220,7 +222,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the final fit")
-    final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left())
+    final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left(), GRACE * budget.seconds)
     rows = _some_rows(len(learning[1]), final.n_rows, plan.seed)
     learned, warned = _fit(final.score, table, *learning, table.learning_facts, rows)
     model = learned

@@ -65,6 +65,19 @@ def test_what_the_comparison_knows_and_the_vault_does_not_is_unconfirmed():
     assert "More rows would tell" in found.sentence
 
 
+def test_a_lead_in_the_comparison_counts_less_among_many_methods():
+    rng = np.random.default_rng(0)
+    actual = rng.standard_normal(30)
+    measure = measure_for(None, actual, is_classification=False, weighted=False)
+    chosen, usual = score([0.5, 0.6, 0.5]), score([1.0, 1.01, 0.99], is_baseline=True)
+    baseline = baseline_answers(actual, None, measure, 30)
+    alone, among = (
+        has_learned(actual, baseline, baseline, measure, RowFacts(), chosen, [chosen, usual, *others]).p_comparison
+        for others in ([], [score([1.0, 1.0, 1.0])] * 4)
+    )
+    assert among == pytest.approx(5 * alone)
+
+
 def test_a_few_rows_prove_nothing_either_way():
     assert asked(np.arange(4.0), np.array([0.0, 2.0, 1.0, 3.0])).state == UNCONFIRMED
 

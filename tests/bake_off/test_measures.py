@@ -61,7 +61,7 @@ def test_what_is_shown_of_a_score_is_the_score_and_of_an_error_the_error():
     y, _, _ = said()
     assert measure("roc_auc", y).shown(0.2) == 0.8
     assert measure("neg_log_loss", y).shown(0.2) == 0.2
-    assert measure("roc_auc", y).title == "Roc auc"
+    assert measure("roc_auc", y).title == "ROC AUC"
 
 
 def test_costs_decide_by_the_least_expected_one():

@@ -7,8 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pellucid.bake_off.comparison import Untried
 from pellucid.bake_off.learned import LEARNED, NOTHING, Learned
 from pellucid.bake_off.measures import Measure
+from pellucid.bake_off.options import Options
+from pellucid.bake_off.result import Plan
 from pellucid.bake_off.tree_story import ExampleRow, Reason, TreeStory
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.neighbors import KNeighborsClassifier
@@ -156,6 +159,25 @@ def test_explained_rows_say_which_they_are():
     story = TreeStory(examples=(ExampleRow("5", "6", reasons=reasons, title="worst"),), event="the prediction")
     said = words_of(page_of(result(story=story)))
     assert "the worst row Predicted 5 , it was 6" in said
+
+
+def test_methods_left_out_are_named_by_reason():
+    left_out = (Untried("lasso", "you said so"), Untried("ridge", "no time left"), Untried("tree", "you said so"))
+    assert "Not in the table: lasso; tree (you said so); ridge (no time left)." in words_of(
+        page_of(result(untried=left_out))
+    )
+
+
+def test_rows_of_a_test_table_are_called_so():
+    plan = Plan("cv", 5, 0, False, Options(test=table()))
+    said = words_of(page_of(result(plan=plan, n_fitted=150)))
+    assert "30 of your own test table looked at once." in said
+    assert "The saved model is the one that was judged: it learned from 150 rows." in said
+
+
+def test_a_row_that_no_column_changes_says_so():
+    story = TreeStory(examples=(ExampleRow("5", "6", reasons=(Reason("age", "41", 0.0),)),), event="the prediction")
+    assert "No column by itself changes the answer." in page_of(result(story=story))
 
 
 def test_the_command_and_the_versions_are_there():

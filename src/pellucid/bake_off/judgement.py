@@ -26,7 +26,7 @@ N_BINS = 10
 MOST_CLASSES = 10
 """A matrix of more classes than this is no longer read."""
 MOST_MISTAKES = 12
-FEWEST_DRAWS, MOST_DRAWS, MOST_DRAWN_ROWS = 100, 1000, 2e6
+FEWEST_DRAWS, MOST_DRAWS, MOST_DRAWN_ROWS = 100, 400, 2e6
 """Of rows, for the interval of a measure that has none of its own."""
 MOST_LISTED = 40
 

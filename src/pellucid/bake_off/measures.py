@@ -34,8 +34,9 @@ OF_CLUSTERS = frozenset(
 """Scores that scikit-learn names beside the others, but that compare two groupings of rows."""
 WORSE_IF_LARGER = "neg_"
 """So begin the names of errors among scikit-learn's scores; all others are at best 1."""
+SHORT_FOR = {"roc": "ROC", "auc": "AUC", "ovr": "OvR", "ovo": "OvO", "r2": "R²", "d2": "D²", "f1": "F1"}
 JACKKNIFE_PARTS = 10
-N_THRESHOLDS = 200
+N_THRESHOLDS = 100
 MOST_AUC_CLASSES = 30
 """Each has a curve of its own, which takes time."""
 
@@ -123,7 +124,8 @@ class Measure:
         """The head of its column."""
         if self.is_default:
             return "Right" if self.is_share else "Error"
-        name = self.name.removeprefix(WORSE_IF_LARGER).replace("_", " ")
+        words = self.name.removeprefix(WORSE_IF_LARGER).split("_")
+        name = " ".join(SHORT_FOR.get(word, word) for word in words)
         return name[:1].upper() + name[1:]
 
     def shown(self, error: float) -> float:

@@ -66,13 +66,16 @@ class BakeOffResult:
     seconds: float
     learned: Learned | None = None
     """Whether the predictions on the rows kept aside are better than chance."""
+    n_fitted: int | None = None
+    """Rows that the saved model learned from; None if nobody said."""
     flexibility: str = ""
     """What the other methods say about one that underfits."""
 
     @property
     def certificate(self) -> Certificate:
         """What the fit of the model proved about itself."""
-        certificate: Certificate = self.model[-1].certificate_
+        nothing = Certificate("none", reason=f"{type(self.model[-1]).__name__} is no estimator of pellucid.")
+        certificate: Certificate = getattr(self.model[-1], "certificate_", nothing)
         return certificate
 
     @property

@@ -64,7 +64,7 @@ def best_so_far(stage: Stage) -> str:
         return ""
     error, measure = stage.best.mean, stage.best.measure
     if measure is not None and not measure.is_default:
-        score = f"{measure.title.lower()} {measure.shown(error):.4g}"
+        score = f"{measure.title} {measure.shown(error):.4g}"
     else:
         score = f"{100 * (1 - error):.1f} % right" if stage.best.is_classification else f"error {error:.4g}"
     return f"best: {stage.best.name}, {score}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve, eigh, lapack
 
 from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import shared_blas
@@ -71,14 +71,14 @@ def scaled_cholesky(H: Array) -> Callable[[Array], Array]:
     >>> scaled_cholesky(np.diag([4.0, 1e20]))(np.array([2.0, 1e20]))
     array([0.5, 1. ])
     """
+    if not len(H):
+        return np.zeros_like
     scale = 1.0 / np.sqrt(np.diagonal(H))
     unit = H * np.outer(scale, scale)
     for damping in DAMPING:
         np.fill_diagonal(unit, 1.0 + damping)
-        try:
-            with shared_blas(len(unit) ** 3 / 3):
-                factor = cho_factor(unit, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            continue
-        return lambda g: np.asarray(scale * cho_solve(factor, scale * g, check_finite=False))
+        with shared_blas(len(unit) ** 3 / 3):
+            factor, failed = lapack.dpotrf(unit, lower=True)
+        if not failed:
+            return lambda g: np.asarray(scale * lapack.dpotrs(factor, scale * g, lower=True)[0])
     raise np.linalg.LinAlgError("The matrix is not positive definite.")

@@ -68,7 +68,7 @@ def _leaderboard(result: BakeOffResult) -> list[str]:
         f"| {score.name}{' (chosen)' if score is result.chosen else ''} | {format_measure(score.mean, measure)} |"
         for score in result.scores
     ]
-    return [f"| method | {measure.title.lower()} in the comparison |", "|---|---|", *rows, "", result.reason]
+    return [f"| method | {measure.title} in the comparison |", "|---|---|", *rows, "", result.reason]
 
 
 def _data(result: BakeOffResult, origin: Origin) -> list[str]:

@@ -111,6 +111,8 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         grade_meaning=GRADES[result.certificate.grade],
         meaning=meaning_of(result.certificate, result.model[-1]),
         alarm=alarm,
+        untried=_by_reason(result),
+        has_own_test=result.plan.options.test is not None,
         is_linear=hasattr(result.model[-1], "coef_"),
         cautions=[caution for caution in result.cautions if caution != alarm],
         measure=measure,
@@ -175,13 +177,21 @@ def _number_parts(result: BakeOffResult) -> dict[str, Any]:
     }
 
 
+def _by_reason(result: BakeOffResult) -> dict[str, list[str]]:
+    """Return the methods that are not in the table by the reason why."""
+    found: dict[str, list[str]] = {}
+    for one in result.untried:
+        found.setdefault(one.reason, []).append(one.name)
+    return found
+
+
 def _curve_figure(result: BakeOffResult) -> str:
     if not isinstance(result.curve, ErrorCurve):
         return ""
     if result.measure.is_default:
         error = "share of mistakes" if result.target.is_classification else f"error of {result.target.name}"
     else:
-        error = f"1 \N{MINUS SIGN} {result.measure.title.lower()}" if result.measure.is_score else result.measure.title
+        error = f"1 \N{MINUS SIGN} {result.measure.title}" if result.measure.is_score else result.measure.title
     return figures.learning_curve(result.curve, error)
 
 
@@ -212,7 +222,7 @@ def importance_bars(importances: Sequence[Importance] | str) -> list[Bar]:
 def reason_bars(reasons: Sequence[Reason]) -> list[Bar]:
     """Return what columns add to a prediction as bars, with their values as notes."""
     largest = max((abs(reason.added) for reason in reasons), default=0.0) or 1.0
-    return [Bar(one.column, one.added, 100.0 * abs(one.added) / largest, one.value) for one in reasons]
+    return [Bar(one.column, one.added, 100.0 * abs(one.added) / largest, one.value) for one in reasons if one.added]
 
 
 def breakable(name: str) -> Markup:

@@ -24,6 +24,9 @@ from pellucid.svm.svm_kernels import (
 BLOCK_BYTES = 1 << 20
 """Size of a block of weighted rows: about one core's second-level cache."""
 
+SMALL = 20_000
+"""Numbers up to which rows are written out with their constant column."""
+
 WORTH_THREADS = 1 << 19
 """Entries from which a product gains from several threads."""
 
@@ -44,8 +47,15 @@ class AugmentedRows:
             return {"coef_": U.copy(), "intercept_": 0.0}
         return {"coef_": np.ascontiguousarray(U[:, :-1]), "intercept_": self.constant * U[:, -1]}
 
+    @cached_property
+    def _small(self) -> Array | None:
+        """``A`` written out where it is so small that calls cost more than sums, None elsewhere."""
+        return self.written_out() if not self.is_sparse and self.X.size <= SMALL else None
+
     def scores(self, u: Array) -> Array:
         """Return ``A u``."""
+        if self._small is not None:
+            return self._small @ u
         offset = self.constant * u[-1] if self.constant else 0.0
         if self.is_sparse:
             scores = np.empty(self.n)
@@ -55,6 +65,8 @@ class AugmentedRows:
 
     def pull(self, r: Array) -> Array:
         """Return ``A' r``."""
+        if self._small is not None:
+            return r @ self._small
         if self.is_sparse:
             pulled = self._added(self.p, lambda part, out: csr_pull_pass(*self._rows(part), r[part], out))
         else:
@@ -85,6 +97,9 @@ class AugmentedRows:
 
     def gram(self, h: Array) -> Array:
         """Return ``A' diag(h) A`` for weights of at least 0; rows of weight 0 cost nothing."""
+        if self._small is not None:
+            weighted = np.sqrt(h)[:, None] * self._small
+            return weighted.T @ weighted
         G = np.zeros((self.width, self.width))
         work = self._sparse_gram if self.is_sparse else self._dense_gram
         grams, borders = zip(*self._in_parts(lambda part: work(part, h)), strict=True)

@@ -97,16 +97,22 @@ class BoostedTrees(CertifiedEstimator):
         """
         earlier = self._earlier()
         data = self._check(X, y, sample_weight)
-        target = self._target(data)
         given = self._given_rows(X_val, y_val, sample_weight_val)
+        fit = self._boosted(data, given, earlier)  # bins and histograms are gone before the proof
+        return self._adopt(replace(fit, certificate=self._spot_check(fit, data)), data)
+
+    def _boosted(self, data: TrainingData, given: Rows | None, earlier: dict[str, Any] | None) -> Fit:
+        """Return what boosting finds."""
+        target = self._target(data)
         seeds = earlier["random_seeds_"] if earlier else draw_seeds(self.random_state)
         rows, held_out, source = self._parted(Rows(data.X, target, self._weights(data)), given, int(seeds[0]))
         problem = self._problem(rows, held_out, seeds)
         known = {"held_out_": source, "random_seeds_": seeds, "bin_thresholds_": problem.edges}
-        watch = self._watch(X, y, attributes=lambda found: self._attributes(found, known), max_iter=self.max_iter)
+        watch = self._watch(
+            *data.given[:2], attributes=lambda found: self._attributes(found, known), max_iter=self.max_iter
+        )
         found = boost(replace(problem, watch=watch), self._taken_up(earlier, rows))
-        fit = Fit(self._attributes(found, known), found.trace)
-        return self._adopt(replace(fit, certificate=self._spot_check(fit, data)), data)
+        return Fit(self._attributes(found, known), found.trace)
 
     @abstractmethod
     def _target(self, data: TrainingData) -> Array:

@@ -9,8 +9,8 @@ from pellucid.bake_off.learned import NOTHING, UNCONFIRMED
 from pellucid.core.certificate import GRADES, Certificate
 
 MEANINGS = {
-    "Blend": "what is proved of each member holds, and the answer is their weighted mean; that the weights are good was "
-    "seen on rows held out, not proved",
+    "Blend": "what is proved of each member holds, and the answer is their weighted mean; that the weights are good "
+    "was seen on rows held out, not proved",
     "KNeighbors": "the rows were stored as they are, and the search finds the nearest ones; nothing is learned beyond "
     "that, so it says nothing about how good their answers are",
     "HistGradientBoosting": "each question of each tree was the best at its place, given all before it; that is no "

@@ -26,12 +26,13 @@ def scored(name, misses):
     return MethodScore(method(name), errors, None, 3, Pace(100, 1.0), 0.1, measure=Measure(RMSE, None), by_split=splits)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e6, 1e-6])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_weights_are_the_best_on_the_simplex(seed):
+def test_the_weights_are_the_best_on_the_simplex_in_any_unit(seed, unit):
     rng = np.random.default_rng(seed)
     truth = rng.standard_normal((60, 1))
     split = Said(truth + rng.standard_normal((4, 60, 1)) * np.array([0.5, 1.0, 1.5, 0.6])[:, None, None], truth)
-    weights = simplex_weights([split])
+    weights = simplex_weights([Said(unit * split.members, unit * truth)])
     misses = (split.members - truth)[:, :, 0]
 
     def error(w):

@@ -107,6 +107,13 @@ def test_one_standard_error_prefers_fewer_coefficients_and_counts_none_as_many()
     assert "few is within one standard error of it" in why(FEW, [EXACT, FEW])
 
 
+def test_a_fit_to_every_row_may_be_a_little_late():
+    chosen = MethodScore(LINE, np.array([1.0]), None, 0, Pace(1000, 1.0), 0.1)  # 2.8 seconds for both fits
+    left = report_seconds(1000) + 2.0
+    assert not plan_final_fit(chosen, 1000, left).on_all_rows
+    assert plan_final_fit(chosen, 1000, left, grace=1.0).on_all_rows
+
+
 def test_a_line_is_found_exactly_and_the_mean_is_off_by_its_spread():
     (mean, line), untried, _ = compared([LINE, MEAN], rows())
     assert untried == []

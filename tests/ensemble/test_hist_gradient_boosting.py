@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -369,3 +370,37 @@ def test_refuses_what_it_cannot_do():
         HistGradientBoostingRegressor(interaction_cst=[[0, 7]]).fit(X, y)
     with pytest.raises(ValueError, match="cardinality <= 3 but actually has a cardinality of 6"):
         HistGradientBoostingRegressor(max_bins=3, categorical_features=[0]).fit(X, y)
+
+
+def test_a_tree_whose_splits_stand_in_another_order_is_found():
+    X, y = regression(0, 400)
+    model = HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=8).fit(X, y)
+    trees = model.trees_
+    left, right = trees.children_left.copy(), trees.children_right.copy()
+    inner = np.flatnonzero(left >= 0)
+    inner = inner[np.argsort(left[inner])]
+    assert not quiet_proof(model, X, y).failed
+    said = model.predict(X)
+    # two neighboring splits of nodes that were both open: as if they had been made in the other order
+    first, second = next((a, b) for a, b in pairwise(inner) if b < left[a])
+    swap = np.arange(trees.n_nodes)
+    swap[[left[first], right[first], left[second], right[second]]] = (
+        left[second], right[second], left[first], right[first],
+    )  # fmt: skip
+    renamed = {
+        name: getattr(trees, name)[swap]
+        for name in (
+            "feature",
+            "threshold",
+            "missing_go_to_left",
+            "category_row",
+            "impurity",
+            "n_node_samples",
+            "weighted_n_node_samples",
+            "value",
+        )
+    }
+    children = [np.where(side >= 0, swap[side], side)[swap].astype(np.int32) for side in (left, right)]
+    model.trees_ = replace(trees, children_left=children[0], children_right=children[1], **renamed)
+    np.testing.assert_array_equal(model.predict(X), said)
+    assert [claim.name for claim in quiet_proof(model, X, y).failed] == ["nodes"]

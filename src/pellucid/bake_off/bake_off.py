@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ import pandas as pd
 from pellucid.bake_off.blending import best_blend
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
 from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, report_seconds
-from pellucid.bake_off.contestants import contestants_for
+from pellucid.bake_off.contestants import contestants_for, own_contestants
 from pellucid.bake_off.explanation import as_text, tell_changes, typical_row
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
@@ -70,6 +70,8 @@ RECIPES: dict[str, Callable[[int, int], Recipe]] = {
 CURVE_FOLDS = 3
 CURVE_COST = 5.0
 """A learning curve costs about this many folds of the comparison."""
+GRACE = 0.06
+"""Share of the time by which the fit to every row may be late: without it nobody could verify the model."""
 MOST_EFFECTS = 6
 """Of the most important columns, curves are drawn."""
 END_SECONDS, END_SECONDS_PER_ROW = 1.5, 2e-6
@@ -139,6 +141,7 @@ def bake_off(
     without: Sequence[str] = (),
     coerce: bool = True,
     simple: bool = False,
+    also: Mapping[str, Any] | None = None,
     listen: Listener = _hear_nothing,
 ) -> BakeOffResult:
     """Compare the methods that suit a table, choose one, judge it once on rows kept aside, fit it on every row.
@@ -183,6 +186,9 @@ def bake_off(
         Whether texts may be read as numbers, dates, or yes and no, and spellings of a word be joined.
     simple : bool, default=False
         Whether the answer must be a single method, not several that vote.
+    also : dict of str to estimator, default=None
+        Estimators of your own to compare besides, by the name to give them. They see numbers: gaps filled, numbers
+        scaled, words as indicator columns.
     listen : callable, default=nothing
         Told about every stage.
     """
@@ -192,7 +198,8 @@ def bake_off(
     test = None if test is None else as_frame(test)
     columns_and_methods = tuple(_names(names) for names in (drop, keep, only, without))
     dropped, kept, chosen, avoided = columns_and_methods
-    options = Options(dropped, kept, metric, group, time_column, weights, test, chosen, avoided, coerce, simple)
+    own = dict(also or {})
+    options = Options(dropped, kept, metric, group, time_column, weights, test, chosen, avoided, coerce, simple, own)
     plan = Plan(recipe, folds, seed, one_standard_error, options)
     if budget is not None:
         return _bake_off(frame, target, task, plan, budget, listen)
@@ -215,7 +222,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the final fit")
-    final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left())
+    final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left(), GRACE * budget.seconds)
     rows = _some_rows(len(learning[1]), final.n_rows, plan.seed)
     learned, warned = _fit(final.score, table, *learning, table.learning_facts, rows)
     model = learned
@@ -314,7 +321,9 @@ def _compare(
     """Return the scores, the best first, and the methods that have none; raise if nothing can be chosen."""
     X, y = table.vault.learning
     is_classification = table.target.is_classification
-    contestants, left_out = chosen_contestants(contestants_for(is_classification=is_classification), plan.options)
+    task: dict[str, bool] = {"is_classification": is_classification}
+    everybody = (*contestants_for(**task), *own_contestants(plan.options.also, **task))
+    contestants, left_out = chosen_contestants(everybody, plan.options)
     weights = table.learning_facts.weights
     parts = _splits(table, RECIPES[plan.recipe](plan.folds, plan.seed))
     splits = ValidationSplits(table.columns, X, y, parts, is_classification, plan.seed, table.measure, weights)

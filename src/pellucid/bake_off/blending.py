@@ -71,6 +71,8 @@ def best_blend(scores: Sequence[MethodScore], columns: Columns) -> MethodScore |
         return None
     weights = simplex_weights(splits)
     weights = np.where(weights < LEAST_WEIGHT, 0.0, weights)
+    if np.count_nonzero(weights) < 2:
+        return None
     return _score_of(members, weights / weights.sum(), np.array(errors), columns)
 
 
@@ -84,8 +86,9 @@ def simplex_weights(splits: Sequence[Said]) -> Array:
     array([0.75, 0.25])
     """
     misses = np.concatenate([(split.members - split.truth).reshape(len(split.members), -1) for split in splits], axis=1)
-    products = misses @ misses.T / misses.shape[1]  # weights sum to 1: the error of the mean is the mean of errors
+    products = misses @ misses.T  # weights sum to 1: the miss of the mean is the mean of the misses
     n = len(products)
+    products /= max(float(np.trace(products)) / n, float(np.finfo(float).tiny))  # or the 1 below would drown
     found = np.eye(n)[int(np.diag(products).argmin())]
     for size in range(2, n + 1):
         for support in combinations(range(n), size):

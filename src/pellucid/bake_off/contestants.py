@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -25,6 +27,7 @@ from pellucid.naive_bayes import MixedNB
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from pellucid.svm import LinearSVC
 from pellucid.tables.preparation import coded, is_sparse, prepared_width, standardized, stepped, unchanged
+from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import TEXT, WORD_KINDS, Columns
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -232,3 +235,17 @@ REGRESSORS = (
 def contestants_for(*, is_classification: bool) -> tuple[Contestant, ...]:
     """Return the methods that suit a task, the baseline first."""
     return CLASSIFIERS if is_classification else REGRESSORS
+
+
+def own_contestants(estimators: Mapping[str, Any], *, is_classification: bool) -> tuple[Contestant, ...]:
+    """Return estimators of the user as methods: on gaps filled, numbers scaled and words as indicator columns."""
+    known = {one.name for one in contestants_for(is_classification=is_classification)}
+    for name, estimator in estimators.items():
+        if not hasattr(estimator, "fit") or isinstance(estimator, type):
+            raise TableError(f"also must hold estimators such as Ridge(), got {estimator!r} for {name!r}.")
+        if is_classifier(estimator) != is_classification:
+            wanted = "classifiers" if is_classification else "regressors"
+            raise TableError(f"also must hold {wanted} for this target, got {type(estimator).__name__}.")
+        if name in known:
+            raise TableError(f"also must name methods anew, got {name!r}, which is one already.")
+    return tuple(Contestant(name, "is yours", partial(clone, estimator)) for name, estimator in estimators.items())

@@ -24,8 +24,8 @@ class FinalFit:
     on_all_rows: bool
 
 
-def plan_final_fit(chosen: MethodScore, n_learning: int, seconds_left: float) -> FinalFit:
-    """Return the fits there is time for.
+def plan_final_fit(chosen: MethodScore, n_learning: int, seconds_left: float, grace: float = 0.0) -> FinalFit:
+    """Return the fits there is time for; ``grace`` are seconds that a fit to every row may take longer.
 
     The first is judged on the rows kept aside. If there is no time for a second one to every row, the model that was
     judged is the answer itself. A method whose rounds were limited has more of them if the time allows; one that was
@@ -38,7 +38,8 @@ def plan_final_fit(chosen: MethodScore, n_learning: int, seconds_left: float) ->
         tried = [n for n in tried if n >= contestant.n_rounds]
     for factor, on_all_rows in ((TWICE, True), (ONCE, False)):
         for rounds in tried:
-            if factor * pace.seconds_for(n_learning, rounds or None) <= left:
+            needed = factor * pace.seconds_for(n_learning, rounds or None)
+            if needed <= left or (needed <= left + grace and rounds == tried[-1] and not chosen.is_from_heat):
                 return FinalFit(_with_rounds(chosen, rounds), n_learning, on_all_rows)
     least = tried[-1]
     return FinalFit(_with_rounds(chosen, least), _rows_within(chosen, left, n_learning, least or None), False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,6 +50,7 @@ class Options:
     without: tuple[str, ...] = ()
     coerce: bool = True
     simple: bool = False
+    also: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, frame: pd.DataFrame, target: str) -> None:
         """Refuse names that the table does not have, and wishes that contradict each other."""

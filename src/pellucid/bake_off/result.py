@@ -74,7 +74,8 @@ class BakeOffResult:
     @property
     def certificate(self) -> Certificate:
         """What the fit of the model proved about itself."""
-        certificate: Certificate = self.model[-1].certificate_
+        nothing = Certificate("none", reason=f"{type(self.model[-1]).__name__} is no estimator of pellucid.")
+        certificate: Certificate = getattr(self.model[-1], "certificate_", nothing)
         return certificate
 
     @property

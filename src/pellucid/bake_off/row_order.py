@@ -9,7 +9,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 from pellucid.bake_off.options import Options
 from pellucid.core.types import Array
 from pellucid.tables.dates import DATES
-from pellucid.tables.understanding import ID_NAME, TEXT, WORDS, Columns, Target, is_numeric
+from pellucid.tables.understanding import ID_NAME, OF_LISTS, TEXT, WORD_KINDS, Columns, Target, is_numeric
 
 FEWEST_ROWS = 50
 """In fewer rows an order is easily an accident."""
@@ -118,7 +118,7 @@ def _likeness_of_neighbors(codes: Array) -> float:
 def _groups(rows: pd.DataFrame, codes: Array, target: Target, columns: Columns, options: Options) -> list[str]:
     named = {*options.drop, options.weights, options.time_column}
     for name in rows.columns:
-        if name == target.name or name in named:
+        if name == target.name or name in named or columns.left_out.get(name) == OF_LISTS:
             continue
         column = rows[name]
         kind = columns.kinds.get(name, "")
@@ -130,7 +130,7 @@ def _groups(rows: pd.DataFrame, codes: Array, target: Target, columns: Columns, 
         if n_groups < FEWEST_GROUPS or not FEWEST_PER_GROUP <= n_per_group <= MOST_PER_GROUP:
             continue
         is_named = ID_NAME.search(str(name)) is not None
-        is_close = kind == WORDS and _between(codes, groups) > CLOSE
+        is_close = kind in WORD_KINDS and _between(codes, groups) > CLOSE
         if is_named or is_close:
             alike = " and rows of one value have similar targets" if is_close else ""
             return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -105,8 +105,15 @@ class DenseDesign:
         """Return ``b = sqrt(W) (y - y_mean)`` and ``y_mean``."""
         return center_target(y, self.sample_weight, fit_intercept=self.fit_intercept)
 
+    @cached_property
+    def _small(self) -> Array | None:
+        """``A`` itself where it is so small that calls cost more than sums, None elsewhere."""
+        return next(self._centered(self._all(), rows_at_least=len(self.X)))[1] if 0 < self.X.size < SMALL else None
+
     def times(self, w: Array) -> Array:
         """Return ``A w``, for one vector or the columns of a matrix."""
+        if self._small is not None:
+            return np.asarray(self._small @ w)
         out = np.empty((self.shape[0], *w.shape[1:]))
 
         def work(part: slice) -> None:
@@ -118,6 +125,8 @@ class DenseDesign:
 
     def transposed_times(self, r: Array) -> Array:
         """Return ``A' r``, for one vector or the columns of a matrix."""
+        if self._small is not None:
+            return np.asarray(self._small.T @ r)
 
         def work(part: slice) -> Array:
             blocks = self._centered(part) if self._centers_first else self._raw(part)

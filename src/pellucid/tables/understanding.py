@@ -38,6 +38,7 @@ COERCED = {
     **dict.fromkeys(DATES, "dates became numbers: days, year, month, weekday, and hour if there is one"),
 }
 """What is done to columns of each kind, if anything."""
+OF_LISTS = "its values are lists"
 MOST_SAID = 12
 """Ways to write yes and no in one column, gaps among them."""
 YES_AND_NO = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"})
@@ -255,7 +256,7 @@ def _understand_column(column: pd.Series, coerce: bool) -> tuple[str, str]:
     if is_numeric(column):
         return _understand_numbers(column, coerce)
     if column.dtype == object and column.dropna().map(pd.api.types.is_list_like).any():
-        return "its values are lists", ""
+        return OF_LISTS, ""
     seen = distinct(column)
     if len(seen.texts) == 0:
         return "it is empty", ""

@@ -105,6 +105,29 @@ class NodeSums:
             allowed += rate * inexact.max()
         return float(np.max(np.abs(stored - expected)[is_leaf] / np.maximum(allowed[is_leaf], np.finfo(float).tiny)))
 
+    def out_of_turn(self, largest: float) -> int:
+        """Return how many nodes were split before an open one that gains more; ``largest`` bounds raw predictions.
+
+        A gain changes with its sums by twice the value times the error of the gradients, and by the squared value times
+        that of the hessians. Nodes are numbered as they are opened, so that splits stand in the order of their
+        children.
+        """
+        s, (parents, left, right) = self.setting, self.tree.child_nodes()
+        loss = self.gradient * self.value
+        loss[0] = 0.0  # before its first split nothing is predicted
+        order = np.argsort(left)
+        gain = (loss[parents] - loss[left] - loss[right])[order]
+        opened, turn = parents[order], left[order]
+        n, highest = len(self.leaf), float(np.abs(self.value).max(initial=0.0))
+        last_digits = 4.0 * EPSILON * (1.0 + largest) * n * s.weight.max(initial=0.0) * (s.loss == LOG_LOSS)
+        gradient_error = n * self.units[0] + sum_error(n) * self.size[0] + last_digits
+        hessian_error = n * self.units[1] + sum_error(n) * self.hessian[0] + last_digits
+        slack = 16.0 * highest * (gradient_error + highest * hessian_error)
+        return sum(
+            bool(np.any(gain[step + 1 :][opened[step + 1 :] < turn[step]] > gain[step] + slack))
+            for step in range(len(gain) - 1)
+        )
+
     def is_below(self, node: int, rows: Array) -> Array:
         """Return which rows end below a node."""
         below = np.zeros(self.tree.n_nodes, dtype=bool)

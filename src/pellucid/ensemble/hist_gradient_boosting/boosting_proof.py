@@ -262,10 +262,9 @@ class Replay:
         leaf, wrong = walked(tree, s)
         first, second = derivatives(s.loss, s.y, before, k, s.quantile)
         sums = NodeSums(tree, leaf, s.weight * first, s.weight * second, s, parameters)
-        self.worst_leaf = float(
-            np.max([self.worst_leaf, sums.leaf_error(before[k], leaf, float(np.abs(before).max(initial=0.0)))])
-        )
-        self.wrong_nodes += int(wrong.sum())
+        largest = float(np.abs(before).max(initial=0.0))
+        self.worst_leaf = float(np.max([self.worst_leaf, sums.leaf_error(before[k], leaf, largest)]))
+        self.wrong_nodes += int(wrong.sum()) + sums.out_of_turn(largest)
         self.n_nodes += tree.n_nodes
         n_leaves = most_leaves(len(s.y), parameters.min_samples_leaf, parameters.max_leaf_nodes, parameters.max_depth)
         drawn = draw_keys(keys, parameters.max_features, n_leaves, s.X.shape[1])
@@ -312,7 +311,7 @@ class Replay:
         statement = f"rise of the training loss over {rounds}, as a part of the first; it rose in {rose} of them"
         fall = (self.losses[-1] - self.losses[0]) / size if size > 0 else self.losses[-1] - self.losses[0]
         leaves = f"largest error of a leaf's value in {rounds}, in units of its rounding"
-        nodes = f"of {self.n_nodes:,} nodes, those with other rows or another threshold"
+        nodes = f"of {self.n_nodes:,} nodes, those with other rows, another threshold, or split before a better one"
         return [
             Claim("leaves", leaves, self.worst_leaf, 1.0, REFIT),
             Claim("nodes", nodes, float(self.wrong_nodes), 0.0, REFIT),

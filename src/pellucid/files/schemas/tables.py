@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.files.nesting import Model
 from pellucid.files.schema import Schema
+from pellucid.files.schemas.transformers import OF_PIPELINES
 from pellucid.kinds.arrays import Numbers, Texts
-from pellucid.kinds.collections import Items, Lookup, Row
+from pellucid.kinds.collections import Items, Lookup
 from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.plain import Nothing, OneOf, Text, Whole
 from pellucid.kinds.records import Record
@@ -80,12 +80,7 @@ SCHEMAS = (
     Schema(
         "TableModel",
         "pellucid.table_model.table_model",
-        parameters={
-            "steps": Items(Row((Text(), OneOf(("passthrough",)) | Model()))),
-            "transform_input": Nothing(),
-            "memory": Nothing(),
-            "verbose": FLAG,
-        },
+        parameters=OF_PIPELINES,
         attributes={
             "target_": Text(),
             "seen_": SEEN,

@@ -13,7 +13,7 @@ from pellucid.files.scikit_learn_kinds import Dtype, ScalarType, Span
 from pellucid.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup, Row
 from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.plain import Nothing, OneOf, Optional, Real, Text, Whole
+from pellucid.kinds.plain import Kind, Nothing, OneOf, Optional, Real, Text, Whole
 from pellucid.kinds.usual import FLAG, INPUTS, MAYBE_NUMBER, MAYBE_WHOLE
 
 DEGREE = Whole(low=0, high=64)
@@ -23,6 +23,12 @@ CATEGORIES = Texts() | Numbers((None,), ("bool", *WHOLES, "float64"), finite=Fal
 BRANCHES = Items(Row((Text(), OneOf(("drop",)) | Model(), Text() | Items(Text() | Whole(low=0)))))
 PLACES = Nothing() | Numbers((None,), WHOLES, low=0)
 SHARE = Nothing() | Whole(low=1) | Real()
+OF_PIPELINES: dict[str, Kind] = {
+    "steps": Items(Row((Text(), OneOf(("passthrough",)) | Model()))),
+    "transform_input": Nothing(),
+    "memory": Nothing(),
+    "verbose": FLAG,
+}
 
 
 def _rebuild_imputer(model: Any) -> None:
@@ -232,12 +238,7 @@ SCHEMAS = (
     Schema(
         "Pipeline",
         "sklearn.pipeline",
-        parameters={
-            "steps": Items(Row((Text(), OneOf(("passthrough",)) | Model()))),
-            "transform_input": Nothing(),
-            "memory": Nothing(),
-            "verbose": FLAG,
-        },
+        parameters=OF_PIPELINES,
         attributes={},
     ),
 )

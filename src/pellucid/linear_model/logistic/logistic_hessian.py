@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import eigh, lapack
 
 from pellucid.core.threads import run_blocks, shared_blas, shares
 from pellucid.core.types import Array
@@ -174,13 +174,10 @@ def _solver(H: Array) -> Callable[[Array], Array]:
     diagonal = np.diagonal(H)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = H * np.outer(scale, scale)
-    try:
-        factor = cho_factor(scaled + 1e-15 * np.eye(len(H)), lower=True, check_finite=False)
-        pivots = np.diagonal(factor[0])
-        if pivots.min() ** 2 > NULL:
-            return lambda g: scale * cho_solve(factor, scale * g, check_finite=False)
-    except np.linalg.LinAlgError:
-        pass
+    scaled.flat[:: len(H) + 1] += 1e-15
+    factor, failed = lapack.dpotrf(scaled, lower=True)
+    if not failed and np.diagonal(factor).min() ** 2 > NULL:
+        return lambda g: scale * lapack.dpotrs(factor, scale * g, lower=True)[0]
     with shared_blas(4.0 * len(H) ** 3):  # ten times the work of a Cholesky factor, which is too small to be shared
         values, vectors = eigh(scaled, check_finite=False)
     inverse = np.where(values > NULL * values[-1], 1.0 / np.where(values > 0.0, values, 1.0), 0.0)

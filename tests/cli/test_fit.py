@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -96,16 +97,31 @@ def test_a_table_with_every_kind_of_column_end_to_end(customers, tmp_path, capsy
     assert printed.err == "Columns that the model does not use: customer_id, empty.\n"
 
 
-def test_an_interruption_leaves_the_best_so_far_whole(houses, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_the_best_so_far_whole(number, houses, tmp_path):
     process = start_hanging("LinearRegression,Hanging", houses)
     wait_for(process, "hanging")
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "The comparison was interrupted: this is the best method so far." in " ".join(said.split())
     assert "The comparison was interrupted" in (tmp_path / "learned" / "report.html").read_text()
     model = pellucid.load(tmp_path / "learned" / "model.safetensors")
     assert len(model.predict(numeric_table())) == 80
+
+
+def test_a_kill_at_any_moment_leaves_whole_files_or_those_before(houses, tmp_path):
+    out = tmp_path / "learned"
+    command = [*COMMAND, "fit", houses, "--target", "price", "--out", out, "--only", "ridge", "--time", "20s"]
+    subprocess.run(command, capture_output=True, check=True)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    for seconds in np.random.default_rng(0).uniform(0.2, 3.0, 3):
+        process = subprocess.Popen([*command, "--seed", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(seconds)
+        process.kill()
+        process.wait()
+        assert len(pellucid.load(out / "model.safetensors").predict(numeric_table())) == 80
+        assert {path.name for path in out.iterdir() if not path.name.startswith(".")} >= set(before)
 
 
 def test_an_interruption_before_anything_is_known_writes_nothing(houses, tmp_path):

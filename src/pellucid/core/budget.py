@@ -26,9 +26,9 @@ class CutShort(BaseException):
 class Budget:
     """A deadline, and whether the user asked to stop before it.
 
-    Inside ``with budget:`` the first Ctrl-C ends the work in ``attempt`` and sets ``interrupted``; outside of
-    ``attempt`` only the latter happens. The second one raises KeyboardInterrupt. Signals reach the main thread only: in
-    another one, work is not cut short.
+    Inside ``with budget:`` the first Ctrl-C, or a polite kill, ends the work in ``attempt`` and sets ``interrupted``;
+    outside of ``attempt`` only the latter happens. The second one raises KeyboardInterrupt. Signals reach the main
+    thread only: in another one, work is not cut short.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Budget:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            handlers = {signal.SIGINT: self._on_interrupt}
+            handlers = dict.fromkeys((signal.SIGINT, signal.SIGTERM), self._on_interrupt)
             if hasattr(signal, "SIGALRM"):
                 handlers[signal.SIGALRM] = self._on_alarm
             self._handlers_before = {number: signal.signal(number, handler) for number, handler in handlers.items()}

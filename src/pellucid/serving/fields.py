@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pellucid.table_model import SeenTable, TableModel
 from pellucid.tables.dates import DATES
-from pellucid.tables.understanding import FLAG, NUMBER, TEXT, WORDS
+from pellucid.tables.understanding import FLAG, NUMBER, TEXT, WORD_KINDS
 
 MOST_CHOICES = 200
 
@@ -34,7 +34,7 @@ def fields_of(model: TableModel) -> list[Field]:
 def _field(name: str, kind: str, seen: SeenTable) -> Field:
     if kind == FLAG:
         return Field(name, kind, "yes", ("yes", "no"))
-    if kind == WORDS:
+    if kind in WORD_KINDS:
         words = tuple(seen.words.get(name, {}))
         return Field(name, kind, words[0] if words else "", tuple(sorted(words)[:MOST_CHOICES]))
     if kind == TEXT or kind in DATES:

@@ -72,7 +72,7 @@ def test_too_sure_a_method_is_made_more_cautious():
     rng = np.random.default_rng(0)
     first = rng.normal(size=600)
     X = pd.DataFrame({name: first + rng.normal(size=600) / 10 for name in "abcdefgh"})  # the same evidence eight times
-    X["y"] = (first + 2 * rng.normal(size=600) > 0).map({True: "up", False: "down"})
+    X["y"] = np.where(first + 2 * rng.normal(size=600) > 0, "up", "down")
     model, new = bake_off(X.iloc[:300], "y", seconds=20, only=["naive Bayes"]).model, X.iloc[300:]
     assert model.inverse_temperature_ < 0.5
     calibrated = log_loss(new["y"], model.predict_proba(new))

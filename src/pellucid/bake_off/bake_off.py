@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,22 +23,18 @@ from pellucid.bake_off.leakage import find_leaks
 from pellucid.bake_off.learned import Learned, baseline_answers, has_learned
 from pellucid.bake_off.learning_curve import draw_curve, fit_weighted, more_flexible
 from pellucid.bake_off.linear_story import tell_linear
-from pellucid.bake_off.measures import Measure, measure_for
+from pellucid.bake_off.measures import Measure
 from pellucid.bake_off.notable_rows import notable_rows
 from pellucid.bake_off.options import (
     Options,
     RowFacts,
-    check_classes_to_learn,
     chosen_contestants,
-    own_test_rows,
-    row_facts,
-    understood,
 )
 from pellucid.bake_off.result import BakeOffResult, Plan
-from pellucid.bake_off.row_order import cautions_on_rows
 from pellucid.bake_off.scores import MethodScore, best_of, choose
 from pellucid.bake_off.tree_story import TreeStory, tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
+from pellucid.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
 from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.types import Array
@@ -47,21 +43,15 @@ from pellucid.model_selection import (
     ErrorCurve,
     Recipe,
     ResamplingTest,
-    TestVault,
     TrainValidationTest,
 )
-from pellucid.model_selection.row_parts import Split
 from pellucid.table_model import SeenTable, TableModel
 from pellucid.table_model.class_scores import costs_of_threshold, probabilities
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
-from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.frames import as_frame
 from pellucid.tables.reading import TableError
-from pellucid.tables.understanding import Columns, Target, choose_target
 
-FEWEST_ROWS = 10
-TEST_SHARE = 0.2
 RECIPES: dict[str, Callable[[int, int], Recipe]] = {
     "cv": lambda folds, seed: CrossValidationTest(TEST_SHARE, random_state=seed, n_splits=folds),
     "split": lambda _folds, seed: TrainValidationTest(TEST_SHARE, random_state=seed),
@@ -80,39 +70,6 @@ EXCUSES = {"time": "There was no time left for it.", "interruption": "It was int
 
 Listener = Callable[[Stage], None]
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class VaultedTable:
-    """A table as understood and read, its test rows locked away."""
-
-    target: Target
-    columns: Columns
-    reader: ColumnReader
-    X: pd.DataFrame
-    """The columns as the reader gives them, of all rows with a target."""
-    vault: TestVault
-    measure: Measure
-    facts: RowFacts
-    """Weight, group and time of every row of X."""
-    test_facts: RowFacts
-    """The same of the rows in the vault."""
-    notes: tuple[str, ...] = ()
-    """What is to be known of the rows before anything is learned."""
-
-    @property
-    def learning_facts(self) -> RowFacts:
-        """Weight, group and time of the rows to learn from."""
-        return self.facts.of(self.vault.learning_rows)
-
-    @property
-    def has_own_test(self) -> bool:
-        """Whether the user brought the rows of the vault, so that the model learns from all others."""
-        return not len(self.vault.test_rows)
-
-    def parts(self) -> dict[str, list[str]]:
-        """Return the columns of X that stand for each column of the table, such as the parts of a date."""
-        return {name: self.reader.names_of(name) for name in self.columns.kinds}
 
 
 def _hear_nothing(_stage: Stage) -> None:
@@ -210,7 +167,7 @@ def bake_off(
 
 def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Budget, listen: Listener) -> BakeOffResult:
     start = time.monotonic()
-    table = _understand(frame, name, task, plan)
+    table = lock_away(frame, name, task, plan)
     target, columns, vault = table.target, table.columns, table.vault
     learning = vault.learning
     options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
@@ -281,40 +238,6 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     )
 
 
-def _understand(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedTable:
-    """Understand the target and the columns, read them, and lock the test rows away."""
-    options = plan.options
-    unnamed = [column for column in frame.columns if not isinstance(column, str)]
-    if unnamed:
-        raise TableError(f"column names must be texts, got {unnamed[0]!r}. Use frame.rename(columns=str).")
-    target = choose_target(frame, name, task, coerce=options.coerce)
-    options.check(frame, name)
-    rows = frame.loc[target.rows]
-    fewest = max(FEWEST_ROWS, 2 * plan.folds)
-    if len(rows) < fewest:
-        raise TableError(f"table must have at least {fewest} rows with a target, got {len(rows)}. Add rows.")
-    columns = understood(rows, name, options)
-    reader = ColumnReader(dict(columns.kinds))
-    X = reader.fit_transform(rows, target.values)
-    facts = row_facts(rows, options)
-    task_is = {"is_classification": target.is_classification, "weighted": facts.weights is not None}
-    measure = measure_for(options.metric, target.values, **task_is)
-    notes = cautions_on_rows(rows, X, target, columns, options, facts.order)
-    vaulted = {"target": target, "columns": columns, "reader": reader, "X": X, "measure": measure, "facts": facts}
-    if options.test is not None:
-        own, y_own, left_out = own_test_rows(options, target)
-        vault = TestVault(X, target.values, test=(reader.transform(own), y_own))
-        own_facts = row_facts(own, replace(options, time_column=None))
-        return VaultedTable(**vaulted, vault=vault, test_facts=own_facts, notes=(*notes, *left_out))
-    try:
-        shares: dict[str, Any] = {"test_size": TEST_SHARE, "random_state": plan.seed}
-        vault = TestVault(X, target.values, groups=facts.groups, order=facts.order, **shares)
-    except ValueError as error:
-        raise TableError(f"table cannot be split as asked: {error}") from None
-    check_classes_to_learn(target, vault)
-    return VaultedTable(**vaulted, vault=vault, test_facts=facts.of(vault.test_rows), notes=tuple(notes))
-
-
 def _compare(
     table: VaultedTable, plan: Plan, budget: Budget, listen: Listener
 ) -> tuple[list[MethodScore], list[Untried]]:
@@ -325,7 +248,7 @@ def _compare(
     everybody = (*contestants_for(**task), *own_contestants(plan.options.also, **task))
     contestants, left_out = chosen_contestants(everybody, plan.options)
     weights = table.learning_facts.weights
-    parts = _splits(table, RECIPES[plan.recipe](plan.folds, plan.seed))
+    parts = splits_of(table, RECIPES[plan.recipe](plan.folds, plan.seed))
     splits = ValidationSplits(table.columns, X, y, parts, is_classification, plan.seed, table.measure, weights)
     scores, untried = compare(contestants, splits, budget, listen)
     untried += [Untried(*one) for one in left_out]
@@ -351,20 +274,6 @@ def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -
     n_learning = len(table.vault.learning[1])
     needed = report_seconds(n_learning) + REFITS * found.pace.seconds_for(n_learning)
     return [found] if needed <= budget.seconds_left() else []
-
-
-def _splits(table: VaultedTable, recipe: Recipe) -> list[Split]:
-    """Return the splits of the learning rows: at random, by whole groups, or forward in time."""
-    X, y = table.vault.learning
-    facts = table.learning_facts
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: some have none of it
-        try:
-            return recipe.splits(
-                X, y, is_classification=table.target.is_classification, groups=facts.groups, order=facts.order
-            )
-        except ValueError as error:
-            raise TableError(f"table cannot be split as asked: {error}") from None
 
 
 def _some_rows(n_all: int, n_rows: int, seed: int) -> Array:
@@ -461,7 +370,7 @@ def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *,
     if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - end:
         return EXCUSES["time"]
     X, y = table.vault.learning
-    splits = _splits(table, CrossValidationTest(random_state=seed, n_splits=CURVE_FOLDS))
+    splits = splits_of(table, CrossValidationTest(random_state=seed, n_splits=CURVE_FOLDS))
     pipeline = chosen.contestant.pipeline(table.columns, X)
     try:
         return _in_time(

@@ -404,3 +404,14 @@ def test_a_tree_whose_splits_stand_in_another_order_is_found():
     model.trees_ = replace(trees, children_left=children[0], children_right=children[1], **renamed)
     np.testing.assert_array_equal(model.predict(X), said)
     assert [claim.name for claim in quiet_proof(model, X, y).failed] == ["nodes"]
+
+
+def test_missing_values_go_left_alone_where_the_answer_must_rise():
+    rng = np.random.default_rng(0)
+    for _ in range(2):  # the second set has nodes where that is the best split
+        X = rng.standard_normal((600, 5)).round(1)
+        X[rng.random(X.shape) < 0.05] = np.nan
+        y = np.nansum(X[:, :2], axis=1) + rng.standard_normal(600)
+        rng.random(600)
+    model = HistGradientBoostingRegressor(max_iter=12, random_state=0, monotonic_cst=[1, -1, 0, 0, 0]).fit(X, y)
+    assert not quiet_proof(model, X, y).failed

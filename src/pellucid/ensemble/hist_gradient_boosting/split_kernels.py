@@ -119,11 +119,15 @@ def sort_categories(histogram, n_bins, sums, settings, ints, floats):
 def list_candidates(histogram, n_bins, has_missing, side, ints):
     """Write the sums on the left of each threshold, the missing values right or left (side 1); return how many.
 
-    An empty bin parts nothing.
+    An empty bin parts nothing; but with an empty lowest bin missing values can go left alone, which is another split
+    than alone to the right where the answer must rise or fall.
     """
     gradient, hessian, n = np.int64(0), np.int64(0), np.int64(0)
     if side:
         gradient, hessian = histogram[2 * MISSING], histogram[2 * MISSING + 1]
+        if histogram[1] == 0:
+            ints[GRADIENTS], ints[HESSIANS], ints[PLACES] = gradient, hessian, 0
+            n += 1
     for b in range(n_bins - side if has_missing else n_bins - 1):
         if histogram[2 * b + 1]:
             gradient += histogram[2 * b]

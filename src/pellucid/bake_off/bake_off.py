@@ -173,7 +173,8 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
     scores, untried = _compare(table, plan, budget, listen)
     chosen = choose(scores, one_standard_error=plan.one_standard_error)
-    not_done = cautions_on_time(untried, budget.interrupted)
+    n_planned = 1 if plan.recipe == "split" else plan.folds
+    not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), n_planned)
 
     def tell(step: str) -> None:
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))

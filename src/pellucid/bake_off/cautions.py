@@ -22,9 +22,14 @@ FEW_REPEATED = 0.005
 MOST_NAMED = 8
 
 
-def cautions_on_time(untried: Iterable[Untried], interrupted: bool) -> list[str]:
-    """Return what was not done."""
+def cautions_on_time(untried: Iterable[Untried], interrupted: bool, n_splits: int, n_planned: int) -> list[str]:
+    """Return what was not done; ``n_splits`` of those planned are behind the scores."""
     cautions = ["The comparison was interrupted: this is the best method so far."] if interrupted else []
+    if n_splits < n_planned:
+        cautions.append(
+            f"The time sufficed to compare on {n_splits} of {n_planned} splits: methods close to each other may have "
+            "changed places by chance. Give more with --time."
+        )
     late = [one.name for one in untried if one.reason == NO_TIME]
     if late:
         more = f" and {len(late) - MOST_NAMED} more" if len(late) > MOST_NAMED else ""

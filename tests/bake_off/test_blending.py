@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from pellucid.bake_off import blending
 from pellucid.bake_off.blending import Said, best_blend, simplex_weights
 from pellucid.bake_off.contestants import REGRESSORS
 from pellucid.bake_off.measures import RMSE, Measure
@@ -62,3 +63,16 @@ def test_methods_that_are_prepared_otherwise_and_single_splits_are_not_blended()
     one, other = ([rng.standard_normal(200) for _ in range(5)] for _ in range(2))
     assert best_blend([scored("boosted trees", one), scored("ridge", other)], COLUMNS) is None
     assert best_blend([scored("boosted trees", one[:1]), scored("random forest", other[:1])], COLUMNS) is None
+
+
+def test_no_weight_is_negative_where_a_difference_would_be_perfect():
+    truth = np.zeros((4, 1))
+    miss = np.array([[1.0], [-2.0], [0.5], [3.0]])
+    assert simplex_weights([Said(np.array([miss, 2.0 * miss]), truth)]).tolist() == [1.0, 0.0]  # not 2 and -1
+
+
+def test_a_blend_within_a_standard_error_is_none(monkeypatch):
+    rng = np.random.default_rng(0)
+    one, other = ([rng.standard_normal(200) for _ in range(5)] for _ in range(2))
+    monkeypatch.setattr(blending, "standard_error", lambda _differences: 10.0)
+    assert best_blend([scored("boosted trees", one), scored("random forest", other)], COLUMNS) is None

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numba import njit
 
-from pellucid.numerics.memory_kernels import kernel_stamp
-from pellucid.tree.decision_tree import growth_kernels
 from pellucid.tree.decision_tree.column_ranks import rank_columns
 from pellucid.tree.decision_tree.column_ranks_kernels import rank_column
-from pellucid.tree.decision_tree.growth_kernels import grow
 from pellucid.tree.decision_tree.node_random import child_keys, drawn, drawn_columns, drawn_share
 from pellucid.tree.decision_tree.node_random_kernels import child_key, draw_column, draw_share
 from pellucid.tree.decision_tree.node_random_kernels import drawn as compiled_drawn
@@ -89,13 +84,3 @@ def test_nodes_draw_the_same_in_the_loops_and_in_the_proof():
     assert int(called(compiled_drawn)(key, 3)) == drawn(int(key), 3)
     assert called(draw_share)(key, 4, 9) == drawn_share(int(key), 4, 9)
     assert [int(called(child_key)(key, is_left)) for is_left in (True, False)] == list(child_keys(int(key)))
-
-
-def test_kept_code_is_compiled_again_when_any_file_it_comes_from_changes(tmp_path):
-    for name in ("one_kernels.py", "one_layout.py"):
-        (tmp_path / name).write_text("SIZE = 1")
-    before = kernel_stamp(tmp_path)
-    (tmp_path / "one_layout.py").write_text("SIZE = 2")
-    kernel_stamp.cache_clear()
-    assert kernel_stamp(tmp_path) != before
-    assert grow._cache._cache_file._source_stamp[1] == kernel_stamp(Path(growth_kernels.__file__).parent)

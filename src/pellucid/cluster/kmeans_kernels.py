@@ -3,10 +3,11 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def nearest_pass(products, sizes, own, slack, labels, distances, close):
     """Find the least of ``sizes[k] - 2 products[i, k]`` in each row, the first of equal ones.
 
@@ -27,7 +28,7 @@ def nearest_pass(products, sizes, own, slack, labels, distances, close):
         close[i] = second - best <= slack * (own[i] + largest)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def add_rows(rows, weight, labels, sums):
     """Add each row, times its weight, to the sum of its cluster, in place. O(n p)."""
     for i in range(rows.shape[0]):

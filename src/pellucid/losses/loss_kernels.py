@@ -4,10 +4,10 @@
 
 import math
 
-from numba import njit
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def loss_and_slope(loss, width, y, score):
     """Return the loss of a score and its derivative; ``y`` is +1 or -1, ``loss`` one of ``LOSS_NUMBERS``."""
     z = y * score

@@ -3,13 +3,14 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 LANE = 64
 """Rows scored together: with 50 columns they stay in the first-level cache, and the sums run along them as vectors."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def class_moments_pass(X, codes, weight, pivot, total, shift, square):
     """Add each row's weight ``w`` to ``total`` of its class, ``w d`` to ``shift`` and ``w d^2`` to ``square``.
 
@@ -26,7 +27,7 @@ def class_moments_pass(X, codes, weight, pivot, total, shift, square):
             square[c, j] += w * d * d
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def gaussian_scores_pass(X, mean, scale, offset, out):
     """Write ``out[i, c] = offset[c] - sum_j ((X[i, j] - mean[c, j]) * scale[c, j])^2``. O(n p K)."""
     n, p = X.shape

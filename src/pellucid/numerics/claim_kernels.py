@@ -16,7 +16,8 @@ import os
 from numba import types
 from numba.extending import intrinsic, overload
 
-from pellucid.numerics.memory_kernels import item_pointer, lean
+from pellucid.numerics.compiling_kernels import lean
+from pellucid.numerics.memory_kernels import item_pointer
 
 STATE_SIZE = 32
 TICKET, DONE = 0, 16

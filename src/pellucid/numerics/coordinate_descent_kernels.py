@@ -2,10 +2,10 @@
 
 # mypy: allow-untyped-defs
 
-from numba import njit
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def soft_threshold(z, threshold, positive):
     """Return the ``u`` that minimizes ``(u - z)^2 / 2 + threshold |u|``, over ``u >= 0`` if positive."""
     if z > threshold:
@@ -15,7 +15,7 @@ def soft_threshold(z, threshold, positive):
     return 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def elastic_net_gap(g, w, sq_residual, l1, l2, positive):
     """Return the duality gap of the elastic net over the columns whose correlations with the residual are ``g``. O(k).
 
@@ -26,7 +26,7 @@ def elastic_net_gap(g, w, sq_residual, l1, l2, positive):
     return min(gap, _gap_of_residual(g, w, l1, l2, positive)) if l2 > 0.0 else gap
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def _gap_of_shrunk_residual(g, w, sq_residual, l1, l2, positive):
     """Take the residual, with rows ``sqrt(l2) I`` appended to ``A``, shrunk until it is feasible, as dual point."""
     steepest = 0.0
@@ -42,7 +42,7 @@ def _gap_of_shrunk_residual(g, w, sq_residual, l1, l2, positive):
     return gap
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def _gap_of_residual(g, w, l1, l2, positive):
     """Take the residual itself as dual point: with ``l2 > 0`` the conjugate of the penalty is a squared excess."""
     gap = 0.0
@@ -58,7 +58,7 @@ def _gap_of_residual(g, w, l1, l2, positive):
     return gap
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def gram_descent(G, g, w, order, l1, l2, positive, sq_residual, goal, patience, max_passes):
     """Minimize ``|b - A w|^2 / 2 + l1 |w|_1 + l2 |w|^2 / 2`` over the ``k`` columns with Gram matrix ``G[:k, :k]``.
 
@@ -94,7 +94,7 @@ def gram_descent(G, g, w, order, l1, l2, positive, sq_residual, goal, patience, 
     return max_passes, gap, sq_residual
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def gather_block(G, indices, block):
     """Write ``G[indices][:, indices]`` to ``block``."""
     for i in range(indices.shape[0]):

@@ -3,8 +3,8 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
 
+from pellucid.numerics.compiling_kernels import kept
 from pellucid.numerics.minkowski_kernels import distances_to_columns, term
 from pellucid.numerics.top_k_kernels import comes_before, insert_in_order, keep_smallest, sort_heap
 
@@ -12,7 +12,7 @@ SHORT = 24
 """Neighbors up to which they are kept in order, not in a heap."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def split_at(values, order, start, stop, middle):
     """Reorder ``order[start:stop]`` until no row before ``middle`` comes after one behind it. O(stop - start) expected.
 
@@ -40,7 +40,7 @@ def split_at(values, order, start, stop, middle):
             return
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def build(columns, root, levels, order, ends, lower, upper, axes):
     """Fill ``levels`` levels below and with ``root``: rows in tree order, ends of each node, its box, what it splits.
 
@@ -51,7 +51,7 @@ def build(columns, root, levels, order, ends, lower, upper, axes):
             build_node(columns, node, order, ends, lower, upper, axes)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def build_node(columns, node, order, ends, lower, upper, axes):
     """Find the box of a node and, unless it is a leaf, halve its rows. O(n_features) per row."""
     start, stop = ends[node, 0], ends[node, 1]
@@ -75,7 +75,7 @@ def build_node(columns, node, order, ends, lower, upper, axes):
         ends[2 * node + 2, 0], ends[2 * node + 2, 1] = middle, stop
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def box_distance(lower, upper, query, p):
     """Return the distance of the query to the nearest point of a box.
 
@@ -99,7 +99,7 @@ def box_distance(lower, upper, query, p):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def search(columns, order, ends, lower, upper, queries, turns, excluded, p, slack, distances, indices, visited):
     """Find the nearest rows of the queries in ``turns``; count in ``visited`` the nodes that were looked into.
 

@@ -3,49 +3,10 @@
 # mypy: allow-untyped-defs
 # ruff: noqa: ARG001  (what compiles a function takes its arguments to look at their types)
 
-import hashlib
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
-from typing import Any
-
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
-
-LEAN: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-INNER: dict[str, Any] = {**LEAN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-lean: Any = njit(**INNER)
-"""The same for what only compiled loops call: code to call it from Python is a quarter of the time to compile it."""
-
-lean_inlined: Any = njit(**INNER, forceinline=True)
-"""For what is called once, or in the innermost loop: passing arrays on takes longer than a loop over few rows."""
-
-
-def lean_and_kept(function: Callable[..., Any]) -> Any:
-    """Compile a loop that allocates nothing, so that its arrays need no reference counts, and keep the code.
-
-    The compiler would take kept code for fresh as long as the file of the function is the same, though other files are
-    compiled into it: with a constant changed elsewhere it would write past the end of an array.
-    """
-    compiled: Any = njit(cache=True, **LEAN)(function)
-    index: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if hasattr(index, "_source_stamp"):
-        index._source_stamp = (index._source_stamp, kernel_stamp(Path(function.__code__.co_filename).parent))
-    return compiled
-
-
-@cache
-def kernel_stamp(folder: Path) -> str:
-    """Return a hash of all files that the loops in a folder are compiled from: its kernels and layouts, and ours."""
-    found = hashlib.sha256()
-    for place in (folder, Path(__file__).parent):
-        for file in sorted([*place.glob("*_kernels.py"), *place.glob("*_layout.py")]):
-            found.update(file.read_bytes())
-    return found.hexdigest()
-
 
 PAIR = ir.VectorType(ir.IntType(64), 2)
 WORD = ir.IntType(32)

@@ -8,13 +8,14 @@ are equal. Loops run over rows for each feature: that keeps the order of the sum
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 REORDER = {"reassoc", "contract", "nsz"}
 """Lets a sum be vectorized; on 784 features that takes a fifth of the time (``make bench FAMILY=neighbors``, MNIST)."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def term(difference, p):
     """Return ``|difference|^p`` for finite ``p``."""
     if p == 2.0:
@@ -24,7 +25,7 @@ def term(difference, p):
     return abs(difference) ** p
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def distances_to_columns(columns, start, stop, query, p, out):
     """Write to ``out`` the distances of the query to the points ``start:stop`` of ``columns``, features first."""
     count, done = stop - start, 0
@@ -55,7 +56,7 @@ def distances_to_columns(columns, start, stop, query, p, out):
                 out[i] += abs(value - column[i]) ** p
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+@kept(fastmath=REORDER)
 def squared_distance_in_any_order(x, query):
     """Return the squared distance of two rows, summed in whatever order is fastest."""
     total = 0.0
@@ -65,7 +66,7 @@ def squared_distance_in_any_order(x, query):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def squared_distance(x, query):
     """Return the squared distance of two rows."""
     total = 0.0
@@ -75,7 +76,7 @@ def squared_distance(x, query):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def squared_distance_of_sparse_rows(x_places, x_values, q_places, q_values):
     """Return the squared distance of two sparse rows with ascending places: the dense sum without its zeros."""
     total, a, b = 0.0, 0, 0

@@ -4,10 +4,10 @@
 
 import math
 
-from numba import njit
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def delete_packed_column(packed, k, i):
     """Turn the upper factor ``R`` of ``R'R = G``, its k columns stored in turn, into that of ``G`` without ``i``.
 

@@ -3,8 +3,8 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
 
+from pellucid.numerics.compiling_kernels import kept
 from pellucid.numerics.minkowski_kernels import (
     distances_to_columns,
     squared_distance,
@@ -20,7 +20,7 @@ STRIP = 64
 """Rough distances looked at together: most strips hold nothing near and are passed over."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def count_within(values, limit):
     """Return how many values are not above the limit; nan is not."""
     count = np.int32(0)  # as wide as a float32, so that a vector of one is a vector of the other
@@ -29,14 +29,14 @@ def count_within(values, limit):
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def ceiling(distance, shift, unit, grain):
     """Return the limit for rough values, ``unit distance - shift``, raised by more than rounding and underflow take."""
     limit = unit * distance - shift
     return limit + grain * abs(limit) + UNDERFLOW
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def measure_dense(rough, X, first, queries, shifts, unit, grain, excluded, distances, indices):
     """Offer each row of ``X`` whose rough value is within reach of a query to its heap; return how many were not kept.
 
@@ -63,7 +63,7 @@ def measure_dense(rough, X, first, queries, shifts, unit, grain, excluded, dista
     return wasted
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def measure_sparse(rough, x_ends, x_places, x_values, q_ends, q_places, q_values, excluded, distances, indices):
     """Offer each row whose rough value, at most its squared distance, is within reach of a query to the query's heap.
 
@@ -80,7 +80,7 @@ def measure_sparse(rough, x_ends, x_places, x_values, q_ends, q_places, q_values
             keep_smallest(near, who, distance, row)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def measure_columns(columns, first, queries, p, excluded, gaps, distances, indices):
     """Offer every point of ``columns`` (n_features, n_points) to the heap of each query; ``gaps`` is for scratch."""
     for q in range(queries.shape[0]):

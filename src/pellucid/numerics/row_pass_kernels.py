@@ -6,12 +6,12 @@ time of two BLAS products (``make bench FAMILY=linear_model``, Ridge).
 
 # mypy: allow-untyped-defs
 
-from numba import njit
+from pellucid.numerics.compiling_kernels import kept
 
 REORDER = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+@kept(fastmath=REORDER)
 def residual_pass(X, w, offset, b, residual, pull):
     """Write ``residual = b - (X w - offset)`` and add ``X' residual`` to ``pull``. O(n p)."""
     n, p = X.shape
@@ -25,7 +25,7 @@ def residual_pass(X, w, offset, b, residual, pull):
             pull[j] += r * X[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+@kept(fastmath=REORDER)
 def pull_pass(X, r, pull, sums):
     """Add ``X' r`` to ``pull`` and the sums of the columns to ``sums``. O(n p)."""
     n, p = X.shape

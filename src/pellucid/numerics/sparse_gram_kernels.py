@@ -2,10 +2,10 @@
 
 # mypy: allow-untyped-defs
 
-from numba import njit
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def add_cross_gram(data, indices, indptr, row_data, row_indices, row_indptr, start, gram):
     """Add ``L[:, start:]' R`` to ``gram``, of a matrix ``L`` by columns and ``R`` by rows, for as many as it has rows.
 

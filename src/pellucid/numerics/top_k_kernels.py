@@ -7,18 +7,19 @@ before its children ``2 i + 1`` and ``2 i + 2``. An empty place holds infinity a
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 EMPTY = np.iinfo(np.int64).max
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def comes_before(a, i, b, j):
     """Return whether distance ``a`` of index ``i`` comes before ``b`` of ``j``."""
     return a < b or (a == b and i < j)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def sink(distances, indices, size, distance, index):
     """Put an entry at the top of the first ``size`` places and let it sink to where it belongs. O(log size)."""
     place = 0
@@ -38,14 +39,14 @@ def sink(distances, indices, size, distance, index):
     indices[place] = index
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def keep_smallest(distances, indices, distance, index):
     """Replace the last entry of a full heap if the new one comes before it. O(log k)."""
     if comes_before(distance, index, distances[0], indices[0]):
         sink(distances, indices, distances.size, distance, index)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def insert_in_order(distances, indices, distance, index):
     """Put an entry in its place among ascending ones; the last goes. O(k), and quicker than a heap for small k."""
     place = distances.size - 1
@@ -57,7 +58,7 @@ def insert_in_order(distances, indices, distance, index):
     indices[place] = index
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def sort_heap(distances, indices):
     """Turn a heap into ascending order, in place. O(k log k)."""
     for last in range(distances.size - 1, 0, -1):
@@ -66,14 +67,14 @@ def sort_heap(distances, indices):
         distances[last], indices[last] = top_distance, top_index
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def sort_heaps(distances, indices):
     """Sort each row, in place. O(n k log k)."""
     for row in range(distances.shape[0]):
         sort_heap(distances[row], indices[row])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def keep_smallest_of_rows(table, first, excluded, distances, indices):
     """Offer column ``j`` of each row of ``table`` to the row's heap as index ``first + j``; nan counts as infinity.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def list_pairs(order: Any, starts: Any, rank: Any, listed: Any) -> int:
     """Write the better and the worse row of each pair, as far as there is room; return how many there are. O(n size).
 
@@ -24,7 +24,7 @@ def list_pairs(order: Any, starts: Any, rank: Any, listed: Any) -> int:
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def listed_window_pass(
     listed: Any, f: Any, weight: Any, V: Any, low: float, high: float, worse: Any, better: Any
 ) -> None:

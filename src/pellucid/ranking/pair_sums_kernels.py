@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def window_pass(
     order: Any,
     starts: Any,
@@ -49,7 +49,7 @@ def window_pass(
                 node -= node & -node
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def add_row(tree: Any, top: int, rank: int, weight: float, row: Any) -> None:
     """Add ``weight * row`` to the sums that hold this rank. O(log(top) k)."""
     node = rank + 1

@@ -5,10 +5,11 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def csr_scores_pass(data, indices, indptr, u, offset, scores):
     """Write ``X u + offset``. O(entries)."""
     for i in range(len(indptr) - 1):
@@ -18,7 +19,7 @@ def csr_scores_pass(data, indices, indptr, u, offset, scores):
         scores[i] = score
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def csr_pull_pass(data, indices, indptr, r, pulled):
     """Add ``X' r`` to ``pulled``; rows with ``r`` of 0 are not read. O(entries)."""
     for i in range(len(indptr) - 1):
@@ -27,7 +28,7 @@ def csr_pull_pass(data, indices, indptr, r, pulled):
                 pulled[indices[a]] += r[i] * data[a]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def csr_curve_pass(data, indices, indptr, constant, h, d, curved):
     """Add ``A' diag(h) A d`` to ``curved``, reading each row once and rows of weight 0 not at all. O(entries)."""
     p = len(d) - (constant > 0.0)
@@ -44,7 +45,7 @@ def csr_curve_pass(data, indices, indptr, constant, h, d, curved):
             curved[p] += score * constant
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def csr_gram_pass(data, indices, indptr, start, stop, h, G, border):
     """Add the lower triangle of ``X' diag(h) X`` to ``G`` and ``X' h`` to ``border``, for some of the rows.
 
@@ -60,7 +61,7 @@ def csr_gram_pass(data, indices, indptr, start, stop, h, G, border):
                 G[j, indices[b]] += weighted * data[b]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def dual_descent_pass(
     data, indices, indptr, constant, signs, ridge, most, squares, alpha, u, order, n_active, highest, lowest
 ):
@@ -108,7 +109,7 @@ def dual_descent_pass(
     return n_active, steepest, least
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def column_pass(data, indices, indptr, signs, cost, curvature, u, margins, order):
     """Move each ``u[j]`` of the order once, in place, and keep the margins. O(entries).
 
@@ -129,7 +130,7 @@ def column_pass(data, indices, indptr, signs, cost, curvature, u, margins, order
                 margins[indices[a]] += change * signs[indices[a]] * data[a]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def lasso_model_descent(H, g, old, new, aim, max_passes):
     """Minimize ``g'd + d'Hd/2 + |new|_1`` for ``d = new - old``, in place, until no coordinate's slope is off by more.
 

@@ -9,10 +9,11 @@ tree, so that damaged arrays end in an error, not outside the memory.
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def pack_steps(starts, feature, left, right, category_row, missing_left, n_columns, n_sets, steps):
     """Write ``steps``; return whether all children stand behind their parent and all columns and sets are there."""
     for t in range(len(starts) - 1):
@@ -28,7 +29,7 @@ def pack_steps(starts, feature, left, right, category_row, missing_left, n_colum
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def is_in_left_set(x, direction, left_categories):
     """Return whether a category goes left; one without a place in the bit set goes where missing values go."""
     row = (direction >> 1) - 1
@@ -38,7 +39,7 @@ def is_in_left_set(x, direction, left_categories):
     return (left_categories[row, code >> 5] >> np.uint32(code & 31)) & np.uint32(1) != 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def descend(X, first, steps, threshold, left_categories, leaf, moving):
     """Write to ``leaf`` where each row ends in the tree whose root is the node ``first``. O(n_rows depth).
 
@@ -68,7 +69,7 @@ def descend(X, first, steps, threshold, left_categories, leaf, moving):
         n_moving = still
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def find_leaves(X, starts, steps, threshold, left_categories, out):
     """Write the leaf of each row in each tree to ``out`` (n_rows, n_trees). O(n_rows n_trees depth)."""
     leaf, moving = np.empty(X.shape[0], dtype=np.int32), np.empty(X.shape[0], dtype=np.int32)
@@ -79,7 +80,7 @@ def find_leaves(X, starts, steps, threshold, left_categories, out):
             out[i, t] = leaf[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def add_values(X, starts, steps, threshold, left_categories, value, groups, out):
     """Add the values at the leaves of all trees to ``out`` (n_rows, n_values). O(n_rows n_trees (depth + n_values)).
 

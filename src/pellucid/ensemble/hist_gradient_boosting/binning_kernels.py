@@ -3,12 +3,13 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 MISSING = 255
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def bin_columns(block, edges, is_categorical, words, has_missing):
     """Write the bins of up to four columns of a block of rows into one word per row, the first column lowest.
 

@@ -8,7 +8,8 @@ Where weights allow it, the logarithms of logistic losses are taken of products 
 import math
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 SQUARED, ABSOLUTE, QUANTILE, POISSON, GAMMA, BINOMIAL, MULTINOMIAL = range(7)
 
@@ -16,7 +17,7 @@ LARGEST_PRODUCT = 1e280
 """Where a product of factors of at most 1e8 is turned into a logarithm."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def differentiate(loss, quantile, y, raw, weight, k, normalizer, gradients, hessians, start, stop):
     """Write the derivatives of rows ``start`` to ``stop``; return the sum of losses and the largest derivatives.
 
@@ -68,7 +69,7 @@ def differentiate(loss, quantile, y, raw, weight, k, normalizer, gradients, hess
     return total + math.log(product), largest_gradient, largest_hessian if has_hessians else 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def normalize(y, raw, weight, normalizer, start, stop):
     """Write the logarithm of the sum of exponentials of each row of scores; return the sum of logistic losses."""
     total = 0.0

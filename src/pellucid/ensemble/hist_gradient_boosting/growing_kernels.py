@@ -71,7 +71,7 @@ from pellucid.numerics.claim_kernels import (
     read,
     write,
 )
-from pellucid.numerics.memory_kernels import lean, lean_and_kept
+from pellucid.numerics.compiling_kernels import lean, lean_and_kept
 
 
 @lean

@@ -13,7 +13,8 @@ group lie side by side. ``MISSING`` is the bin of missing values.
 
 import numpy as np
 
-from pellucid.numerics.memory_kernels import add_pair, fetch_ahead, lean
+from pellucid.numerics.compiling_kernels import lean
+from pellucid.numerics.memory_kernels import add_pair, fetch_ahead
 
 AHEAD = 16
 SPARSE = 8

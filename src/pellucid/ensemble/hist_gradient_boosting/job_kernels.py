@@ -43,7 +43,7 @@ from pellucid.ensemble.hist_gradient_boosting.node_kernels import (
     plant_root,
 )
 from pellucid.numerics.claim_kernels import NOTHING
-from pellucid.numerics.memory_kernels import lean
+from pellucid.numerics.compiling_kernels import lean
 
 
 @lean

@@ -9,6 +9,8 @@ memory. Places are unsigned: signed ones would be looked at for counting from th
 import numpy as np
 from numba import njit
 
+from pellucid.numerics.compiling_kernels import kept
+
 AT_ONCE = 4
 
 
@@ -30,7 +32,7 @@ def step_by_set(X, row, here, feature, left, missing_right, categories):
     return np.uint64(left[here]) + np.uint64(bit == 0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def walk_trees(X, p, starts, depths, has_sets, feature, left, threshold, missing_right, sets, categories, value, out):
     """Add to ``out`` (n_rows, n_outputs) the values at the leaves of all trees, which belong to the outputs in turn.
 

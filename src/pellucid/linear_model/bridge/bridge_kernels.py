@@ -2,10 +2,10 @@
 
 # mypy: allow-untyped-defs
 
-from numba import njit
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def bridge_root(a, c, penalty, q, low):
     """Return the root of ``a w - c + penalty q w^(q-1)`` between ``low`` and ``c / a``, where it increases."""
     high = c / a
@@ -26,7 +26,7 @@ def bridge_root(a, c, penalty, q, low):
     return w
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def bridge_minimizer(a, c, penalty, q):
     """Return the global minimizer of ``a w^2 / 2 - c w + penalty |w|^q``; of two equal ones, 0."""
     size = abs(c)
@@ -44,7 +44,7 @@ def bridge_minimizer(a, c, penalty, q):
     return sign * w if 0.5 * a * w * w - size * w + penalty * w**q < 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def bridge_pass(gram, gradient, w, penalty, q):
     """Minimize over each ``w[j]`` in turn, in place; keep ``gradient == A'b - gram @ w``. O(p^2).
 

@@ -5,10 +5,11 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def next_arrival(correlations, speeds, idle, level, positive, slowest):
     """Return how far it is until an idle column is as correlated as the active ones, and which; of equals the first.
 
@@ -32,7 +33,7 @@ def next_arrival(correlations, speeds, idle, level, positive, slowest):
     return nearest, column
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def arrivals_within(correlations, speeds, idle, level, positive, slowest, reach):
     """Return the idle columns that arrive within ``reach``, in order. O(p)."""
     found = np.empty(correlations.shape[0], dtype=np.int64)

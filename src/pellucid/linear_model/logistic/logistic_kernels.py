@@ -9,15 +9,15 @@ Arguments are float64 arrays that the caller has checked.
 import math
 
 import numpy as np
-from numba import njit
 
+from pellucid.numerics.compiling_kernels import kept
 from pellucid.numerics.coordinate_descent_kernels import soft_threshold
 
 REORDER = {"reassoc", "contract", "nsz"}
 """Lets the sums of a row be vectorized."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+@kept(fastmath=REORDER)
 def sigmoid_rows_pass(X, w, offset, b, labels, weight, Z, P, gradient):
     """Do all that two classes need while a row is in cache; return the loss and its slope by ``b``. O(n p).
 
@@ -42,7 +42,7 @@ def sigmoid_rows_pass(X, w, offset, b, labels, weight, Z, P, gradient):
     return loss, first
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def sigmoid_pass(Z, b, labels, weight, P, slope, curvature):
     """Write the probabilities of the second class to ``P`` and return the loss. O(n).
 
@@ -63,7 +63,7 @@ def sigmoid_pass(Z, b, labels, weight, P, slope, curvature):
     return loss
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def softmax_pass(Z, b, labels, weight, P, slope, curvature):
     """Write the probabilities of all classes to ``P`` and return the loss. O(n K^2).
 
@@ -98,7 +98,7 @@ def softmax_pass(Z, b, labels, weight, P, slope, curvature):
     return loss
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def weighted_moments(data, indices, indptr, h, first, second):
     """Write ``sum_i h_i x_ij`` to ``first`` and ``sum_i h_i x_ij^2`` to ``second``, by column. O(nonzeros)."""
     for j in range(first.shape[0]):
@@ -111,7 +111,7 @@ def weighted_moments(data, indices, indptr, h, first, second):
         second[j] = squares
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def model_pass(data, indices, indptr, columns, h, first, second, total, gradient, w, hu, along, l1, l2):
     """Minimize the model over one coordinate of ``w`` after the other; return what it fell by and the new ``along``.
 
@@ -142,7 +142,7 @@ def model_pass(data, indices, indptr, columns, h, first, second, total, gradient
     return fell, along
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def model_descent(data, indices, indptr, h, first, second, total, gradient, w, hu, l1, l2, precision, max_passes):
     """Minimize the model of ``model_pass`` until a pass over all columns adds less than ``precision`` to its fall.
 

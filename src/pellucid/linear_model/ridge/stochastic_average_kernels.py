@@ -3,10 +3,11 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def average_gradient_epoch(X, mean, root_weight, b, order, w, errors, gradient, seen, penalty, step, unbiased):
     """Visit the rows in ``order``, updating ``w``, ``errors``, ``gradient`` and ``seen`` in place. O(len(order) p).
 

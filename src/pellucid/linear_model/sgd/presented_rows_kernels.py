@@ -3,13 +3,14 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND, HALF = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53), np.uint64(33)
 
 
-@njit(cache=True, nogil=True)
+@kept
 def mixed(key):
     """Return a number of 64 bits each of which depends on all bits of ``key``."""
     key = (key ^ (key >> HALF)) * FIRST
@@ -17,7 +18,7 @@ def mixed(key):
     return key ^ (key >> HALF)
 
 
-@njit(cache=True, nogil=True)
+@kept
 def dense_hashes(X, codes, hashes):
     """Write a hash of the label and of the entries that are not 0, the same for float32 and float64."""
     value = np.empty(1)
@@ -31,7 +32,7 @@ def dense_hashes(X, codes, hashes):
         hashes[i] = total
 
 
-@njit(cache=True, nogil=True)
+@kept
 def sparse_hashes(data, columns, ends, codes, hashes):
     """Do the same for rows in CSR: the sum does not mind the order of the entries."""
     value = np.empty(1)

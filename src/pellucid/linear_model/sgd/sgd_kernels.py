@@ -8,9 +8,8 @@ of 50,000 x 50 takes 2.8 ms instead of 3.8.
 
 # mypy: allow-untyped-defs
 
-from numba import njit
-
 from pellucid.losses.loss_kernels import loss_and_slope
+from pellucid.numerics.compiling_kernels import kept
 
 REORDER = {"reassoc", "contract", "nsz"}
 LARGEST_SLOPE = 1e12
@@ -23,7 +22,7 @@ STATE_SIZE = 12
 weighted sum of loss and penalty just before each step of the epoch, ``UPDATES`` the steps that moved the weights."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def decide(rule, state, y, score, weight, cost, sq_norm):
     """Return how much of the row to add to the weights; set ``ETA`` and add to ``OBJECTIVE``. O(1)."""
     loss, slope = loss_and_slope(rule.loss, rule.width, y, score)
@@ -44,7 +43,7 @@ def decide(rule, state, y, score, weight, cost, sq_norm):
     return -state[ETA] * min(max(slope, -LARGEST_SLOPE), LARGEST_SLOPE) * cost
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def rescale(w, average, dual, state):
     """Move the factors of the weights and of their average into the arrays. O(n + p)."""
     if state[AVERAGE_PART] != 0.0 or state[AVERAGE_SIZE] != 1.0:
@@ -62,7 +61,7 @@ def rescale(w, average, dual, state):
         state[SCALE] = 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def finish_step(rule, state, update):
     """Move the intercept, its average and the counts; return the factor of the row's share in ``average``. O(1)."""
     state[INTERCEPT] += update * rule.intercept_rate
@@ -79,7 +78,7 @@ def finish_step(rule, state, update):
     return part
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def truncate(w, paid, average, state, j, change, share):
     """Add to one weight and take the l1 penalty due from it, but for what it has paid; never across 0. O(1)."""
     old, scale = w[j], state[SCALE]
@@ -97,7 +96,7 @@ def truncate(w, paid, average, state, j, change, share):
     state[SQ_NORM] += new * new - old * old
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+@kept(fastmath=REORDER)
 def dense_epoch(X, order, y, weight, cost, sq_norms, w, paid, average, dual, state, rule):
     """Show the rows in ``order``; write ``w``, ``paid``, ``average``, ``dual`` and ``state``. O(len(order) p).
 
@@ -133,7 +132,7 @@ def dense_epoch(X, order, y, weight, cost, sq_norms, w, paid, average, dual, sta
                     average[j] -= share * change * X[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+@kept(fastmath=REORDER)
 def sparse_epoch(data, columns, ends, order, y, weight, cost, sq_norms, w, paid, average, dual, state, rule):
     """Do the same for rows in CSR without repeated entries. O(entries of the rows in ``order``)."""
     for i in order:

@@ -10,12 +10,11 @@ before and after.
 
 import math
 
-from numba import njit
-
+from pellucid.numerics.compiling_kernels import kept
 from pellucid.svm.crammer_singer.crammer_singer_kernels import shares_level
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"})  # the sum may be taken in lanes
+@kept(fastmath={"reassoc"})  # the sum may be taken in lanes
 def inner_product(x, u):
     """Return the inner product of a row and the first weights. O(p)."""
     total = 0.0
@@ -24,7 +23,7 @@ def inner_product(x, u):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def settle_row(row, classes, y, stiffness, scores):
     """Move the shares of one row to their best values, and write into ``scores`` what each class lost. O(classes)."""
     largest = -math.inf
@@ -42,7 +41,7 @@ def settle_row(row, classes, y, stiffness, scores):
         row[k] = best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def dense_descent_pass(X, constant, labels, cost, squares, order, starts, listed, shares, W, room):
     """Settle each row of ``order`` once, for weights of shape (n_classes, width). O(rows p classes)."""
     p = X.shape[1]
@@ -61,7 +60,7 @@ def dense_descent_pass(X, constant, labels, cost, squares, order, starts, listed
                     u[p] += lost * constant
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def csr_descent_pass(data, indices, indptr, constant, labels, cost, squares, order, starts, listed, shares, W, room):
     """Settle each row of ``order`` once, for weights of shape (width, n_classes). O(entries classes)."""
     last = W.shape[0] - 1

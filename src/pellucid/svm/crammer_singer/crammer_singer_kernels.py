@@ -4,10 +4,10 @@
 
 import math
 
-from numba import njit
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def shares_level(v, k):
     """Return the level ``t`` at which ``max(v - t, 0)`` of the first ``k`` numbers adds up to 1. O(k), a few times."""
     top = -math.inf
@@ -26,7 +26,7 @@ def shares_level(v, k):
         level = higher
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def largest_excess_pass(f, labels, cost, center, smoothing, shares):
     """Write the shares of the smoothed loss; return the loss, and by how much their excess falls short. O(n k).
 
@@ -53,7 +53,7 @@ def largest_excess_pass(f, labels, cost, center, smoothing, shares):
     return value, missing
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def bend_pass(shares, curvature, slopes):
     """Return ``sum_i curvature_i |s_i - mean s_i|^2`` over the classes whose share is not 0. O(n k)."""
     total = 0.0

@@ -10,7 +10,7 @@ splits.
 
 import numpy as np
 
-from pellucid.numerics.memory_kernels import lean, lean_and_kept, lean_inlined
+from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_inlined
 from pellucid.tree.decision_tree.category_kernels import in_set, write_categories
 from pellucid.tree.decision_tree.column_cut_kernels import look_at
 from pellucid.tree.decision_tree.growth_layout import (

@@ -11,12 +11,12 @@ with S a subset of the other columns. By sizes of S, the sum runs over the coeff
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
 
+from pellucid.numerics.compiling_kernels import kept
 from pellucid.tree.packed_trees_kernels import is_in_left_set
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def weighted_sum(coefficients, degree, weight):
     """Return the sum of coefficients times weights up to a degree."""
     total = 0.0
@@ -25,7 +25,7 @@ def weighted_sum(coefficients, degree, weight):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def add_leaf(share, fits, n_columns, column, weight, values, coefficients, quotient, out):
     """Add what one leaf says about one row to ``out`` (n_features, n_outputs). O(n_columns^2)."""
     outside, degree = 1.0, 0
@@ -53,7 +53,7 @@ def add_leaf(share, fits, n_columns, column, weight, values, coefficients, quoti
             out[column[j], c] += factor * values[c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def turns_left(x, direction, threshold, left_categories):
     """Return whether a value goes left at a node; ``direction`` as in packed_trees_kernels."""
     if direction > 1:
@@ -63,7 +63,7 @@ def turns_left(x, direction, threshold, left_categories):
     return x <= threshold
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def columns_on_path(path, turns, depth, first, steps, cover, slot, column, share):
     """Write the different columns on a path, the share of each, and which of them each node asks for.
 
@@ -84,7 +84,7 @@ def columns_on_path(path, turns, depth, first, steps, cover, slot, column, share
     return n_columns
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def add_shapley_values(X, starts, steps, threshold, left_categories, cover, value, groups, deepest, out):
     """Add the Shapley values of all rows in all trees to ``out`` (n_rows, n_features, n_outputs).
 

@@ -7,10 +7,11 @@ an ordered column parts the bins up to t from the others; a split of a column of
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
+
+from pellucid.numerics.compiling_kernels import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def least_pair_error(table, whole, n_bins, is_category, below):
     """Return the least error of two leaves over the splits of one column, with its ``table`` (n_bins, n_classes).
 
@@ -33,7 +34,7 @@ def least_pair_error(table, whole, n_bins, is_category, below):
     return best, best_split
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def best_split(codes, rows, y, weight, n_bins, is_category, n_classes, most_bins):
     """Return the least error of two leaves, the column and the split; the first of equals. O(n_rows n_columns)."""
     table, whole, below = np.empty((most_bins, n_classes)), np.zeros(n_classes), np.empty(n_classes)
@@ -52,7 +53,7 @@ def best_split(codes, rows, y, weight, n_bins, is_category, n_classes, most_bins
     return best, best_column, split
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def errors_below_splits(
     codes, rows, y, weight, n_bins, is_category, n_classes, most_bins, starts, penalty, left, right
 ):
@@ -94,7 +95,7 @@ def errors_below_splits(
                 right[place] = min(right[place], error + 2 * penalty)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def leaf_cost(counts, penalty):
     """Return the weight that is not of the largest class, plus the penalty."""
     total, largest = 0.0, 0.0
@@ -104,7 +105,7 @@ def leaf_cost(counts, penalty):
     return total - largest + penalty
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def count_inside(codes, rows, is_category, starts, counts):
     """Write to ``counts`` how many of the rows lie inside each split; its place as above. O(n_rows n_columns)."""
     for place in range(len(counts)):
@@ -118,7 +119,7 @@ def count_inside(codes, rows, is_category, starts, counts):
             counts[place] += counts[place - 1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
+@kept(fastmath={"nnan", "nsz"})
 def widen_extremes(pairs, along, across, last_j, last_k, of_j, of_k):
     """Widen the extremes of both columns of a pair by ``pairs`` (n_bins_j, n_bins_k), signed weights inside two splits.
 
@@ -137,7 +138,7 @@ def widen_extremes(pairs, along, across, last_j, last_k, of_j, of_k):
         of_j[0, t], of_j[1, t], of_j[2, t], of_j[3, t] = most_in, least_in, most_out, least_out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def signed_pairs(own, signed, n_bins, is_category, j, k, pairs):
     """Write the signed weight inside each split of column j and inside each split of column k, to ``pairs``."""
     for t in range(n_bins[j]):
@@ -155,7 +156,7 @@ def signed_pairs(own, signed, n_bins, is_category, j, k, pairs):
             pairs[t, s] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept
 def two_class_errors_below_splits(
     codes,
     rows,

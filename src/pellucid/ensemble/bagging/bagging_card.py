@@ -118,7 +118,6 @@ CARDS = (
     MethodCard(
         BaggingClassifier,
         **SHARED,
-        workings="pellucid.ensemble.out_of_bag_workings:out_of_bag_workings",
         input=BagInput(CLASSES),
         attributes={
             **FITTED,

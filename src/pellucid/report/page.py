@@ -65,6 +65,14 @@ class ColumnRow:
     picture: Markup
 
 
+def recipe_of(result: BakeOffResult) -> str:
+    """Return how the methods were compared, as far as there was time for it."""
+    whole = RECIPES[result.plan.recipe].format(folds=result.plan.folds)
+    n_done = len(result.chosen.errors)
+    cut_short = result.plan.recipe != "split" and n_done < result.plan.folds
+    return f"{n_done} of the splits of {whole}" if cut_short else whole
+
+
 def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     """Return the report of a bake-off as one HTML page without scripts, fonts or pictures from elsewhere.
 
@@ -107,7 +115,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         table_name=origin.table_name,
         model_name=origin.model_name,
         version=pellucid.__version__,
-        recipe=RECIPES[result.plan.recipe].format(folds=result.plan.folds),
+        recipe=recipe_of(result),
         grade_meaning=GRADES[result.certificate.grade],
         meaning=meaning_of(result.certificate, result.model[-1]),
         alarm=alarm,

@@ -11,6 +11,7 @@ ROWS, COLUMNS = 2100, 8
 MOST_ITERATIONS = 10
 """What an iteration needs is compiled by then."""
 
+TABLES = "tables"
 ANSWERS = ("predict", "transform", "kneighbors")
 
 
@@ -41,10 +42,11 @@ def warm_up() -> None:
     with pool, Progress(*layout, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=n_methods)
         waiting = {pool.submit(_compile_methods, names): family for family, names in families.items()}
+        waiting[pool.submit(compile_tables)] = TABLES
         for done in as_completed(waiting):
             done.result()
             family = waiting[done]
-            progress.update(task, description=family, advance=len(families[family]))
+            progress.update(task, description=family, advance=len(families.get(family, ())))
     taken = f"{monotonic() - start:.0f} s"
     sys.stdout.write(
         f"{n_methods} methods are compiled, after {taken}: their first fits do not wait for it any more.\n"
@@ -68,6 +70,30 @@ def _compile_methods(names: Sequence[str]) -> None:
         for model in variants_of(card):
             for data in data_for(card, model):
                 compile_by_fitting(model, *data)
+
+
+def compile_tables() -> None:
+    """Fit what ``pellucid fit`` compares to a table of numbers, words and gaps: some loops are for these only."""
+    import numpy as np
+    import pandas as pd
+
+    from pellucid.bake_off.contestants import contestants_for
+    from pellucid.tables.column_reader import ColumnReader
+    from pellucid.tables.understanding import understand
+
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((ROWS, 3)), columns=["a", "b", "c"])
+    table["gaps"] = table["a"].where(rng.random(ROWS) < 0.8)
+    table["words"] = rng.choice(list("uvwxyz"), ROWS)
+    columns = understand(table.assign(target=0), "target")
+    read = ColumnReader(dict(columns.kinds)).fit_transform(table)
+    signal = table["a"].to_numpy() + (table["words"] == "u") + rng.standard_normal(ROWS) / 4
+    targets = {True: [signal > 0, np.digitize(signal, [-0.5, 0.5])], False: [signal, np.rint(np.exp(signal))]}
+    for is_classification, ys in targets.items():
+        for contestant in contestants_for(is_classification=is_classification):
+            for y in ys:
+                if not contestant.unsuited(columns, read, y):
+                    compile_by_fitting(contestant.with_rounds(MOST_ITERATIONS).pipeline(columns, read), read, y)
 
 
 def variants_of(card: Any) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from pellucid.bake_off.blending import best_blend
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
 from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, report_seconds
 from pellucid.bake_off.contestants import contestants_for, own_contestants
-from pellucid.bake_off.explanation import as_text, tell_changes, typical_row
+from pellucid.bake_off.explanation import tell_changes, typical_row
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
 from pellucid.bake_off.judgement import Judgement, Rows, judge
@@ -32,11 +32,12 @@ from pellucid.bake_off.options import (
 )
 from pellucid.bake_off.result import BakeOffResult, Plan
 from pellucid.bake_off.scores import MethodScore, best_of, choose
-from pellucid.bake_off.tree_story import TreeStory, tell_trees
+from pellucid.bake_off.tree_story import TreeStory, as_text, tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
 from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.model_selection import (
     CrossValidationTest,
@@ -173,15 +174,14 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
     scores, untried = _compare(table, plan, budget, listen)
     chosen = choose(scores, one_standard_error=plan.one_standard_error)
-    n_planned = 1 if plan.recipe == "split" else plan.folds
-    not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), n_planned)
+    not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), plan.n_splits)
 
     def tell(step: str) -> None:
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the final fit")
     final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left(), GRACE * budget.seconds)
-    rows = _some_rows(len(learning[1]), final.n_rows, plan.seed)
+    rows = some_rows(len(learning[1]), final.n_rows, plan.seed)
     learned, warned = _fit(final.score, table, *learning, table.learning_facts, rows)
     model = learned
     if final.on_all_rows and not table.has_own_test:
@@ -275,13 +275,6 @@ def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -
     n_learning = len(table.vault.learning[1])
     needed = report_seconds(n_learning) + REFITS * found.pace.seconds_for(n_learning)
     return [found] if needed <= budget.seconds_left() else []
-
-
-def _some_rows(n_all: int, n_rows: int, seed: int) -> Array:
-    """Return the positions of all rows, or of some drawn at random."""
-    if n_rows >= n_all:
-        return np.arange(n_all)
-    return np.sort(np.random.default_rng(seed).permutation(n_all)[:n_rows])
 
 
 def _fit(

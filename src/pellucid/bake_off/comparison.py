@@ -307,7 +307,7 @@ def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Meas
         held_out = HeldOut.of_numbers(fold.y_validation, answers.predicted)
     else:
         of_rows = fold.y_validation, measure.classes, fold.weights_validation
-        held_out = HeldOut.of_classes(method, fold.X_validation, *of_rows)
+        held_out = HeldOut.of_classes(method, fold.X_validation, *of_rows, answers.probabilities)
     seconds = fold.seconds + ended
     rounds = max(1, getattr(method, "n_iter_", 1)) if contestant.rounds else 1
     n_rows = len(fold.y_train)

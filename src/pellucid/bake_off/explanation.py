@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,12 +10,11 @@ from sklearn.base import is_classifier
 
 from pellucid.bake_off.linear_story import tell_linear
 from pellucid.bake_off.notable_rows import NotableRow
-from pellucid.bake_off.tree_story import MOST_REASONS, ExampleRow, Reason, TreeStory, tell_trees
+from pellucid.bake_off.tree_story import MOST_REASONS, ExampleRow, Reason, TreeStory, as_text, tell_trees
 from pellucid.core.types import Array
 from pellucid.table_model import SeenTable, TableModel
+from pellucid.table_model.class_scores import LEAST_PROBABILITY
 from pellucid.tables.understanding import Columns
-
-LEAST_PROBABILITY = 1e-9
 
 
 def explain_rows(model: TableModel, frame: pd.DataFrame) -> TreeStory:
@@ -82,10 +80,3 @@ def _answers(model: TableModel, read: pd.DataFrame) -> Array:
     if is_classifier(model):
         return np.asarray(np.log(np.maximum(model.predict_proba(read), LEAST_PROBABILITY)))
     return np.asarray(model.predict(read), dtype=np.float64)[:, None]
-
-
-def as_text(value: Any) -> str:
-    """Return a value as it is shown: numbers with four figures, a gap as missing."""
-    if isinstance(value, float | np.floating):
-        return "missing" if np.isnan(value) else f"{value:.4g}"
-    return str(value)

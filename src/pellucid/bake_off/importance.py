@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.model_selection.recipes import split_error
 from pellucid.tables.preparation import readable_names
@@ -114,7 +115,7 @@ def effects(model: Pipeline, read: pd.DataFrame, columns: Sequence[str] = ()) ->
     """
     prepare, method = model[0], model[-1]
     if len(read) > MOST_EFFECT_ROWS:
-        read = read.iloc[np.sort(np.random.default_rng(0).permutation(len(read))[:MOST_EFFECT_ROWS])]
+        read = read.iloc[some_rows(len(read), MOST_EFFECT_ROWS)]
     if hasattr(method, "trees_"):
         return _effects_of_trees(model, read, columns or list(read.columns))
     weights = np.atleast_2d(getattr(method, "coef_", np.empty((0, 0))))
@@ -136,7 +137,7 @@ def _effects_of_trees(model: Pipeline, read: pd.DataFrame, columns: Sequence[str
     classes = getattr(model[-1], "classes_", None)
     if classes is not None and len(classes) != 2:
         return []
-    rows = read.iloc[np.sort(np.random.default_rng(0).permutation(len(read))[:EFFECT_ROWS])]
+    rows = read.iloc[some_rows(len(read), EFFECT_ROWS)]
 
     def predict(frame: pd.DataFrame) -> Array:
         said = model.predict(frame) if classes is None else model.predict_proba(frame)[:, 1]

@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 from pellucid.bake_off.measures import Answers, Measure
 from pellucid.bake_off.options import RowFacts
 from pellucid.bake_off.scores import MethodScore
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.model_selection import corrected_t_test
 
@@ -72,7 +73,7 @@ def has_learned(
     threshold: float | None = None,
 ) -> Learned:
     """Return whether a chosen method learned anything, from its answers and the baseline's on the rows kept aside."""
-    rows = np.sort(np.random.default_rng(0).permutation(len(actual))[:MOST_ROWS])
+    rows = some_rows(len(actual), MOST_ROWS)
     p_value, test = _by_chance(actual[rows], answers.of(rows), measure, facts.of(rows))
     p_comparison = _by_comparison(chosen, scores)
     error = measure.error(actual, answers, facts.weights, threshold)

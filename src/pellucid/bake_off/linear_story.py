@@ -11,7 +11,8 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from pellucid.bake_off.notable_rows import NotableRow
-from pellucid.bake_off.tree_story import MOST_REASONS, ExampleRow, Reason, TreeStory
+from pellucid.bake_off.tree_story import MOST_REASONS, ExampleRow, Reason, TreeStory, as_text
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.tables.preparation import readable_names
 from pellucid.tables.step_features import STEP
@@ -39,7 +40,7 @@ def tell_linear(
     method = model[-1]
     if not hasattr(method, "coef_") or not notable:
         return TreeStory()
-    some = np.sort(np.random.default_rng(0).permutation(len(learning))[:MOST_ROWS])
+    some = some_rows(len(learning), MOST_ROWS)
     average = _dense(model[:-1].transform(learning.iloc[some])).mean(axis=0)
     rows = X.iloc[[one.place for one in notable]]
     distance = _dense(model[:-1].transform(rows)) - average
@@ -56,7 +57,7 @@ def tell_linear(
             added[owner] = added.get(owner, 0.0) + float(share)
         largest = sorted(added, key=lambda name: -abs(added[name]))[:MOST_REASONS]
         reasons = tuple(Reason(name, _value(rows.iloc[i], parts.get(name, [])), added[name]) for name in largest)
-        examples.append(ExampleRow(_text(predictions[i]), _text(y[one.place]), reasons=reasons, title=one.title))
+        examples.append(ExampleRow(as_text(predictions[i]), as_text(y[one.place]), reasons=reasons, title=one.title))
     return TreeStory((), tuple(examples), event=_event(method))
 
 
@@ -94,10 +95,6 @@ def _value(row: pd.Series, columns: Sequence[str]) -> str:
             return str((pd.Timestamp("1970-01-01") + pd.Timedelta(days=value)).date())
         return f"{value:.6g}"
     return str(value)[:LONGEST_VALUE]
-
-
-def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def _dense(matrix: Any) -> Array:

@@ -31,6 +31,11 @@ class Plan:
     one_standard_error: bool
     options: Options = field(default_factory=Options)
 
+    @property
+    def n_splits(self) -> int:
+        """How many splits of the learning rows the recipe has."""
+        return 1 if self.recipe == "split" else self.folds
+
 
 @dataclass(frozen=True, repr=False)
 class BakeOffResult:

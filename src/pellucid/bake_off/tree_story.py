@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from pellucid.bake_off.notable_rows import NotableRow
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.tables.preparation import readable_names
 from pellucid.tables.understanding import Columns
@@ -152,7 +153,7 @@ def _explained(method: Any, row: Array, actual: Any, names: Sequence[str], words
     told = replace(path, rule=replace(path.rule, conditions=tuple(_in_words(c, words) for c in path.rule.conditions)))
     values = tuple(_value(row[c.feature], words[c.feature]) for c in path.rule.conditions)
     told = replace(told, values=values)
-    return ExampleRow(_text(path.rule.prediction), _text(actual), str(told))
+    return ExampleRow(as_text(path.rule.prediction), as_text(actual), str(told))
 
 
 def _tell_ensemble(
@@ -168,7 +169,7 @@ def _tell_ensemble(
     if work * N_EXAMPLES > SHAPLEY_WORK:
         return TreeStory()
     n_rows = int(min(MOST_SHAPLEY_ROWS, len(rows), SHAPLEY_WORK / work))
-    some = np.sort(np.random.default_rng(0).permutation(len(rows))[:n_rows])
+    some = some_rows(len(rows), n_rows)
     shown = notable or [NotableRow("", int(place)) for place in some[:N_EXAMPLES]]
     some = np.concatenate([[one.place for one in shown], np.setdiff1d(some, [one.place for one in shown])])
     n_rows = len(some)
@@ -179,7 +180,7 @@ def _tell_ensemble(
         values = values[np.arange(n_rows), :, said]
         event = "the share or score of the predicted class"
     elif is_classifier(method):
-        event = f"the log odds of {_text(method.classes_[-1])}"
+        event = f"the log odds of {as_text(method.classes_[-1])}"
     sizes = np.abs(values).mean(axis=0)
     drivers = tuple(Reason(names[j], "", float(sizes[j])) for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0)
     predictions = method.predict(rows[some[: len(shown)]])
@@ -187,7 +188,7 @@ def _tell_ensemble(
     for i, prediction in enumerate(predictions):
         order = np.argsort(-np.abs(values[i]), kind="stable")[:MOST_REASONS]
         reasons = tuple(Reason(names[j], _value(rows[some[i], j], words[j]), float(values[i, j])) for j in order)
-        examples.append(ExampleRow(_text(prediction), _text(y[some[i]]), reasons=reasons, title=shown[i].title))
+        examples.append(ExampleRow(as_text(prediction), as_text(y[some[i]]), reasons=reasons, title=shown[i].title))
     return TreeStory((), tuple(examples), drivers, event)
 
 
@@ -212,9 +213,9 @@ def _in_words(condition: Condition, words: Sequence[list[str]]) -> Condition:
 
 def _answer(method: Any, value: Array) -> tuple[str, float | None]:
     if not is_classifier(method):
-        return _text(float(value[0])), None
+        return as_text(float(value[0])), None
     best = int(np.argmax(value))
-    return _text(method.classes_[best]), float(value[best])
+    return as_text(method.classes_[best]), float(value[best])
 
 
 def _value(value: float, known: Sequence[str]) -> str:
@@ -223,5 +224,8 @@ def _value(value: float, known: Sequence[str]) -> str:
     return known[int(value)] if known else f"{value:.6g}"
 
 
-def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+def as_text(value: Any) -> str:
+    """Return a value as it is shown: numbers with four figures, a gap as missing."""
+    if isinstance(value, float | np.floating):
+        return "missing" if np.isnan(value) else f"{value:.4g}"
+    return str(value)

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from pellucid.cli.errors import CommandError
-
 LEVEL = 0.9
 
 
@@ -24,15 +22,9 @@ def explain(
     from sklearn.base import is_classifier
 
     from pellucid.bake_off.explanation import explain_rows
-    from pellucid.cli.model_input import load_model
-    from pellucid.table_model import TableModel
-    from pellucid.tables import read_table
+    from pellucid.cli.model_input import load_table_model, read_rows
 
-    loaded, frame = load_model(model), read_table(table).head(rows)
-    if not isinstance(loaded, TableModel):
-        raise CommandError("model must be written by 'pellucid fit', which keeps what its columns are.")
-    if not len(frame):
-        raise CommandError(f"table must have rows, got {table}, which has none.")
+    loaded, frame = load_table_model(model), read_rows(table).head(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         story = explain_rows(loaded, frame)

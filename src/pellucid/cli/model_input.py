@@ -17,8 +17,9 @@ from pellucid.core.training_data import NO_TARGET
 from pellucid.core.types import Array
 from pellucid.core.verification import last_step
 from pellucid.files import load
+from pellucid.table_model import TableModel
 from pellucid.tables.column_reader import ColumnReader
-from pellucid.tables.reading import check_has_column
+from pellucid.tables.reading import check_has_column, read_table
 from pellucid.tables.understanding import (
     CLASSIFICATION,
     NUMBER,
@@ -36,6 +37,22 @@ def load_model(path: Path) -> Any:
     if not path.is_file():
         raise CommandError(f"model must be a file, got {path}, which does not exist.")
     return load(path)
+
+
+def load_table_model(path: Path) -> TableModel:
+    """Return the model in a file that 'pellucid fit' wrote."""
+    model = load_model(path)
+    if not isinstance(model, TableModel):
+        raise CommandError("model must be written by 'pellucid fit', which keeps what its table looked like.")
+    return model
+
+
+def read_rows(path: Path) -> pd.DataFrame:
+    """Return a table that has rows."""
+    frame = read_table(path)
+    if not len(frame):
+        raise CommandError(f"table must have rows, got {path}, which has none.")
+    return frame
 
 
 def features_for(model: Any, frame: pd.DataFrame) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pellucid.cli.errors import ClaimError, CommandError
+from pellucid.cli.errors import ClaimError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,16 +31,11 @@ def monitor(
     import pandas as pd
     from rich.console import Console
 
-    from pellucid.cli.model_input import load_model
+    from pellucid.cli.model_input import load_table_model, read_rows
     from pellucid.core.atomic import write_whole
-    from pellucid.table_model import TableModel, find_drift
-    from pellucid.tables import read_table
+    from pellucid.table_model import find_drift
 
-    loaded, frame = load_model(model), read_table(table)
-    if not isinstance(loaded, TableModel):
-        raise CommandError("model must be written by 'pellucid fit', which keeps what the table looked like.")
-    if not len(frame):
-        raise CommandError(f"table must have rows, got {table}, which has none.")
+    loaded, frame = load_table_model(model), read_rows(table)
     read = loaded[0].transform(frame).assign(**{loaded.prediction_name: loaded.said_as_seen(loaded.predict(frame))})
     found = find_drift(loaded.seen_, read, threshold)
     if out is not None:

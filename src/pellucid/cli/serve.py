@@ -25,11 +25,8 @@ def serve(
         ) from None
     import sys
 
-    from pellucid.cli.model_input import load_model
-    from pellucid.table_model import TableModel
+    from pellucid.cli.model_input import load_table_model
 
-    loaded = load_model(model)
-    if not isinstance(loaded, TableModel):
-        raise CommandError("model must be written by 'pellucid fit', which keeps what its columns are.")
+    loaded = load_table_model(model)
     sys.stderr.write(f"Try {model.name} at http://127.0.0.1:{port}/ (Ctrl-C ends it).\n")
     uvicorn.run(serving_application(loaded), host="127.0.0.1", port=port, log_level="warning")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.types import Array
+
 
 def generator(random_state: Any = None) -> np.random.Generator:
     """Return a NumPy generator for None, a seed, a Generator or scikit-learn's RandomState.
@@ -26,3 +28,16 @@ def generator(random_state: Any = None) -> np.random.Generator:
     raise ValueError(
         f"random_state must be None, a whole number of at least 0, a Generator or a RandomState, got {random_state!r}."
     )
+
+
+def some_rows(n_rows: int, most: int, seed: int = 0) -> Array:
+    """Return the places of all rows, or of so many at most, drawn in the same way every time, in rising order.
+
+    Examples
+    --------
+    >>> some_rows(3, 5), some_rows(9, 3)
+    (array([0, 1, 2]), array([2, 4, 5]))
+    """
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).permutation(n_rows)[:most])

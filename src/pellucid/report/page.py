@@ -69,8 +69,7 @@ def recipe_of(result: BakeOffResult) -> str:
     """Return how the methods were compared, as far as there was time for it."""
     whole = RECIPES[result.plan.recipe].format(folds=result.plan.folds)
     n_done = len(result.chosen.errors)
-    cut_short = result.plan.recipe != "split" and n_done < result.plan.folds
-    return f"{n_done} of the splits of {whole}" if cut_short else whole
+    return f"{n_done} of the splits of {whole}" if n_done < result.plan.n_splits else whole
 
 
 def render_fit_report(result: BakeOffResult, origin: Origin) -> str:

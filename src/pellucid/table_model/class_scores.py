@@ -22,9 +22,14 @@ def class_scores(method: Any, X: Any) -> Array:
     The class with the largest score is the one predicted.
     """
     if hasattr(method, "predict_proba"):
-        return np.asarray(np.log(np.clip(method.predict_proba(X), LEAST_PROBABILITY, 1.0)))
+        return scores_of_probabilities(method.predict_proba(X))
     scores = np.asarray(method.decision_function(X), dtype=np.float64)
     return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
+
+
+def scores_of_probabilities(chances: Array) -> Array:
+    """Return the logarithms of probabilities."""
+    return np.asarray(np.log(np.clip(chances, LEAST_PROBABILITY, 1.0)))
 
 
 def probabilities(scores: Array, inverse_temperature: float) -> Array:

@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 
 MOST_ROWS = 20_000
@@ -33,8 +34,7 @@ class ErrorQuantiles:
     def of(cls, actual: Array, predicted: Array) -> Self:
         """Return the errors of predictions, of some rows if there are very many."""
         order = np.argsort(predicted, kind="stable")
-        if len(order) > MOST_ROWS:
-            order = order[np.sort(np.random.default_rng(0).permutation(len(order))[:MOST_ROWS])]
+        order = order[some_rows(len(order), MOST_ROWS)]
         return cls(np.ascontiguousarray(predicted[order]), np.ascontiguousarray((actual - predicted)[order]))
 
     @cached_property

@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
-from pellucid.table_model.class_scores import class_scores
+from pellucid.table_model.class_scores import class_scores, scores_of_probabilities
 
 MOST_NUMBERS = 40_000
 MOST_ROWS = 4000
@@ -27,16 +28,28 @@ class HeldOut:
     @classmethod
     def of_numbers(cls, actual: Array, predicted: Array) -> Self:
         """Return the numbers that were predicted for one split."""
-        rows = _some_rows(len(actual))
+        rows = some_rows(len(actual), MOST_ROWS)
         return cls(actual[rows], predicted[rows])
 
     @classmethod
-    def of_classes(cls, method: Any, X: Any, actual: Array, classes: Array, weights: Array | None = None) -> Self:
-        """Return the scores that a classifier gives the rows of one split; a class it never met has the least."""
-        rows = _some_rows(len(actual), MOST_NUMBERS // len(classes))
-        found = class_scores(method, X[rows])
+    def of_classes(
+        cls,
+        method: Any,
+        X: Any,
+        actual: Array,
+        classes: Array,
+        weights: Array | None = None,
+        chances: Array | None = None,
+    ) -> Self:
+        """Return the scores that a classifier gives the rows of one split; a class it never met has the least.
+
+        ``chances`` are its probabilities of all classes, if somebody asked for them before.
+        """
+        rows = some_rows(len(actual), min(MOST_ROWS, MOST_NUMBERS // len(classes)))
+        known = np.searchsorted(classes, method.classes_)
+        found = class_scores(method, X[rows]) if chances is None else scores_of_probabilities(chances[rows][:, known])
         said = np.full((len(found), len(classes)), found.min(initial=0.0))
-        said[:, np.searchsorted(classes, method.classes_)] = found
+        said[:, known] = found
         return cls(actual[rows], said, None if weights is None else weights[rows])
 
     @classmethod
@@ -48,9 +61,3 @@ class HeldOut:
             np.concatenate([part.said for part in parts]),
             np.concatenate(weights) if weights else None,
         )
-
-
-def _some_rows(n_rows: int, most: int = MOST_ROWS) -> Array:
-    """Return the places of all rows, or of some that are drawn in the same way every time."""
-    most = min(most, MOST_ROWS)
-    return np.arange(n_rows) if n_rows <= most else np.sort(np.random.default_rng(0).permutation(n_rows)[:most])

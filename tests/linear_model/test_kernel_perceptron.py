@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import pellucid
-from pellucid.kernels import RBFKernel, ShiftedKernel
+from pellucid.kernels import RBF
 from pellucid.linear_model import KernelPerceptron, Perceptron
 from pellucid.linear_model.sgd import kernel_perceptron_solvers
 from pellucid.workings import show_work
@@ -98,6 +98,16 @@ def test_a_function_of_two_rows_is_a_kernel():
     assert not pellucid.verify(own, X, y).failed
 
 
+def test_a_kernel_object_has_its_own_parameters():
+    X, y = rings(n=20)
+    own = KernelPerceptron(2 * RBF(1.0), gamma=7.0, shuffle=False).fit(X, y)
+    named = KernelPerceptron(lambda a, b: 2 * float(np.exp(-((a - b) @ (a - b)))), shuffle=False).fit(X, y)
+    np.testing.assert_allclose(own.decision_function(X), named.decision_function(X), atol=1e-12)
+    own.set_params(kernel=2 * RBF(1.5))
+    with pytest.warns(pellucid.UncertifiedWarning, match="parameters"):
+        assert pellucid.verify(own, X, y).failed
+
+
 def test_products_computed_on_demand_give_the_same_mistakes(monkeypatch):
     X, y = rings()
     wanted = KernelPerceptron().fit(X, y)
@@ -114,10 +124,11 @@ def test_products_computed_on_demand_give_the_same_mistakes(monkeypatch):
 
 def test_products_in_blocks_are_products(monkeypatch):
     X, _ = rings()
-    function = ShiftedKernel(RBFKernel(0.5), 1.0)
+    function = RBF(0.5) + 1.0
     coef = np.random.default_rng(0).standard_normal((len(X), 2))
     wanted = (rbf_kernel(X, gamma=0.5) + 1.0) @ coef
-    monkeypatch.setattr("pellucid.kernels.kernel.BLOCK", 7 * len(X))
+    monkeypatch.setattr("pellucid.kernels.product_blocks.HEIGHT", 7)
+    monkeypatch.setattr("pellucid.kernels.product_blocks.WIDTH", 11)
     np.testing.assert_allclose(function.times(X, X, coef), wanted)
     np.testing.assert_allclose(function.diagonal(X), np.full(len(X), 2.0))
 
@@ -184,7 +195,7 @@ def test_the_work_agrees_with_the_program():
     ("how", "error", "words"),
     [
         ({"kernel": "cosine"}, ValueError, "kernel must be one of .* or a function of two rows"),
-        ({"gamma": 0.0}, ValueError, "gamma must be above 0, got 0.0"),
+        ({"gamma": -1.0}, ValueError, "gamma must be at least 0, got -1.0"),
         ({"gamma": "large"}, ValueError, "gamma must be one of"),
         ({"degree": -1}, ValueError, "degree must be above 0, got -1"),
         ({"coef0": "1"}, TypeError, "coef0 must be a number, got '1'"),

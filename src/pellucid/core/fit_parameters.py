@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any
 
@@ -47,4 +48,6 @@ def _in_words(value: Any, depth: int = DEEPEST) -> str:
         return f"[{', '.join(map(within, value))}]"
     if hasattr(value, "get_params"):
         return f"{type(value).__name__}({within(value.get_params(deep=False))})"
+    if is_dataclass(value) and not isinstance(value, type):
+        return f"{type(value).__name__}({within({field.name: getattr(value, field.name) for field in fields(value)})})"
     return str(getattr(value, "__qualname__", type(value).__qualname__))  # a function, a generator: no more can be told

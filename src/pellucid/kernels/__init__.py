@@ -1,27 +1,29 @@
 """Kernels: products of rows in the space that a kernel stands for."""
 
-from pellucid.kernels.kernel import (
-    FunctionKernel,
-    GivenKernel,
-    Kernel,
-    LaplacianKernel,
-    LinearKernel,
-    PolynomialKernel,
-    RBFKernel,
-    ShiftedKernel,
-    SigmoidKernel,
-    kernel_from,
-)
+from pellucid.kernels.chi_square import AdditiveChi2, Chi2
+from pellucid.kernels.choice import gamma_from, kernel_from
+from pellucid.kernels.distance import RBF, Laplacian
+from pellucid.kernels.functions import GivenKernel, MatrixFunction, RowFunction
+from pellucid.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
+from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
 
 __all__ = [
-    "FunctionKernel",
+    "RBF",
+    "AdditiveChi2",
+    "Chi2",
+    "Constant",
+    "Cosine",
     "GivenKernel",
     "Kernel",
-    "LaplacianKernel",
-    "LinearKernel",
-    "PolynomialKernel",
-    "RBFKernel",
-    "ShiftedKernel",
-    "SigmoidKernel",
+    "Laplacian",
+    "Linear",
+    "MatrixFunction",
+    "Polynomial",
+    "Product",
+    "RowFunction",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "gamma_from",
     "kernel_from",
 ]

@@ -37,11 +37,12 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
 
     Parameters
     ----------
-    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'precomputed'} or callable, default='rbf'
-        :math:`k`; a callable takes two rows and returns a number.
+    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'precomputed'}, Kernel or callable, default='rbf'
+        :math:`k`; an object of :mod:`pellucid.kernels` has its own parameters, a callable takes two rows and returns
+        a number.
     gamma : {'scale', 'auto'} or float, default='scale'
-        Factor of the kernels that have one, above 0; 'scale' is one over the number of columns times the variance of
-        all entries, 'auto' one over the number of columns.
+        Factor of the named kernels that have one, at least 0; 'scale' is one over the number of columns times the
+        variance of all entries, 'auto' one over the number of columns.
     degree : float, default=3
         Power of 'poly'.
     coef0 : float, default=0.0

@@ -22,7 +22,9 @@ from pellucid.core.linear_classifier import machine_signs
 from pellucid.core.rounding import sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.kernels.kernel import Kernel, ShiftedKernel, kernel_from, scale_gamma
+from pellucid.kernels.choice import gamma_from, kernel_from
+from pellucid.kernels.choice import is_given as given_by
+from pellucid.kernels.kernel import Kernel
 from pellucid.linear_model.sgd.perceptron_proof import repeated_weight
 
 
@@ -58,7 +60,10 @@ def prove_kernel_perceptron(
     gamma = kernel_factor(parameters, data)
     claims = [
         Claim(
-            "gamma", "relative distance of gamma_ from what the parameters mean", abs(fitted.gamma_ / gamma - 1.0), 1e-9
+            "gamma",
+            "relative distance of gamma_ from what the parameters mean",
+            abs(fitted.gamma_ - gamma) / (gamma or 1.0),
+            1e-9,
         )
     ]
     signs = machine_signs(data.y, len(data.classes))
@@ -71,22 +76,18 @@ def prove_kernel_perceptron(
 
 def is_given(parameters: Any) -> bool:
     """Return whether ``X`` holds products instead of rows."""
-    return isinstance(parameters.kernel, str) and parameters.kernel == "precomputed"
+    return given_by(parameters.kernel)
 
 
 def products(parameters: Any, gamma: float, *, with_constant: bool = False) -> Kernel:
     """Return the kernel of the parameters, with the constant of an intercept if asked."""
     kernel = kernel_from(parameters.kernel, gamma=gamma, degree=parameters.degree, coef0=float(parameters.coef0))
-    return ShiftedKernel(kernel) if with_constant else kernel
+    return kernel + 1 if with_constant else kernel
 
 
 def kernel_factor(parameters: Any, data: TrainingData) -> float:
     """Return the number that ``gamma`` means for these data."""
-    if not isinstance(parameters.gamma, str):
-        return 1.0 / data.X.shape[1] if is_given(parameters) else float(parameters.gamma)
-    if parameters.gamma == "auto" or is_given(parameters):
-        return 1.0 / data.X.shape[1]
-    return scale_gamma(data.X, data.weights)
+    return 1.0 / data.X.shape[1] if is_given(parameters) else gamma_from(parameters.gamma, data.X, data.weights)
 
 
 def _dense(X: Any) -> Array:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
-from pellucid.core.training_data import CLASSES, InputRules, TrainingData
-from pellucid.core.types import Data
+from pellucid.core.training_data import CLASSES, InputRules
 from pellucid.core.user_warnings import warn_user
-from pellucid.kernels.kernel import KERNELS
+from pellucid.kernels.distance import RBF
+from pellucid.kernels.inner_product import Polynomial
+from pellucid.kernels.kernel_kinds import kernel_kind
+from pellucid.kernels.product_rules import ProductRules
 from pellucid.kinds.arrays import WHOLES, Numbers
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Whole
+from pellucid.kinds.plain import Kind, Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import (
     CLASS_WEIGHT,
@@ -67,21 +68,6 @@ LEARNED: dict[str, Kind | Optional] = {
 }
 ROWS = InputRules(CLASSES, sparse=("csr",), order="C")
 GOING_ON = {"dual_gap_": GAP_UP_TO_ROUNDING, "n_iter_": WORK_DONE, "t_": "where partial_fit goes on"}
-
-
-@dataclass(frozen=True)
-class ProductRules(InputRules):
-    """Rules for rows, or for the products of all rows with each other."""
-
-    products: bool = False
-
-    def check(self, estimator: Any, X: Data, *args: Any, **options: Any) -> TrainingData:
-        """Return the training data; a table of products is square."""
-        data = super().check(estimator, X, *args, **options)
-        rows, columns = data.given[0].shape
-        if self.products and rows != columns:
-            raise ValueError(f"X must be square if it holds the products of the rows, got shape {(rows, columns)}.")
-        return data
 
 
 def _check_combination(estimator: Any) -> None:
@@ -151,8 +137,8 @@ CARDS = (
         prove=prove_kernel_perceptron,
         workings=f"{HERE}.kernel_perceptron_workings:kernel_perceptron_workings",
         parameters={
-            "kernel": OneOf(tuple(KERNELS)) | Live("a function of two rows"),
-            "gamma": OneOf(("scale", "auto")) | POSITIVE,
+            "kernel": kernel_kind(),
+            "gamma": OneOf(("scale", "auto")) | NONNEGATIVE,
             "degree": POSITIVE,
             "coef0": Number(),
             "fit_intercept": FLAG,
@@ -175,7 +161,11 @@ CARDS = (
         input=lambda estimator: ProductRules(
             CLASSES, sparse=("csr",), dtypes=np.float64, order="C", products=is_given(estimator)
         ),
-        variants=({"kernel": "poly", "degree": 2}, {"kernel": "linear", "fit_intercept": False}),
+        variants=(
+            {"kernel": "poly", "degree": 2},
+            {"kernel": "linear", "fit_intercept": False},
+            {"kernel": 2 * RBF(0.5) + Polynomial(2)},
+        ),
         unproved={"n_iter_": WORK_DONE},
     ),
 )

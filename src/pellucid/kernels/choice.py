@@ -1,0 +1,86 @@
+"""From what a user writes for ``kernel=`` and ``gamma=`` to a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.types import Array
+from pellucid.kernels.chi_square import AdditiveChi2, Chi2
+from pellucid.kernels.distance import RBF, Laplacian
+from pellucid.kernels.functions import GivenKernel, MatrixFunction, RowFunction
+from pellucid.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
+from pellucid.kernels.kernel import Kernel
+
+BY_NAME: dict[str, Callable[[float, float, float], Kernel]] = {
+    "linear": lambda _gamma, _degree, _coef0: Linear(),
+    "poly": lambda gamma, degree, coef0: Polynomial(degree, coef0, gamma),
+    "rbf": lambda gamma, _degree, _coef0: RBF(gamma),
+    "sigmoid": lambda gamma, _degree, coef0: Sigmoid(gamma, coef0),
+    "laplacian": lambda gamma, _degree, _coef0: Laplacian(gamma),
+    "precomputed": lambda _gamma, _degree, _coef0: GivenKernel(),
+    "polynomial": lambda gamma, degree, coef0: Polynomial(degree, coef0, gamma),
+    "cosine": lambda _gamma, _degree, _coef0: Cosine(),
+    "chi2": lambda gamma, _degree, _coef0: Chi2(gamma),
+    "additive_chi2": lambda _gamma, _degree, _coef0: AdditiveChi2(),
+}
+"""The names of scikit-learn -> what makes the kernel of gamma, degree and coef0."""
+
+KERNEL_NAMES = ("linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed")
+"""The names that every kernel machine takes."""
+
+
+def kernel_from(
+    kernel: str | Kernel | Callable[..., Any],
+    *,
+    gamma: float = 1.0,
+    degree: float = 3,
+    coef0: float = 0.0,
+    of_matrices: bool = False,
+    params: Mapping[str, Any] | None = None,
+) -> Kernel:
+    """Return the kernel of this name in scikit-learn, 'precomputed' among them, or of this function.
+
+    A kernel object is itself and has its own parameters. A function takes two rows and returns a number; with
+    ``of_matrices`` two matrices, and returns the products of their rows. ``params`` are keywords for a function.
+
+    Examples
+    --------
+    >>> kernel_from("rbf", gamma=0.5)
+    RBF(gamma=0.5)
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return MatrixFunction(kernel) if of_matrices else RowFunction(kernel, tuple((params or {}).items()))
+    if kernel not in BY_NAME:
+        raise ValueError(f"kernel must be one of {tuple(BY_NAME)}, a kernel object or a function, got {kernel!r}.")
+    return BY_NAME[kernel](gamma, degree, coef0)
+
+
+def is_given(kernel: Any) -> bool:
+    """Return whether a parameter ``kernel`` says that ``X`` holds products instead of rows."""
+    return kernel.is_given if isinstance(kernel, Kernel) else isinstance(kernel, str) and kernel == "precomputed"
+
+
+def gamma_from(gamma: Any, X: Any, weight: Array | None = None) -> float:
+    """Return the number that a parameter ``gamma`` means for rows: 'scale', 'auto', None (as 'auto') or itself."""
+    if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
+        return 1.0 / X.shape[1]
+    if isinstance(gamma, str) and gamma == "scale":
+        return scale_gamma(X, np.ones(X.shape[0]) if weight is None else weight)
+    return float(gamma)
+
+
+def scale_gamma(X: Any, weight: Array) -> float:
+    """Return one over the number of columns times the variance of all entries; 1 if they are all the same."""
+    columns = X.shape[1]
+    total = float(weight.sum()) * columns
+    mean = float(np.sum(weight @ X)) / total
+    if hasattr(X, "tocsr"):
+        variance = float(np.sum(weight @ X.multiply(X))) / total - mean**2
+    else:
+        variance = float(np.sum(weight @ (X - mean) ** 2)) / total
+    return 1.0 / (columns * variance) if variance > 0.0 else 1.0

@@ -82,6 +82,27 @@ def objective(data: Labeled, model: Any) -> float:
     return total
 
 
+def measured(n: int = 50_000, p: int = 50) -> Labeled:
+    """Return rows with a number each, of which one in ten is far off."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, p))
+    noise = rng.standard_normal(n) * np.where(rng.random(n) < 0.1, 10.0, 1.0)
+    return Labeled(X, X @ rng.standard_normal(p) + 2.0 + noise)
+
+
+def counted(prepare: Any) -> Labeled:
+    """Return the rows of another set, with numbers."""
+    X, rng = prepare().X.sorted_indices(), np.random.default_rng(1)
+    return Labeled(X, X @ rng.standard_normal(X.shape[1]) + rng.standard_normal(X.shape[0]))
+
+
+def tube_objective(data: Labeled, model: Any) -> float:
+    """Return the objective of a regression with a tube."""
+    beyond = np.maximum(np.abs(data.y - data.X @ model.coef_ - model.intercept_[0]) - model.epsilon, 0.0)
+    norm = 0.5 * float(model.coef_ @ model.coef_) + 0.5 * float(model.intercept_[0] ** 2)
+    return norm + model.C * float(np.sum(beyond if model.loss == "epsilon_insensitive" else beyond**2))
+
+
 def together_objective(data: Labeled, model: Any) -> float:
     """Return the objective of one machine for all classes."""
     each, own = np.arange(len(data.y)), np.searchsorted(model.classes_, data.y)
@@ -112,6 +133,20 @@ def row(name: str, prepare: Any, **options: Any) -> Row:
     )
 
 
+def tube_row(name: str, prepare: Any, **options: Any) -> Row:
+    """Return a row of LinearSVR, against LIBLINEAR as it is and with the tolerance our gap needs."""
+    return Row(
+        f"LinearSVR {name} {', '.join(str(value) for value in options.values()) or 'epsilon_insensitive'}",
+        prepare,
+        {
+            OURS: lambda data: ours.LinearSVR(**options).fit(data.X, data.y),
+            "scikit-learn": lambda data: peer.LinearSVR(random_state=0, **options).fit(data.X, data.y),
+            "scikit-learn, tol=1e-6": lambda data: peer.LinearSVR(random_state=0, tol=1e-6, **options).fit(*data),
+        },
+        tube_objective,
+    )
+
+
 def rows() -> list[Row]:
     """Return the rows of the table."""
     kinds: tuple[dict[str, Any], ...] = ({}, {"loss": "hinge"}, {"penalty": "l1"})
@@ -124,4 +159,13 @@ def rows() -> list[Row]:
         together_row("digits", digits, C=0.01),
         together_row("3,000 x 20, 5 classes", lambda: points(3_000, 20, 5)),
         together_row("3,000 x 10,000 sparse, 5 classes", topics),
+        *(
+            tube_row(name, prepare, **kind)
+            for name, prepare in (
+                ("50,000 x 50", measured),
+                ("a9a", lambda: counted(adult)),
+                ("5,000 x 20,000 sparse", lambda: counted(text)),
+            )
+            for kind in ({}, {"epsilon": 0.5}, {"loss": "squared_epsilon_insensitive", "epsilon": 0.1})
+        ),
     ]

@@ -208,15 +208,30 @@ def test_kernels_as_plain_python_give_the_same():
     np.testing.assert_allclose(pulled, dense.T @ one.cost)
 
     one = problem(12, 3, constant=2.0, thin=True)
-    ridge = np.linspace(0.0, 1.0, 12)
+    ridge, wanted = np.linspace(0.0, 1.0, 12), np.linspace(0.5, 1.5, 12)
     squares = (dense**2).sum(axis=1) + 4.0 + ridge
+    least, tube = np.where(np.arange(12) % 3 == 0, -one.cost, 0.0), 0.3
     results = []
     for descend in (dual_descent_pass, dual_descent_pass.py_func):
         alpha, u, order = np.zeros(12), np.zeros(4), np.arange(12)
         ends = [12, np.inf, -np.inf]
         for _ in range(5):
             ends = descend(
-                X.data, X.indices, X.indptr, 2.0, one.signs, ridge, one.cost, squares, alpha, u, order, *ends
+                X.data,
+                X.indices,
+                X.indptr,
+                2.0,
+                one.signs,
+                wanted,
+                tube,
+                ridge,
+                least,
+                one.cost,
+                squares,
+                alpha,
+                u,
+                order,
+                *ends,
             )
         np.testing.assert_allclose(u, one.combine(alpha))
         results.append((alpha, *ends))

@@ -139,6 +139,10 @@ class AugmentedRows:
         X = self.X.toarray() if self.is_sparse else self.X
         return np.column_stack([X, np.full(self.n, self.constant)]) if self.constant else X
 
+    def sampled(self, one_in: int) -> Array:
+        """Return the numbers of a random sample of the rows, the same each time."""
+        return np.sort(np.random.RandomState(0).permutation(self.n)[::one_in])
+
     def by_column(self) -> Any:
         """Return ``A``, written out, as a CSC matrix."""
         X = sparse.csc_array(self.X)

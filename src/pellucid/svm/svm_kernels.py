@@ -63,16 +63,19 @@ def csr_gram_pass(data, indices, indptr, start, stop, h, G, border):
 
 @kept
 def dual_descent_pass(
-    data, indices, indptr, constant, signs, ridge, most, squares, alpha, u, order, n_active, highest, lowest
-):
-    """Set each active ``alpha[i]`` to its best value in [0, most[i]] and keep ``u = sum alpha_i t_i a_i``. O(entries).
+    data, indices, indptr, constant, signs, wanted, tube, ridge, least, most, squares, alpha, u, order, n_active,
+    highest, lowest
+):  # fmt: skip
+    """Set each active ``alpha[i]`` to its best value in [least[i], most[i]]. O(entries).
 
-    What is least is ``|u|^2 / 2 + sum ridge_i alpha_i^2 / 2 - sum alpha_i``; ``squares`` are ``|a_i|^2 + ridge_i``.
+    What is least is ``|u|^2 / 2 + sum ridge_i alpha_i^2 / 2 - sum wanted_i alpha_i + tube sum |alpha_i|``; ``squares``
+    are ``|a_i|^2 + ridge_i``, and ``u = sum alpha_i t_i a_i`` is kept.
 
     Returns the number of rows still active (they come first in ``order``) and the largest and smallest projected
-    gradient; a variable at a bound whose gradient lies beyond those of the last pass is put to the end of ``order``.
+    gradient; a variable that stays at a bound, or at the kink in 0, and whose slopes lie beyond those of the last pass
+    is put to the end of ``order``.
     """
-    steepest, least = -math.inf, math.inf
+    steepest, flattest = -math.inf, math.inf
     limit_high = highest if highest > 0.0 else math.inf
     limit_low = lowest if lowest < 0.0 else -math.inf
     last = len(u) - 1
@@ -82,31 +85,34 @@ def dual_descent_pass(
         score = constant * u[last] if constant > 0.0 else 0.0
         for a in range(indptr[i], indptr[i + 1]):
             score += data[a] * u[indices[a]]
-        slope = signs[i] * score - 1.0 + ridge[i] * alpha[i]
-        if (alpha[i] == 0.0 and slope > limit_high) or (alpha[i] == most[i] and slope < limit_low):
+        slope, old = signs[i] * score - wanted[i] + ridge[i] * alpha[i], alpha[i]
+        above = slope + tube if old >= 0.0 else slope - tube
+        below = slope - tube if old <= 0.0 else slope + tube
+        if (old == most[i] or above > limit_high) and (old == least[i] or below < limit_low):
             n_active -= 1
             order[k], order[n_active] = order[n_active], i
             continue
         k += 1
-        projected = slope
-        if alpha[i] == 0.0:
-            projected = min(slope, 0.0)
-        elif alpha[i] == most[i]:
-            projected = max(slope, 0.0)
-        steepest, least = max(steepest, projected), min(least, projected)
+        projected = 0.0
+        if above < 0.0 and old != most[i]:
+            projected = above
+        elif below > 0.0 and old != least[i]:
+            projected = below
+        steepest, flattest = max(steepest, projected), min(flattest, projected)
         if projected == 0.0:
             continue
-        old = alpha[i]
         if squares[i] > 0.0:
-            alpha[i] = min(max(old - slope / squares[i], 0.0), most[i])
+            best, kink = old - slope / squares[i], tube / squares[i]
+            best = best - kink if best > kink else best + kink if best < -kink else 0.0
+            alpha[i] = min(max(best, least[i]), most[i])
         else:
-            alpha[i] = most[i]
+            alpha[i] = most[i] if projected < 0.0 else least[i]
         change = (alpha[i] - old) * signs[i]
         for a in range(indptr[i], indptr[i + 1]):
             u[indices[a]] += change * data[a]
         if constant > 0.0:
             u[last] += change * constant
-    return n_active, steepest, least
+    return n_active, steepest, flattest
 
 
 @kept

@@ -22,25 +22,37 @@ MOST_START_PASSES, NEAR = 50, 1e-3
 
 
 class DualPasses:
-    """Dual variables in [0, most] and their weights ``u``, moved by passes over the rows in random order."""
+    """One dual variable per row and their weights ``u``, moved by passes over the rows in random order.
 
-    def __init__(self, problem: MarginProblem, ridge: Array, most: Array, rng: np.random.RandomState) -> None:
-        rows = problem.rows
-        self.alpha, self.u = np.zeros(rows.n), np.zeros(rows.width)
+    They lie in [0, c], or in [-c, c] where a row wants margins on both sides, or are free but have a ridge.
+    """
+
+    def __init__(self, problem: MarginProblem, rng: np.random.RandomState, *, squared: bool) -> None:
+        self._problem, single = problem, problem.descended()
+        rows, cost = single.rows, single.cost
+        ridge, most = (0.5 / cost, np.full(rows.n, np.inf)) if squared else (np.zeros(rows.n), cost)
+        least = -most if single.is_two_sided else np.zeros(rows.n)
+        self._alpha, self.u = np.zeros(rows.n), np.zeros(rows.width)
         parts = unsigned_parts(sparse.csr_array(rows.X))
-        self._fixed = (*parts, rows.constant, problem.signs, ridge, most, rows.sq_lengths() + ridge)
+        box = (ridge, least, most, rows.sq_lengths() + ridge)
+        self._fixed = (*parts, rows.constant, single.signs, single.wanted, single.tube, *box)
         self._rng, self._order = rng, np.arange(rows.n)
         self._visit_all()
 
     def _visit_all(self) -> None:
         self._n_active, self._highest, self._lowest = len(self._order), np.inf, -np.inf
 
+    @property
+    def alpha(self) -> Array:
+        """The dual point of the problem."""
+        return self._problem.dual_point(self._alpha)
+
     def run(self, near: float) -> bool:
         """Go once over the rows; return whether all visited are near their best, and visit all the next time."""
         order, n_active = self._order, self._n_active
         order[:n_active] = self._rng.permutation(order[:n_active])
         self._n_active, self._highest, self._lowest = dual_descent_pass(
-            *self._fixed, self.alpha, self.u, order, n_active, self._highest, self._lowest
+            *self._fixed, self._alpha, self.u, order, n_active, self._highest, self._lowest
         )
         is_near = self._highest - self._lowest <= near
         if is_near or self._n_active == 0:
@@ -49,16 +61,17 @@ class DualPasses:
 
 
 def hinge_dual_descent(problem: MarginProblem, effort: Effort, rng: np.random.RandomState) -> MarginFit:
-    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)`, with its dual point."""
-    passes, looks = DualPasses(problem, np.zeros(problem.rows.n), problem.cost, rng), LookSchedule()
-    found = MarginFit(passes.u, passes.alpha)
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, g_i - m_i)`, with its dual point."""
+    passes, looks = DualPasses(problem, rng, squared=False), LookSchedule()
+    found = MarginFit(passes.u)
     while True:
         if found.n_iter >= min(looks.next_look, effort.max_iter):
             values = _values(problem, passes)
             if values[1] <= effort.goal * values[0] or found.n_iter >= effort.max_iter:
                 passes.u[:] = problem.combine(passes.alpha)  # at the end, anew: rounding has piled up
                 values = _values(problem, passes)
-            found.note(*values, support_vectors=float(np.count_nonzero(passes.alpha)))
+            found.alpha = passes.alpha
+            found.note(*values, support_vectors=float(np.count_nonzero(found.alpha)))
             looks.saw(found.n_iter, found.gap, goal=effort.goal * found.objective)
             if effort.watch(found.u) or found.n_iter >= effort.max_iter or found.is_within(effort.goal):
                 return found
@@ -73,7 +86,7 @@ def _values(problem: MarginProblem, passes: DualPasses) -> tuple[float, float]:
 
 def squared_hinge_start(problem: MarginProblem, rng: np.random.RandomState) -> Array:
     """Return weights near those of the least squared hinge objective."""
-    passes = DualPasses(problem, 0.5 / problem.cost, np.full(problem.rows.n, np.inf), rng)
+    passes = DualPasses(problem, rng, squared=True)
     for _ in range(MOST_START_PASSES):
         if passes.run(NEAR):
             break

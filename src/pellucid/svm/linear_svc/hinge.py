@@ -3,7 +3,7 @@ r"""Hinge loss with an l2 penalty: a primal-dual interior point method.
 With :math:`z_i = t_i a_i`, multipliers :math:`\lambda, \xi` of the bounds :math:`0 \le \alpha \le c`, and
 :math:`s = c - \alpha`:
 
-.. math:: u = Z'\alpha,\qquad Zu - 1 = \lambda - \xi,\qquad \alpha_i\lambda_i = s_i\xi_i = \mu c_i,\qquad \mu \to 0
+.. math:: u = Z'\alpha,\qquad Zu - g = \lambda - \xi,\qquad \alpha_i\lambda_i = s_i\xi_i = \mu c_i,\qquad \mu \to 0
 
 Each step solves with :math:`I + Z'HZ` or :math:`ZZ' + H^{-1}`, whichever is smaller, where
 :math:`H^{-1} = \Lambda/\alpha + \Xi/s`. The number of steps hardly depends on the data, their scale, or ``C``, which is
@@ -12,11 +12,12 @@ its margins have on the path.
 
 Little data are solved to rounding. At the minimum a row has :math:`\alpha_i = 0`, or :math:`\alpha_i = c_i`, or it is
 free and lies on its margin. Once the path has told which is which, the free rows are linear equations: all of them
-have the margin 1.
+have the margin they want.
 
 Of very many rows only those near the margin take part. Most end clearly on one side, with :math:`\alpha_i = 0` or
 :math:`\alpha_i = c_i`. Once those are fixed and sum to :math:`v = \sum\alpha_i t_i a_i`, the others are a machine of
-their own for :math:`u - v`, whose rows want the margins :math:`1 - t_i a_i'v`. A fit of a sample tells which rows are
+their own for :math:`u - v`, whose rows want the margins :math:`g_i - t_i a_i'v`, where :math:`g_i` is the margin that
+they wanted before: 1 of a classifier. A fit of a sample tells which rows are
 near; rows found on the wrong side join them.
 """
 
@@ -75,7 +76,7 @@ Solver = Callable[[Array], tuple[Array, Array]]
 def hinge_interior_point(
     problem: MarginProblem, effort: Effort, start: Array | None = None, finest: float | None = None
 ) -> MarginFit:
-    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)`, with its dual point.
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, g_i - m_i)`, with its dual point.
 
     Beyond the goal it goes on to a gap of ``finest`` times the objective, as long as that halves with each step.
     """
@@ -100,7 +101,7 @@ def hinge_interior_point(
 
 
 def hinge_to_rounding(problem: MarginProblem, effort: Effort) -> MarginFit:
-    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)`, with its dual point."""
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, g_i - m_i)`, with its dual point."""
     machine = hinge_interior_point(problem, effort, finest=FINEST)
     if not machine.is_within(effort.goal):
         return machine
@@ -114,18 +115,18 @@ def hinge_to_rounding(problem: MarginProblem, effort: Effort) -> MarginFit:
 
 
 def hinge_near_rows(problem: MarginProblem, effort: Effort) -> MarginFit:
-    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)`, with its dual point."""
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, g_i - m_i)`, with its dual point."""
     quiet = replace(effort, watch=lambda _u: False)
     machine = MarginFit(hinge_interior_point(_sample(problem), replace(quiet, goal=ROUGH)).u)
     margins, joined = problem.margins(machine.u), np.zeros(problem.rows.n, dtype=bool)
     while True:
         first = len(machine.trace) == 0
         size = int(NEAR[0 if first else 1] * problem.rows.n)
-        joined[np.argpartition(np.abs(1.0 - margins), size)[:size]] = True
+        joined[np.argpartition(np.abs(problem.beyond(margins)), size)[:size]] = True
         near = np.flatnonzero(joined)
-        alpha = np.where((margins < 1.0) & ~joined, problem.cost, 0.0)
+        alpha = np.where((margins < problem.wanted) & ~joined, problem.cost, 0.0)
         v = problem.combine(alpha)
-        rest = replace(problem.part(near), wanted=1.0 - problem.margins(v)[near])
+        rest = replace(problem.part(near), wanted=-problem.beyond(problem.margins(v))[near])
         goal, left = ROUGH if first else 0.1 * effort.goal, effort.max_iter - machine.n_iter
         inner = hinge_interior_point(rest, replace(quiet, goal=goal, max_iter=left), machine.u - v)
         assert inner.alpha is not None
@@ -135,7 +136,7 @@ def hinge_near_rows(problem: MarginProblem, effort: Effort) -> MarginFit:
         machine.note(*problem.hinge_values(machine.u, alpha, margins), near_rows=float(len(near)))
         if effort.watch(machine.u) or machine.n_iter >= effort.max_iter or machine.is_within(effort.goal):
             return machine
-        wrong = ~joined & np.where(alpha > 0.0, margins > 1.0, margins < 1.0)
+        wrong = ~joined & np.where(alpha > 0.0, margins > problem.wanted, margins < problem.wanted)
         if not first and (not wrong.any() or len(near) > MOST_NEAR * problem.rows.n):  # nothing gained by parts
             return hinge_interior_point(problem, effort)
         joined = wrong if first else joined | wrong
@@ -148,7 +149,7 @@ class _Path:
         self.problem, self.u = problem, u
         self.share = problem.cost / problem.cost.mean()  # a row of twice the cost stands for two rows, also here
         self.margins = problem.margins(u)
-        off, level = self.margins - problem.wanted, FIRST_LEVEL
+        off, level = problem.beyond(self.margins), FIRST_LEVEL
         # the root in (0, 1) of level / a - level / (1 - a) = off, which is complementarity for alpha = a c
         a = 2.0 * level / (off + 2.0 * level + np.sqrt(off**2 + 4.0 * level**2))
         a = np.clip(a, 1e-10, 1.0 - 1e-10)
@@ -168,7 +169,7 @@ class _Path:
     def advance(self) -> bool:
         """Take one predictor-corrector step; False if rounding leaves none."""
         alpha, slack, lower, upper, level = self.alpha, self.slack, self.lower, self.upper, self.level
-        residual = self.margins - self.problem.wanted - lower + upper
+        residual = self.problem.beyond(self.margins) - lower + upper
         try:
             solve = self._solver(lower / alpha + upper / slack)
         except np.linalg.LinAlgError:
@@ -242,7 +243,7 @@ def _purified(problem: MarginProblem, machine: MarginFit) -> MarginFit:
 def _with_free_rows_solved(problem: MarginProblem, u: Array, alpha: Array) -> Array:
     """Return the dual point whose free rows have the margin they want; the others are at the bound they tend to."""
     c, squares = problem.cost, problem.rows.sq_lengths()
-    off = problem.margins(u) - problem.wanted
+    off = problem.beyond(problem.margins(u))
     # a row that would have to leave its box to get the margin it wants, is at that bound
     low, high = off > alpha * squares, -off > (c - alpha) * squares
     solved = np.where(low, 0.0, np.where(high, c, alpha))
@@ -250,7 +251,7 @@ def _with_free_rows_solved(problem: MarginProblem, u: Array, alpha: Array) -> Ar
     if len(free) == 0:
         return solved
     inverse = _half_inverse(problem.rows.part(free).by_column().toarray() * problem.signs[free, None])
-    off = problem.margins(problem.combine(solved)) - problem.wanted
+    off = problem.beyond(problem.margins(problem.combine(solved)))
     solved[free] = np.clip(solved[free] - inverse @ (off[free] @ inverse), 0.0, c[free])
     return solved
 
@@ -272,6 +273,5 @@ def _better(problem: MarginProblem, machine: MarginFit, u: Array, alpha: Array) 
 
 def _sample(problem: MarginProblem) -> MarginProblem:
     """Return the problem of a random sample, in which each row stands for several."""
-    chosen = np.sort(np.random.RandomState(0).permutation(problem.rows.n)[::SAMPLE])
-    part = problem.part(chosen)
+    part = problem.part(problem.rows.sampled(SAMPLE))
     return replace(part, cost=SAMPLE * part.cost)

@@ -23,6 +23,7 @@ from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, box_violation,
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
+from pellucid.svm.repeated_rows import RepeatedRows
 
 MANY_ROWS, MANY_ROWS_EACH = 10_000, 200
 """Rows, and rows per column, from which the hinge is solved on the rows near the margin: of fewer a sample misleads."""
@@ -81,7 +82,7 @@ def _solve_each(rows: AugmentedRows, signs: Array, cost: Array, solve: Solve, ef
     return run_blocks(fit, each) if effort.watch is ignore else [fit(k) for k in each]
 
 
-def choose_solver(loss: str, penalty: str, rows: AugmentedRows, seed: int) -> Solve:
+def choose_solver(loss: str, penalty: str, rows: AugmentedRows | RepeatedRows, seed: int) -> Solve:
     """Return the method for this loss and penalty on rows of this shape."""
     if penalty == "l1":
         return proximal_newton if rows.width <= FEW_COLUMNS else column_descent
@@ -96,7 +97,7 @@ def choose_solver(loss: str, penalty: str, rows: AugmentedRows, seed: int) -> So
     return lambda problem, effort: hinge_dual_descent(problem, effort, np.random.RandomState(seed))
 
 
-def _is_large(rows: AugmentedRows) -> bool:
+def _is_large(rows: AugmentedRows | RepeatedRows) -> bool:
     """Return whether both rows and columns are too many for a Cholesky factor."""
     return min(rows.n, rows.width) > DIRECT
 

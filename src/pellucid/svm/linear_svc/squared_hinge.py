@@ -2,8 +2,8 @@ r"""Squared hinge loss with an l2 penalty: Newton's method on a function that is
 
 The rows whose margin is short, :math:`\mathcal A`, give the Hessian :math:`I + 2\sum_{\mathcal A} c_i a_i a_i'`. Once
 :math:`\mathcal A` is right one step is exact, so few iterations are needed, and each updates the last Hessian by the
-rows that came or went. :math:`\alpha_i = 2c_i\max(0, 1 - m_i)` is a dual point with the gap
-:math:`\tfrac12\|\nabla P\|^2`.
+rows that came or went. With the wanted margins :math:`g_i`, :math:`\alpha_i = 2c_i\max(0, g_i - m_i)` is a dual point
+with the gap :math:`\tfrac12\|\nabla P\|^2`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Solver = Callable[[Array, Array, float], Array]
 
 
 def squared_hinge_newton(problem: MarginProblem, effort: Effort, start: Array | None = None) -> MarginFit:
-    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, 1 - m_i)^2`; it starts at 0 if not told."""
+    r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, g_i - m_i)^2`; it starts at 0 if not told."""
     start = np.zeros(problem.rows.width) if start is None else start
     found, smooth = Found(start, start, 0.0), _SmoothProblem(problem, effort.goal)
     spare = 0 if isinstance(smooth.solve, ConjugateGradient) else SPARE_STEPS
@@ -53,7 +53,8 @@ class _SquaredHinge:
     excess = 0.0
 
     def __init__(self, problem: MarginProblem, signed_cost: Array, f: Array) -> None:
-        self.problem, self.f, self.margins = problem, f, problem.signs * f
+        self.problem, self.f = problem, f
+        self.margins = 1.0 + problem.beyond(problem.signs * f)  # as if all rows wanted 1
         self.pull = LOSS.gradient(self.margins)
         self.pull *= signed_cost
 

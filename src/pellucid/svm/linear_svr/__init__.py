@@ -1,0 +1,1 @@
+"""LinearSVR: its solver, proof and workings."""

@@ -1,0 +1,53 @@
+r"""Proof of a linear support vector regression: its duality gap, recomputed from the data in float64.
+
+Any :math:`\beta` bounds the least objective from below by
+:math:`\sum y_i\beta_i - \varepsilon\sum|\beta_i| - \sum\beta_i^2/(4c_i) - \tfrac12\|v\|^2,\ v = \sum\beta_i a_i`: for
+every residual r the loss is at least :math:`-\beta r` less its conjugate. The third term is that of the squared loss;
+the plain one has :math:`|\beta_i| \le c_i` instead. For the squared loss
+:math:`\beta_i = 2c_i\,\mathrm{sign}(r_i)\max(0, |r_i| - \varepsilon)`, with :math:`r = y - Au`, follows from the
+weights; for the plain one it is ``dual_coef_``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.svm.linear_svc.linear_svc_proof import box_violation, constant_of, gap_certificate
+
+
+def prove_linear_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the line."""
+    X = sparse.csr_array(data.X, dtype=np.float64) if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
+    y, cost, constant = np.asarray(data.y, dtype=np.float64), parameters.C * data.weights, constant_of(parameters)
+    w, b = np.asarray(fitted.coef_, dtype=np.float64), np.ravel(fitted.intercept_).astype(np.float64)
+    if w.shape != (X.shape[1],) or b.shape != (1,) or (not constant and b[0] != 0.0):
+        return gap_certificate(np.inf, None, parameters)
+    residual = y - X @ w - b[0]
+    beyond = np.maximum(np.abs(residual) - parameters.epsilon, 0.0)
+    norm = 0.5 * float(w @ w) + (0.5 * float(b[0] / constant) ** 2 if constant else 0.0)
+    violation, conjugate = None, 0.0
+    if parameters.loss == "epsilon_insensitive":
+        loss, beta = float(cost @ beyond), _stored_dual(fitted, data)
+        violation = box_violation(np.abs(beta), cost)
+        beta = np.clip(beta, -cost, cost)
+    else:
+        loss, beta = float(cost @ beyond**2), 2.0 * cost * np.sign(residual) * beyond
+        conjugate = float(cost @ beyond**2)  # beta^2 / (4 c)
+    bound = float(beta @ y) - parameters.epsilon * float(np.abs(beta).sum()) - conjugate
+    bound -= 0.5 * float(np.sum((X.T @ beta) ** 2)) + 0.5 * float(constant * beta.sum()) ** 2
+    gap = np.maximum(norm + loss - bound, 0.0) / max(norm + loss, np.finfo(float).tiny)
+    return gap_certificate(float(gap), violation, parameters)
+
+
+def _stored_dual(fitted: Any, data: TrainingData) -> Array:
+    """Return the dual variables of the rows that count."""
+    beta = np.asarray(getattr(fitted, "dual_coef_", np.empty(0)), dtype=np.float64)
+    if beta.shape != (data.n_given,):
+        return np.full(len(data.y), np.nan)
+    return beta if data.kept is None else beta[data.kept]

@@ -1,0 +1,75 @@
+"""How a LinearSVR is fitted: by the methods of LinearSVC, as ``tube_problem.py`` explains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
+from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.core.watching import Watch, ignore
+from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, box_violation, constant_of, gap_certificate
+from pellucid.svm.linear_svc.linear_svc_solvers import choose_solver
+from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+from pellucid.svm.linear_svr.tube_problem import tube_problem
+
+MARGIN_LOSS = {"epsilon_insensitive": "hinge", "squared_epsilon_insensitive": "squared_hinge"}
+"""The loss of a residual -> that of a margin which it is on either side of the tube."""
+
+
+def fit_tube(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fit:
+    """Return the fit of the line whose tube the rows leave at least cost."""
+    rows = AugmentedRows(data.X, constant_of(parameters))
+    y, cost = np.asarray(data.y, dtype=np.float64), parameters.C * data.weights
+    unit = _unit(y, data.weights)
+    is_squared = parameters.loss == "squared_epsilon_insensitive"
+    # u in units of y: half the square has unit^2, and so has the loss if it is squared, or else its cost in units
+    problem = tube_problem(rows, y / unit, parameters.epsilon / unit, cost if is_squared else cost / unit)
+    effort = Effort(min(parameters.tol, LARGEST_GAP), parameters.max_iter, watch)
+    if watch is not ignore:
+        effort = replace(effort, watch=lambda u: watch(line_of(rows, unit * u)))
+    machine = _fitted(problem, MARGIN_LOSS[parameters.loss], effort, seed)
+    attributes = {**line_of(rows, unit * machine.u), "n_iter_": machine.n_iter}
+    violation = None
+    if not is_squared:
+        assert machine.alpha is not None
+        beta = unit * (machine.alpha[: rows.n] - machine.alpha[rows.n :])
+        attributes["dual_coef_"], violation = data.spread(beta), box_violation(np.abs(beta), cost)
+    gap = machine.gap / abs(machine.objective) if machine.gap > 0.0 else 0.0
+    certificate = gap_certificate(gap, violation, parameters)
+    return Fit(attributes, _scaled_trace(machine, unit * unit), certificate=certificate)
+
+
+def line_of(rows: AugmentedRows, u: Array) -> dict[str, Any]:
+    """Return ``coef_`` and ``intercept_`` of weights whose last is the constant's."""
+    stored = rows.stored(u[None])
+    return {"coef_": stored["coef_"][0], "intercept_": stored["intercept_"]}
+
+
+def _unit(y: Array, weights: Array) -> float:
+    """Return the power of two near the mean distance of the targets from their mean: the path starts at 1."""
+    total = float(weights.sum())
+    off = float(weights @ np.abs(y - float(weights @ y) / total)) / total
+    size = off if off > 0.0 else float(np.abs(y).max())
+    return float(2.0 ** np.round(np.log2(size))) if size > 0.0 else 1.0
+
+
+def _fitted(problem: MarginProblem, loss: str, effort: Effort, seed: int) -> MarginFit:
+    if np.all(np.asarray(problem.wanted) <= 0.0):  # all targets lie in the tube around 0
+        machine = MarginFit(np.zeros(problem.rows.width), np.zeros(problem.rows.n))
+        machine.note(0.0, 0.0)
+        return machine
+    return choose_solver(loss, "l2", problem.rows, seed)(problem, effort)
+
+
+def _scaled_trace(machine: MarginFit, factor: float) -> Trace:
+    trace = Trace()
+    for row in machine.trace:
+        trace.add(**{**row, "objective": factor * row["objective"], "gap": factor * row["gap"]})
+    return trace

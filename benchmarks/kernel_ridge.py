@@ -44,7 +44,7 @@ def objective(alpha: float) -> Callable[[Problem, np.ndarray], float]:
 
 
 def path_by_refits(data: Problem) -> np.ndarray:
-    """Fit scikit-learn once for each penalty, on the products computed once; real leave-one-out takes n times as long."""
+    """Fit scikit-learn once for each penalty, on given products; real leave-one-out takes n times as long."""
     K = rbf_kernel(data.X, gamma=data.gamma)
     for alpha in ALPHAS:
         model = PeerKernelRidge(alpha, kernel="precomputed").fit(K, data.y)

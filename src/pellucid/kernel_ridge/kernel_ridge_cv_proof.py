@@ -19,9 +19,10 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.kernel_ridge.kernel_ridge_proof import USEFUL, prove_equations
+from pellucid.kernel_ridge.kernel_ridge_proof import prove_equations
 from pellucid.kernels.choice import pairwise_kernel
 from pellucid.kernels.kernel import Kernel
+from pellucid.kernels.ridge_equations_proof import USEFUL
 
 TIE = 1e-6
 """Relative difference of two mean squared errors below which they count as equal."""

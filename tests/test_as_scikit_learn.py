@@ -68,6 +68,8 @@ KEPT_IN_DOUBLE = {
     "SGDClassifier": {"intercept_", "decision_function"},
     "Lasso": {"dual_gap_"},  # a gap in float32 is rounding
     "ElasticNet": {"dual_gap_"},
+    "KernelRidge": {"dual_coef_"},  # digits that its proof needs
+    "KernelPCA": {"eigenvalues_", "eigenvectors_", "X_transformed_fit_", "dual_coef_"},  # the same
     "LassoCV": {"dual_gap_", "mse_path_"},
     "ElasticNetCV": {"dual_gap_", "mse_path_"},
 }

@@ -60,6 +60,23 @@ def kernel_from(
     return BY_NAME[kernel](gamma, degree, coef0)
 
 
+def pairwise_kernel(parameters: Any, n_features: int) -> Kernel:
+    """Return the kernel that ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``kernel_params`` mean.
+
+    As for scikit-learn's ``pairwise_kernels``: a ``gamma`` of None is one over the number of columns, 1 for 'chi2'.
+    """
+    gamma = parameters.gamma
+    if gamma is None:
+        gamma = 1.0 if isinstance(parameters.kernel, str) and parameters.kernel == "chi2" else 1.0 / n_features
+    return kernel_from(
+        parameters.kernel,
+        gamma=gamma,
+        degree=parameters.degree,
+        coef0=parameters.coef0,
+        params=parameters.kernel_params,
+    )
+
+
 def is_given(kernel: Any) -> bool:
     """Return whether a parameter ``kernel`` says that ``X`` holds products instead of rows."""
     return kernel.is_given if isinstance(kernel, Kernel) else isinstance(kernel, str) and kernel == "precomputed"

@@ -7,6 +7,9 @@ from typing import Any
 
 from sympy import Matrix, Rational, exp
 
+from pellucid.kernels.distance import RBF
+from pellucid.kernels.inner_product import Linear, Polynomial
+from pellucid.kernels.kernel import Kernel
 from pellucid.workings.document import Block, remark
 from pellucid.workings.exact_data import exact_number
 from pellucid.workings.notation import Math, Mathlike, Script, fenced, math
@@ -23,13 +26,16 @@ class ExactKernel:
     coef0: Rational
     degree: int
 
-    def products(self, X: Matrix) -> Matrix:
-        """Return the products of all rows with each other."""
-        plain = X * X.T
+    def products(self, X: Matrix, Z: Matrix | None = None) -> Matrix:
+        """Return the products of all rows with each other, or with other rows."""
+        Z = X if Z is None else Z
         if self.degree:
-            return plain.applyfunc(lambda product: (self.gamma * product + self.coef0) ** self.degree)
-        n = X.rows
-        return Matrix(n, n, lambda i, j: self._gaussian(plain[i, i] + plain[j, j] - 2 * plain[i, j]))
+            return (X * Z.T).applyfunc(lambda product: (self.gamma * product + self.coef0) ** self.degree)
+        return Matrix(
+            X.rows,
+            Z.rows,
+            lambda i, j: self._gaussian(sum((x - z) ** 2 for x, z in zip(X.row(i), Z.row(j), strict=True))),
+        )
 
     def _gaussian(self, distance: Rational) -> Rational:
         return Rational(str(exp(-self.gamma * distance).evalf(DIGITS))) if distance else Rational(1)
@@ -50,27 +56,35 @@ class ExactKernel:
 
 
 def exact_kernel(estimator: Any, X: Matrix) -> ExactKernel:
-    """Return the kernel of an estimator, or refuse one without exact products."""
-    if estimator.kernel not in ("linear", "poly", "rbf"):
-        raise ValueError(
-            f"kernel must be 'linear', 'poly' or 'rbf' to show the work, got {estimator.kernel!r}. The products of "
-            "others are not written down."
-        )
-    if estimator.kernel == "linear":
+    """Return the kernel of an estimator, named or a plain object, or refuse one without exact products."""
+    kernel = estimator.kernel
+    if isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear"):
         return ExactKernel(Rational(1), Rational(0), 1)
-    if estimator.kernel == "rbf":
-        return ExactKernel(_gamma(estimator.gamma, X), Rational(0), 0)
-    if estimator.degree != int(estimator.degree):
-        raise ValueError(f"degree must be a whole number to show the work, got {estimator.degree!r}.")
-    return ExactKernel(_gamma(estimator.gamma, X), exact_number(estimator.coef0, "coef0")[0], int(estimator.degree))
+    if isinstance(kernel, RBF) or (isinstance(kernel, str) and kernel == "rbf"):
+        return ExactKernel(_gamma(_parameter(estimator, "gamma"), X), Rational(0), 0)
+    if isinstance(kernel, Polynomial) or (isinstance(kernel, str) and kernel in ("poly", "polynomial")):
+        degree = _parameter(estimator, "degree")
+        if degree != int(degree) or degree < 1:
+            raise ValueError(f"degree must be a whole number of at least 1 to show the work, got {degree!r}.")
+        coef0 = exact_number(_parameter(estimator, "coef0"), "coef0")[0]
+        return ExactKernel(_gamma(_parameter(estimator, "gamma"), X), coef0, int(degree))
+    raise ValueError(
+        f"kernel must be 'linear', 'poly' or 'rbf' to show the work, got {kernel!r}. The products of "
+        "others are not written down."
+    )
+
+
+def _parameter(estimator: Any, name: str) -> Any:
+    """Return a parameter of the kernel: its own if it is an object, the estimator's if it is named."""
+    return getattr(estimator.kernel if isinstance(estimator.kernel, Kernel) else estimator, name)
 
 
 def _gamma(gamma: Any, X: Matrix) -> Rational:
     """Return the factor: a number, one over the columns, or that over the variance of all entries."""
+    if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
+        return Rational(1, X.cols)
     if not isinstance(gamma, str):
         return exact_number(gamma, "gamma")[0]
-    if gamma == "auto":
-        return Rational(1, X.cols)
     mean = sum(X, Rational(0)) / len(X)
     variance = sum(((value - mean) ** 2 for value in X), Rational(0)) / len(X)
     return 1 / (X.cols * variance) if variance else Rational(1)

@@ -1,0 +1,99 @@
+"""Method cards of kernel ridge regression and its choice of penalty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.checks import check_nonnegative, check_positive
+from pellucid.core.training_data import NUMBERS
+from pellucid.kernel_ridge.kernel_ridge import KernelRidge
+from pellucid.kernel_ridge.kernel_ridge_cv import KernelRidgeCV
+from pellucid.kernel_ridge.kernel_ridge_cv_proof import prove_kernel_ridge_cv
+from pellucid.kernel_ridge.kernel_ridge_proof import prove_kernel_ridge
+from pellucid.kernels.choice import BY_NAME, is_given
+from pellucid.kernels.distance import RBF
+from pellucid.kernels.inner_product import Polynomial
+from pellucid.kernels.kernel_kinds import kernel_kind
+from pellucid.kernels.product_rules import ProductRules
+from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers
+from pellucid.kinds.collections import PLAIN, Items, Lookup
+from pellucid.kinds.plain import Kind, Nothing, Number, Optional, Real
+from pellucid.kinds.sparse import SparseRows
+from pellucid.kinds.usual import A_LIST, FLAG, NONNEGATIVE, NUMBER
+
+HERE = "pellucid.kernel_ridge"
+KERNEL: dict[str, Kind] = {
+    "kernel": kernel_kind(tuple(BY_NAME)),
+    "gamma": Nothing() | NONNEGATIVE,
+    "degree": NONNEGATIVE,
+    "coef0": Number(),
+    "kernel_params": Nothing() | Lookup(PLAIN),
+}
+FITTED: dict[str, Kind | Optional] = {
+    "dual_coef_": Numbers(("n_rows",), ("float64",)) | Numbers(("n_rows", "n_targets"), ("float64",)),
+    "X_fit_": Numbers(("n_rows", "n_features"), FLOATS) | SparseRows(("n_rows", "n_features")),
+}
+
+
+def rules(estimator: Any) -> ProductRules:
+    """Return the rules for rows, or for given products."""
+    return ProductRules(NUMBERS, several_targets=True, sparse=("csr",), order="C", products=is_given(estimator.kernel))
+
+
+def _check_penalties(estimator: Any) -> None:
+    penalties = np.asarray(estimator.alpha)
+    for index, value in enumerate(np.atleast_1d(penalties).ravel().tolist() if penalties.ndim else []):
+        check_nonnegative(**{f"alpha[{index}]": value})
+
+
+def _check_grid(estimator: Any) -> None:
+    alphas = np.atleast_1d(np.asarray(estimator.alphas)).ravel().tolist()
+    if not alphas:
+        raise ValueError("alphas must hold at least one value, got none. Give for example np.logspace(-3, 3, 13).")
+    for index, value in enumerate(alphas):
+        check_positive(**{f"alphas[{index}]": value})
+
+
+CARDS = (
+    MethodCard(
+        KernelRidge,
+        topics=("LIN-7",),
+        prove=prove_kernel_ridge,
+        workings=f"{HERE}.kernel_ridge_workings:kernel_ridge_workings",
+        parameters={"alpha": NONNEGATIVE | Numbers(("n_targets",)) | A_LIST, **KERNEL},
+        check=_check_penalties,
+        attributes=FITTED,
+        input=rules,
+        variants=(
+            {"kernel": "rbf", "gamma": 0.5, "alpha": 0.01},
+            {"kernel": 2 * RBF(0.5) + Polynomial(2)},
+            {"kernel": "sigmoid", "gamma": 0.01, "alpha": 2.0},
+        ),
+    ),
+    MethodCard(
+        KernelRidgeCV,
+        topics=("LIN-7",),
+        prove=prove_kernel_ridge_cv,
+        parameters={
+            "alphas": NUMBER | Items(NUMBER) | Numbers((None,), (*WHOLES, *FLOATS)) | A_LIST,
+            **KERNEL,
+            "store_cv_results": FLAG,
+        },
+        check=_check_grid,
+        attributes={
+            **FITTED,
+            "alpha_": Real(),
+            "best_score_": Real(),
+            "cv_results_": Optional(
+                Numbers(("n_rows", "n_alphas"), ("float64",))
+                | Numbers(("n_rows", "n_targets", "n_alphas"), ("float64",))
+            ),
+        },
+        input=rules,
+        variants=({"kernel": "rbf", "gamma": 0.5, "alphas": (1e-3, 10.0), "store_cv_results": True},),
+        squares=frozenset({"best_score_", "cv_results_"}),
+    ),
+)

@@ -1,0 +1,91 @@
+"""Symmetric systems with a penalty on the diagonal, solved to rounding level.
+
+The matrix is scaled to a diagonal of ones. Large ones are factored in float32, in half the time, and that factor only
+steers conjugate gradients whose residuals are those of the float64 matrix, until they are at rounding level; where it
+does not lead there, the matrix itself is factored. Matrices that are not positive definite are solved by their
+eigenvectors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.linalg.blas import dsymm
+
+from pellucid.core.rounding import EPSILON, TINY, sum_error
+from pellucid.core.threads import shared_blas
+from pellucid.core.types import Array
+from pellucid.numerics.tiled_cholesky import factor_in_place, solve_factored
+
+LARGE = 1000
+"""Rows from which a factor in float32 pays."""
+
+MOST_STEPS = 40
+"""Steps of conjugate gradients before the matrix is factored in float64 after all."""
+
+
+def solve_penalized(K: Array, alpha: float, b: Array, *, overwrite: bool = False) -> Array:
+    """Return the solution of (K + alpha I) x = b of shape (n, targets), from the lower half of a C-ordered ``K``.
+
+    Where there is none, it is the shortest one of least error.
+    """
+    A = K if overwrite else K.copy()
+    A.flat[:: len(A) + 1] += alpha
+    diagonal = np.diagonal(A).copy()
+    if np.min(diagonal) > TINY:
+        scale = 1.0 / np.sqrt(diagonal)
+        A *= scale[:, None]
+        A *= scale
+        found = _by_rough_factor(A, scale[:, None] * b) if len(A) >= LARGE else None
+        if found is not None:
+            return scale[:, None] * found
+        backup = A.copy()
+        if factor_in_place(A):
+            return scale[:, None] * solve_factored(A, scale[:, None] * b)
+        return scale[:, None] * _least_squares(backup, scale[:, None] * b)
+    return _least_squares(A, b)
+
+
+def _by_rough_factor(A: Array, b: Array) -> Array | None:
+    """Return the solution at rounding level by conjugate gradients steered by a factor in float32, or None.
+
+    ``A`` has a diagonal of ones. Each target has steps of its own.
+    """
+    rough = A.astype(np.float32)
+    if not factor_in_place(rough):
+        return None
+    level = np.maximum(np.abs(b).max(axis=0), TINY)
+    x = np.zeros_like(b)
+    residual, goal = b / level, sum_error(len(b))
+    direction, before = np.zeros_like(b), np.ones(b.shape[1])
+    for step in range(MOST_STEPS):
+        steered = np.asarray(solve_factored(rough, residual.astype(np.float32)), dtype=np.float64)
+        now = np.einsum("ij,ij->j", residual, steered)
+        direction = steered + (now / np.where(before == 0.0, 1.0, before) if step else 0.0) * direction
+        image = _times(A, direction)
+        curvature = np.einsum("ij,ij->j", direction, image)
+        length = np.where(curvature > 0.0, now / np.where(curvature > 0.0, curvature, 1.0), 0.0)
+        x += length * direction
+        residual = b / level - _times(A, x)  # the true one: the recursion would drift away from it
+        before = now
+        reached = np.abs(residual).max(axis=0) / (np.abs(x).sum(axis=0) + 1.0)
+        if not np.isfinite(reached).all():
+            return None
+        if np.all(reached <= goal / 16):
+            return level * x
+    return level * x if np.all(reached <= goal) else None
+
+
+def _times(A: Array, x: Array) -> Array:
+    """Return A x for the lower half of a symmetric C-ordered ``A``."""
+    with shared_blas(float(A.size) * x.shape[1]):
+        return np.asarray(dsymm(1.0, A.T, x, lower=0))
+
+
+def _least_squares(A: Array, b: Array) -> Array:
+    """Return the shortest solution of least error, by the eigenvectors of the lower half of ``A``."""
+    with shared_blas(4.0 * float(len(A)) ** 3):
+        values, vectors = eigh(A, lower=True, overwrite_a=True, check_finite=False)
+    is_zero = np.abs(values) <= len(values) * EPSILON * np.abs(values).max(initial=0.0)
+    inverse = np.where(is_zero, 0.0, 1.0 / np.where(is_zero, 1.0, values))
+    return np.asarray(vectors @ (inverse[:, None] * (vectors.T @ b)))

@@ -6,6 +6,7 @@ from pellucid.kernels.distance import RBF, Laplacian
 from pellucid.kernels.functions import GivenKernel, MatrixFunction, RowFunction
 from pellucid.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
+from pellucid.kernels.mercer import MercerCheck, check_mercer
 
 __all__ = [
     "RBF",
@@ -18,12 +19,14 @@ __all__ = [
     "Laplacian",
     "Linear",
     "MatrixFunction",
+    "MercerCheck",
     "Polynomial",
     "Product",
     "RowFunction",
     "Scaled",
     "Sigmoid",
     "Sum",
+    "check_mercer",
     "gamma_from",
     "kernel_from",
 ]

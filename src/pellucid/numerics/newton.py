@@ -139,15 +139,16 @@ def newton_descent(
     effort: Effort,
     *,
     spare_steps: int | None = None,
+    exact: float = EXACT,
     flat: float = FLAT,
     short_step: float = SHORT_STEP,
     columns: Callable[[Any], dict[str, float]] = lambda _loss: {},
 ) -> bool:
     """Solve the problem with the smoothing as it is; return whether all is over.
 
-    ``spare_steps`` are those beyond what is needed, if not those of small data; ``flat`` and ``short_step`` say how
-    near the minimum of a line is found, and from which step on its scores are not computed anew; ``columns`` are more
-    of the trace.
+    ``spare_steps`` are those beyond what is needed, if not those of small data, and ``exact`` the part of the
+    objective that ends them; ``flat`` and ``short_step`` say how near the minimum of a line is found, and from which
+    step on its scores are not computed anew; ``columns`` are more of the trace.
     """
     w, is_small = found.smoothed, problem.entries <= SMALL
     spare = (SPARE_STEPS if is_small else 0) if spare_steps is None else spare_steps
@@ -161,7 +162,7 @@ def newton_descent(
             return True
         enough = max(SOLVED * effort.goal * found.objective, 0.0 if is_small else ROUGHLY * loss.excess)
         is_solved = unsolved <= enough
-        if is_solved and (spare == 0 or unsolved <= EXACT * found.objective):
+        if is_solved and (spare == 0 or unsolved <= exact * found.objective):
             return False
         spare -= is_solved
         direction = -problem.newton_step(loss, gradient)

@@ -6,16 +6,19 @@ from pellucid.drawing.trace_plot import plot_trace
 from pellucid.plots.coefficient_path_plot import plot_coefficient_path
 from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
+from pellucid.plots.decision_regions_plot import plot_decision_regions
 from pellucid.plots.fitted_line_plot import plot_fitted_line
 from pellucid.plots.loss_plot import plot_losses
 from pellucid.plots.residuals_plot import plot_residuals
 from pellucid.plots.roc_plot import plot_roc
 from pellucid.plots.score_intervals_plot import plot_score_intervals
+from pellucid.plots.tube_plot import plot_tube
 
 __all__ = [
     "plot_coefficient_path",
     "plot_confusion",
     "plot_curve_band",
+    "plot_decision_regions",
     "plot_error_curve",
     "plot_fitted_line",
     "plot_losses",
@@ -24,4 +27,5 @@ __all__ = [
     "plot_roc",
     "plot_score_intervals",
     "plot_trace",
+    "plot_tube",
 ]

@@ -1,6 +1,6 @@
 r"""The multipliers of a small support vector machine in exact arithmetic, by the rounds a person would go through.
 
-.. math:: \max_\alpha\ \sum_i \alpha_i - \tfrac12\alpha'Q\alpha,\qquad 0 \le \alpha_i \le u_i,
+.. math:: \max_\alpha\ \sum_i g_i\alpha_i - \tfrac12\alpha'Q\alpha,\qquad 0 \le \alpha_i \le u_i,
    \quad \sum_i t_i\alpha_i = 0\ \text{if the intercept is free}
 
 Each round lets the point that is most wrong come in, solves the linear equations of the points on their margins, and
@@ -20,12 +20,21 @@ HALF = Rational(1, 2)
 
 @dataclass(frozen=True)
 class BoxedDual:
-    """The dual problem: products ``Q``, signs, the upper bound if there is one, and whether the multipliers balance."""
+    """The dual problem: products ``Q``, signs, the upper bound if there is one, and whether the multipliers balance.
+
+    ``wanted`` are the margins ``g`` that the points want; those of a classifier want 1.
+    """
 
     Q: Matrix
     signs: Sequence[Rational]
     most: Rational | None
     balanced: bool
+    wanted: Sequence[Rational] | None = None
+
+    @property
+    def goals(self) -> Sequence[Rational]:
+        """The margins that the points want."""
+        return [Rational(1)] * self.n if self.wanted is None else self.wanted
 
     @property
     def n(self) -> int:
@@ -68,18 +77,28 @@ class Multipliers:
         """Return whether the sign times the multiplier can shrink."""
         return self.alpha[i] > 0 if self.dual.signs[i] > 0 else not self.is_full(i)
 
+    @property
+    def lacks(self) -> list[Rational]:
+        """What each point lacks of the margin it wants, without the intercept."""
+        return [goal - margin for goal, margin in zip(self.dual.goals, self.margins, strict=True)]
+
     def offsets(self) -> list[Rational]:
         """Return the intercept at which each point would lie on its margin."""
-        return [sign * (1 - margin) for sign, margin in zip(self.dual.signs, self.margins, strict=True)]
+        return [sign * lack for sign, lack in zip(self.dual.signs, self.lacks, strict=True)]
 
     def intercept(self) -> Rational:
         """Return the free intercept: that of the points on their margins, else the middle of those that fit."""
         offsets = self.offsets()
         if self.free:
             return sum(offsets[i] for i in self.free) / len(self.free)
+        return sum(self.intercept_range()) * HALF
+
+    def intercept_range(self) -> tuple[Rational, Rational]:
+        """Return the least and the largest free intercept that fit."""
+        offsets = self.offsets()
         lowest = max(offsets[i] for i in range(self.dual.n) if self.can_rise(i))
         highest = min(offsets[i] for i in range(self.dual.n) if self.can_fall(i))
-        return (lowest + highest) * HALF
+        return lowest, highest
 
 
 def solve_dual(dual: BoxedDual) -> Multipliers | None:
@@ -102,7 +121,7 @@ def _most_wrong(state: Multipliers) -> list[int]:
         down = min((i for i in range(dual.n) if state.can_fall(i)), key=lambda i: (offsets[i], i))
         return [up, down] if offsets[up] > offsets[down] else []
     b = state.intercept() if dual.balanced else Rational(0)
-    lacks = [1 - margin - sign * b for margin, sign in zip(state.margins, dual.signs, strict=True)]
+    lacks = [lack - sign * b for lack, sign in zip(state.lacks, dual.signs, strict=True)]
     wrong = [i for i in range(dual.n) if (lacks[i] < 0 if state.is_full(i) else lacks[i] > 0) and i not in state.free]
     return [max(wrong, key=lambda i: (abs(lacks[i]), -i))] if wrong else []
 
@@ -127,7 +146,7 @@ def _direction(state: Multipliers) -> tuple[Matrix, bool]:
     """Return the way to the best multipliers of the free points, or one along which the dual value rises forever."""
     dual, free = state.dual, state.free
     k = len(free)
-    lacks = Matrix([1 - state.margins[i] for i in free])
+    lacks = Matrix([state.lacks[i] for i in free])
     system = dual.Q.extract(free, free)
     if dual.balanced:
         signs = Matrix([dual.signs[i] for i in free])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Matrix, Rational, eye, sqrt
 
@@ -82,10 +82,19 @@ class ExactMachine:
             return self.found.intercept()
         return self.terms.constant**2 * sum(a * sign for a, sign in zip(self.alpha, self.t, strict=True))
 
+    product: ClassVar[str] = "x_i^T x_j"
+    """How a product of two points is written, and below a score without intercept."""
+    score: ClassVar[str] = "w^T x_i"
+
+    @cached_property
+    def scores(self) -> list[Rational]:
+        """The score of each point, without the intercept."""
+        return list(self.data.X * self.w)
+
     @cached_property
     def margins(self) -> list[Rational]:
         """The sign of each point times its score."""
-        return [sign * (score + self.b) for sign, score in zip(self.t, self.data.X * self.w, strict=True)]
+        return [sign * (score + self.b) for sign, score in zip(self.t, self.scores, strict=True)]
 
     @cached_property
     def slack(self) -> list[Rational]:
@@ -187,7 +196,7 @@ def machine_steps(machine: ExactMachine) -> list[Step]:
 def search_step(machine: ExactMachine) -> Step:
     """Return the rounds in which the points on the margin were found, and the multipliers."""
     Q, terms = machine.found.dual.Q, machine.terms
-    definition = ["Q_ij = t_i t_j", fenced("x_i^T x_j + s^2") if terms.constant else "x_i^T x_j"]
+    definition = ["Q_ij = t_i t_j", fenced(f"{machine.product} + s^2") if terms.constant else machine.product]
     extra = [", with ", over(1, "2 C"), " added on the diagonal:"] if terms.squared else [":"]
     full = "" if terms.squared or terms.C is None else " or C"
     equation: list[Any] = ["∑ Q_ij α_j", *(["+ t_i b"] if terms.is_free else []), "= 1"]
@@ -233,20 +242,31 @@ def plane_step(machine: ExactMachine) -> Step:
     blocks: list[Block] = [
         sentence("The support vectors, the points with a multiplier above 0, add up to the plane:"),
         formula("w = ∑ α_i t_i x_i =", combination(support), "=", column(machine.w)),
-        *(_free_intercept(machine) if machine.terms.is_free else _penalized_intercept(machine)),
+        *intercept_blocks(machine),
     ]
     return step("The plane", *blocks, result("b =", machine.b))
+
+
+def intercept_blocks(machine: ExactMachine) -> list[Block]:
+    """Return how the intercept follows from the multipliers."""
+    return _free_intercept(machine) if machine.terms.is_free else _penalized_intercept(machine)
 
 
 def _free_intercept(machine: ExactMachine) -> list[Block]:
     on_margin = machine.found.free
     if not on_margin:
-        return [sentence("No multiplier is inside its bounds, so b may vary; we take the middle of what fits.")]
-    scores = list(machine.data.X * machine.w)
+        low, high = machine.found.intercept_range()
+        if low == high:
+            return [sentence("No multiplier is inside its bounds, but those at the bounds leave one b only.")]
+        return [
+            sentence("No multiplier is inside its bounds, so b may vary; we take the middle of what fits:"),
+            formula(low, "≤ b ≤", high),
+        ]
+    scores = machine.scores
     return [
         sentence("A point on its margin has the score ", math("t_i"), ", which tells b:"),
         table(
-            ["point", math("w^T x_i"), math("b = t_i − w^T x_i")],
+            ["point", math(machine.score), math("b = t_i −", machine.score)],
             [[math(i + 1), scores[i], machine.t[i] - scores[i]] for i in on_margin],
         ),
         *(
@@ -282,7 +302,7 @@ def conditions_step(machine: ExactMachine) -> Step:
     blocks: list[Block] = [
         sentence(
             "With the margins ",
-            math("m_i =", MARGIN),
+            math("m_i = t_i", fenced(math(machine.score, "+ b"))),
             " a solution must satisfy, and as the problem is convex these conditions are enough:",
         ),
         formula("m_i ≥ 1" if hard else "m_i ≥ 1 − ξ_i ,", *([] if hard else ["ξ_i ≥ 0"])),

@@ -18,13 +18,16 @@ from pellucid.core.types import Array
 from pellucid.losses.classification_losses import SquaredHingeLoss
 from pellucid.numerics.conjugate_gradient import conjugate_gradient
 from pellucid.numerics.curvature_equations import DIRECT, scaled_cholesky
-from pellucid.numerics.newton import Found, newton_descent
+from pellucid.numerics.newton import EXACT, SMALL, Found, newton_descent
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 
 LOSS = SquaredHingeLoss()
 
 SPARE_STEPS = 3
 """Steps beyond the goal: they cost little and usually find the exact minimum."""
+
+NEARLY_EXACT = 1e-13
+"""Part of the objective that ends them where rows are many: along the last one slopes are rounding, and trials cost."""
 
 FLAT = 1e-10
 """Part of the first slope of a line that is left at its minimum: trials are cheap, as the loss needs margins only."""
@@ -41,8 +44,10 @@ def squared_hinge_newton(problem: MarginProblem, effort: Effort, start: Array | 
     start = np.zeros(problem.rows.width) if start is None else start
     found, smooth = Found(start, start, 0.0), _SmoothProblem(problem, effort.goal)
     spare = 0 if isinstance(smooth.solve, ConjugateGradient) else SPARE_STEPS
+    exact = EXACT if smooth.entries <= SMALL else NEARLY_EXACT
     newton_descent(
-        smooth, found, effort, spare_steps=spare, flat=FLAT, short_step=np.inf, columns=_SquaredHinge.columns
+        smooth, found, effort,
+        spare_steps=spare, exact=exact, flat=FLAT, short_step=np.inf, columns=_SquaredHinge.columns,
     )  # fmt: skip
     return MarginFit(found.w, None, found.objective, found.gap, found.n_iter, found.trace)
 

@@ -25,6 +25,7 @@ CARDS = (
         LinearSVR,
         topics=("LIN-8",),
         prove=prove_linear_svr,
+        workings="pellucid.svm.svr.svr_workings:linear_svr_workings",
         parameters={
             "epsilon": NONNEGATIVE,
             "tol": POSITIVE,

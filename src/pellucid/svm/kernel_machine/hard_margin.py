@@ -1,0 +1,52 @@
+"""The hard margin: the same machine as C grows without bound, or the proof that there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, NotSeparableError
+
+TIMES = 100.0
+"""By how much C grows from one machine to the next."""
+
+THIN = 1e-6
+"""Margin, as a share of the longest row in the space of the kernel, below which classes count as not separable."""
+
+Solve = Callable[[MachineProblem, Array | None], MachineFit]
+
+
+def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
+    """Return the machine of an infinite box, from those of growing boxes, each begun where the last one ended.
+
+    If no coefficient is at the end of its box, the box does not matter. Otherwise the dual objective is at most half
+    the squared norm of any separating machine, so that a large one says how thin the margin must be: too thin, and
+    there is none that could be told from rounding.
+    """
+    if problem.tube > 0.0 or not np.isinf(problem.upper[problem.target > 0]).all():
+        raise ValueError("C must be finite for a regressor, got inf. Use a large C, such as 1e6.")
+    longest = float(np.sqrt(problem.diagonal().max(initial=0.0)))
+    if longest == 0.0:
+        raise _refusal(0.0)
+    C, start, trace, n_iter = 1.0 / longest**2, None, Trace(), 0
+    while True:
+        boxed = replace(problem, lower=np.maximum(problem.lower, -C), upper=np.minimum(problem.upper, C))
+        machine = solve(boxed, start)
+        trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
+        if np.abs(machine.coef).max(initial=0.0) < C:
+            return replace(machine, trace=trace, n_iter=n_iter)
+        margin = 1.0 / np.sqrt(2.0 * machine.dual) if machine.dual > 0.0 else np.inf
+        if margin <= THIN * longest:
+            raise _refusal(margin)
+        C, start = TIMES * C, machine.coef
+
+
+def _refusal(margin: float) -> NotSeparableError:
+    return NotSeparableError(
+        f"C must be finite for classes that cannot be separated, got inf: no margin is wider than {margin:.1g}."
+        " Use a C such as 1000, or another kernel."
+    )

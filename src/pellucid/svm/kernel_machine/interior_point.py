@@ -1,0 +1,195 @@
+r"""An interior point for machines: a few dozen steps whatever C is, each with one factorization.
+
+A coefficient is the difference of two halves, :math:`\beta = a - b` with :math:`0 \le a \le u` and
+:math:`0 \le b \le -l`, so that the tube costs :math:`\varepsilon(a + b)`; a classifier has one half in each row. With the
+multipliers of both ends eliminated, a Newton step solves :math:`(K + D)\,d\beta = h + dy` with a diagonal :math:`D > 0`:
+no step is too large for the rounding of :math:`K`, and its rank may be low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg
+
+from pellucid.core.types import Array
+
+MOST_STEPS = 80
+PRECISION = 1e-11
+"""Share of the objective that the products of halves and multipliers may add up to at the end."""
+
+NEAR = 1e-3
+"""Share of a box within which a coefficient may be taken to its end."""
+
+KEEP = 0.99
+"""Share of the way to the nearest end that a step may go."""
+
+Solve = Callable[[Array], Array]
+
+
+class Curvature(Protocol):
+    """The matrix of products, as an interior point needs it."""
+
+    def times(self, coef: Array) -> Array:
+        """Return the matrix times a vector."""
+
+    def plus_diagonal(self, diagonal: Array) -> Solve:
+        """Return what solves equations with the matrix plus a diagonal above 0."""
+
+
+@dataclass(frozen=True)
+class WholeMatrix:
+    """All products."""
+
+    K: Array
+
+    def times(self, coef: Array) -> Array:
+        """Return the products times a vector."""
+        return self.K @ coef
+
+    def plus_diagonal(self, diagonal: Array) -> Solve:
+        """Factorize; products that rounding made indefinite get a little more diagonal."""
+        system = self.K.copy()
+        extra = 0.0
+        while True:
+            system.flat[:: len(system) + 1] = self.K.diagonal() + diagonal + extra
+            try:
+                factor = scipy.linalg.cho_factor(system, lower=True, check_finite=False)
+            except scipy.linalg.LinAlgError:
+                extra = max(10.0 * extra, 1e-14 * float(self.K.diagonal().max()), 1e-300)
+                continue
+            return lambda right: scipy.linalg.cho_solve(factor, right, check_finite=False)
+
+
+@dataclass(frozen=True)
+class FewFeatures:
+    """Products of rows with few columns: equations as large as the number of columns."""
+
+    X: Array
+
+    def times(self, coef: Array) -> Array:
+        """Return the products times a vector."""
+        return self.X @ (self.X.T @ coef)
+
+    def plus_diagonal(self, diagonal: Array) -> Solve:
+        r"""Solve by :math:`(D + XX')^{-1} = D^{-1} - D^{-1}X(I + X'D^{-1}X)^{-1}X'D^{-1}`, refined once."""
+        scaled = self.X / np.sqrt(diagonal)[:, None]
+        system = scaled.T @ scaled
+        system.flat[:: len(system) + 1] += 1.0
+        factor = scipy.linalg.cho_factor(system, lower=True, check_finite=False)
+
+        def once(right: Array) -> Array:
+            divided = right / diagonal
+            return divided - self.X @ scipy.linalg.cho_solve(factor, self.X.T @ divided) / diagonal
+
+        def solve(right: Array) -> Array:
+            found = once(right)
+            return found + once(right - diagonal * found - self.times(found))
+
+        return solve
+
+
+@dataclass
+class _Halves:
+    """Both halves of all coefficients side by side, with the multipliers of their two ends."""
+
+    row: Array
+    sign: Array
+    most: Array
+    size: Array
+    low: Array
+    high: Array
+
+    @property
+    def slack(self) -> Array:
+        return self.most - self.size
+
+    def added_up(self, values: Array, n: int) -> Array:
+        """Return the sum of what the halves of each row have."""
+        return np.bincount(self.row, values, minlength=n)
+
+
+def interior_point(
+    curvature: Curvature, target: Array, lower: Array, upper: Array, tube: float, total: float = 0.0
+) -> Array:
+    """Return coefficients near the minimum, with sum ``total``, at the ends of their boxes where they belong there."""
+    n, slope = len(target), max(float(np.abs(target).max(initial=0.0)) + tube, 1e-300)
+    positive, negative = np.flatnonzero(upper > 0.0), np.flatnonzero(lower < 0.0)
+    most = np.concatenate([upper[positive], -lower[negative]])
+    halves = _Halves(
+        np.concatenate([positive, negative]),
+        np.repeat([1.0, -1.0], [len(positive), len(negative)]),
+        most,
+        0.5 * most,
+        np.full(len(most), slope),
+        np.full(len(most), slope),
+    )
+    y = 0.0
+    for _ in range(MOST_STEPS):
+        coef = halves.added_up(halves.sign * halves.size, n)
+        products = curvature.times(coef)
+        missing = total - float(coef.sum())
+        objective = 0.5 * abs(coef @ products) + abs(target @ coef) + tube * float(halves.size.sum())
+        complementarity = float(halves.size @ halves.low + halves.slack @ halves.high)
+        if complementarity <= PRECISION * objective and abs(missing) <= PRECISION * float(halves.size.sum()):
+            break
+        try:
+            y = _step(curvature, halves, products - target, tube, y, missing)
+        except scipy.linalg.LinAlgError:  # as near as rounding lets it come
+            break
+    return _at_ends(halves, slope, n, total)
+
+
+def _step(curvature: Curvature, halves: _Halves, gradient: Array, tube: float, y: float, missing: float) -> float:
+    """Go one step by Mehrotra's rule: look ahead along the plain direction, then aim where that says; return new y."""
+    n, size, slack = len(gradient), halves.size, halves.slack
+    D = halves.low / size + halves.high / slack
+    diagonal = 1.0 / np.maximum(halves.added_up(1.0 / D, n), 1e-300)
+    solve = curvature.plus_diagonal(diagonal)
+    ones = solve(np.ones(n))
+    slopes = halves.sign * (gradient - y)[halves.row] + tube
+
+    def direction(aim: float, low_bend: Array | float, high_bend: Array | float) -> tuple[Array, Array, Array, float]:
+        right = -slopes + (aim - low_bend) / size - (aim - high_bend) / slack
+        h = diagonal * halves.added_up(halves.sign * right / D, n)
+        plain = solve(h)
+        dy = (missing - float(plain.sum())) / float(ones.sum())
+        change = plain + dy * ones
+        dsize = (right - halves.sign * (h - diagonal * change)[halves.row]) / D
+        dlow = (aim - low_bend - halves.low * dsize) / size - halves.low
+        dhigh = (aim - high_bend + halves.high * dsize) / slack - halves.high
+        return dsize, dlow, dhigh, dy
+
+    def reach(dsize: Array, dlow: Array, dhigh: Array) -> float:
+        pairs = ((size, dsize), (slack, -dsize), (halves.low, dlow), (halves.high, dhigh))
+        return min([1.0, *(float((-value[d < 0] / d[d < 0]).min(initial=np.inf)) for value, d in pairs)])
+
+    now = float(size @ halves.low + slack @ halves.high) / (2 * len(size))
+    dsize, dlow, dhigh, _ = direction(0.0, 0.0, 0.0)
+    far = reach(dsize, dlow, dhigh)
+    then = float(
+        (size + far * dsize) @ (halves.low + far * dlow) + (slack - far * dsize) @ (halves.high + far * dhigh)
+    ) / (2 * len(size))
+    dsize, dlow, dhigh, dy = direction(now * (then / now) ** 3, dsize * dlow, -dsize * dhigh)
+    far = KEEP * reach(dsize, dlow, dhigh)
+    halves.size = size + far * dsize
+    halves.low, halves.high = halves.low + far * dlow, halves.high + far * dhigh
+    return y + far * dy
+
+
+def _at_ends(halves: _Halves, slope: float, n: int, total: float) -> Array:
+    """Return the coefficients, each at an end if its multiplier there is the larger share, and the sum made good."""
+    share, slack = halves.size / halves.most, halves.slack / halves.most
+    size = np.where(share < np.minimum(halves.low / slope, NEAR), 0.0, halves.size)
+    size = np.where(slack < np.minimum(halves.high / slope, NEAR), halves.most, size)
+    inside = (size > 0.0) & (size < halves.most)
+    coef = halves.added_up(halves.sign * size, n)
+    missing = total - float(coef.sum())
+    rooms = np.where(inside, np.minimum(size, halves.most - size), 0.0)
+    if rooms.sum() > abs(missing):
+        coef += halves.added_up(missing * rooms / rooms.sum(), n)
+        return coef
+    return halves.added_up(halves.sign * halves.size, n)

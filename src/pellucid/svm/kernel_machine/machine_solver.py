@@ -1,0 +1,238 @@
+"""Sequential minimal optimization, a working set at a time, until float64 confirms the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.core.watching import Watch, ignore
+from pellucid.kernels import Linear
+from pellucid.svm.kernel_machine.feature_rows import FeatureRows
+from pellucid.svm.kernel_machine.float_blocks import Blocks, PreciseBlocks, blocks_of
+from pellucid.svm.kernel_machine.hard_margin import hard_margin
+from pellucid.svm.kernel_machine.machine_kernels import CHUNK, pair_steps, survey
+from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, machine_point
+from pellucid.svm.kernel_machine.product_rows import ProductRows
+
+WORKING_SET = 512, 4096
+"""Fewest and most coefficients that change together between two passes over all rows: half as many again as are inside
+their boxes, because those depend on each other."""
+
+LARGEST_GAP = 1e-3
+"""Of the primal objective, whatever ``tol`` is; a smaller ``tol`` asks for a smaller gap as well."""
+
+NEARER = 0.9
+"""Of the tolerance: where quick products may stop, so that float64 agrees."""
+
+SHARE = 0.1
+"""Of the violation seen over all rows, how much a working set may keep: the next set would undo more precision."""
+
+STEPS_EACH = 20
+"""Pair steps per coefficient of the working set before the others are looked at again."""
+
+SLOW = 0.5
+"""If float64 finds more than this share of the violation it found last time, the products are too rough."""
+
+WORTH_SHRINKING = 0.25
+"""Share of the active rows that must have become idle before they are set aside."""
+
+
+class Products(Protocol):
+    """What the solver asks of products of rows; see ``ProductRows``."""
+
+    active: Array
+
+    def take(self, places: Array) -> Array:
+        """Return the slots of the rows at these places among the active ones."""
+
+    def among(self, slots: Array, places: Array, size: int) -> Array:
+        """Return the products of rows in these slots with those at these places, and zeros up to a size."""
+
+    def add_to(self, gradient: Array, slots: Array, change: Array) -> None:
+        """Add the rows of these slots, times a change, to the gradient."""
+
+    def narrow(self, keep: Array) -> None:
+        """Leave only the active rows where ``keep`` is true."""
+
+    def restore(self) -> None:
+        """Make all rows active."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How precise the answer must be and what it may cost."""
+
+    tol: float = 1e-3
+    max_iter: float = np.inf
+    room: float = 200.0 * 2**20
+    shrinking: bool = True
+    watch: Watch = ignore
+
+
+def solve_machine(
+    problem: MachineProblem,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = -1,
+    cache_size: float = 200.0,
+    shrinking: bool = True,
+    start: Array | None = None,
+    watch: Watch = ignore,
+) -> MachineFit:
+    """Return the machine whose conditions hold within ``tol`` and whose gap is small, both measured in float64.
+
+    ``cache_size`` in MB bounds the products kept; ``max_iter`` the pair steps, -1 for no bound; ``start`` is a feasible
+    point to begin at.
+    """
+    effort = Effort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
+    if np.isinf(problem.upper).any() or np.isinf(problem.lower).any():
+        return hard_margin(problem, lambda boxed, begin: Descent(boxed, effort, begin).run())
+    return Descent(problem, effort, start).run()
+
+
+class Descent:
+    """The state of one descent: coefficients, their gradient, and the rows that are looked at."""
+
+    def __init__(self, problem: MachineProblem, effort: Effort, start: Array | None = None) -> None:
+        self.problem, self.effort = problem, effort
+        self.coef = np.zeros(problem.n) if start is None else np.array(start, dtype=np.float64)
+        self.gradient = problem.gradient(self.coef)
+        self.dual = machine_point(problem, self.coef, self.gradient).dual
+        self.working = np.array([], dtype=np.intp)
+        self.steps, self.trace = 0, Trace()
+        self.products, self.is_precise = self._make_products(np.float32), False
+
+    def _make_products(self, dtype: Any) -> Products:
+        problem, room = self.problem, self.effort.room
+        if isinstance(problem.kernel, Linear):
+            self.most_together = WORKING_SET[1]
+            return FeatureRows(problem.rows)
+        self.most_together = int(np.clip(room / (np.dtype(dtype).itemsize * problem.n), 2, WORKING_SET[1]))
+        if dtype is np.float64 and not problem.kernel.is_given:
+            blocks: Blocks = PreciseBlocks(problem.kernel, problem.rows)
+        else:
+            blocks = blocks_of(problem.kernel, problem.rows, room=0.5 * room)
+        return ProductRows(blocks, problem.n, size=room, least=self.most_together, dtype=dtype)
+
+    def run(self) -> MachineFit:
+        """Descend with quick products; compute the gradient anew in float64, and go on until it agrees."""
+        last = np.inf
+        while True:
+            go_on = self._descend()
+            self.gradient = self.problem.gradient(self.coef)
+            point = machine_point(self.problem, self.coef, self.gradient)
+            self.dual = point.dual
+            is_slow = point.violation > SLOW * last
+            converged = self._is_enough(1.0, point.violation, point.gap, point.objective)
+            if converged or not go_on or (is_slow and self.is_precise):
+                return MachineFit(**vars(point), n_iter=self.steps, trace=self.trace, converged=converged)
+            last = point.violation
+            if is_slow:
+                self.products, self.is_precise, last = self._make_products(np.float64), True, np.inf
+            elif len(self.products.active) < self.problem.n:
+                self.products.restore()
+
+    def _is_enough(self, share: float, violation: float, gap: float, objective: float) -> bool:
+        """Return whether conditions and gap are within a share of what is allowed."""
+        return violation <= share * self.effort.tol and gap <= share * self._allowed_gap(objective)
+
+    def _allowed_gap(self, objective: float) -> float:
+        return min(self.effort.tol, LARGEST_GAP) * abs(objective)
+
+    def _descend(self) -> bool:
+        """Solve working sets until the conditions hold for the active rows; return whether there is time to go on."""
+        rows = ActiveRows(self, self.products.active)
+        while True:
+            least, largest, gap = rows.survey()
+            self.trace.add(
+                iteration=len(self.trace) + 1,
+                dual=self.dual,
+                gap=gap,
+                violation=max(0.0, largest - least),
+                pair_steps=self.steps,
+                working_set=len(self.working),
+                shrunk=1.0 - len(rows.coef) / self.problem.n,
+            )
+            if self._is_enough(NEARER, largest - least, gap, self.dual + gap):
+                return True
+            if self.steps >= self.effort.max_iter or self.effort.watch(self.coef, -0.5 * (least + largest)):
+                return False
+            idle = (rows.rising > largest) & (rows.falling < least)
+            if self.effort.shrinking and idle.sum() > max(WORKING_SET[0], WORTH_SHRINKING * len(idle)):
+                self.gradient[rows.names] = rows.gradient
+                self.products.narrow(~idle)
+                rows = ActiveRows(self, self.products.active)
+                continue
+            if not self._improve(rows, least, largest, gap):
+                return True  # rounding is in the way: let float64 look
+
+    def _improve(self, rows: ActiveRows, least: float, largest: float, gap: float) -> int:
+        """Solve one working set and tell all active rows; return how many pairs moved."""
+        tol = SHARE * (largest - least)
+        if gap <= NEARER * self._allowed_gap(self.dual + gap):
+            tol = max(tol, 0.5 * self.effort.tol)
+        places = self._working_set(rows, least, largest)
+        slots = self.products.take(places)
+        size = len(places) + -len(places) % CHUNK
+        coef, gradient, lower, upper = (
+            np.pad(part[places], (0, size - len(places))) for part in (rows.coef, rows.gradient, rows.lower, rows.upper)
+        )
+        steps = pair_steps(
+            self.products.among(slots, places, size),
+            coef,
+            gradient,
+            lower,
+            upper,
+            self.problem.tube,
+            tol,
+            min(STEPS_EACH * len(places), self.effort.max_iter - self.steps),
+        )
+        coef, gradient = coef[: len(places)], gradient[: len(places)]
+        change = coef - rows.coef[places]
+        slope = 0.5 * (gradient + rows.gradient[places])
+        self.dual -= change @ slope + self.problem.tube * float(np.abs(coef).sum() - np.abs(rows.coef[places]).sum())
+        moved = np.flatnonzero(change)
+        self.products.add_to(rows.gradient, slots[moved], change[moved])
+        rows.coef[places] = coef
+        self.coef[rows.names[places]] = coef
+        self.steps += steps
+        self.working = rows.names[places]
+        return int(steps)
+
+    def _working_set(self, rows: ActiveRows, least: float, largest: float) -> Array:
+        """Return the places of the worst violators of both kinds, then of the last set, inside their boxes first."""
+        free = int(np.count_nonzero((rows.coef > rows.lower) & (rows.coef < rows.upper)))
+        size = min(self.most_together, max(WORKING_SET[0], free + free // 2 + -(free + free // 2) % CHUNK))
+        if len(rows.coef) <= size:
+            return np.arange(len(rows.coef))
+        each = max(1, size // (2 if len(self.working) == 0 else 4))
+        upwards = np.argpartition(rows.rising, each)[:each]
+        downwards = np.argpartition(rows.falling, len(rows.coef) - each)[-each:]
+        fresh = np.union1d(upwards[rows.rising[upwards] < largest], downwards[rows.falling[downwards] > least])
+        place = np.full(self.problem.n, -1)
+        place[rows.names] = np.arange(len(rows.names))
+        place[rows.names[fresh]] = -1
+        kept = place[self.working]
+        kept = kept[kept >= 0]
+        inside = (rows.coef[kept] > rows.lower[kept]) & (rows.coef[kept] < rows.upper[kept])
+        kept = kept[np.argsort(~inside, kind="stable")][: size - len(fresh)]
+        return np.sort(np.concatenate([fresh, kept]))
+
+
+class ActiveRows:
+    """The rows that a descent looks at, side by side in memory."""
+
+    def __init__(self, descent: Descent, names: Array) -> None:
+        problem = descent.problem
+        self.names, self.tube = names, problem.tube
+        self.coef, self.gradient = descent.coef[names], descent.gradient[names]
+        self.lower, self.upper = problem.lower[names], problem.upper[names]
+        self.rising, self.falling = np.empty(len(names)), np.empty(len(names))
+
+    def survey(self) -> tuple[float, float, float]:
+        """Measure the slopes; return the least upwards, the largest downwards, and the gap of these rows."""
+        return survey(self.coef, self.gradient, self.lower, self.upper, self.tube, self.rising, self.falling)

@@ -1,0 +1,1 @@
+"""SVR: regression with a tube in the space of a kernel."""

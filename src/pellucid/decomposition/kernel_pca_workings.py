@@ -14,7 +14,7 @@ from pellucid.workings.document import Block, Document, Step, formula, remark, r
 from pellucid.workings.exact_data import exact_features
 from pellucid.workings.notation import Accent, Symbol, Words, column, math, matrix, over, root, typed
 
-MAX_ROWS = 4
+MAX_ROWS = 5
 DIGITS = 30
 """Digits kept of eigenvalues and vectors that are no fractions."""
 

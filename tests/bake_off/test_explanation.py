@@ -40,6 +40,7 @@ def fitted(frame, target, method, tmp_path):
         ("price", "ridge"),
         ("price", "boosted trees"),
         ("price", "nearest neighbors"),
+        ("price", "kernel ridge"),
         ("dear", "logistic regression"),
         ("dear", "naive Bayes"),
         ("dear", "random forest"),

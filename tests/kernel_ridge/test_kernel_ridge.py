@@ -202,8 +202,8 @@ def test_the_work_by_hand_is_that_of_the_program():
     assert [str(value) for value in shown.answer["dual_coef_"]] == ["29/76", "-35/114", "37/228"]
     for model in (KernelRidge(kernel="rbf", gamma=1), KernelRidge(0.5), KernelRidge(kernel="poly", degree=2)):
         assert "largest distance" in str(show_work(model, X, y))
-    with pytest.raises(ValueError, match="at most 4 rows"):
-        show_work(KernelRidge(), [[float(i)] for i in range(5)], range(5))
+    with pytest.raises(ValueError, match="at most 5 rows"):
+        show_work(KernelRidge(), [[float(i)] for i in range(6)], range(6))
     with pytest.raises(ValueError, match="kernel must be 'linear', 'poly' or 'rbf'"):
         show_work(KernelRidge(kernel=2 * RBF()), X, y)
 

@@ -13,8 +13,11 @@ from pellucid.workings.exact_data import ExactData, exact_data
 from pellucid.workings.notation import Script, Words, combination, factor, fenced, math, matrix, over
 from pellucid.workings.parameters import exact_parameter
 
-MAX_ROWS = 4
+MAX_ROWS = 5
 """Inverse matrices of more rows are not worked by hand."""
+
+SIDE_BY_SIDE = 3
+"""Rows up to which a product of matrices stands on one line."""
 
 
 def kernel_ridge_workings(estimator: Any, X: Data, y: Data) -> Document:
@@ -92,10 +95,11 @@ def _inverse_step(A: Matrix, inverse: Matrix, alpha: Rational) -> Step:
 
 def _coefficients_step(inverse: Matrix, y: Matrix, dual: Matrix) -> Step:
     pairs = [(value, f"k_{i + 1}") for i, value in enumerate(dual)]
+    shown = [matrix(inverse), matrix(y), "="] if len(dual) <= SIDE_BY_SIDE else []
     return step(
         "The coefficients",
         sentence("Each row of the inverse times the targets:"),
-        formula("a =", Script(math("A"), above=math("−1")), "y =", matrix(inverse), matrix(y), "=", matrix(dual)),
+        formula("a =", Script(math("A"), above=math("−1")), "y =", *shown, matrix(dual)),
         sentence("With the product of row i and x written ", math("k_i"), ","),
         result("f =", combination(pairs)),
     )

@@ -20,6 +20,8 @@ class ProductRules(InputRules):
     """
 
     products: bool = False
+    symmetric: bool = True
+    """Whether given products must be; False where only what is left after centering must be."""
 
     def check(self, estimator: Any, X: Data, *args: Any, **options: Any) -> TrainingData:
         """Return the training data."""
@@ -32,7 +34,7 @@ class ProductRules(InputRules):
                 "X must be square if it holds the products of the rows (precomputed kernel matrix must be a square "
                 f"matrix), got shape {(rows, columns)}."
             )
-        if sparse.issparse(data.given[0]):
+        if sparse.issparse(data.given[0]) or not self.symmetric:
             return data
         whole = check_symmetric(data.given[0])
         return data if whole is data.given[0] else replace(data, X=whole if data.kept is None else whole[data.kept])

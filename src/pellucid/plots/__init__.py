@@ -8,6 +8,7 @@ from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
 from pellucid.plots.decision_regions_plot import plot_decision_regions
 from pellucid.plots.fitted_line_plot import plot_fitted_line
+from pellucid.plots.kernel_matrix_plot import plot_kernel_matrix
 from pellucid.plots.loss_plot import plot_losses
 from pellucid.plots.residuals_plot import plot_residuals
 from pellucid.plots.roc_plot import plot_roc
@@ -21,6 +22,7 @@ __all__ = [
     "plot_decision_regions",
     "plot_error_curve",
     "plot_fitted_line",
+    "plot_kernel_matrix",
     "plot_losses",
     "plot_race",
     "plot_residuals",

@@ -17,7 +17,11 @@ TIMES = 100.0
 THIN = 1e-6
 """Margin, as a share of the longest row in the space of the kernel, below which classes count as not separable."""
 
-Solve = Callable[[MachineProblem, Array | None], MachineFit]
+LOOSE = 100.0
+"""How many tolerances a machine on the way may be off: its dual objective is a bound all the same."""
+
+Solve = Callable[[MachineProblem, Array | None, float], MachineFit]
+"""The machine of a box, from a start, within so many tolerances."""
 
 
 def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
@@ -35,8 +39,11 @@ def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
     C, start, trace, n_iter = 1.0 / longest**2, None, Trace(), 0
     while True:
         boxed = replace(problem, lower=np.maximum(problem.lower, -C), upper=np.minimum(problem.upper, C))
-        machine = solve(boxed, start)
+        machine = solve(boxed, start, LOOSE)
         trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
+        if np.abs(machine.coef).max(initial=0.0) < C:
+            machine = solve(boxed, machine.coef, 1.0)
+            trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
         if np.abs(machine.coef).max(initial=0.0) < C:
             return replace(machine, trace=trace, n_iter=n_iter)
         margin = 1.0 / np.sqrt(2.0 * machine.dual) if machine.dual > 0.0 else np.inf

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -14,6 +15,7 @@ from pellucid.kernels import Linear
 from pellucid.svm.kernel_machine.feature_rows import FeatureRows
 from pellucid.svm.kernel_machine.float_blocks import Blocks, PreciseBlocks, blocks_of
 from pellucid.svm.kernel_machine.hard_margin import hard_margin
+from pellucid.svm.kernel_machine.interior_point import FewFeatures, WholeMatrix, interior_point
 from pellucid.svm.kernel_machine.machine_kernels import CHUNK, pair_steps, survey
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, machine_point
 from pellucid.svm.kernel_machine.product_rows import ProductRows
@@ -31,8 +33,15 @@ NEARER = 0.9
 SHARE = 0.1
 """Of the violation seen over all rows, how much a working set may keep: the next set would undo more precision."""
 
-STEPS_EACH = 20
-"""Pair steps per coefficient of the working set before the others are looked at again."""
+STEPS_EACH = 100
+"""Pair steps per coefficient of the working set before something else is tried: an interior point of the set if it is
+small enough for a factorization to be quick, or other coefficients."""
+
+QUICK_FACTOR = 1024
+"""Coefficients up to which a set is solved by an interior point if pairs are slow."""
+
+FEW_COLUMNS = 512
+"""Columns up to which a linear kernel begins with an interior point, whose equations have as many rows."""
 
 SLOW = 0.5
 """If float64 finds more than this share of the violation it found last time, the products are too rough."""
@@ -90,7 +99,9 @@ def solve_machine(
     """
     effort = Effort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
     if np.isinf(problem.upper).any() or np.isinf(problem.lower).any():
-        return hard_margin(problem, lambda boxed, begin: Descent(boxed, effort, begin).run())
+        return hard_margin(
+            problem, lambda boxed, begin, times: Descent(boxed, replace(effort, tol=times * tol), begin).run()
+        )
     return Descent(problem, effort, start).run()
 
 
@@ -99,7 +110,7 @@ class Descent:
 
     def __init__(self, problem: MachineProblem, effort: Effort, start: Array | None = None) -> None:
         self.problem, self.effort = problem, effort
-        self.coef = np.zeros(problem.n) if start is None else np.array(start, dtype=np.float64)
+        self.coef = _first_coef(problem) if start is None else np.array(start, dtype=np.float64)
         self.gradient = problem.gradient(self.coef)
         self.dual = machine_point(problem, self.coef, self.gradient).dual
         self.working = np.array([], dtype=np.intp)
@@ -181,8 +192,9 @@ class Descent:
         coef, gradient, lower, upper = (
             np.pad(part[places], (0, size - len(places))) for part in (rows.coef, rows.gradient, rows.lower, rows.upper)
         )
+        products = self.products.among(slots, places, size)
         steps = pair_steps(
-            self.products.among(slots, places, size),
+            products,
             coef,
             gradient,
             lower,
@@ -192,6 +204,9 @@ class Descent:
             min(STEPS_EACH * len(places), self.effort.max_iter - self.steps),
         )
         coef, gradient = coef[: len(places)], gradient[: len(places)]
+        if steps == STEPS_EACH * len(places) and len(places) <= QUICK_FACTOR:
+            K = products[: len(places), : len(places)].astype(np.float64)
+            self._leap(rows, places, K, coef, gradient)
         change = coef - rows.coef[places]
         slope = 0.5 * (gradient + rows.gradient[places])
         self.dual -= change @ slope + self.problem.tube * float(np.abs(coef).sum() - np.abs(rows.coef[places]).sum())
@@ -202,6 +217,18 @@ class Descent:
         self.steps += steps
         self.working = rows.names[places]
         return int(steps)
+
+    def _leap(self, rows: ActiveRows, places: Array, K: Array, coef: Array, gradient: Array) -> None:
+        """Put the coefficients of a set where an interior point says, if that is lower, and their gradient."""
+        lower, upper = rows.lower[places], rows.upper[places]
+        target, tube = K @ coef - gradient, self.problem.tube
+        found = interior_point(WholeMatrix(K), target, lower, upper, tube, float(coef.sum()))
+        change = found - coef
+        slope = K @ change
+        gain = change @ (gradient + 0.5 * slope) + tube * float(np.abs(found).sum() - np.abs(coef).sum())
+        if gain < 0.0:
+            coef += change
+            gradient += slope
 
     def _working_set(self, rows: ActiveRows, least: float, largest: float) -> Array:
         """Return the places of the worst violators of both kinds, then of the last set, inside their boxes first."""
@@ -221,6 +248,20 @@ class Descent:
         inside = (rows.coef[kept] > rows.lower[kept]) & (rows.coef[kept] < rows.upper[kept])
         kept = kept[np.argsort(~inside, kind="stable")][: size - len(fresh)]
         return np.sort(np.concatenate([fresh, kept]))
+
+
+def _first_coef(problem: MachineProblem) -> Array:
+    """Return where to begin: near the minimum for linear kernels of few columns, at 0 otherwise."""
+    rows = problem.rows
+    if (
+        not isinstance(problem.kernel, Linear)
+        or sp.issparse(rows)
+        or rows.shape[1] > FEW_COLUMNS
+        or problem.n <= QUICK_FACTOR
+    ):
+        return np.zeros(problem.n)
+    centered = rows - rows.mean(axis=0, dtype=np.float64)
+    return interior_point(FewFeatures(centered), problem.target, problem.lower, problem.upper, problem.tube)
 
 
 class ActiveRows:

@@ -1,0 +1,129 @@
+r"""Kernel PCA: the leading eigenvectors of the centered products.
+
+.. math:: \bar K = HKH,\qquad H = I - \tfrac1n 11',\qquad \bar K v = \lambda v .
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from pellucid.core.fit import Fit
+from pellucid.core.threads import run_blocks, shared_blas
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.kernels.functions import check_products, check_symmetric
+from pellucid.kernels.kernel import Kernel
+from pellucid.kernels.product_blocks import cut
+from pellucid.numerics.leading_eigenvectors import WIDTH, leading_eigenpairs
+from pellucid.numerics.penalized_system import solve_penalized
+
+GOAL = 1e-12
+"""Residuals that are asked for, in parts of the largest eigenvalue."""
+
+LARGE = 500
+"""Rows from which a few eigenvectors are found without all the others."""
+
+FEW = 0.1
+"""Part of the rows up to which components are few."""
+
+NEGATIVE, SMALL = 1e-5, 1e-12
+"""Parts of the largest eigenvalue: more below 0 is refused, less above 0 is 0; as in scikit-learn for float64."""
+
+BLOCK_ROWS = 128
+
+
+@dataclass(frozen=True)
+class CenteredProducts:
+    """The products of the rows, centered in the space of the kernel, and the means that were taken away."""
+
+    matrix: Array
+    means: Array
+
+    @classmethod
+    def of(cls, kernel: Kernel, X: Any) -> CenteredProducts:
+        """Return the centered products of the rows, or of given products, which must be symmetric once centered."""
+        matrix = kernel(X)
+        check_products(matrix)
+        means = matrix.mean(axis=0)
+        shift, own = means - means.mean(), matrix.mean(axis=1) if kernel.is_given else means
+
+        def center(rows: slice) -> None:
+            matrix[rows] -= own[rows, None]
+            matrix[rows] -= shift
+
+        run_blocks(center, cut(len(matrix), BLOCK_ROWS))
+        return cls(check_symmetric(matrix) if kernel.is_given else matrix, means)
+
+    def times(self, block: Array) -> Array:
+        """Return the centered products times a block of vectors."""
+        out = np.empty_like(block)
+        if block.shape[1] == WIDTH and block.flags.c_contiguous:
+            from pellucid.numerics.eight_columns_kernels import times_eight
+
+            run_blocks(lambda rows: times_eight(self.matrix[rows], block, out[rows]), cut(len(out), BLOCK_ROWS))
+        else:
+            run_blocks(lambda rows: np.matmul(self.matrix[rows], block, out=out[rows]), cut(len(out), BLOCK_ROWS))
+        return out
+
+
+def find_components(products: CenteredProducts, parameters: Any, seed: int) -> Fit:
+    """Return eigenvalues in falling order and eigenvectors, of length 1 and with a largest entry above 0."""
+    n = len(products.matrix)
+    k = n if parameters.n_components is None else min(n, parameters.n_components)
+    is_iterative = parameters.eigen_solver in ("arpack", "randomized") or n >= LARGE
+    if parameters.eigen_solver != "dense" and is_iterative and k <= FEW * n:
+        goal = max(GOAL, float(parameters.tol))
+        found = leading_eigenpairs(products.times, n, k, goal=goal, seed=seed, most_steps=parameters.max_iter)
+        values, vectors, trace = found.values, found.vectors, found.trace
+    else:
+        values, vectors, trace = _all_at_once(products.matrix, k)
+    values = without_noise(values)
+    vectors = signed(vectors)
+    if parameters.remove_zero_eig or parameters.n_components is None:
+        vectors, values = vectors[:, values > 0.0], values[values > 0.0]
+    attributes = {
+        "eigenvalues_": values,
+        "eigenvectors_": np.ascontiguousarray(vectors),
+        "kernel_means_": products.means,
+    }
+    return Fit(attributes, trace)
+
+
+def _all_at_once(matrix: Array, k: int) -> tuple[Array, Array, Trace]:
+    """Return the eigenpairs from a factorization of the whole matrix."""
+    n, trace = len(matrix), Trace()
+    with shared_blas(float(n) ** 3):
+        values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
+    trace.add(iteration=1, captured=float(values.sum()))
+    return values[::-1], vectors[:, ::-1], trace
+
+
+def without_noise(values: Array) -> Array:
+    """Return eigenvalues without what rounding made of zeros; refuse a matrix with large negative ones."""
+    largest, smallest = float(values.max(initial=0.0)), float(values.min(initial=0.0))
+    if smallest < 0.0 and -smallest > NEGATIVE * largest:
+        if largest <= 0.0 and -smallest < np.finfo(float).tiny / np.finfo(float).eps:
+            return np.zeros_like(values)
+        raise ValueError(
+            f"There are significant negative eigenvalues, {smallest:g} where the largest is {largest:g}: the kernel is "
+            "no inner product on these rows. Ask for fewer components or use another kernel."
+        )
+    return np.where(values > SMALL * largest, values, 0.0)
+
+
+def signed(vectors: Array) -> Array:
+    """Return vectors with the first of their largest entries above 0: equal up to rounding counts as equal."""
+    size = np.abs(vectors)
+    first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), axis=0)
+    sign = np.where(vectors[first, range(vectors.shape[1])] < 0.0, -1.0, 1.0)
+    return np.asarray(vectors * sign)
+
+
+def learn_inverse(kernel: Kernel, projected: Array, X: Array, alpha: float) -> Array:
+    """Return dual coefficients of the kernel ridge regression of the rows on their projections."""
+    K = kernel(projected)
+    return solve_penalized(K, alpha, np.asarray(X, dtype=np.float64), overwrite=True)

@@ -1,0 +1,148 @@
+r"""The largest eigenvalues of a symmetric matrix that is only multiplied: blocks of Lanczos, restarted.
+
+A block of vectors times the matrix is made orthogonal to all before it and becomes the next block; the matrix on the
+span of all blocks is small, and its eigenvectors tend to those wanted. What is stored and tested are the residuals
+:math:`\|Av - \lambda v\|` themselves, not the estimates of the recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh, qr
+
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+
+MOST_STEPS = 1000
+WIDTH = 8
+"""Vectors in a block."""
+
+ROOM = 300
+"""Vectors that are kept before the span is reduced to the best, besides three for each one wanted."""
+
+LOOK_FROM = 4
+LOOK_EVERY = 5
+"""The eigenvectors are looked at when the span has so many vectors for each one wanted, and every so many steps."""
+
+STEPS_TO_CONFIRM = 3
+"""Steps from random vectors at the end: an eigenvalue that many vectors share may have been found too few times."""
+
+NOTHING_LEFT = 1e-10
+"""Part of a vector that is left when the others are taken away, below which it has nothing new."""
+
+NEARLY_NOTHING = 1e-3
+"""Part below which rounding has made it less orthogonal than it must be."""
+
+
+@dataclass(frozen=True)
+class EigenPairs:
+    """Eigenvalues in falling order with their vectors, and what was done to find them."""
+
+    values: Array
+    vectors: Array
+    n_steps: int
+    trace: Trace
+
+
+def leading_eigenpairs(
+    times: Callable[[Array], Array], n: int, k: int, *, goal: float, seed: int = 0, most_steps: int | None = None
+) -> EigenPairs:
+    """Return the ``k`` largest eigenvalues of the n x n matrix that ``times`` multiplies blocks by.
+
+    It ends when all residuals are at most ``goal`` times the largest eigenvalue in size, or after ``most_steps``.
+    """
+    rng, trace = np.random.default_rng(seed), Trace()
+    width = min(n, WIDTH)
+    span = _Span(n, min(n, ROOM + 3 * k))
+    block = qr(rng.standard_normal((n, width)), mode="economic")[0]
+    most, confirm_at, before = MOST_STEPS if most_steps is None else most_steps, 0, np.zeros(0)
+    for step in range(1, most + 1):
+        image = times(np.ascontiguousarray(block))
+        span.add(block, image)
+        is_last = span.size == n or (step == most and span.size >= k)
+        is_due = confirm_at == step or (not confirm_at and span.size >= LOOK_FROM * k and step % LOOK_EVERY == 0)
+        following = block[:, :0] if is_last else span.new_directions(image, rng)
+        needs_room = span.size + following.shape[1] > span.room
+        if is_last or needs_room or is_due:
+            values, vectors, residuals = span.best(k)
+            size = max(float(np.abs(span.values).max()), np.finfo(float).tiny)
+            trace.add(iteration=step, captured=float(values.sum()), residual=float(residuals.max() / size))
+            is_done = len(values) == k and residuals.max() <= goal * size
+            if is_last or (is_done and confirm_at == step and np.abs(values - before).max() <= 8 * goal * size):
+                break
+            if needs_room:
+                span.reduce(min(2 * k + width, span.room - following.shape[1]))
+            if is_done and confirm_at <= step:
+                confirm_at, before = step + STEPS_TO_CONFIRM, values
+                following = span.new_directions(rng.standard_normal((n, width)), rng)
+            elif confirm_at == step:
+                confirm_at = 0
+        block = following
+    return EigenPairs(values, vectors, step, trace)
+
+
+class _Span:
+    """Orthonormal vectors, the matrix times each, and the matrix on their span."""
+
+    def __init__(self, n: int, room: int) -> None:
+        self.basis, self.image = np.empty((n, room), order="F"), np.empty((n, room), order="F")
+        self.small = np.zeros((room, room))
+        self.size, self.room = 0, room
+        self.values, self.directions = np.zeros(0), np.zeros((0, 0))
+
+    def add(self, block: Array, image: Array) -> None:
+        """Add a block that is orthogonal to all before it."""
+        new = slice(self.size, self.size + block.shape[1])
+        self.basis[:, new], self.image[:, new] = block, image
+        self.size = new.stop
+        part = self.basis[:, : self.size].T @ image
+        self.small[: self.size, new] = part
+        self.small[new, : self.size] = part.T
+
+    def best(self, k: int) -> tuple[Array, Array, Array]:
+        """Return the ``k`` largest eigenvalues on the span, their vectors, and the length of what is left of each."""
+        small = self.small[: self.size, : self.size]
+        self.values, self.directions = eigh((small + small.T) / 2.0, check_finite=False)
+        chosen = self.directions[:, ::-1][:, :k]
+        values = self.values[::-1][:k]
+        vectors = self.basis[:, : self.size] @ chosen
+        rest = self.image[:, : self.size] @ chosen - vectors * values
+        return values, vectors, np.sqrt(np.einsum("ij,ij->j", rest, rest))
+
+    def reduce(self, kept: int) -> None:
+        """Keep the best vectors only; ``best`` has been called."""
+        chosen = self.directions[:, ::-1][:, :kept]
+        for part in (self.basis, self.image):
+            part[:, :kept] = part[:, : self.size] @ chosen
+        self.small[...] = 0.0
+        self.small[range(kept), range(kept)] = self.values[::-1][:kept]
+        self.size = kept
+
+    def new_directions(self, image: Array, rng: np.random.Generator) -> Array:
+        """Return what of the vectors is orthogonal to the span, orthonormal; random vectors where nothing is left."""
+        width = min(image.shape[1], len(image) - self.size)
+        found = self._orthonormal(image)[:, :width]
+        while found.shape[1] == 0:  # the span holds whole eigenspaces: the rest of the matrix is found from elsewhere
+            found = self._orthonormal(rng.standard_normal((len(image), width)))
+        return found
+
+    def _orthonormal(self, vectors: Array) -> Array:
+        basis = self.basis[:, : self.size]
+        length = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
+        level = max(
+            float(np.abs(np.diagonal(self.small)[: self.size]).max(initial=0.0)), float(length.max(initial=0.0))
+        )
+        if not level > 0.0:
+            return vectors[:, :0]
+        found = vectors / level
+        for _ in range(2):  # once is not enough: rounding of the first time may be as large as what is left
+            found -= basis @ (basis.T @ found)
+        q, r, _ = qr(found, mode="economic", pivoting=True)
+        left = np.abs(np.diagonal(r))
+        q = q[:, left > NOTHING_LEFT]
+        if q.shape[1] and left[q.shape[1] - 1] < NEARLY_NOTHING:
+            q = qr(q - basis @ (basis.T @ q), mode="economic")[0]
+        return np.asarray(q)

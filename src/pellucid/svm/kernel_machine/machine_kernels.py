@@ -156,9 +156,9 @@ def add_rows(products, slots, change, gradient, start, stop):
 
 
 @lean_and_kept
-def pick(products, slots, columns, out):
-    """Write the chosen columns of the chosen rows to ``out``, and zeros to what is left of it."""
-    for r in range(out.shape[0]):
+def pick(products, slots, columns, out, start, stop):
+    """Write the chosen columns of the chosen rows to rows of ``out``, and zeros to what is left of them."""
+    for r in range(start, stop):
         filled = columns.shape[0] if r < slots.shape[0] else 0
         for c in range(filled):
             out[r, c] = products[slots[r], columns[c]]

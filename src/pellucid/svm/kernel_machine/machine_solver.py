@@ -20,7 +20,7 @@ from pellucid.svm.kernel_machine.machine_kernels import CHUNK, pair_steps, surve
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, machine_point
 from pellucid.svm.kernel_machine.product_rows import ProductRows
 
-WORKING_SET = 512, 4096
+WORKING_SET = 256, 4096
 """Fewest and most coefficients that change together between two passes over all rows: half as many again as are inside
 their boxes, because those depend on each other."""
 

@@ -339,6 +339,11 @@ def test_refuses_one_class(weight):
         SVC().fit(SQUARE, y, sample_weight=weight)
 
 
+def test_refuses_a_hard_margin_of_classes_that_overlap():
+    with pytest.raises(ValueError, match="C must be finite for classes that cannot be separated"):
+        SVC(kernel="linear", C=float("inf")).fit(SQUARE, DIAGONALS)
+
+
 def test_refuses_to_break_ties_between_pairs():
     model = SVC(break_ties=True, decision_function_shape="ovo").fit(*data())
     with pytest.raises(ValueError, match="break_ties must be False when decision_function_shape is 'ovo'"):

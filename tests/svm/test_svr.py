@@ -62,6 +62,14 @@ def test_a_cost_at_its_bound_bounds_the_weight():
     np.testing.assert_allclose(model.intercept_, [0.8])
 
 
+def test_an_infinite_cost_allows_no_error_beyond_the_tube():
+    # f(0) <= 1/2 and f(2) >= 5/2 need a slope of at least 1; x + 1/2 is 9/2 at 4, which is just allowed
+    model = SVR(kernel="linear", C=float("inf"), epsilon=0.5).fit([[0.0], [2.0], [4.0]], [0.0, 3.0, 4.0])
+    np.testing.assert_allclose(model.coef_, [[1.0]], atol=1e-3)
+    np.testing.assert_allclose(model.intercept_, [0.5], atol=1e-3)
+    assert model.certificate_.holds
+
+
 # properties
 
 
@@ -165,6 +173,11 @@ def test_dual_objective_is_no_worse_than_that_of_scikit_learn():
 def test_refuses_parameters_in_a_sentence(wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
         SVR(**wrong).fit(*data())
+
+
+def test_refuses_an_infinite_cost_where_no_function_is_within_the_tube():
+    with pytest.raises(ValueError, match="C must be finite where no function stays within epsilon of all targets"):
+        SVR(kernel="linear", C=float("inf")).fit([[0.0], [0.0], [1.0]], [0.0, 1.0, 1.0])
 
 
 def test_refuses_a_function_that_forgets_the_training_rows():

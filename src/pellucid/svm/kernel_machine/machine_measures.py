@@ -33,16 +33,16 @@ class MachineMeasures:
     r""":math:`K\beta`."""
     intercept: float = 0.0
 
-    @property
+    @cached_property
     def _residual(self) -> Array:
         return self.target - self.products - self.intercept
 
-    @property
+    @cached_property
     def _loss(self) -> tuple[Array, Array]:
         """The excess over the tube, above and below."""
         return np.maximum(self._residual - self.tube, 0.0), np.maximum(-self._residual - self.tube, 0.0)
 
-    @property
+    @cached_property
     def _cost(self) -> Array:
         """What the excess costs; nothing where it is a constraint."""
         above, below = self._loss
@@ -89,7 +89,7 @@ class MachineMeasures:
         outside = np.maximum(np.maximum(self.coef - self.upper, self.lower - self.coef), 0.0)
         return float(np.maximum(np.max(outside), abs(self.coef.sum())) / total)
 
-    @property
+    @cached_property
     def _free(self) -> Array:
         """Coefficients inside their box, which fix the intercept; with a tube, 0 is at its border."""
         inside = (self.coef > self.lower) & (self.coef < self.upper)

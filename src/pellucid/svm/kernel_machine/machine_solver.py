@@ -46,6 +46,9 @@ FEW_COLUMNS = 512
 SLOW = 0.5
 """If float64 finds more than this share of the violation it found last time, the products are too rough."""
 
+STILL, PATIENCE = 1e-12, 30
+"""Share of the dual objective that is no progress, and after how many working sets without any to stop."""
+
 WORTH_SHRINKING = 0.25
 """Share of the active rows that must have become idle before they are set aside."""
 
@@ -157,6 +160,7 @@ class Descent:
     def _descend(self) -> bool:
         """Solve working sets until the conditions hold for the active rows; return whether there is time to go on."""
         rows = ActiveRows(self, self.products.active)
+        best, since = -np.inf, 0
         while True:
             least, largest, gap = rows.survey()
             self.trace.add(
@@ -172,6 +176,9 @@ class Descent:
                 return True
             if self.steps >= self.effort.max_iter or self.effort.watch(self.coef, -0.5 * (least + largest)):
                 return False
+            best, since = (self.dual, 0) if self.dual > best + STILL * abs(best) else (best, since + 1)
+            if since > PATIENCE:
+                return True  # steps move nothing but rounding: let float64 look
             idle = (rows.rising > largest) & (rows.falling < least)
             if self.effort.shrinking and idle.sum() > max(WORKING_SET[0], WORTH_SHRINKING * len(idle)):
                 self.gradient[rows.names] = rows.gradient

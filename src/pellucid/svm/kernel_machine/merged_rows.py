@@ -24,6 +24,8 @@ class MergedRows:
     """Of every given row, the place of the row that stands for it."""
     share: Array
     """Of every given row, its part of the weight of that row."""
+    is_whole: bool = False
+    """Whether each row stands for itself, in its place."""
 
     def split(
         self, coef: Array, lower: Array, upper: Array, rows: Array, given_lower: Array, given_upper: Array
@@ -32,6 +34,8 @@ class MergedRows:
 
         A coefficient at an end of its box is so after it is split, to the last bit.
         """
+        if self.is_whole:
+            return coef[rows]
         place = self.place[rows]
         parts = np.clip(coef[place] * self.share[rows], given_lower, given_upper)
         parts = np.where(coef[place] >= upper[place], given_upper, parts)
@@ -41,10 +45,10 @@ class MergedRows:
 def merged_rows(data: TrainingData, *, is_given: bool) -> MergedRows:
     """Return the rows of the data without repetitions; those of given products stay as they are."""
     n = data.X.shape[0]
-    as_they_are = MergedRows(data, np.arange(n), np.ones(n))
+    as_they_are = MergedRows(data, np.arange(n), np.ones(n), is_whole=True)
     if is_given:
         return as_they_are
-    codes = np.unique(data.y, return_inverse=True)[1].reshape(-1)
+    codes = data.y if len(data.classes) else np.unique(data.y, return_inverse=True)[1].reshape(-1)
     found = present_by_content(data.X, codes, data.weights)
     if len(found.order) == n and (data.weight is None or np.ptp(data.weight) == 0.0):
         return as_they_are

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,14 @@ import numpy as np
 from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.kernels.functions import GivenKernel
 from pellucid.kernels.kernel import Kernel
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
 from pellucid.svm.kernel_machine.pair_rows import PairRows
+
+FEW_ROWS = 512
+"""Rows up to which all products of a machine are computed at once: 2 MB."""
 
 
 def fit_pairs(
@@ -46,4 +51,11 @@ def pair_problem(X: Any, pair: PairRows, kernel: Kernel) -> MachineProblem:
     """Return the problem of one machine; products are cut to its rows and columns."""
     rows = pair.rows
     own = X[np.ix_(rows, rows)] if kernel.is_given else X[rows]
-    return MachineProblem(kernel, own, pair.target, pair.lower, pair.upper)
+    return small_problem(MachineProblem(kernel, own, pair.target, pair.lower, pair.upper))
+
+
+def small_problem(problem: MachineProblem) -> MachineProblem:
+    """Return the problem of few rows with all their products: then rows of any kind lead to the same steps."""
+    if problem.kernel.is_given or problem.n > FEW_ROWS:
+        return problem
+    return replace(problem, kernel=GivenKernel(), rows=problem.kernel(problem.rows))

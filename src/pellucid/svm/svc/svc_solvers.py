@@ -34,7 +34,8 @@ class PairSolver:
         self.merged = merged_rows(data, is_given=self.has_products)
         self.gamma = machine_gamma(parameters, self.merged.data)
         self.kernel = machine_kernel(parameters, self.gamma)
-        self.pairs, self.solved = svc_pairs(data, parameters), svc_pairs(self.merged.data, parameters)
+        self.pairs = svc_pairs(data, parameters)
+        self.solved = self.pairs if self.merged.is_whole else svc_pairs(self.merged.data, parameters)
 
     def fit(self, watch: Watch) -> Fit:
         """Return the fit, with probabilities if asked."""

@@ -16,6 +16,7 @@ from pellucid.svm.kernel_machine.machine_kernel import has_products, machine_gam
 from pellucid.svm.kernel_machine.machine_problem import MachineProblem
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
 from pellucid.svm.kernel_machine.merged_rows import merged_rows
+from pellucid.svm.kernel_machine.pairwise_machines import small_problem
 from pellucid.svm.kernel_machine.support_vector_model import measured_attributes, support_attributes
 from pellucid.svm.svr.tube_rows import tube_costs, tube_measures
 
@@ -35,7 +36,7 @@ class TubeSolver:
         parameters, rows = self.parameters, self.merged.data
         cost, target = tube_costs(rows, parameters), np.asarray(rows.y, dtype=np.float64)
         machine = solve_machine(
-            MachineProblem(self.kernel, rows.X, target, -cost, cost, float(parameters.epsilon)),
+            small_problem(MachineProblem(self.kernel, rows.X, target, -cost, cost, float(parameters.epsilon))),
             tol=parameters.tol,
             max_iter=parameters.max_iter,
             cache_size=parameters.cache_size,

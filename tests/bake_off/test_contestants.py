@@ -55,6 +55,15 @@ def test_kernel_methods_follow_a_curve_in_any_unit_and_at_any_level(name):
     assert errors[0] < 0.25
 
 
+def test_the_curve_of_a_kernel_method_is_drawn_as_it_bends():
+    frame = waves()
+    found = bake_off(frame, "y", task="regression", seconds=30, folds=2, only=["kernel ridge"])
+    curve = next(one for one in found.effects if one.column == "x")
+    assert curve.is_smooth
+    middle = np.sin(np.median(frame["x"]))
+    np.testing.assert_allclose(curve.change, np.sin(curve.values) - middle, atol=0.25)
+
+
 def test_kernel_ridge_is_left_out_where_the_products_of_all_rows_are_too_many():
     method = next(one for one in contestants_for(is_classification=False) if one.name == "kernel ridge")
     frame = waves(MOST_COMPARED_ROWS + 1)

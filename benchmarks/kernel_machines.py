@@ -46,7 +46,7 @@ def ten_thousand_digits() -> Labeled:
 
 
 def dual(data: Labeled, model: Any) -> float:
-    r"""Return :math:`\tfrac12\beta'K\beta - t'\beta + \varepsilon|\beta|` of all machines, which LIBSVM minimizes too."""
+    r"""Return :math:`\tfrac12\beta'K\beta - t'\beta + \varepsilon|\beta|` of all machines, as LIBSVM does."""
     coef = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
     rows, y = data.X[model.support_], data.y[model.support_]
     if not hasattr(model, "classes_"):

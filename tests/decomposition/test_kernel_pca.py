@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as PeerKernelPCA
 
 import pellucid
-from pellucid.decomposition import KernelPCA, kernel_pca_proof, kernel_pca_solvers
+from pellucid.decomposition import KernelPCA, kernel_pca_solvers, missed_eigenvalues_proof
 from pellucid.kernels import RBF, Polynomial, Sigmoid
 from pellucid.workings import show_work
 
@@ -126,7 +126,7 @@ def test_flat_and_narrow_kernels_constant_rows_and_one_row(kernel, gamma):
 
 @pytest.mark.parametrize("way", ["trace", "factor", "probe"])
 def test_a_missed_eigenvalue_is_noticed(way, monkeypatch):
-    monkeypatch.setattr(kernel_pca_proof, "FACTORED", 0 if way == "probe" else 2000)
+    monkeypatch.setattr(missed_eigenvalues_proof, "FACTORED", 0 if way == "probe" else 2000)
     X = cloud(n=90)
     kernel = "linear" if way == "trace" else RBF(0.05)
     full = KernelPCA(4, kernel=kernel).fit(X)

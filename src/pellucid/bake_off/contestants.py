@@ -27,7 +27,7 @@ from pellucid.kernels import RBF
 from pellucid.linear_model import LassoCV, LinearRegression, LogisticRegression, RidgeCV
 from pellucid.naive_bayes import MixedNB
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from pellucid.svm import LinearSVC
+from pellucid.svm import SVC, SVR, LinearSVC
 from pellucid.tables.preparation import coded, is_sparse, prepared_width, standardized, stepped, unchanged
 from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import TEXT, WORD_KINDS, Columns
@@ -161,6 +161,11 @@ def _by_column(method: Any, n_columns: int, _spread_of_target: float) -> Any:
     return method.set_params(kernel=RBF(1.0 / n_columns) + FREE_LEVEL)
 
 
+def _by_target(method: Any, _n_columns: int, spread: float) -> Any:
+    """Return a regression whose tube and cost are in units of the spread of the target."""
+    return method.set_params(C=method.C * spread, epsilon=method.epsilon * spread)
+
+
 def _kernel_ridge(name: str, sentence: str, alpha: float) -> Contestant:
     needs: dict[str, Any] = {"takes_sparse": False, "growth": 3.0, "most_rows": MOST_COMPARED_ROWS}
     return Contestant(name, sentence, lambda: KernelRidge(alpha), adapt=_by_column, **needs)
@@ -196,6 +201,20 @@ CLASSIFIERS = (
     Contestant("logistic, weak penalty", "weighs the columns freely", lambda: LogisticRegression(C=10.0)),
     Contestant("logistic, strong penalty", "weighs the columns with care", lambda: LogisticRegression(C=0.01)),
     Contestant("linear SVM", "leaves a wide margin", lambda: LinearSVC(C=0.1)),
+    Contestant(
+        "kernel SVM",
+        "leaves a wide margin along curves",
+        lambda: SVC(break_ties=True),
+        takes_sparse=False,
+        growth=2.0,
+    ),
+    Contestant(
+        "kernel SVM, weak penalty",
+        "follows curves closely",
+        lambda: SVC(C=10.0, break_ties=True),
+        takes_sparse=False,
+        growth=2.0,
+    ),
     Contestant(
         "logistic with steps, strong penalty",
         "follows curves with care",
@@ -249,6 +268,22 @@ REGRESSORS = (
     _kernel_ridge("kernel ridge", "adds a bump at every row", 0.03),
     _kernel_ridge("kernel ridge, strong penalty", "adds low bumps with care", 0.3),
     _kernel_ridge("kernel ridge, weak penalty", "follows the rows closely", 0.003),
+    Contestant(
+        "kernel SVM",
+        "lays a tube along the rows",
+        lambda: SVR(C=3.0, epsilon=0.1),
+        takes_sparse=False,
+        growth=2.0,
+        adapt=_by_target,
+    ),
+    Contestant(
+        "kernel SVM, weak penalty",
+        "lays a narrow tube along the rows",
+        lambda: SVR(C=30.0, epsilon=0.02),
+        takes_sparse=False,
+        growth=2.0,
+        adapt=_by_target,
+    ),
     Contestant(
         "ridge with products",
         "adds squares and products of columns",

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.kernel_pca_proof import centered_times, components_kernel, prove_components
+from pellucid.decomposition.centered_kernel import centered_times, components_kernel
+from pellucid.decomposition.kernel_pca_proof import prove_components
 from pellucid.decomposition.kernel_pca_solvers import CenteredProducts, find_components, learn_inverse
 from pellucid.kernels.choice import gamma_from, is_given
 

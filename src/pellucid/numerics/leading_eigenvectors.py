@@ -15,6 +15,7 @@ from scipy.linalg import eigh, qr
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.numerics.look_schedule import LookSchedule
 
 MOST_STEPS = 1000
 WIDTH = 8
@@ -24,8 +25,7 @@ ROOM = 300
 """Vectors that are kept before the span is reduced to the best, besides three for each one wanted."""
 
 LOOK_FROM = 4
-LOOK_EVERY = 5
-"""The eigenvectors are looked at when the span has so many vectors for each one wanted, and every so many steps."""
+"""The eigenvectors are looked at when the span has so many vectors for each one wanted."""
 
 STEPS_TO_CONFIRM = 3
 """Steps from random vectors at the end: an eigenvalue that many vectors share may have been found too few times."""
@@ -54,7 +54,7 @@ def leading_eigenpairs(
 
     It ends when all residuals are at most ``goal`` times the largest eigenvalue in size, or after ``most_steps``.
     """
-    rng, trace = np.random.default_rng(seed), Trace()
+    rng, trace, looks = np.random.default_rng(seed), Trace(), LookSchedule()
     width = min(n, WIDTH)
     span = _Span(n, min(n, ROOM + 3 * k))
     block = qr(rng.standard_normal((n, width)), mode="economic")[0]
@@ -63,13 +63,14 @@ def leading_eigenpairs(
         image = times(np.ascontiguousarray(block))
         span.add(block, image)
         is_last = span.size == n or (step == most and span.size >= k)
-        is_due = confirm_at == step or (not confirm_at and span.size >= LOOK_FROM * k and step % LOOK_EVERY == 0)
+        is_due = confirm_at == step or (not confirm_at and span.size >= LOOK_FROM * k and step >= looks.next_look)
         following = block[:, :0] if is_last else span.new_directions(image, rng)
         needs_room = span.size + following.shape[1] > span.room
         if is_last or needs_room or is_due:
             values, vectors, residuals = span.best(k)
             size = max(float(np.abs(span.values).max()), np.finfo(float).tiny)
             trace.add(iteration=step, captured=float(values.sum()), residual=float(residuals.max() / size))
+            looks.saw(step, float(residuals.max()), goal=goal * size)
             is_done = len(values) == k and residuals.max() <= goal * size
             if is_last or (is_done and confirm_at == step and np.abs(values - before).max() <= 8 * goal * size):
                 break

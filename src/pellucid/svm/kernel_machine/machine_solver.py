@@ -15,12 +15,13 @@ from pellucid.kernels import Linear
 from pellucid.svm.kernel_machine.feature_rows import FeatureRows
 from pellucid.svm.kernel_machine.float_blocks import Blocks, PreciseBlocks, blocks_of
 from pellucid.svm.kernel_machine.hard_margin import hard_margin
-from pellucid.svm.kernel_machine.interior_point import FewFeatures, WholeMatrix, interior_point
-from pellucid.svm.kernel_machine.machine_kernels import CHUNK, pair_steps, survey
+from pellucid.svm.kernel_machine.interior_point import FewFeatures, interior_point
+from pellucid.svm.kernel_machine.machine_kernels import CHUNK, survey
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, machine_point
 from pellucid.svm.kernel_machine.product_rows import ProductRows
+from pellucid.svm.kernel_machine.working_set import QUICK_FACTOR, WorkingSet
 
-WORKING_SET = 512, 4096
+WORKING_SET = 256, 4096
 """Fewest and most coefficients that change together between two passes over all rows: half as many again as are inside
 their boxes, because those depend on each other."""
 
@@ -32,13 +33,6 @@ NEARER = 0.9
 
 SHARE = 0.1
 """Of the violation seen over all rows, how much a working set may keep: the next set would undo more precision."""
-
-STEPS_EACH = 100
-"""Pair steps per coefficient of the working set before something else is tried: an interior point of the set if it is
-small enough for a factorization to be quick, or other coefficients."""
-
-QUICK_FACTOR = 1024
-"""Coefficients up to which a set is solved by an interior point if pairs are slow."""
 
 FEW_COLUMNS = 512
 """Columns up to which a linear kernel begins with an interior point, whose equations have as many rows."""
@@ -195,47 +189,23 @@ class Descent:
             tol = max(tol, 0.5 * self.effort.tol)
         places = self._working_set(rows, least, largest)
         slots = self.products.take(places)
-        size = len(places) + -len(places) % CHUNK
-        coef, gradient, lower, upper = (
-            np.pad(part[places], (0, size - len(places))) for part in (rows.coef, rows.gradient, rows.lower, rows.upper)
-        )
-        products = self.products.among(slots, places, size)
-        steps = pair_steps(
-            products,
-            coef,
-            gradient,
-            lower,
-            upper,
+        chosen = WorkingSet(
+            self.products.among(slots, places, len(places) + -len(places) % CHUNK),
+            rows.coef[places],
+            rows.gradient[places],
+            rows.lower[places],
+            rows.upper[places],
             self.problem.tube,
-            tol,
-            min(STEPS_EACH * len(places), self.effort.max_iter - self.steps),
         )
-        coef, gradient = coef[: len(places)], gradient[: len(places)]
-        if steps == STEPS_EACH * len(places) and len(places) <= QUICK_FACTOR:
-            K = products[: len(places), : len(places)].astype(np.float64)
-            self._leap(rows, places, K, coef, gradient)
-        change = coef - rows.coef[places]
-        slope = 0.5 * (gradient + rows.gradient[places])
-        self.dual -= change @ slope + self.problem.tube * float(np.abs(coef).sum() - np.abs(rows.coef[places]).sum())
+        steps = chosen.solve(tol, self.effort.max_iter - self.steps)
+        change = chosen.coef - rows.coef[places]
         moved = np.flatnonzero(change)
         self.products.add_to(rows.gradient, slots[moved], change[moved])
-        rows.coef[places] = coef
-        self.coef[rows.names[places]] = coef
+        rows.coef[places] = self.coef[rows.names[places]] = chosen.coef
+        self.dual += chosen.gain
         self.steps += steps
         self.working = rows.names[places]
-        return int(steps)
-
-    def _leap(self, rows: ActiveRows, places: Array, K: Array, coef: Array, gradient: Array) -> None:
-        """Put the coefficients of a set where an interior point says, if that is lower, and their gradient."""
-        lower, upper = rows.lower[places], rows.upper[places]
-        target, tube = K @ coef - gradient, self.problem.tube
-        found = interior_point(WholeMatrix(K), target, lower, upper, tube, float(coef.sum()))
-        change = found - coef
-        slope = K @ change
-        gain = change @ (gradient + 0.5 * slope) + tube * float(np.abs(found).sum() - np.abs(coef).sum())
-        if gain < 0.0:
-            coef += change
-            gradient += slope
+        return steps
 
     def _working_set(self, rows: ActiveRows, least: float, largest: float) -> Array:
         """Return the places of the worst violators of both kinds, then of the last set, inside their boxes first."""

@@ -205,6 +205,18 @@ def dot(X, Z):
     return X @ Z.T
 
 
+@pytest.mark.parametrize("rows", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("kernel", ["linear", 2 * RBF(0.2) + Polynomial(2, coef0=1.0)])
+def test_is_saved_with_its_kernel_and_loaded(rows, kernel, tmp_path):
+    X, y = data()
+    model = SVC(kernel=kernel, probability=True, random_state=0).fit(rows(X), y)
+    pellucid.save(model, tmp_path / "model.safetensors")
+    again = pellucid.load(tmp_path / "model.safetensors")
+    assert again.kernel == kernel
+    np.testing.assert_array_equal(again.predict_proba(rows(X)), model.predict_proba(rows(X)))
+    assert pellucid.verify(again, rows(X), y).holds
+
+
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 0.0, 1: 2.0, 2: 1.0}])
 def test_classes_may_weigh_differently(class_weight):
     X, y = data()

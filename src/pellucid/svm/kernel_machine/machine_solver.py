@@ -29,7 +29,7 @@ LARGEST_GAP = 1e-3
 """Of the primal objective, whatever ``tol`` is; a smaller ``tol`` asks for a smaller gap as well."""
 
 NEARER, LEAST_NEARER = 0.9, 1e-3
-"""Of the tolerance: where quick products may stop, so that float64 agrees; less, down to the second, where it does not."""
+"""Of the tolerance: where quick products may stop, so that float64 agrees; the second, where it does not at first."""
 
 SHARE = 0.1
 """Of the violation seen over all rows, how much a working set may keep: the next set would undo more precision."""

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from pellucid.bake_off import bake_off
-from pellucid.bake_off.contestants import is_skewed_amount, is_skewed_count
+from pellucid.bake_off.contestants import MOST_COMPARED_ROWS, contestants_for, is_skewed_amount, is_skewed_count
+from pellucid.tables.understanding import understand
 
 
 @pytest.mark.parametrize(
@@ -30,3 +31,55 @@ def test_counts_are_never_predicted_below_0():
     assert found.chosen.name == "boosted trees for counts"
     assert found.model.predict(frame).min() >= 0
     assert bake_off(frame, "x", seconds=20, folds=2, only=["ridge", "boosted trees for counts"]).chosen.name == "ridge"
+
+
+KERNEL_METHODS = ["kernel ridge", "kernel ridge, weak penalty", "kernel SVM", "kernel SVM, weak penalty"]
+
+
+def waves(n=200, unit=1.0, level=0.0, seed=0):
+    """Return a table whose target is a curve of one column, far from 0, and in whatever unit."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": rng.uniform(0.0, 6.0, n), "other": rng.normal(size=n)})
+    frame["y"] = unit * (np.sin(frame["x"]) + 0.1 * rng.normal(size=n) + level)
+    return frame
+
+
+@pytest.mark.parametrize("name", KERNEL_METHODS)
+def test_kernel_methods_follow_a_curve_in_any_unit_and_at_any_level(name):
+    errors = []
+    for unit, level in ((1.0, 0.0), (1e6, 0.0), (1e-6, 50.0)):
+        frame = waves(unit=unit, level=level)
+        found = bake_off(frame, "y", task="regression", seconds=30, folds=2, only=[name])
+        errors.append(found.chosen.mean / unit)
+    np.testing.assert_allclose(errors, errors[0], rtol=0.05)
+    assert errors[0] < 0.25
+
+
+def test_the_curve_of_a_kernel_method_is_drawn_as_it_bends():
+    frame = waves()
+    found = bake_off(frame, "y", task="regression", seconds=30, folds=2, only=["kernel ridge"])
+    curve = next(one for one in found.effects if one.column == "x")
+    assert curve.is_smooth
+    middle = np.sin(np.median(frame["x"]))
+    np.testing.assert_allclose(curve.change, np.sin(curve.values) - middle, atol=0.25)
+
+
+def test_kernel_ridge_is_left_out_where_the_products_of_all_rows_are_too_many():
+    method = next(one for one in contestants_for(is_classification=False) if one.name == "kernel ridge")
+    frame = waves(MOST_COMPARED_ROWS + 1)
+    columns = understand(frame, "y")
+    assert "more than 10,000" in method.unsuited(columns, frame[["x", "other"]], frame["y"].to_numpy())
+    assert method.unsuited(columns, frame[["x", "other"]].head(100), frame["y"].to_numpy()[:100]) == ""
+
+
+def test_a_kernel_svm_finds_a_ring_that_no_line_does_and_gives_probabilities_that_agree():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    radius = np.hypot(frame["a"], frame["b"])
+    frame["where"] = np.where(radius < 0.8, "in", np.where(radius < 1.5, "ring", "out"))
+    found = bake_off(frame, "where", seconds=60, folds=2, only=["linear SVM", "kernel SVM"])
+    errors = {score.name: score.mean for score in found.scores}
+    assert errors["kernel SVM"] < 0.5 * errors["linear SVM"]
+    chances = found.model.predict_proba(frame)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(found.model.classes_[chances.argmax(axis=1)], found.model.predict(frame))

@@ -40,8 +40,11 @@ def fitted(frame, target, method, tmp_path):
         ("price", "ridge"),
         ("price", "boosted trees"),
         ("price", "nearest neighbors"),
+        ("price", "kernel ridge"),
+        ("price", "kernel SVM"),
         ("dear", "logistic regression"),
         ("dear", "naive Bayes"),
+        ("dear", "kernel SVM"),
         ("dear", "random forest"),
     ],
 )

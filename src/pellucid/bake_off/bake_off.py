@@ -285,7 +285,7 @@ def _fit(
         X, y, facts = X.iloc[rows], y[rows], facts.of(rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = TableModel(fit_weighted(chosen.contestant.pipeline(table.columns, X), X, y, facts.weights).steps)
+        model = TableModel(fit_weighted(chosen.contestant.pipeline(table.columns, X, y), X, y, facts.weights).steps)
     if chosen.held_out is not None:
         model.learn_errors(_of_its_classes(chosen.held_out, table.measure, model))
     return model, list(dict.fromkeys(str(warning.message) for warning in caught))
@@ -365,7 +365,7 @@ def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *,
         return EXCUSES["time"]
     X, y = table.vault.learning
     splits = splits_of(table, CrossValidationTest(random_state=seed, n_splits=CURVE_FOLDS))
-    pipeline = chosen.contestant.pipeline(table.columns, X)
+    pipeline = chosen.contestant.pipeline(table.columns, X, y)
     try:
         return _in_time(
             budget, lambda: draw_curve(pipeline, X, y, splits, table.measure, table.learning_facts, seed=seed), end

@@ -298,7 +298,7 @@ def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Meas
 
     weights = {} if fold.weights_train is None else {"sample_weight": fold.weights_train}
     with without_compiling() as watch:
-        method = contestant.method(columns).fit(fold.X_train, fold.y_train, **weights)
+        method = contestant.method(columns, fold.y_train).fit(fold.X_train, fold.y_train, **weights)
         fitted = watch.seconds()
         answers = answers_of(method, fold.X_validation, measure.classes)
         ended = watch.seconds()

@@ -22,16 +22,22 @@ from pellucid.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from pellucid.kernel_ridge import KernelRidge
+from pellucid.kernels import RBF
 from pellucid.linear_model import LassoCV, LinearRegression, LogisticRegression, RidgeCV
 from pellucid.naive_bayes import MixedNB
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from pellucid.svm import LinearSVC
+from pellucid.svm import SVC, SVR, LinearSVC
 from pellucid.tables.preparation import coded, is_sparse, prepared_width, standardized, stepped, unchanged
 from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import TEXT, WORD_KINDS, Columns
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 RIDGE_PENALTIES = tuple(float(alpha) for alpha in np.logspace(-3, 5, 41))
+MOST_COMPARED_ROWS = 10_000
+"""Kernel ridge keeps the products of all rows with each other."""
+FREE_LEVEL = 1e4
+"""The constant in the kernel of kernel ridge, which has no intercept: with it the level of a target costs nothing."""
 INNER_FOLDS = 5
 BOOSTING_GROWTH = 0.8
 """A tree has as many splits to look for in few rows as in many."""
@@ -86,6 +92,10 @@ class Contestant:
     """Whether it suits the values of a target; None if it suits all."""
     limit: int = 0
     """To how many rounds the time limits it; 0 if it does not."""
+    most_rows: int = 0
+    """Rows of a table that it can still keep the products of; 0 for no limit."""
+    adapt: Callable[[Any, int, float], Any] | None = None
+    """Sets what is measured in units of the columns or of the target, from their number and its spread."""
 
     def unsuited(self, columns: Columns, read: pd.DataFrame, y: Array | None = None) -> str:
         """Return why the method does not suit a table; an empty text if it does."""
@@ -93,6 +103,8 @@ class Contestant:
             return "the target is no skewed count or amount"
         if len(read) < self.fewest_rows:
             return f"it wants {self.fewest_rows} rows to learn from"
+        if self.most_rows and len(read) > self.most_rows:
+            return f"it compares all rows with each other, and there are more than {self.most_rows:,}"
         if not self.takes_sparse and is_sparse(columns, read):
             return "the table is too wide for it"
         if self.prepare is curved and (is_sparse(columns, read) or prepared_width(columns, read) > MOST_CURVED):
@@ -110,18 +122,20 @@ class Contestant:
         """Return the method with so many rounds at most, whose steps are larger in turn."""
         return replace(self, limit=0 if rounds >= self.rounds else rounds)
 
-    def method(self, columns: Columns) -> Any:
-        """Return the method, not yet fitted, for a table with these columns."""
+    def method(self, columns: Columns, y: Array | None = None) -> Any:
+        """Return the method, not yet fitted, for a table with these columns, and a target like this."""
         made = self.make()
+        if self.adapt is not None:
+            made = self.adapt(made, max(1, len(columns.kinds)), _spread(y))
         if self.limit:
             rate = min(LARGEST_RATE, max(self.learning_rate, TRAVEL / self.limit))
             made.set_params(max_iter=self.limit, learning_rate=rate)
         n_words = len(columns.of(*WORD_KINDS))
         return made.set_params(categorical_features=list(range(n_words))) if self.takes_categories and n_words else made
 
-    def pipeline(self, columns: Columns, read: pd.DataFrame) -> Pipeline:
-        """Return the method with its preparation, not yet fitted, for a table as read."""
-        return Pipeline([("prepare", self.prepare(columns, read)), ("method", self.method(columns))])
+    def pipeline(self, columns: Columns, read: pd.DataFrame, y: Array | None = None) -> Pipeline:
+        """Return the method with its preparation, not yet fitted, for a table as read and its target."""
+        return Pipeline([("prepare", self.prepare(columns, read)), ("method", self.method(columns, y))])
 
 
 def _of_trees(name: str, sentence: str, make: Callable[[], Any], **needs: Any) -> Contestant:
@@ -133,6 +147,28 @@ def _boosted(name: str, sentence: str, make: Callable[..., Any], settings: dict[
     """Return boosted trees, whose rounds may be cut to the time there is."""
     steps = {"rounds": settings["max_iter"], "learning_rate": settings.get("learning_rate", 0.1)}
     return _of_trees(name, sentence, lambda: make(**settings), growth=BOOSTING_GROWTH, **steps, **needs)
+
+
+def _spread(y: Array | None) -> float:
+    """Return the standard deviation of numbers; 1 for classes, or if all are the same."""
+    if y is None or y.dtype.kind not in "fiu":
+        return 1.0
+    return float(np.std(y.astype(np.float64))) or 1.0
+
+
+def _by_column(method: Any, n_columns: int, _spread_of_target: float) -> Any:
+    """Return kernel ridge whose kernel is as wide as rows are apart, with a constant: it has no intercept."""
+    return method.set_params(kernel=RBF(1.0 / n_columns) + FREE_LEVEL)
+
+
+def _by_target(method: Any, _n_columns: int, spread: float) -> Any:
+    """Return a regression whose tube and cost are in units of the spread of the target."""
+    return method.set_params(C=method.C * spread, epsilon=method.epsilon * spread)
+
+
+def _kernel_ridge(name: str, sentence: str, alpha: float) -> Contestant:
+    needs: dict[str, Any] = {"takes_sparse": False, "growth": 3.0, "most_rows": MOST_COMPARED_ROWS}
+    return Contestant(name, sentence, lambda: KernelRidge(alpha), adapt=_by_column, **needs)
 
 
 def is_skewed_count(y: Array) -> bool:
@@ -165,6 +201,20 @@ CLASSIFIERS = (
     Contestant("logistic, weak penalty", "weighs the columns freely", lambda: LogisticRegression(C=10.0)),
     Contestant("logistic, strong penalty", "weighs the columns with care", lambda: LogisticRegression(C=0.01)),
     Contestant("linear SVM", "leaves a wide margin", lambda: LinearSVC(C=0.1)),
+    Contestant(
+        "kernel SVM",
+        "leaves a wide margin along curves",
+        lambda: SVC(break_ties=True),
+        takes_sparse=False,
+        growth=2.0,
+    ),
+    Contestant(
+        "kernel SVM, weak penalty",
+        "follows curves closely",
+        lambda: SVC(C=10.0, break_ties=True),
+        takes_sparse=False,
+        growth=2.0,
+    ),
     Contestant(
         "logistic with steps, strong penalty",
         "follows curves with care",
@@ -215,6 +265,25 @@ REGRESSORS = (
     ),
     _of_trees("decision tree", "asks a few questions", lambda: DecisionTreeRegressor(**SMALL_TREE)),
     Contestant("lasso", "keeps few columns", lambda: LassoCV(cv=INNER_FOLDS)),
+    _kernel_ridge("kernel ridge", "adds a bump at every row", 0.03),
+    _kernel_ridge("kernel ridge, strong penalty", "adds low bumps with care", 0.3),
+    _kernel_ridge("kernel ridge, weak penalty", "follows the rows closely", 0.003),
+    Contestant(
+        "kernel SVM",
+        "lays a tube along the rows",
+        lambda: SVR(C=3.0, epsilon=0.1),
+        takes_sparse=False,
+        growth=2.0,
+        adapt=_by_target,
+    ),
+    Contestant(
+        "kernel SVM, weak penalty",
+        "lays a narrow tube along the rows",
+        lambda: SVR(C=30.0, epsilon=0.02),
+        takes_sparse=False,
+        growth=2.0,
+        adapt=_by_target,
+    ),
     Contestant(
         "ridge with products",
         "adds squares and products of columns",

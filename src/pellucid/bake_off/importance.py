@@ -28,7 +28,7 @@ MOST_POINTS = 400
 MOST_EFFECT_ROWS = 20_000
 """Rows in which the values of a column are looked at."""
 EFFECT_ROWS, EFFECT_POINTS = 100, 25
-"""Rows over which the curve of trees is averaged, and its points."""
+"""Rows over which the curve of trees or kernels is averaged, and its points."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Effect:
     column: str
     values: Array
     change: Array
+    is_smooth: bool = False
+    """Whether it bends between its points: steps and trees jump."""
 
 
 def importances(
@@ -109,15 +111,15 @@ def without_steps(found: Sequence[Coefficient]) -> list[Coefficient]:
 
 
 def effects(model: Pipeline, read: pd.DataFrame, columns: Sequence[str] = ()) -> list[Effect]:
-    """Return the curve of every number with more than two values, of methods linear on steps and of trees.
+    """Return the curve of every number with more than two values, of methods linear on steps, of trees and of kernels.
 
     ``columns`` are those to look at; none stands for all.
     """
     prepare, method = model[0], model[-1]
     if len(read) > MOST_EFFECT_ROWS:
         read = read.iloc[some_rows(len(read), MOST_EFFECT_ROWS)]
-    if hasattr(method, "trees_"):
-        return _effects_of_trees(model, read, columns or list(read.columns))
+    if hasattr(method, "trees_") or hasattr(method, "dual_coef_"):
+        return _mean_effects(model, read, columns or list(read.columns))
     weights = np.atleast_2d(getattr(method, "coef_", np.empty((0, 0))))
     branch = getattr(prepare, "named_transformers_", {}).get("numbers")
     if branch is None or len(weights) != 1 or not any(isinstance(step, StepFeatures) for _, step in branch.steps):
@@ -129,7 +131,7 @@ def effects(model: Pipeline, read: pd.DataFrame, columns: Sequence[str] = ()) ->
     return [_curve(branch, own, middle, read[name].dropna(), name) for name in curved]
 
 
-def _effects_of_trees(model: Pipeline, read: pd.DataFrame, columns: Sequence[str]) -> list[Effect]:
+def _mean_effects(model: Pipeline, read: pd.DataFrame, columns: Sequence[str]) -> list[Effect]:
     """Return what each number does to the prediction on average over some rows, all else as it is in them.
 
     Of two classes the share of the second is followed; several have no one curve.
@@ -153,7 +155,8 @@ def _effects_of_trees(model: Pipeline, read: pd.DataFrame, columns: Sequence[str
         values = np.unique([*column.quantile(np.linspace(*CENTRAL, EFFECT_POINTS)), column.median()])
         asked = pd.concat([rows.assign(**{name: value}) for value in values], ignore_index=True)
         means = predict(asked).reshape(len(values), len(rows)).mean(axis=1)
-        found.append(Effect(name, values, means - means[np.searchsorted(values, column.median())]))
+        change = means - means[np.searchsorted(values, column.median())]
+        found.append(Effect(name, values, change, is_smooth=not hasattr(model[-1], "trees_")))
     return found
 
 

@@ -91,7 +91,7 @@ def compile_tables() -> None:
     for is_classification, y in ((True, signal > 0), (False, signal)):
         for contestant in contestants_for(is_classification=is_classification):
             if not contestant.unsuited(columns, read, y):
-                compile_by_fitting(contestant.with_rounds(MOST_ITERATIONS).pipeline(columns, read), read, y)
+                compile_by_fitting(contestant.with_rounds(MOST_ITERATIONS).pipeline(columns, read, y), read, y)
 
 
 def variants_of(card: Any) -> Iterator[Any]:

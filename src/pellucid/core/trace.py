@@ -51,12 +51,16 @@ class Trace:
         return trace
 
     @classmethod
-    def joined(cls, traces: Sequence[Trace], *, renumber: bool = False) -> Trace:
-        """Return one trace with the rows and states of several, one after the other, counted through if asked."""
+    def joined(cls, traces: Sequence[Trace], *, renumber: bool = False, numbered: str = "") -> Trace:
+        """Return one trace with the rows and states of several, one after the other, counted through if asked.
+
+        ``numbered`` names one more column, the number of the trace that a row comes from.
+        """
         joined = cls()
-        for trace in traces:
+        for k, trace in enumerate(traces):
+            more = {numbered: float(k)} if numbered else {}
             for row in trace:
-                joined.add(**({**row, "iteration": len(joined) + 1} if renumber else row))
+                joined.add(**({**row, "iteration": len(joined) + 1} if renumber else row), **more)
             joined.states.extend(trace.states)
         return joined
 

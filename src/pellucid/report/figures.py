@@ -132,7 +132,8 @@ def effect_curve(effect: Effect, place: int) -> str:
 
     def draw(ax: Axes) -> None:
         ax.axhline(0.0, color=INK, linewidth=0.8, dashes=(4, 3))
-        ax.plot(effect.values[kept], effect.change[kept], color=MARK, linewidth=2.0, drawstyle="steps-post")
+        steps = "default" if effect.is_smooth else "steps-post"
+        ax.plot(effect.values[kept], effect.change[kept], color=MARK, linewidth=2.0, drawstyle=steps)
         ax.set(xlabel=effect.column, ylabel="change")
 
     return _svg(draw, f"effect{place}", size=(4.6, 2.9))

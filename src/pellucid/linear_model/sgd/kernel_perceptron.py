@@ -23,7 +23,7 @@ from pellucid.linear_model.sgd.kernel_perceptron_proof import (
     prove_kernel_perceptron,
 )
 from pellucid.linear_model.sgd.kernel_perceptron_solvers import KernelMachine, ProductRows, count_mistakes
-from pellucid.linear_model.sgd.presented_rows import Presentation, present_as_given, present_by_content
+from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
 
 
 class KernelPerceptron(ClassifierMixin, CertifiedEstimator):

@@ -8,8 +8,8 @@ from typing import Any
 from pellucid.core.certificate import Certificate
 from pellucid.core.training_data import TrainingData
 from pellucid.linear_model.sgd.perceptron_proof import prove_perceptron
-from pellucid.linear_model.sgd.presented_rows import Presentation
 from pellucid.linear_model.sgd.sgd_base import SGDBase
+from pellucid.numerics.presented_rows import Presentation
 
 
 class Perceptron(SGDBase):

@@ -21,7 +21,6 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.sgd.presented_rows import Presentation, present_as_given, present_by_content
 from pellucid.linear_model.sgd.sgd_classifier_proof import (
     descent_rule,
     no_proof_of_parts,
@@ -31,6 +30,7 @@ from pellucid.linear_model.sgd.sgd_classifier_proof import (
 )
 from pellucid.linear_model.sgd.sgd_solvers import Machine, Stopping, gather_rows, learn, scattered
 from pellucid.linear_model.sgd.sgd_start import Start, make_start
+from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
 
 STEPS_AND_AVERAGES = ("_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept")
 

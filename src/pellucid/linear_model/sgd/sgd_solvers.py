@@ -13,8 +13,8 @@ from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.sgd.presented_rows import Presentation
 from pellucid.linear_model.sgd.sgd_rule import SCHEDULES, Rule
+from pellucid.numerics.presented_rows import Presentation
 
 FEW = 1 << 15
 """Entries below which an epoch is too short to be worth a thread."""

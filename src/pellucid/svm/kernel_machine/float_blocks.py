@@ -111,7 +111,10 @@ def blocks_of(kernel: Kernel, rows: Any, *, room: float) -> Blocks:
         dense = dense - dense.mean(axis=0)  # no distance changes
     length = float(np.einsum("ij,ij->i", dense, dense).max(initial=0.0))
     rate = max((leaf.gamma for leaf in leaves if isinstance(leaf, RBF)), default=0.0)
-    if not length <= LARGEST or rate * length * float(np.finfo(np.float32).eps) > ROUGH:
+    if (
+        not max(length, rate, 1.0 / max(length, 1.0 / LARGEST)) <= LARGEST
+        or rate * length * float(np.finfo(np.float32).eps) > ROUGH
+    ):
         return PreciseBlocks(kernel, rows)
     return FloatBlocks(kernel, np.ascontiguousarray(dense, dtype=np.float32))
 

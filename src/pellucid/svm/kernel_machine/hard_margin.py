@@ -17,7 +17,11 @@ TIMES = 100.0
 THIN = 1e-6
 """Margin, as a share of the longest row in the space of the kernel, below which classes count as not separable."""
 
-Solve = Callable[[MachineProblem, Array | None], MachineFit]
+LOOSE = 100.0
+"""How many tolerances a machine on the way may be off: its dual objective is a bound all the same."""
+
+Solve = Callable[[MachineProblem, Array | None, float], MachineFit]
+"""The machine of a box, from a start, within so many tolerances."""
 
 
 def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
@@ -25,27 +29,36 @@ def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
 
     If no coefficient is at the end of its box, the box does not matter. Otherwise the dual objective is at most half
     the squared norm of any separating machine, so that a large one says how thin the margin must be: too thin, and
-    there is none that could be told from rounding.
+    there is none that could be told from rounding. A regressor that allows no error beyond its tube is the same with
+    half the range of the targets in place of 1.
     """
-    if problem.tube > 0.0 or not np.isinf(problem.upper[problem.target > 0]).all():
-        raise ValueError("C must be finite for a regressor, got inf. Use a large C, such as 1e6.")
+    is_regressor = bool(np.any(np.isinf(problem.lower) & np.isinf(problem.upper)))
+    reach = 0.5 * float(np.ptp(problem.target)) if is_regressor else 1.0
     longest = float(np.sqrt(problem.diagonal().max(initial=0.0)))
-    if longest == 0.0:
-        raise _refusal(0.0)
-    C, start, trace, n_iter = 1.0 / longest**2, None, Trace(), 0
+    if longest == 0.0 and not (is_regressor and reach <= problem.tube):
+        raise _refusal(0.0, is_regressor)
+    C, start, trace, n_iter = (reach or 1.0) / (longest or 1.0) ** 2, None, Trace(), 0
     while True:
         boxed = replace(problem, lower=np.maximum(problem.lower, -C), upper=np.minimum(problem.upper, C))
-        machine = solve(boxed, start)
+        machine = solve(boxed, start, LOOSE)
         trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
         if np.abs(machine.coef).max(initial=0.0) < C:
+            machine = solve(boxed, machine.coef, 1.0)
+            trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
+        if np.abs(machine.coef).max(initial=0.0) < C:
             return replace(machine, trace=trace, n_iter=n_iter)
-        margin = 1.0 / np.sqrt(2.0 * machine.dual) if machine.dual > 0.0 else np.inf
+        margin = reach / np.sqrt(2.0 * machine.dual) if machine.dual > 0.0 else np.inf
         if margin <= THIN * longest:
-            raise _refusal(margin)
+            raise _refusal(margin, is_regressor)
         C, start = TIMES * C, machine.coef
 
 
-def _refusal(margin: float) -> NotSeparableError:
+def _refusal(margin: float, is_regressor: bool) -> NotSeparableError:
+    if is_regressor:
+        return NotSeparableError(
+            "C must be finite where no function stays within epsilon of all targets, got inf. Use a C such as 1000, a "
+            "larger epsilon or another kernel."
+        )
     return NotSeparableError(
         f"C must be finite for classes that cannot be separated, got inf: no margin is wider than {margin:.1g}."
         " Use a C such as 1000, or another kernel."

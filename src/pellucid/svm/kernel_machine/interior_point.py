@@ -1,9 +1,9 @@
 r"""An interior point for machines: a few dozen steps whatever C is, each with one factorization.
 
 A coefficient is the difference of two halves, :math:`\beta = a - b` with :math:`0 \le a \le u` and
-:math:`0 \le b \le -l`, so that the tube costs :math:`\varepsilon(a + b)`; a classifier has one half in each row. With the
-multipliers of both ends eliminated, a Newton step solves :math:`(K + D)\,d\beta = h + dy` with a diagonal :math:`D > 0`:
-no step is too large for the rounding of :math:`K`, and its rank may be low.
+:math:`0 \le b \le -l`, so that the tube costs :math:`\varepsilon(a + b)`; a classifier has one half in each row. With
+the multipliers of both ends eliminated, a Newton step solves :math:`(K + D)\,d\beta = h + dy` with a diagonal
+:math:`D > 0`: the rank of :math:`K` may be low.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ PRECISION = 1e-11
 
 NEAR = 1e-3
 """Share of a box within which a coefficient may be taken to its end."""
+
+TINY = 1e-14
+"""Share of a box that is nothing but rounding."""
 
 KEEP = 0.99
 """Share of the way to the nearest end that a step may go."""
@@ -100,12 +103,10 @@ class _Halves:
     sign: Array
     most: Array
     size: Array
+    slack: Array
+    """What is left to the upper end, by itself: the difference would lose its digits near there."""
     low: Array
     high: Array
-
-    @property
-    def slack(self) -> Array:
-        return self.most - self.size
 
     def added_up(self, values: Array, n: int) -> Array:
         """Return the sum of what the halves of each row have."""
@@ -119,20 +120,16 @@ def interior_point(
     n, slope = len(target), max(float(np.abs(target).max(initial=0.0)) + tube, 1e-300)
     positive, negative = np.flatnonzero(upper > 0.0), np.flatnonzero(lower < 0.0)
     most = np.concatenate([upper[positive], -lower[negative]])
-    halves = _Halves(
-        np.concatenate([positive, negative]),
-        np.repeat([1.0, -1.0], [len(positive), len(negative)]),
-        most,
-        0.5 * most,
-        np.full(len(most), slope),
-        np.full(len(most), slope),
-    )
-    y = 0.0
+    row, sign = np.concatenate([positive, negative]), np.repeat([1.0, -1.0], [len(positive), len(negative)])
+    halves = _Halves(row, sign, most, 0.5 * most, 0.5 * most, most, most)
+    steepest = float(np.abs(curvature.times(halves.added_up(sign * halves.size, n))).max(initial=0.0))
+    halves.low, halves.high = np.full((2, len(most)), max(slope, 1e-6 * steepest))
+    y, least = 0.0, PRECISION * slope * float(most.sum())  # an objective of 0 is reached when it is next to nothing
     for _ in range(MOST_STEPS):
         coef = halves.added_up(halves.sign * halves.size, n)
         products = curvature.times(coef)
         missing = total - float(coef.sum())
-        objective = 0.5 * abs(coef @ products) + abs(target @ coef) + tube * float(halves.size.sum())
+        objective = least + 0.5 * abs(coef @ products) + abs(target @ coef) + tube * float(halves.size.sum())
         complementarity = float(halves.size @ halves.low + halves.slack @ halves.high)
         if complementarity <= PRECISION * objective and abs(missing) <= PRECISION * float(halves.size.sum()):
             break
@@ -175,7 +172,7 @@ def _step(curvature: Curvature, halves: _Halves, gradient: Array, tube: float, y
     ) / (2 * len(size))
     dsize, dlow, dhigh, dy = direction(now * (then / now) ** 3, dsize * dlow, -dsize * dhigh)
     far = KEEP * reach(dsize, dlow, dhigh)
-    halves.size = size + far * dsize
+    halves.size, halves.slack = size + far * dsize, slack - far * dsize
     halves.low, halves.high = halves.low + far * dlow, halves.high + far * dhigh
     return y + far * dy
 
@@ -183,6 +180,7 @@ def _step(curvature: Curvature, halves: _Halves, gradient: Array, tube: float, y
 def _at_ends(halves: _Halves, slope: float, n: int, total: float) -> Array:
     """Return the coefficients, each at an end if its multiplier there is the larger share, and the sum made good."""
     share, slack = halves.size / halves.most, halves.slack / halves.most
+    share, slack = np.where(share < TINY, 0.0, share), np.where(slack < TINY, 0.0, slack)
     size = np.where(share < np.minimum(halves.low / slope, NEAR), 0.0, halves.size)
     size = np.where(slack < np.minimum(halves.high / slope, NEAR), halves.most, size)
     inside = (size > 0.0) & (size < halves.most)

@@ -20,36 +20,50 @@ HEIGHT, WIDTH = 256, 1024
 PRECISE = 1e-11
 """Error of a value that rounding may cause; if it could be larger, the kernel computes its values itself."""
 
-DENSE_ROOM = 1 << 24
-"""Entries up to which sparse support vectors are spread out."""
+MANY_COLUMNS = 4096
+"""Columns from which sparse rows stay sparse: spread out, they would be mostly zeros."""
 
 
 def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Array) -> Array:
     """Return the products of the rows of ``X`` and ``Z`` times ``coef``, in float64 and on all threads."""
     if isinstance(kernel, Linear):
         return np.asarray(X @ (Z.T @ coef))
-    if isinstance(kernel, RBF) and not sp.issparse(X) and len(Z):
-        Z = Z.toarray() if sp.issparse(Z) else Z
-        center = Z.mean(axis=0, dtype=np.float64)
-        rows, vectors = X - center, Z - center
-        lengths, own = np.einsum("ij,ij->i", rows, rows), np.einsum("ij,ij->i", vectors, vectors)
-        if kernel.gamma * (lengths.max(initial=0.0) + own.max()) * (4.0 + math.sqrt(Z.shape[1])) * EPSILON <= PRECISE:
-            return _gaussian_sums(kernel.gamma, rows, lengths, vectors, own, coef)
+    if isinstance(kernel, RBF) and Z.shape[0] > 0 and not (sp.issparse(X) and X.shape[1] > MANY_COLUMNS):
+        vectors = _dense(Z)
+        center = vectors.mean(axis=0)
+        vectors -= center
+        lengths = np.einsum("ij,ij->i", vectors, vectors)
+        far = (_longest(X) + np.linalg.norm(center)) ** 2 + float(lengths.max())
+        if kernel.gamma * far * (4.0 + math.sqrt(Z.shape[1])) * EPSILON <= PRECISE:
+            return _gaussian_sums(kernel.gamma, X, center, vectors, lengths, coef)
     return np.asarray(kernel.times(X, Z, coef))
 
 
-def _gaussian_sums(gamma: float, X: Array, lengths: Array, Z: Array, own: Array, coef: Array) -> Array:
-    out = np.zeros((len(X), *coef.shape[1:]))
+def _gaussian_sums(gamma: float, X: Any, center: Array, vectors: Array, lengths: Array, coef: Array) -> Array:
+    out = np.zeros((X.shape[0], *coef.shape[1:]))
     rate = gamma / math.log(2.0)
 
     def fill(start: int) -> None:
         rows = slice(start, start + HEIGHT)
-        powers = np.empty(min(WIDTH, len(Z)))
-        for left in range(0, len(Z), WIDTH):
+        block = _dense(X[rows])
+        block -= center
+        own, powers = np.einsum("ij,ij->i", block, block), np.empty(min(WIDTH, len(vectors)))
+        for left in range(0, len(vectors), WIDTH):
             columns = slice(left, left + WIDTH)
-            products = X[rows] @ Z[columns].T
-            double_exponentials(products, lengths[rows], own[columns], rate, powers[: products.shape[1]])
+            products = block @ vectors[columns].T
+            double_exponentials(products, own, lengths[columns], rate, powers[: products.shape[1]])
             out[rows] += products @ coef[columns]
 
-    run_blocks(fill, range(0, len(X), HEIGHT))
+    run_blocks(fill, range(0, X.shape[0], HEIGHT))
     return out
+
+
+def _dense(rows: Any) -> Array:
+    """Return a float64 copy of the rows, spread out if they are sparse."""
+    return np.array(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
+
+
+def _longest(X: Any) -> float:
+    """Return the length of the longest row."""
+    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    return math.sqrt(float(np.asarray(squares).max(initial=0.0)))

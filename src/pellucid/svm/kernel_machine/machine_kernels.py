@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept, lean, lean_and_kept, lean_in_any_order
+from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 FLAT = 1e-12
 """The least curvature along a pair, so that the step is finite where two rows are the same."""
@@ -56,61 +56,63 @@ def fall_of(coef, lower, tube):
     return tube if coef > 0.0 else -tube
 
 
-@kept
-def pair_steps(K, coef, gradient, lower, upper, tube, tol, most):
+@lean_and_kept
+def pair_steps(K, coef, gradient, lower, upper, tube, tol, most, diagonal, rise, fall):
     """Move pairs of coefficients until no pair of this set violates by more than ``tol``; return how many moved.
 
-    ``K`` are the products within the set, (q, q); q is a whole number of chunks, filled up by coefficients that may
-    not move. Writes ``coef`` and keeps ``gradient == K @ coef - t`` for the set, where other coefficients add
-    constants. The first of a pair has the steepest slope upwards, the second gains most with it by the second-order
-    model. O(q) a pair.
+    All arrays are cut into chunks: ``K``, the products within the set, is (q, q / CHUNK, CHUNK), the others are
+    (q / CHUNK, CHUNK), filled up by coefficients that may not move; the last three are room. Writes ``coef`` and keeps
+    ``gradient == K @ coef - t`` for the set, where other coefficients add constants. The first of a pair has the
+    steepest slope upwards, the second gains most with it by the second-order model. O(q) a pair.
     """
-    q = coef.shape[0]
-    n_chunks = q // CHUNK
-    products, chunked = K.reshape(q, n_chunks, CHUNK), gradient.reshape(n_chunks, CHUNK)
-    diagonal, rise, fall = np.empty(q), np.empty(q), np.empty(q)
-    for k in range(q):
-        diagonal[k] = K[k, k]
-        rise[k], fall[k] = rise_of(coef[k], upper[k], tube), fall_of(coef[k], lower[k], tube)
-    diagonals, rises, falls = (
-        diagonal.reshape(n_chunks, CHUNK),
-        rise.reshape(n_chunks, CHUNK),
-        fall.reshape(n_chunks, CHUNK),
-    )
-    done, i, j, step = 0, 0, 0, 0.0
+    n_chunks = coef.shape[0]
+    for c in range(n_chunks):
+        for k in range(CHUNK):
+            diagonal[c, k] = K[c * CHUNK + k, c, k]
+            rise[c, k] = rise_of(coef[c, k], upper[c, k], tube)
+            fall[c, k] = fall_of(coef[c, k], lower[c, k], tube)
+    done, step = 0, 0.0
+    ic, ik, jc, jk = 0, 0, 0, 0  # chunk and place in it, of the first and the second of the pair
     while True:
-        steepest, chunk = np.inf, 0
+        row, other = K[ic * CHUNK + ik], K[jc * CHUNK + jk]
+        steepest = np.inf
         for c in range(n_chunks):
-            least = add_and_find_least(products[i, c], products[j, c], step, chunked[c], rises[c])
+            least = add_and_find_least(row[c], other[c], step, gradient[c], rise[c])
             if least < steepest:
-                steepest, chunk = least, c
+                steepest, ic = least, c
         if done >= most or steepest == np.inf:
             return done
-        i = chunk * CHUNK + int(np.argmin(chunked[chunk] + rises[chunk]))
-        best, worst, chunk = 0.0, 0.0, 0
+        steepest = np.inf
+        for k in range(CHUNK):
+            if gradient[ic, k] + rise[ic, k] < steepest:
+                ik, steepest = k, gradient[ic, k] + rise[ic, k]
+        row, own = K[ic * CHUNK + ik], diagonal[ic, ik]
+        best, worst = 0.0, 0.0
         for c in range(n_chunks):
-            gain, drop = best_gain(products[i, c], diagonal[i], diagonals[c], chunked[c], falls[c], steepest)
+            gain, drop = best_gain(row[c], own, diagonal[c], gradient[c], fall[c], steepest)
             worst = max(worst, drop)
             if gain > best:
-                best, chunk = gain, c
+                best, jc = gain, c
         if worst <= tol or best == 0.0:
             return done
-        j, best = 0, -1.0
-        for k in range(chunk * CHUNK, chunk * CHUNK + CHUNK):
-            drop = max(gradient[k] + fall[k] - steepest, 0.0)
-            gain = drop * drop / max(diagonal[i] + diagonal[k] - 2.0 * K[i, k], FLAT)
-            if gain > best:
-                j, best = k, gain
-        bend = max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], FLAT)
-        room_up = -coef[i] if coef[i] < 0.0 else upper[i] - coef[i]  # the tube has a kink at 0: stop there
-        room_down = coef[j] if coef[j] > 0.0 else coef[j] - lower[j]
-        step = min((gradient[j] + fall[j] - steepest) / bend, room_up, room_down)
+        best, descent, curvature = -1.0, 0.0, FLAT
+        for k in range(CHUNK):
+            drop = max(gradient[jc, k] + fall[jc, k] - steepest, 0.0)
+            bend = max(own + diagonal[jc, k] - 2.0 * row[jc, k], FLAT)
+            if drop * drop / bend > best:
+                jk, best, descent, curvature = k, drop * drop / bend, drop, bend
+        up, down = coef[ic, ik], coef[jc, jk]
+        room_up = -up if up < 0.0 else upper[ic, ik] - up  # the tube has a kink at 0: stop there
+        room_down = down if down > 0.0 else down - lower[jc, jk]
+        step = min(descent / curvature, room_up, room_down)
         if not step > 0.0:
             return done
-        coef[i] = (0.0 if coef[i] < 0.0 else upper[i]) if step == room_up else coef[i] + step
-        coef[j] = (0.0 if coef[j] > 0.0 else lower[j]) if step == room_down else coef[j] - step
-        for k in (i, j):
-            rise[k], fall[k] = rise_of(coef[k], upper[k], tube), fall_of(coef[k], lower[k], tube)
+        coef[ic, ik] = (0.0 if up < 0.0 else upper[ic, ik]) if step == room_up else up + step
+        coef[jc, jk] = (0.0 if down > 0.0 else lower[jc, jk]) if step == room_down else down - step
+        rise[ic, ik] = rise_of(coef[ic, ik], upper[ic, ik], tube)
+        fall[ic, ik] = fall_of(coef[ic, ik], lower[ic, ik], tube)
+        rise[jc, jk] = rise_of(coef[jc, jk], upper[jc, jk], tube)
+        fall[jc, jk] = fall_of(coef[jc, jk], lower[jc, jk], tube)
         done += 1
 
 
@@ -156,9 +158,9 @@ def add_rows(products, slots, change, gradient, start, stop):
 
 
 @lean_and_kept
-def pick(products, slots, columns, out):
-    """Write the chosen columns of the chosen rows to ``out``, and zeros to what is left of it."""
-    for r in range(out.shape[0]):
+def pick(products, slots, columns, out, start, stop):
+    """Write the chosen columns of the chosen rows to rows of ``out``, and zeros to what is left of them."""
+    for r in range(start, stop):
         filled = columns.shape[0] if r < slots.shape[0] else 0
         for c in range(filled):
             out[r, c] = products[slots[r], columns[c]]

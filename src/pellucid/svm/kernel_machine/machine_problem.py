@@ -104,7 +104,7 @@ def machine_point(problem: MachineProblem, coef: Array, gradient: Array) -> Mach
     low, high = -float(rising.min(initial=np.inf)), -float(falling.max(initial=-np.inf))
     violation = max(0.0, low - high) if np.isfinite(low - high) else 0.0
     intercept, interval = _bias(problem, coef, gradient, low, high)
-    squared_norm = max(0.0, float(coef @ (gradient + problem.target)))
+    squared_norm = float(coef @ (gradient + problem.target))  # below 0 where the kernel is no inner product
     residual = -gradient - intercept
     cost = np.maximum(
         _product(problem.upper, residual - problem.tube), _product(problem.lower, residual + problem.tube)
@@ -117,10 +117,15 @@ def machine_point(problem: MachineProblem, coef: Array, gradient: Array) -> Mach
 def _bias(
     problem: MachineProblem, coef: Array, gradient: Array, low: float, high: float
 ) -> tuple[float, tuple[float, float]]:
-    """Return the mean of what coefficients inside their boxes ask for; if there are none, the middle of the rest."""
+    """Return the mean of what coefficients inside their boxes ask for; if there are none, the middle of the rest.
+
+    They count by the widths of their boxes: a row that stands for k rows has a box k times as wide.
+    """
     free = (coef > problem.lower) & (coef < problem.upper) & ((coef != 0.0) | (problem.tube == 0.0))
     if free.any():
-        mean = -float(np.mean(gradient[free] + problem.tube * np.sign(coef[free])))
+        width = (problem.upper - problem.lower)[free]
+        asked = -gradient[free] - problem.tube * np.sign(coef[free])
+        mean = float(np.average(asked, weights=width if np.isfinite(width).all() else None))
         return mean, (mean, mean)
     ends = [end for end in (low, high) if np.isfinite(end)]
     middle = float(np.mean(ends)) if ends else 0.0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -14,11 +15,13 @@ from pellucid.kernels import Linear
 from pellucid.svm.kernel_machine.feature_rows import FeatureRows
 from pellucid.svm.kernel_machine.float_blocks import Blocks, PreciseBlocks, blocks_of
 from pellucid.svm.kernel_machine.hard_margin import hard_margin
-from pellucid.svm.kernel_machine.machine_kernels import CHUNK, pair_steps, survey
+from pellucid.svm.kernel_machine.interior_point import FewFeatures, interior_point
+from pellucid.svm.kernel_machine.machine_kernels import CHUNK, survey
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, machine_point
 from pellucid.svm.kernel_machine.product_rows import ProductRows
+from pellucid.svm.kernel_machine.working_set import QUICK_FACTOR, WorkingSet
 
-WORKING_SET = 512, 4096
+WORKING_SET = 256, 4096
 """Fewest and most coefficients that change together between two passes over all rows: half as many again as are inside
 their boxes, because those depend on each other."""
 
@@ -31,11 +34,14 @@ NEARER = 0.9
 SHARE = 0.1
 """Of the violation seen over all rows, how much a working set may keep: the next set would undo more precision."""
 
-STEPS_EACH = 20
-"""Pair steps per coefficient of the working set before the others are looked at again."""
+FEW_COLUMNS = 512
+"""Columns up to which a linear kernel begins with an interior point, whose equations have as many rows."""
 
 SLOW = 0.5
 """If float64 finds more than this share of the violation it found last time, the products are too rough."""
+
+STILL, PATIENCE = 1e-12, 30
+"""Share of the dual objective that is no progress, and after how many working sets without any to stop."""
 
 WORTH_SHRINKING = 0.25
 """Share of the active rows that must have become idle before they are set aside."""
@@ -90,7 +96,9 @@ def solve_machine(
     """
     effort = Effort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
     if np.isinf(problem.upper).any() or np.isinf(problem.lower).any():
-        return hard_margin(problem, lambda boxed, begin: Descent(boxed, effort, begin).run())
+        return hard_margin(
+            problem, lambda boxed, begin, times: Descent(boxed, replace(effort, tol=times * tol), begin).run()
+        )
     return Descent(problem, effort, start).run()
 
 
@@ -99,7 +107,7 @@ class Descent:
 
     def __init__(self, problem: MachineProblem, effort: Effort, start: Array | None = None) -> None:
         self.problem, self.effort = problem, effort
-        self.coef = np.zeros(problem.n) if start is None else np.array(start, dtype=np.float64)
+        self.coef = _first_coef(problem) if start is None else np.array(start, dtype=np.float64)
         self.gradient = problem.gradient(self.coef)
         self.dual = machine_point(problem, self.coef, self.gradient).dual
         self.working = np.array([], dtype=np.intp)
@@ -146,6 +154,7 @@ class Descent:
     def _descend(self) -> bool:
         """Solve working sets until the conditions hold for the active rows; return whether there is time to go on."""
         rows = ActiveRows(self, self.products.active)
+        best, since = -np.inf, 0
         while True:
             least, largest, gap = rows.survey()
             self.trace.add(
@@ -161,6 +170,9 @@ class Descent:
                 return True
             if self.steps >= self.effort.max_iter or self.effort.watch(self.coef, -0.5 * (least + largest)):
                 return False
+            best, since = (self.dual, 0) if self.dual > best + STILL * abs(best) else (best, since + 1)
+            if since > PATIENCE:
+                return True  # steps move nothing but rounding: let float64 look
             idle = (rows.rising > largest) & (rows.falling < least)
             if self.effort.shrinking and idle.sum() > max(WORKING_SET[0], WORTH_SHRINKING * len(idle)):
                 self.gradient[rows.names] = rows.gradient
@@ -177,31 +189,23 @@ class Descent:
             tol = max(tol, 0.5 * self.effort.tol)
         places = self._working_set(rows, least, largest)
         slots = self.products.take(places)
-        size = len(places) + -len(places) % CHUNK
-        coef, gradient, lower, upper = (
-            np.pad(part[places], (0, size - len(places))) for part in (rows.coef, rows.gradient, rows.lower, rows.upper)
-        )
-        steps = pair_steps(
-            self.products.among(slots, places, size),
-            coef,
-            gradient,
-            lower,
-            upper,
+        chosen = WorkingSet(
+            self.products.among(slots, places, len(places) + -len(places) % CHUNK),
+            rows.coef[places],
+            rows.gradient[places],
+            rows.lower[places],
+            rows.upper[places],
             self.problem.tube,
-            tol,
-            min(STEPS_EACH * len(places), self.effort.max_iter - self.steps),
         )
-        coef, gradient = coef[: len(places)], gradient[: len(places)]
-        change = coef - rows.coef[places]
-        slope = 0.5 * (gradient + rows.gradient[places])
-        self.dual -= change @ slope + self.problem.tube * float(np.abs(coef).sum() - np.abs(rows.coef[places]).sum())
+        steps = chosen.solve(tol, self.effort.max_iter - self.steps)
+        change = chosen.coef - rows.coef[places]
         moved = np.flatnonzero(change)
         self.products.add_to(rows.gradient, slots[moved], change[moved])
-        rows.coef[places] = coef
-        self.coef[rows.names[places]] = coef
+        rows.coef[places] = self.coef[rows.names[places]] = chosen.coef
+        self.dual += chosen.gain
         self.steps += steps
         self.working = rows.names[places]
-        return int(steps)
+        return steps
 
     def _working_set(self, rows: ActiveRows, least: float, largest: float) -> Array:
         """Return the places of the worst violators of both kinds, then of the last set, inside their boxes first."""
@@ -221,6 +225,20 @@ class Descent:
         inside = (rows.coef[kept] > rows.lower[kept]) & (rows.coef[kept] < rows.upper[kept])
         kept = kept[np.argsort(~inside, kind="stable")][: size - len(fresh)]
         return np.sort(np.concatenate([fresh, kept]))
+
+
+def _first_coef(problem: MachineProblem) -> Array:
+    """Return where to begin: near the minimum for linear kernels of few columns, at 0 otherwise."""
+    rows = problem.rows
+    if (
+        not isinstance(problem.kernel, Linear)
+        or sp.issparse(rows)
+        or rows.shape[1] > FEW_COLUMNS
+        or problem.n <= QUICK_FACTOR
+    ):
+        return np.zeros(problem.n)
+    centered = rows - rows.mean(axis=0, dtype=np.float64)
+    return interior_point(FewFeatures(centered), problem.target, problem.lower, problem.upper, problem.tube)
 
 
 class ActiveRows:

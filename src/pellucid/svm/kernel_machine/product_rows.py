@@ -77,7 +77,9 @@ class ProductRows:
     def among(self, slots: Array, places: Array, size: int) -> Array:
         """Return the products of the rows of these slots with those at these places, and zeros up to a size."""
         block = np.empty((size, size), dtype=self.products.dtype)
-        pick(self.products, slots, places, block)
+        run_blocks(
+            lambda span: pick(self.products, slots, places, block, span.start, span.stop), shares(size, size * size)
+        )
         return block
 
     def add_to(self, gradient: Array, slots: Array, change: Array) -> None:

@@ -55,7 +55,8 @@ def fit_machines(data: TrainingData, parameters: Any, watch: Watch, seed: int) -
         attributes["dual_coef_"] = data.spread(alphas * signs)
         violation = box_violation(alphas, cost)
     relative_gap = max(machine.gap / abs(machine.objective) for machine in machines)
-    return Fit(attributes, _joined_trace(machines), certificate=gap_certificate(relative_gap, violation, parameters))
+    trace = Trace.joined([machine.trace for machine in machines], numbered="machine")
+    return Fit(attributes, trace, certificate=gap_certificate(relative_gap, violation, parameters))
 
 
 def _solve_each(rows: AugmentedRows, signs: Array, cost: Array, solve: Solve, effort: Effort) -> list[MarginFit]:
@@ -107,12 +108,3 @@ def _newton_from_descent(seed: int) -> Solve:
         return squared_hinge_newton(problem, effort, squared_hinge_start(problem, np.random.RandomState(seed)))
 
     return solve
-
-
-def _joined_trace(machines: list[MarginFit]) -> Trace:
-    """Return the rows of all machines, one after the other, with the number of the machine."""
-    joined = Trace()
-    for k, machine in enumerate(machines):
-        for row in machine.trace:
-            joined.add(**{**row, "machine": float(k)})
-    return joined

@@ -58,7 +58,7 @@ def present_by_content(X: Any, codes: Array, weight: Array) -> Presentation:
 
 
 def _hashes(X: Any, codes: Array) -> Array:
-    from pellucid.linear_model.sgd.presented_rows_kernels import dense_hashes, sparse_hashes
+    from pellucid.numerics.presented_rows_kernels import dense_hashes, sparse_hashes
 
     hashes = np.empty(X.shape[0], dtype=np.uint64)
     if sparse.issparse(X):

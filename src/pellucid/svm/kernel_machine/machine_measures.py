@@ -1,0 +1,127 @@
+r"""What the stored numbers of one machine say about it, computed from its definition and shared with no solver.
+
+With :math:`r_i = t_i - f(x_i)` and the excess over the tube as loss, the primal objective exceeds the dual one by
+
+.. math:: P - D = \sum_i\bigl(u_i\max(0, r_i - \varepsilon) - l_i\max(0, -r_i - \varepsilon) - \beta_ir_i
+          + \varepsilon|\beta_i|\bigr),
+
+if :math:`\sum\beta_i = 0`. Every term is at least 0 inside the box, so nothing cancels and the sum is precise. Where a
+box is infinite (a hard margin) the loss is a constraint instead: its excess counts among the conditions, and the gap is
+that of the problem whose constraints are loosened by that excess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pellucid.core.types import Array
+
+
+@dataclass(frozen=True)
+class MachineMeasures:
+    """The problem of one machine as numbers, the point stored for it, and what follows."""
+
+    target: Array
+    lower: Array
+    upper: Array
+    tube: float
+    coef: Array
+    products: Array
+    r""":math:`K\beta`."""
+    intercept: float = 0.0
+
+    @cached_property
+    def _residual(self) -> Array:
+        return self.target - self.products - self.intercept
+
+    @cached_property
+    def _loss(self) -> tuple[Array, Array]:
+        """The excess over the tube, above and below."""
+        return np.maximum(self._residual - self.tube, 0.0), np.maximum(-self._residual - self.tube, 0.0)
+
+    @cached_property
+    def _cost(self) -> Array:
+        """What the excess costs; nothing where it is a constraint."""
+        above, below = self._loss
+        upper, lower = (np.where(np.isfinite(bound), bound, 0.0) for bound in (self.upper, self.lower))
+        return upper * above - lower * below
+
+    @cached_property
+    def squared_length(self) -> float:
+        r""":math:`\|w\|^2 = \beta'K\beta`."""
+        return float(self.coef @ self.products)
+
+    @cached_property
+    def objective(self) -> float:
+        """The primal objective."""
+        return 0.5 * self.squared_length + float(self._cost.sum())
+
+    @cached_property
+    def gap(self) -> float:
+        """How far the primal objective is above the dual one; see the head of this file."""
+        terms = self._cost - self.coef * self._residual + self.tube * np.abs(self.coef)
+        return float(np.abs(terms).sum())
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a part of the objective; 0 if both are."""
+        return 0.0 if self.gap == 0.0 else self.gap / abs(self.objective) if self.objective else np.inf
+
+    @property
+    def violation(self) -> float:
+        """By how much the residual of a row is not what its coefficient asks for, at most."""
+        residual, (above, below) = self._residual, self._loss
+        up = np.where(self.coef >= 0.0, residual - self.tube, residual + self.tube)
+        down = np.where(self.coef > 0.0, self.tube - residual, -self.tube - residual)
+        wrong = np.maximum(np.where(self.coef < self.upper, up, 0.0), np.where(self.coef > self.lower, down, 0.0))
+        loose = np.maximum(np.where(np.isinf(self.upper), above, 0.0), np.where(np.isinf(self.lower), below, 0.0))
+        return float(np.max(np.maximum(wrong, loose), initial=0.0))
+
+    @property
+    def infeasibility(self) -> float:
+        """How far the coefficients leave their boxes, or their sum 0, as a part of their total."""
+        total = float(np.abs(self.coef).sum())
+        if total == 0.0:
+            return 0.0
+        outside = np.maximum(np.maximum(self.coef - self.upper, self.lower - self.coef), 0.0)
+        return float(np.maximum(np.max(outside), abs(self.coef.sum())) / total)
+
+    @cached_property
+    def _free(self) -> Array:
+        """Coefficients inside their box, which fix the intercept; with a tube, 0 is at its border."""
+        inside = (self.coef > self.lower) & (self.coef < self.upper)
+        return inside & (self.coef != 0.0) if self.tube > 0.0 else inside
+
+    @cached_property
+    def intercept_range(self) -> tuple[float, float]:
+        """The intercepts that the conditions allow: one, their mean, if some coefficients are free."""
+        aim = self.target - self.products
+        free = self._free
+        if free.any():
+            width = (self.upper - self.lower)[free]  # a row that stands for k rows has a box k times as wide
+            asked = aim[free] - self.tube * np.sign(self.coef[free])
+            mean = float(np.average(asked, weights=width if np.isfinite(width).all() else None))
+            return mean, mean
+        up = np.where(self.coef >= 0.0, aim - self.tube, aim + self.tube)
+        down = np.where(self.coef > 0.0, aim - self.tube, aim + self.tube)
+        low = float(np.max(up[self.coef < self.upper], initial=-np.inf))
+        high = float(np.min(down[self.coef > self.lower], initial=np.inf))
+        return min(low, high), max(low, high)
+
+    def with_wanted_intercept(self) -> MachineMeasures:
+        """Return the same point with the intercept that the rule asks for."""
+        return replace(self, intercept=self.wanted_intercept)
+
+    @property
+    def margin_width(self) -> float:
+        r"""The distance :math:`2/\|w\|` of the lines of scores -1 and +1 in the space of the kernel."""
+        return 2.0 / float(np.sqrt(self.squared_length)) if self.squared_length > 0.0 else np.inf
+
+    @property
+    def wanted_intercept(self) -> float:
+        """The middle of the range; its finite end if it has one only, 0 if it has none."""
+        ends = [end for end in self.intercept_range if np.isfinite(end)]
+        return float(np.mean(ends)) if ends else 0.0

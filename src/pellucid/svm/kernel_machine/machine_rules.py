@@ -1,0 +1,61 @@
+"""What data a kernel machine takes: rows, products of all rows, or whatever a function of the user's understands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _num_samples, check_consistent_length
+
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array, Data
+from pellucid.kernels.functions import check_products, check_symmetric
+from pellucid.kernels.product_rules import ProductRules
+
+
+@dataclass(frozen=True)
+class MachineRules(ProductRules):
+    """Rules for rows, for products, or for data that only a function can read; the last become products.
+
+    Of products, rows and columns of weight 0 are both gone, so that they are square.
+    """
+
+    function: Any = None
+
+    def check(
+        self,
+        estimator: Any,
+        X: Data,
+        y: Data = None,
+        sample_weight: Data | None = None,
+        *,
+        reset: bool = True,
+        classes: Array | None = None,
+    ) -> TrainingData:
+        """Return the training data."""
+        is_function = self.function is not None
+        if is_function:
+            check_consistent_length(X, y)
+            X = check_symmetric(function_products(self.function, X, X))
+        elif self.products and sparse.issparse(X):
+            raise TypeError("X must be dense, got a sparse matrix: Sparse precomputed kernels are not supported.")
+        data = super().check(estimator, X, y, sample_weight, reset=reset, classes=classes)
+        if is_function:  # the columns are rows of the user's data, not features
+            vars(estimator).pop("n_features_in_", None)
+        return data if data.kept is None or not self.products else replace(data, X=data.X[:, data.kept])
+
+
+def function_products(function: Any, X: Data, others: Data) -> Array:
+    """Return what a function says of whole data sets, checked; it may take data that are no arrays."""
+    found = function(X, others)
+    products = np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float64, order="C")
+    wanted = (_num_samples(X), _num_samples(others))
+    if products.shape != wanted:
+        raise ValueError(
+            f"kernel must return a matrix of shape {wanted} for {wanted[0]} and {wanted[1]} rows, got shape "
+            f"{products.shape}."
+        )
+    check_products(products)
+    return products

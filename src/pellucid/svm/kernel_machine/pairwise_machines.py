@@ -1,0 +1,61 @@
+"""The machines of all pairs of classes, solved: several at a time, or in turn if somebody watches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.threads import run_blocks, thread_count
+from pellucid.core.types import Array
+from pellucid.core.watching import Watch, ignore
+from pellucid.kernels.functions import GivenKernel
+from pellucid.kernels.kernel import Kernel
+from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem
+from pellucid.svm.kernel_machine.machine_solver import solve_machine
+from pellucid.svm.kernel_machine.pair_rows import PairRows
+
+FEW_ROWS = 512
+"""Rows up to which all products of a machine are computed at once: 2 MB."""
+
+
+def fit_pairs(
+    X: Any, pairs: list[PairRows], kernel: Kernel, parameters: Any, watch: Watch = ignore
+) -> list[MachineFit]:
+    """Return one machine per pair; the threads share ``cache_size``. ``watch`` sees all after each iteration."""
+    together = 1 if watch is not ignore or kernel.has_function else min(thread_count(), len(pairs))
+    so_far = [(np.zeros(len(pair.rows)), 0.0) for pair in pairs]
+
+    def fit(k: int) -> MachineFit:
+        def seen(coef: Array, intercept: float) -> bool:
+            so_far[k] = coef, intercept
+            return watch([machine[0] for machine in so_far], [machine[1] for machine in so_far])
+
+        found = solve_machine(
+            pair_problem(X, pairs[k], kernel),
+            tol=parameters.tol,
+            max_iter=parameters.max_iter,
+            cache_size=parameters.cache_size / together,
+            shrinking=parameters.shrinking,
+            watch=ignore if watch is ignore else seen,
+        )
+        so_far[k] = found.coef, found.intercept
+        return found
+
+    each = list(range(len(pairs)))
+    return run_blocks(fit, each) if together > 1 else [fit(k) for k in each]
+
+
+def pair_problem(X: Any, pair: PairRows, kernel: Kernel) -> MachineProblem:
+    """Return the problem of one machine; products are cut to its rows and columns."""
+    rows = pair.rows
+    own = X[np.ix_(rows, rows)] if kernel.is_given else X[rows]
+    return small_problem(MachineProblem(kernel, own, pair.target, pair.lower, pair.upper))
+
+
+def small_problem(problem: MachineProblem) -> MachineProblem:
+    """Return the problem of few rows with all their products: then rows of any kind lead to the same steps."""
+    if problem.kernel.is_given or problem.n > FEW_ROWS:
+        return problem
+    return replace(problem, kernel=GivenKernel(), rows=problem.kernel(problem.rows))

@@ -1,0 +1,117 @@
+"""What SVC and SVR share: scores of new rows from the support vectors, and the weights of a linear kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.core.cards import card_of
+from pellucid.core.estimator import CertifiedEstimator
+from pellucid.core.linear_classifier import dense
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array, Data
+from pellucid.kernels.inner_product import Linear
+from pellucid.svm.kernel_machine.kernel_sums import kernel_sums
+from pellucid.svm.kernel_machine.machine_kernel import has_products, machine_kernel, matrix_function
+from pellucid.svm.kernel_machine.machine_measures import MachineMeasures
+from pellucid.svm.kernel_machine.machine_rules import function_products
+from pellucid.svm.kernel_machine.pairwise_layout import class_blocks
+
+
+class SupportVectorModel(CertifiedEstimator):
+    """Scores rows by their products with the support vectors. ``n_support_`` counts them by class, or all."""
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    support_: Array
+    support_vectors_: Any
+    n_support_: Array
+    dual_coef_: Any
+    intercept_: Array
+    gamma_: float
+    shape_fit_: tuple[int, int]
+
+    _function_rows: Any = None
+    """The training data of a kernel that is a function, which wants them for every prediction."""
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the columns, of shape (n_machines, n_columns), read-only; of a linear kernel only."""
+        if not self._is_linear:
+            raise AttributeError("coef_ is only there for a linear kernel.")
+        coef = self._weights()
+        (coef.data if sparse.issparse(coef) else coef).flags.writeable = False
+        return coef
+
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
+
+    def _weights(self) -> Any:
+        return safe_sparse_dot(self.dual_coef_, self.support_vectors_)
+
+    def _class_parts(self, X: Any) -> list[Array]:
+        """Return what the support vectors of each class add to the scores: (n_rows, rows of ``dual_coef_``) each.
+
+        ``X`` are checked rows, or their products with all training rows.
+        """
+        kernel, dual_coef = machine_kernel(self, self.gamma_), dense(self.dual_coef_)
+        vectors = self.support_ if has_products(self.kernel) else self.support_vectors_
+        if len(self.support_) != self.n_support_.sum() or vectors.shape[0] != len(self.support_):
+            raise ValueError(f"The internal representation of {type(self).__name__} was altered. Fit it again.")
+        blocks = class_blocks(self.n_support_)
+        return [kernel_sums(kernel, X, vectors[block], np.ascontiguousarray(dual_coef[:, block].T)) for block in blocks]
+
+    def _new_rows(self, X: Data) -> Any:
+        """Return new rows in the form of the training rows; for a function, their products with all of these."""
+        check_is_fitted(self)
+        function = matrix_function(self.kernel)
+        if function is not None:
+            return function_products(function, X, self._function_rows)
+        rows = card_of(type(self)).rules_for(self).check_rows(self, X)
+        trained_on_sparse = sparse.issparse(self.support_vectors_)
+        if sparse.issparse(rows) and not trained_on_sparse:
+            raise ValueError(
+                f"X must be dense for a {type(self).__name__} that was fitted to dense rows, got a sparse matrix."
+            )
+        return type(self.support_vectors_)(rows) if trained_on_sparse and not sparse.issparse(rows) else rows
+
+    def _keep_function_rows(self, X: Data) -> None:
+        if matrix_function(self.kernel) is not None:
+            self._function_rows = X
+        else:
+            self.__dict__.pop("_function_rows", None)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = given
+        tags.input_tags.sparse = not given
+        return tags
+
+
+def support_attributes(data: TrainingData, rows: Array, dual_coef: Array, *, has_products: bool) -> dict[str, Any]:
+    """Return the support vectors with their coefficients, sparse if the data are; ``rows`` are places in the data."""
+    is_sparse = sparse.issparse(data.X)
+    return {
+        "support_": data.given_rows(rows).astype(np.int32),
+        "support_vectors_": np.empty((0, 0)) if has_products else data.X[rows],
+        "dual_coef_": type(data.X)(dual_coef) if is_sparse else dual_coef,
+        "shape_fit_": tuple(data.given[0].shape),
+    }
+
+
+def measured_attributes(machines: Sequence[MachineMeasures]) -> dict[str, Array]:
+    """Return what is known of each machine: the range of its intercept, its objective and its gap."""
+    return {
+        "intercept_range_": np.array([machine.intercept_range for machine in machines]),
+        "objective_": np.array([machine.objective for machine in machines]),
+        "dual_gap_": np.array([machine.gap for machine in machines]),
+    }

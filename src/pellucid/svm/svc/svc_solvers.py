@@ -1,0 +1,93 @@
+"""How the machines of an SVC are solved and become its attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.fit import Fit
+from pellucid.core.linear_classifier import class_weights
+from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.core.watching import Watch
+from pellucid.svm.kernel_machine.kernel_doubt import doubt_about
+from pellucid.svm.kernel_machine.machine_claims import proved_certificate
+from pellucid.svm.kernel_machine.machine_kernel import has_products, machine_gamma, machine_kernel
+from pellucid.svm.kernel_machine.machine_measures import MachineMeasures
+from pellucid.svm.kernel_machine.machine_problem import MachineFit
+from pellucid.svm.kernel_machine.merged_rows import merged_rows
+from pellucid.svm.kernel_machine.pair_rows import svc_pairs
+from pellucid.svm.kernel_machine.pairwise_layout import in_layout
+from pellucid.svm.kernel_machine.pairwise_machines import fit_pairs
+from pellucid.svm.kernel_machine.support_vector_model import measured_attributes, support_attributes
+from pellucid.svm.svc.svc_calibration import calibrate
+
+
+class PairSolver:
+    """Solves the machines of all pairs of classes on rows without repetitions, and tells of all rows."""
+
+    def __init__(self, data: TrainingData, parameters: Any) -> None:
+        self.data, self.parameters = data, parameters
+        self.has_products = has_products(parameters.kernel)
+        self.merged = merged_rows(data, is_given=self.has_products)
+        self.gamma = machine_gamma(parameters, self.merged.data)
+        self.kernel = machine_kernel(parameters, self.gamma)
+        self.pairs = svc_pairs(data, parameters)
+        self.solved = self.pairs if self.merged.is_whole else svc_pairs(self.merged.data, parameters)
+
+    def fit(self, watch: Watch) -> Fit:
+        """Return the fit, with probabilities if asked."""
+        machines = fit_pairs(self.merged.data.X, self.solved, self.kernel, self.parameters, watch)
+        measures = [self._measures(k, machine) for k, machine in enumerate(machines)]
+        attributes = {
+            **self._attributes([machine.coef for machine in measures], [machine.intercept for machine in measures]),
+            **measured_attributes(measures),
+            "class_weight_": class_weights(self.parameters.class_weight, self.data),
+            "margin_width_": np.array([machine.margin_width for machine in measures]),
+            "n_iter_": np.array([machine.n_iter for machine in machines], dtype=np.int32),
+            "fit_status_": int(not all(machine.converged for machine in machines)),
+        }
+        if self.parameters.probability is True:
+            attributes |= calibrate(self.data, self.pairs, self.kernel, self.parameters)
+        trace = Trace.joined([machine.trace for machine in machines], numbered="machine")
+        doubt = doubt_about(self.kernel, self.data)
+        return Fit(attributes, trace, certificate=proved_certificate(measures, self.parameters.tol, doubt))
+
+    def watched(self, coefs: list[Array], intercepts: list[float]) -> dict[str, Any]:
+        """Return the fitted attributes that predictions need, from what the solvers have so far."""
+        return self._attributes([self._split(k, coef) for k, coef in enumerate(coefs)], intercepts)
+
+    def _attributes(self, coefs: list[Array], intercepts: list[float]) -> dict[str, Any]:
+        """Return the support vectors of all machines in LIBSVM's layout, sorted by class, and the intercepts."""
+        data, n_classes = self.data, len(self.data.classes)
+        laid = in_layout(coefs, [(pair.first, pair.second) for pair in self.pairs], n_classes, len(data.y))
+        used = np.flatnonzero(laid.any(axis=0))
+        used = used[np.argsort(data.y[used], kind="stable")]
+        return {
+            "classes_": data.classes,
+            "gamma_": self.gamma,
+            **support_attributes(data, used, laid[:, used], has_products=self.has_products),
+            "n_support_": np.bincount(data.y[used], minlength=n_classes).astype(np.int32),
+            "intercept_": np.array(intercepts, dtype=np.float64),
+        }
+
+    def _split(self, k: int, coef: Array) -> Array:
+        """Return the coefficients of a machine for all its rows, repetitions included."""
+        solved, pair = self.solved[k], self.pairs[k]
+        one, lower, upper = (self._placed(k, values) for values in (coef, solved.lower, solved.upper))
+        return self.merged.split(one, lower, upper, pair.rows, pair.lower, pair.upper)
+
+    def _measures(self, k: int, machine: MachineFit) -> MachineMeasures:
+        """Return what the solver's last gradient, computed in float64, says about its answer."""
+        pair = self.pairs[k]
+        products = self._placed(k, machine.gradient)[self.merged.place[pair.rows]] + pair.target
+        found = MachineMeasures(pair.target, pair.lower, pair.upper, 0.0, self._split(k, machine.coef), products)
+        return found.with_wanted_intercept()
+
+    def _placed(self, k: int, values: Array) -> Array:
+        """Return values of the rows that a machine was solved on as values of all merged rows."""
+        placed = np.zeros(len(self.merged.data.y))
+        placed[self.solved[k].rows] = values
+        return placed

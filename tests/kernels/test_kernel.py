@@ -166,6 +166,7 @@ def test_functions_of_rows_and_of_matrices_are_kernels():
         np.testing.assert_allclose(kernel(X, X[:2]), Polynomial(2)(X, X[:2]))
         np.testing.assert_allclose(kernel.diagonal(X), Polynomial(2).diagonal(X))
         np.testing.assert_allclose(kernel.times(X, X, X), Polynomial(2)(X) @ X)
+    assert by_rows(X[:2].tolist(), X[:1].tolist()).shape == (2, 1)
     np.testing.assert_allclose((2 * by_rows + by_matrices)(X), 3 * Polynomial(2)(X))
     np.testing.assert_allclose(RowFunction(lambda a, b: (a @ b.T).toarray()[0, 0])(sparse.csr_array(X)), X @ X.T)
 

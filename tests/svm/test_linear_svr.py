@@ -16,6 +16,7 @@ import pellucid
 from pellucid.core.effort import Effort
 from pellucid.svm import LinearSVR
 from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.linear_svc import squared_hinge as newton
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
 from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
@@ -223,8 +224,18 @@ def test_every_method_finds_the_same_line(epsilon, thin):
         assert other.objective == pytest.approx(inside.objective, rel=tolerance)
         assert np.all((other.alpha >= 0.0) & (other.alpha <= problem.cost))
     assert near.trace["near_rows"][-1] < 3000
-    newton = squared_hinge_newton(problem, EFFORT)
-    np.testing.assert_allclose(squared_hinge_start(problem, np.random.RandomState(0)), newton.u, atol=0.05)
+    squared = squared_hinge_newton(problem, EFFORT)
+    np.testing.assert_allclose(squared_hinge_start(problem, np.random.RandomState(0)), squared.u, atol=0.05)
+
+
+@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateGradient"])
+def test_every_newton_step_of_repeated_rows_solves_the_same_system(maker):
+    X, y = data(20, 30)
+    problem = tube_problem(AugmentedRows(X, 1.0), y, 0.1, np.linspace(0.5, 2.0, 20))
+    A, rng = problem.rows.written_out(), np.random.default_rng(0)
+    g, active = rng.standard_normal(31), rng.random(40) < 0.6
+    H = np.eye(31) + 2.0 * A[active].T @ (problem.cost[active, None] * A[active])
+    np.testing.assert_allclose(getattr(newton, maker)(problem)(g, active, 1e-12), np.linalg.solve(H, g), atol=1e-5)
 
 
 @pytest.mark.parametrize("thin", [False, True])

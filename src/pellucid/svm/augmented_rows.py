@@ -41,6 +41,15 @@ class AugmentedRows:
         self.n, self.p = X.shape
         self.width = self.p + (constant > 0.0)
 
+    @property
+    def base(self) -> AugmentedRows:
+        """The rows of which each stands there once: all of them."""
+        return self
+
+    def summed(self, values: Array) -> Array:
+        """Return for each row of the base the sum over its repetitions."""
+        return values
+
     def stored(self, U: Array) -> dict[str, Any]:
         """Return ``coef_`` and ``intercept_`` of weights, one row per machine, whose last column is the constant's."""
         if not self.constant:

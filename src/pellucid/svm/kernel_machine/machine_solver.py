@@ -43,6 +43,9 @@ SLOW = 0.5
 STILL, PATIENCE = 1e-12, 30
 """Share of the dual objective that is no progress, and after how many working sets without any to stop."""
 
+CLEARLY = 2.0
+"""How many violations a row must be beyond every pair to be set aside."""
+
 WORTH_SHRINKING = 0.25
 """Share of the active rows that must have become idle before they are set aside."""
 
@@ -157,7 +160,7 @@ class Descent:
     def _descend(self) -> bool:
         """Solve working sets until the conditions hold for the active rows; return whether there is time to go on."""
         rows = ActiveRows(self, self.products.active)
-        best, since = -np.inf, 0
+        best, since = self.dual, 0
         while True:
             least, largest, gap = rows.survey()
             self.trace.add(
@@ -176,7 +179,8 @@ class Descent:
             best, since = (self.dual, 0) if self.dual > best + STILL * abs(best) else (best, since + 1)
             if since > PATIENCE:
                 return True  # steps move nothing but rounding: let float64 look
-            idle = (rows.rising > largest) & (rows.falling < least)
+            clear = CLEARLY * (largest - least)
+            idle = (rows.rising > largest + clear) & (rows.falling < least - clear)
             if self.effort.shrinking and idle.sum() > max(WORKING_SET[0], WORTH_SHRINKING * len(idle)):
                 self.gradient[rows.names] = rows.gradient
                 self.products.narrow(~idle)

@@ -95,7 +95,7 @@ class _SmoothProblem:
         if rows.width <= DIRECT:
             self.solve = PrimalFactor(problem)
         else:
-            self.solve = DualFactor(problem) if rows.n <= DIRECT else ConjugateGradient(problem)
+            self.solve = DualFactor(problem) if rows.base.n <= DIRECT else ConjugateGradient(problem)
 
     def loss(self, f: Array, _smoothing: float) -> _SquaredHinge:
         return _SquaredHinge(self.problem, self._signed_cost, f)
@@ -132,18 +132,20 @@ class DualFactor:
     r"""The same from :math:`(I + BB')^{-1}`, with one row of :math:`B = \sqrt{2C}A` per short margin."""
 
     def __init__(self, problem: MarginProblem) -> None:
-        self.problem = problem
-        self.products = problem.rows.inner_products()
+        self.problem, self.base = problem, problem.rows.base
+        self.products = self.base.inner_products()
 
     def __call__(self, g: Array, active: Array, _precision: float) -> Array:
         """Return ``d``."""
-        root = np.sqrt(2.0 * self.problem.cost[active])
-        K = self.products[np.ix_(active, active)] * np.outer(root, root)
+        double = self.problem.rows.summed(2.0 * self.problem.cost * active)
+        used = np.flatnonzero(double)
+        root = np.sqrt(double[used])
+        K = self.products[np.ix_(used, used)] * np.outer(root, root)
         K.flat[:: len(K) + 1] += 1.0
-        inner = scaled_cholesky(K)(root * self.problem.rows.scores(g)[active])
-        spread = np.zeros(self.problem.rows.n)
-        spread[active] = root * inner
-        return g - self.problem.rows.pull(spread)
+        inner = scaled_cholesky(K)(root * self.base.scores(g)[used])
+        spread = np.zeros(self.base.n)
+        spread[used] = root * inner
+        return g - self.base.pull(spread)
 
 
 class ConjugateGradient:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -166,6 +167,7 @@ def test_functions_of_rows_and_of_matrices_are_kernels():
         np.testing.assert_allclose(kernel(X, X[:2]), Polynomial(2)(X, X[:2]))
         np.testing.assert_allclose(kernel.diagonal(X), Polynomial(2).diagonal(X))
         np.testing.assert_allclose(kernel.times(X, X, X), Polynomial(2)(X) @ X)
+    assert by_rows(X[:2].tolist(), X[:1].tolist()).shape == (2, 1)
     np.testing.assert_allclose((2 * by_rows + by_matrices)(X), 3 * Polynomial(2)(X))
     np.testing.assert_allclose(RowFunction(lambda a, b: (a @ b.T).toarray()[0, 0])(sparse.csr_array(X)), X @ X.T)
 
@@ -176,6 +178,17 @@ def test_gamma_is_a_number_or_means_one():
     assert gamma_from("scale", sparse.csr_array(X)) == pytest.approx(1 / (3 * X.var()))
     assert gamma_from("scale", np.ones((3, 2))) == 1.0
     assert gamma_from(0, X) == 0.0
+
+
+def test_products_times_numbers_never_stand_in_memory_all_at_once():
+    rows = np.random.default_rng(0).standard_normal((4000, 5))
+    tracemalloc.start()
+    try:
+        (2 * RBF(0.1) + Polynomial(2)).times(rows, rows, np.ones(len(rows)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2e7  # all of them would take 1.3e8 bytes
 
 
 def test_an_object_is_itself_and_not_a_function():

@@ -221,6 +221,17 @@ def test_extreme_parameters_are_proved_too(C, gamma):
     assert pellucid.verify(model, X, y).holds
 
 
+def test_an_offset_of_the_rows_moves_the_intercept_only():
+    X, y = data()
+    near, far = (SVC(kernel="linear", tol=1e-6).fit(rows, y) for rows in (X, X + 1e7))
+    np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-4)
+    np.testing.assert_array_equal(far.predict(X + 1e7), near.predict(X))
+    assert pellucid.verify(far, X + 1e7, y).holds
+    broken = copy.copy(far)
+    broken.intercept_ = far.intercept_ * (1 + 1e-9)
+    assert "intercept" in {claim.name for claim in quiet_proof(broken, X + 1e7, y).failed}
+
+
 def test_rows_that_are_all_the_same_leave_no_direction():
     model = SVC().fit(np.ones((6, 2)), [0, 0, 0, 1, 1, 1])
     assert model.certificate_.holds

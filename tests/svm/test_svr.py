@@ -123,6 +123,13 @@ def test_kernels_named_given_computed_and_sparse_agree():
     assert all(pellucid.verify(model, rows, y).holds for model, rows in kinds)
 
 
+def test_an_offset_of_the_rows_moves_the_intercept_only():
+    X, y = data()
+    near, far = (SVR(kernel="linear", tol=1e-6).fit(rows, y) for rows in (X, X + 1e7))
+    np.testing.assert_allclose(far.predict(X + 1e7), near.predict(X), atol=1e-5)
+    assert pellucid.verify(far, X + 1e7, y).holds
+
+
 @pytest.mark.parametrize("name", ["dual_coef_", "intercept_", "intercept_range_", "objective_"])
 def test_verify_objects_to_a_nudge(name):
     X, y = data()

@@ -27,7 +27,8 @@ class FunctionKernel(Kernel):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         """Return the products."""
-        return self.tile(X, X if Z is None else Z)
+        rows = _table(X)
+        return self.tile(rows, rows if Z is None or Z is X else _table(Z))
 
     def lower(self, X: Any, out: Array) -> Array:
         """Write all products of the rows of ``X`` with each other into ``out``."""
@@ -161,6 +162,11 @@ def _asymmetric(i: int, j: int, one: float, other: float) -> ValueError:
         f"kernel must be symmetric, k(x, z) = k(z, x), got {one:g} for rows {i} and {j} "
         f"and {other:g} in the other order."
     )
+
+
+def _table(X: Any) -> Any:
+    """Return rows as an array, of whatever numbers they are, or as sparse rows."""
+    return X.tocsr() if sparse.issparse(X) else np.asarray(X)
 
 
 def _rows_of(X: Any) -> list[Any]:

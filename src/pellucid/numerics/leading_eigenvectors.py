@@ -60,7 +60,7 @@ def leading_eigenpairs(
     block = qr(rng.standard_normal((n, width)), mode="economic")[0]
     most, confirm_at, before = MOST_STEPS if most_steps is None else most_steps, 0, np.zeros(0)
     for step in range(1, most + 1):
-        image = times(np.ascontiguousarray(block))
+        image = times(block)
         span.add(block, image)
         is_last = span.size == n or (step == most and span.size >= k)
         is_due = confirm_at == step or (not confirm_at and span.size >= LOOK_FROM * k and step >= looks.next_look)

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 import scipy.linalg
 
+from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
 
 MOST_STEPS = 80
@@ -186,6 +187,8 @@ def _at_ends(halves: _Halves, slope: float, n: int, total: float) -> Array:
     inside = (size > 0.0) & (size < halves.most)
     coef = halves.added_up(halves.sign * size, n)
     missing = total - float(coef.sum())
+    if abs(missing) <= 10 * EPSILON * float(np.abs(coef).sum()):
+        return coef
     rooms = np.where(inside, np.minimum(size, halves.most - size), 0.0)
     if rooms.sum() > abs(missing):
         coef += halves.added_up(missing * rooms / rooms.sum(), n)

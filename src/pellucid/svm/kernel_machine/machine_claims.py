@@ -83,8 +83,11 @@ def stored_claims(machines: Sequence[MachineMeasures], fitted: Any, largest: flo
             Claim(
                 "intercept",
                 "distance from the mean of what the free support vectors ask for, or from the middle of its range",
-                _distance([intercept, *interval], [machine.wanted_intercept, *machine.intercept_range]),
-                score_error(machine, largest),
+                _distance(
+                    np.array([intercept, *interval]) + machine.shift,
+                    [machine.wanted_intercept, *machine.intercept_range],
+                ),
+                score_error(machine, largest) + ROUNDING * abs(machine.shift),
             )
             for machine, intercept, interval in zip(machines, intercepts, fitted.intercept_range_, strict=True)
         ),
@@ -118,7 +121,7 @@ def objective_error(machine: MachineMeasures, largest: float) -> float:
     return 2.0 * cost * score_error(machine, largest)
 
 
-def _distance(stored: Sequence[float], wanted: Sequence[float]) -> float:
+def _distance(stored: Any, wanted: Any) -> float:
     """Return the largest difference; none between equal infinities, and NaN stays NaN."""
     one, other = np.asarray(stored, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
     return float(np.max(np.where(one == other, 0.0, np.abs(one - other))))

@@ -32,6 +32,8 @@ class MachineMeasures:
     products: Array
     r""":math:`K\beta`."""
     intercept: float = 0.0
+    shift: float = 0.0
+    """By how much the stored intercept is less, as the rows were moved; see ``steady_rows.py``."""
 
     @cached_property
     def _residual(self) -> Array:

@@ -28,8 +28,8 @@ their boxes, because those depend on each other."""
 LARGEST_GAP = 1e-3
 """Of the primal objective, whatever ``tol`` is; a smaller ``tol`` asks for a smaller gap as well."""
 
-NEARER = 0.9
-"""Of the tolerance: where quick products may stop, so that float64 agrees."""
+NEARER, LEAST_NEARER = 0.9, 1e-3
+"""Of the tolerance: where quick products may stop, so that float64 agrees; less, down to the second, where it does not."""
 
 SHARE = 0.1
 """Of the violation seen over all rows, how much a working set may keep: the next set would undo more precision."""
@@ -42,6 +42,9 @@ SLOW = 0.5
 
 STILL, PATIENCE = 1e-12, 30
 """Share of the dual objective that is no progress, and after how many working sets without any to stop."""
+
+CLEARLY = 2.0
+"""How many violations a row must be beyond every pair to be set aside."""
 
 WORTH_SHRINKING = 0.25
 """Share of the active rows that must have become idle before they are set aside."""
@@ -111,7 +114,7 @@ class Descent:
         self.gradient = problem.gradient(self.coef)
         self.dual = machine_point(problem, self.coef, self.gradient).dual
         self.working = np.array([], dtype=np.intp)
-        self.steps, self.trace = 0, Trace()
+        self.steps, self.trace, self.nearer = 0, Trace(), NEARER
         self.products, self.is_precise = self._make_products(np.float32), False
 
     def _make_products(self, dtype: Any) -> Products:
@@ -139,9 +142,12 @@ class Descent:
             if converged or not go_on or (is_slow and self.is_precise):
                 return MachineFit(**vars(point), n_iter=self.steps, trace=self.trace, converged=converged)
             last = point.violation
-            if is_slow:
+            if point.violation <= self.effort.tol and self.nearer > LEAST_NEARER:
+                self.nearer *= 0.5  # the gap at this bias is larger than the one on the way, at another
+                last = np.inf
+            elif is_slow:
                 self.products, self.is_precise, last = self._make_products(np.float64), True, np.inf
-            elif len(self.products.active) < self.problem.n:
+            if len(self.products.active) < self.problem.n:
                 self.products.restore()
 
     def _is_enough(self, share: float, violation: float, gap: float, objective: float) -> bool:
@@ -154,7 +160,7 @@ class Descent:
     def _descend(self) -> bool:
         """Solve working sets until the conditions hold for the active rows; return whether there is time to go on."""
         rows = ActiveRows(self, self.products.active)
-        best, since = -np.inf, 0
+        best, since = self.dual, 0
         while True:
             least, largest, gap = rows.survey()
             self.trace.add(
@@ -166,14 +172,15 @@ class Descent:
                 working_set=len(self.working),
                 shrunk=1.0 - len(rows.coef) / self.problem.n,
             )
-            if self._is_enough(NEARER, largest - least, gap, self.dual + gap):
+            if self._is_enough(self.nearer, largest - least, gap, self.dual + gap):
                 return True
             if self.steps >= self.effort.max_iter or self.effort.watch(self.coef, -0.5 * (least + largest)):
                 return False
             best, since = (self.dual, 0) if self.dual > best + STILL * abs(best) else (best, since + 1)
             if since > PATIENCE:
                 return True  # steps move nothing but rounding: let float64 look
-            idle = (rows.rising > largest) & (rows.falling < least)
+            clear = CLEARLY * (largest - least)
+            idle = (rows.rising > largest + clear) & (rows.falling < least - clear)
             if self.effort.shrinking and idle.sum() > max(WORKING_SET[0], WORTH_SHRINKING * len(idle)):
                 self.gradient[rows.names] = rows.gradient
                 self.products.narrow(~idle)
@@ -185,7 +192,7 @@ class Descent:
     def _improve(self, rows: ActiveRows, least: float, largest: float, gap: float) -> int:
         """Solve one working set and tell all active rows; return how many pairs moved."""
         tol = SHARE * (largest - least)
-        if gap <= NEARER * self._allowed_gap(self.dual + gap):
+        if gap <= self.nearer * self._allowed_gap(self.dual + gap):
             tol = max(tol, 0.5 * self.effort.tol)
         places = self._working_set(rows, least, largest)
         slots = self.products.take(places)

@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.kernels.functions import GivenKernel
+from pellucid.kernels.inner_product import Linear
 from pellucid.kernels.kernel import Kernel
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
@@ -18,6 +20,9 @@ from pellucid.svm.kernel_machine.pair_rows import PairRows
 
 FEW_ROWS = 512
 """Rows up to which all products of a machine are computed at once: 2 MB."""
+
+FEW_ENTRIES = 1 << 20
+"""Entries up to which so few sparse rows are spread out."""
 
 
 def fit_pairs(
@@ -55,7 +60,13 @@ def pair_problem(X: Any, pair: PairRows, kernel: Kernel) -> MachineProblem:
 
 
 def small_problem(problem: MachineProblem) -> MachineProblem:
-    """Return the problem of few rows with all their products: then rows of any kind lead to the same steps."""
+    """Return the problem of few rows in a form that leads to the same steps whether they are sparse or not.
+
+    That is all their products; a linear kernel keeps its rows, few columns of which solve it more precisely.
+    """
     if problem.kernel.is_given or problem.n > FEW_ROWS:
         return problem
-    return replace(problem, kernel=GivenKernel(), rows=problem.kernel(problem.rows))
+    if not isinstance(problem.kernel, Linear):
+        return replace(problem, kernel=GivenKernel(), rows=problem.kernel(problem.rows))
+    is_small = sparse.issparse(problem.rows) and problem.rows.shape[0] * problem.rows.shape[1] <= FEW_ENTRIES
+    return replace(problem, rows=problem.rows.toarray()) if is_small else problem

@@ -55,7 +55,7 @@ class SupportVectorModel(CertifiedEstimator):
         return isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
 
     def _weights(self) -> Any:
-        return safe_sparse_dot(self.dual_coef_, self.support_vectors_)
+        return summed_vectors(self.dual_coef_, self.support_vectors_)
 
     def _class_parts(self, X: Any) -> list[Array]:
         """Return what the support vectors of each class add to the scores: (n_rows, rows of ``dual_coef_``) each.
@@ -97,6 +97,13 @@ class SupportVectorModel(CertifiedEstimator):
         return tags
 
 
+def summed_vectors(coefs: Any, vectors: Any) -> Any:
+    """Return the sums of support vectors times coefficients that sum to 0, about their mean, which keeps digits."""
+    if sparse.issparse(vectors) or not len(vectors):
+        return safe_sparse_dot(coefs, vectors)
+    return np.asarray(coefs @ (vectors - vectors.mean(axis=0)))
+
+
 def support_attributes(data: TrainingData, rows: Array, dual_coef: Array, *, has_products: bool) -> dict[str, Any]:
     """Return the support vectors with their coefficients, sparse if the data are; ``rows`` are places in the data."""
     is_sparse = sparse.issparse(data.X)
@@ -111,7 +118,7 @@ def support_attributes(data: TrainingData, rows: Array, dual_coef: Array, *, has
 def measured_attributes(machines: Sequence[MachineMeasures]) -> dict[str, Array]:
     """Return what is known of each machine: the range of its intercept, its objective and its gap."""
     return {
-        "intercept_range_": np.array([machine.intercept_range for machine in machines]),
+        "intercept_range_": np.array([np.subtract(machine.intercept_range, machine.shift) for machine in machines]),
         "objective_": np.array([machine.objective for machine in machines]),
         "dual_gap_": np.array([machine.gap for machine in machines]),
     }

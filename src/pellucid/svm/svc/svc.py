@@ -17,13 +17,13 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.linear_classifier import dense
 from pellucid.core.types import Array, Data
 from pellucid.svm.kernel_machine.pairwise_layout import class_blocks, class_pairs, join_pairs, machine_coefs
-from pellucid.svm.kernel_machine.support_vector_model import SupportVectorModel
-from pellucid.svm.svc.svc_probability import agreeing, class_probabilities, pair_probabilities
+from pellucid.svm.kernel_machine.support_vector_model import SupportVectorModel, summed_vectors
+from pellucid.svm.svc.svc_probability import agreeing, class_probabilities, is_asked_for, pair_probabilities
 from pellucid.svm.svc.svc_solvers import PairSolver
 
 
 def _gives_probabilities(estimator: SVC) -> bool:
-    if estimator.probability is not True:
+    if not is_asked_for(estimator.probability):
         raise AttributeError("predict_proba is not available when probability=False")
     return True
 
@@ -245,4 +245,4 @@ class SVC(ClassifierMixin, SupportVectorModel):
     def _weights(self) -> Any:
         coefs = machine_coefs(dense(self.dual_coef_), class_blocks(self.n_support_))
         is_sparse = sparse.issparse(self.dual_coef_)
-        return safe_sparse_dot(type(self.dual_coef_)(coefs) if is_sparse else coefs, self.support_vectors_)
+        return summed_vectors(type(self.dual_coef_)(coefs) if is_sparse else coefs, self.support_vectors_)

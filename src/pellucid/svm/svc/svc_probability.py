@@ -9,6 +9,8 @@ p is replaced by the nearest distribution in which no class is above the predict
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import expit
 
@@ -20,6 +22,11 @@ SUREST = 1e-7
 
 HALVINGS = 200
 """Most halvings for a slope, far more than are needed."""
+
+
+def is_asked_for(probability: Any) -> bool:
+    """Return whether the parameter asks for probabilities; 'deprecated', scikit-learn's default, does not."""
+    return not isinstance(probability, str) and bool(probability)
 
 
 def pair_probabilities(scores: Array, slopes: Array) -> Array:

@@ -29,7 +29,8 @@ from pellucid.svm.kernel_machine.machine_kernel import machine_gamma, machine_ke
 from pellucid.svm.kernel_machine.machine_measures import MachineMeasures
 from pellucid.svm.kernel_machine.pair_rows import PairRows, svc_pairs
 from pellucid.svm.kernel_machine.pairwise_layout import class_blocks, layout_row
-from pellucid.svm.svc.svc_probability import slope_slope, smooth_targets
+from pellucid.svm.kernel_machine.steady_rows import SteadyRows, steady_rows
+from pellucid.svm.svc.svc_probability import is_asked_for, slope_slope, smooth_targets
 
 SLOPE_ERROR = 1e-9
 """Part of the total of the scores that the derivative of the log loss may be: slopes are exact up to rounding."""
@@ -41,18 +42,19 @@ def prove_svc(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     fault = stored_fault(fitted, parameters, data) or _fault(fitted, parameters, data, len(pairs))
     if fault:
         return refusal("support vectors", fault)
-    rows = data.places(fitted.support_)
+    rows, steady = data.places(fitted.support_), steady_rows(kernel, data.X)
     parts = []
     for block in class_blocks(fitted.n_support_):
-        vectors = rows[block] if kernel.is_given else data.X[rows[block]]
-        parts.append(kernel.times(data.X, vectors, dense(fitted.dual_coef_)[:, block].T.copy()))
+        vectors = rows[block] if kernel.is_given else steady.X[rows[block]]
+        parts.append(kernel.times(steady.X, vectors, dense(fitted.dual_coef_)[:, block].T.copy()))
     laid = data_layout(dense(fitted.dual_coef_), rows, data.X.shape[0])
     machines = [
-        _measures(pair, laid, parts, intercept) for pair, intercept in zip(pairs, fitted.intercept_, strict=True)
+        _measures(pair, laid, parts, intercept, steady)
+        for pair, intercept in zip(pairs, fitted.intercept_, strict=True)
     ]
-    largest = largest_product(kernel, data.X)
+    largest = largest_product(kernel, steady.X)
     claims = (*stored_claims(machines, fitted, largest), _margin_claim(machines, fitted.margin_width_, largest))
-    if parameters.probability is True:
+    if is_asked_for(parameters.probability):
         claims += (_slope_claim(fitted, pairs, data),)
     return proved_certificate(machines, parameters.tol, doubt_about(kernel, data)).with_claims(*claims)
 
@@ -64,11 +66,12 @@ def data_layout(dual_coef: Array, rows: Array, n_rows: int) -> Array:
     return laid
 
 
-def _measures(pair: PairRows, laid: Array, parts: list[Array], intercept: float) -> MachineMeasures:
+def _measures(pair: PairRows, laid: Array, parts: list[Array], intercept: float, steady: SteadyRows) -> MachineMeasures:
     (i, j), rows = pair.pair, pair.rows
     coef = np.concatenate([laid[layout_row(i, j), pair.first], laid[layout_row(j, i), pair.second]])
     products = parts[i][rows, layout_row(i, j)] + parts[j][rows, layout_row(j, i)]
-    return MachineMeasures(pair.target, pair.lower, pair.upper, 0.0, coef, products, float(intercept))
+    shift = steady.shift(coef, rows)
+    return MachineMeasures(pair.target, pair.lower, pair.upper, 0.0, coef, products, float(intercept) + shift, shift)
 
 
 def _fault(fitted: Any, parameters: Any, data: TrainingData, n_machines: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ from pellucid.svm.kernel_machine.merged_rows import merged_rows
 from pellucid.svm.kernel_machine.pair_rows import svc_pairs
 from pellucid.svm.kernel_machine.pairwise_layout import in_layout
 from pellucid.svm.kernel_machine.pairwise_machines import fit_pairs
+from pellucid.svm.kernel_machine.steady_rows import steady_rows
 from pellucid.svm.kernel_machine.support_vector_model import measured_attributes, support_attributes
 from pellucid.svm.svc.svc_calibration import calibrate
+from pellucid.svm.svc.svc_probability import is_asked_for
 
 
 class PairSolver:
@@ -34,30 +37,34 @@ class PairSolver:
         self.merged = merged_rows(data, is_given=self.has_products)
         self.gamma = machine_gamma(parameters, self.merged.data)
         self.kernel = machine_kernel(parameters, self.gamma)
+        self.rows = steady_rows(self.kernel, self.merged.data.X)
         self.pairs = svc_pairs(data, parameters)
         self.solved = self.pairs if self.merged.is_whole else svc_pairs(self.merged.data, parameters)
 
     def fit(self, watch: Watch) -> Fit:
         """Return the fit, with probabilities if asked."""
-        machines = fit_pairs(self.merged.data.X, self.solved, self.kernel, self.parameters, watch)
+        machines = fit_pairs(self.rows.X, self.solved, self.kernel, self.parameters, watch)
         measures = [self._measures(k, machine) for k, machine in enumerate(machines)]
         attributes = {
-            **self._attributes([machine.coef for machine in measures], [machine.intercept for machine in measures]),
+            **self._attributes([one.coef for one in measures], [one.intercept - one.shift for one in measures]),
             **measured_attributes(measures),
             "class_weight_": class_weights(self.parameters.class_weight, self.data),
             "margin_width_": np.array([machine.margin_width for machine in measures]),
             "n_iter_": np.array([machine.n_iter for machine in machines], dtype=np.int32),
             "fit_status_": int(not all(machine.converged for machine in machines)),
         }
-        if self.parameters.probability is True:
-            attributes |= calibrate(self.data, self.pairs, self.kernel, self.parameters)
+        if is_asked_for(self.parameters.probability):
+            rows = steady_rows(self.kernel, self.data.X).X
+            attributes |= calibrate(replace(self.data, X=rows), self.pairs, self.kernel, self.parameters)
         trace = Trace.joined([machine.trace for machine in machines], numbered="machine")
         doubt = doubt_about(self.kernel, self.data)
         return Fit(attributes, trace, certificate=proved_certificate(measures, self.parameters.tol, doubt))
 
     def watched(self, coefs: list[Array], intercepts: list[float]) -> dict[str, Any]:
         """Return the fitted attributes that predictions need, from what the solvers have so far."""
-        return self._attributes([self._split(k, coef) for k, coef in enumerate(coefs)], intercepts)
+        shifts = [self.rows.shift(coef, pair.rows) for coef, pair in zip(coefs, self.solved, strict=True)]
+        split = [self._split(k, coef) for k, coef in enumerate(coefs)]
+        return self._attributes(split, [b - shift for b, shift in zip(intercepts, shifts, strict=True)])
 
     def _attributes(self, coefs: list[Array], intercepts: list[float]) -> dict[str, Any]:
         """Return the support vectors of all machines in LIBSVM's layout, sorted by class, and the intercepts."""
@@ -83,7 +90,10 @@ class PairSolver:
         """Return what the solver's last gradient, computed in float64, says about its answer."""
         pair = self.pairs[k]
         products = self._placed(k, machine.gradient)[self.merged.place[pair.rows]] + pair.target
-        found = MachineMeasures(pair.target, pair.lower, pair.upper, 0.0, self._split(k, machine.coef), products)
+        shift = self.rows.shift(machine.coef, self.solved[k].rows)
+        found = MachineMeasures(
+            pair.target, pair.lower, pair.upper, 0.0, self._split(k, machine.coef), products, shift=shift
+        )
         return found.with_wanted_intercept()
 
     def _placed(self, k: int, values: Array) -> Array:

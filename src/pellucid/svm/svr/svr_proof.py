@@ -18,6 +18,7 @@ from pellucid.svm.kernel_machine.machine_claims import (
     stored_fault,
 )
 from pellucid.svm.kernel_machine.machine_kernel import machine_gamma, machine_kernel
+from pellucid.svm.kernel_machine.steady_rows import steady_rows
 from pellucid.svm.svr.tube_rows import tube_measures
 
 
@@ -32,7 +33,9 @@ def prove_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     rows, stored = data.places(fitted.support_), dense(fitted.dual_coef_)[0]
     coef = np.zeros(data.X.shape[0])
     coef[rows] = stored
-    products = kernel.times(data.X, rows if kernel.is_given else data.X[rows], stored)
-    found = tube_measures(data, parameters, coef, products, float(fitted.intercept_[0]))
-    claims = stored_claims([found], fitted, largest_product(kernel, data.X))
+    steady = steady_rows(kernel, data.X)
+    products = kernel.times(steady.X, rows if kernel.is_given else steady.X[rows], stored)
+    shift = steady.shift(stored, rows)
+    found = tube_measures(data, parameters, coef, products, float(fitted.intercept_[0]) + shift, shift)
+    claims = stored_claims([found], fitted, largest_product(kernel, steady.X))
     return proved_certificate([found], parameters.tol, doubt_about(kernel, data)).with_claims(*claims)

@@ -17,6 +17,7 @@ from pellucid.svm.kernel_machine.machine_problem import MachineProblem
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
 from pellucid.svm.kernel_machine.merged_rows import merged_rows
 from pellucid.svm.kernel_machine.pairwise_machines import small_problem
+from pellucid.svm.kernel_machine.steady_rows import steady_rows
 from pellucid.svm.kernel_machine.support_vector_model import measured_attributes, support_attributes
 from pellucid.svm.svr.tube_rows import tube_costs, tube_measures
 
@@ -30,13 +31,14 @@ class TubeSolver:
         self.merged = merged_rows(data, is_given=self.has_products)
         self.gamma = machine_gamma(parameters, self.merged.data)
         self.kernel = machine_kernel(parameters, self.gamma)
+        self.rows = steady_rows(self.kernel, self.merged.data.X)
 
     def fit(self, watch: Watch) -> Fit:
         """Return the fit."""
         parameters, rows = self.parameters, self.merged.data
         cost, target = tube_costs(rows, parameters), np.asarray(rows.y, dtype=np.float64)
         machine = solve_machine(
-            small_problem(MachineProblem(self.kernel, rows.X, target, -cost, cost, float(parameters.epsilon))),
+            small_problem(MachineProblem(self.kernel, self.rows.X, target, -cost, cost, float(parameters.epsilon))),
             tol=parameters.tol,
             max_iter=parameters.max_iter,
             cache_size=parameters.cache_size,
@@ -44,9 +46,10 @@ class TubeSolver:
             watch=watch,
         )
         products = (machine.gradient + target)[self.merged.place]
-        found = tube_measures(self.data, parameters, self._split(machine.coef), products).with_wanted_intercept()
+        shift, coef = self.rows.shift(machine.coef, np.arange(len(target))), self._split(machine.coef)
+        found = tube_measures(self.data, parameters, coef, products, shift=shift).with_wanted_intercept()
         attributes = {
-            **self._attributes(found.coef, found.intercept),
+            **self._attributes(found.coef, found.intercept - shift),
             **measured_attributes([found]),
             "n_iter_": int(machine.n_iter),
             "fit_status_": int(not machine.converged),
@@ -56,7 +59,7 @@ class TubeSolver:
 
     def watched(self, coef: Array, intercept: float) -> dict[str, Any]:
         """Return the fitted attributes that predictions need, from what the solver has so far."""
-        return self._attributes(self._split(coef), intercept)
+        return self._attributes(self._split(coef), intercept - self.rows.shift(coef, np.arange(len(coef))))
 
     def _attributes(self, coef: Array, intercept: float) -> dict[str, Any]:
         used = np.flatnonzero(coef)

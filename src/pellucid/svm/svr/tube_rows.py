@@ -18,9 +18,9 @@ def tube_costs(data: TrainingData, parameters: Any) -> Array:
 
 
 def tube_measures(
-    data: TrainingData, parameters: Any, coef: Array, products: Array, intercept: float = 0.0
+    data: TrainingData, parameters: Any, coef: Array, products: Array, intercept: float = 0.0, shift: float = 0.0
 ) -> MachineMeasures:
     """Return the problem with a point of it."""
     cost = tube_costs(data, parameters)
     target = np.asarray(data.y, dtype=np.float64)
-    return MachineMeasures(target, -cost, cost, float(parameters.epsilon), coef, products, intercept)
+    return MachineMeasures(target, -cost, cost, float(parameters.epsilon), coef, products, intercept, shift)

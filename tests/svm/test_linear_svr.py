@@ -167,6 +167,17 @@ def test_wide_tiny_and_single_column_data_are_certified(loss, shape, epsilon):
 
 
 @every_loss
+@pytest.mark.parametrize("overlap", [0.0, 30.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_more_columns_than_rows_are_certified_whether_rows_overlap_or_not(loss, overlap, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 400)) + overlap * rng.standard_normal(400)  # descent crawls where rows are alike
+    y = X[:, 0] - X[:, 1] + rng.standard_normal(60)
+    model = LinearSVR(loss=loss, epsilon=0.1, random_state=seed).fit(X, y)
+    assert pellucid.verify(model, X, y).holds
+
+
+@every_loss
 def test_columns_and_targets_of_very_different_scales_are_certified(loss):
     X, y = data()
     for scale in ([1e-6, 1.0, 1e4, 1e6, 1.0], [1e8] * 5, [1e-150] * 5):

@@ -13,14 +13,21 @@ from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
+from pellucid.svm.linear_svc.hinge import hinge_interior_point
 from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, box_violation, constant_of, gap_certificate
-from pellucid.svm.linear_svc.linear_svc_solvers import choose_solver
+from pellucid.svm.linear_svc.linear_svc_solvers import SMALL, choose_solver
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svr.tube_problem import tube_problem
 
 MARGIN_LOSS = {"epsilon_insensitive": "hinge", "squared_epsilon_insensitive": "squared_hinge"}
 """The loss of a residual -> that of a margin which it is on either side of the tube."""
+
+MOST_PASSES = 100
+"""Passes of dual descent over fewer rows than columns, before the interior point method takes over."""
 
 
 def fit_tube(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fit:
@@ -65,7 +72,27 @@ def _fitted(problem: MarginProblem, loss: str, effort: Effort, seed: int) -> Mar
         machine = MarginFit(np.zeros(problem.rows.width), np.zeros(problem.rows.n))
         machine.note(0.0, 0.0)
         return machine
+    rows = problem.rows.base
+    if rows.n < rows.width and rows.n * rows.width > SMALL:
+        return _fitted_wide(problem, loss, effort, np.random.RandomState(seed))
     return choose_solver(loss, "l2", problem.rows, seed)(problem, effort)
+
+
+def _fitted_wide(problem: MarginProblem, loss: str, effort: Effort, rng: np.random.RandomState) -> MarginFit:
+    """Return the fit by dual descent: fewer rows than columns hardly overlap. Where they do, other methods go on."""
+    if loss == "squared_hinge":
+        found = squared_hinge_newton(problem, effort, squared_hinge_start(problem, rng))
+        if found.is_within(effort.goal) or found.n_iter >= effort.max_iter:
+            return found
+        return squared_hinge_newton(problem, effort)  # rounding ended it: the start was off along what rows share
+    if problem.rows.base.n > DIRECT:
+        return hinge_dual_descent(problem, effort, rng)
+    found = hinge_dual_descent(problem, replace(effort, max_iter=min(MOST_PASSES, effort.max_iter)), rng)
+    left = effort.max_iter - found.n_iter
+    if found.is_within(effort.goal) or left == 0:
+        return found
+    inside = hinge_interior_point(problem, replace(effort, max_iter=left))
+    return replace(inside, n_iter=found.n_iter + inside.n_iter)
 
 
 def _scaled_trace(machine: MarginFit, factor: float) -> Trace:

@@ -60,6 +60,17 @@ def test_pairs_keep_the_gradient_and_end_at_the_minimum(tube):
     assert point.gap <= 1e-5 * point.objective
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_no_pair_makes_the_objective_worse(seed):
+    # a step that went past the kink of the tube at 0 with the slope from before it would
+    machine = problem(seed, C=100.0, tube=0.3)
+    K, values = machine.kernel(machine.rows), []
+    for most in range(200):
+        _, coef, _ = moved(pair_steps, machine, most)
+        values.append(0.5 * coef @ K @ coef - machine.target @ coef + 0.3 * np.abs(coef).sum())
+    assert np.diff(values).max() <= 1e-9
+
+
 @pytest.mark.parametrize("tube", [0.0, 0.1])
 def test_compiled_pairs_do_what_their_python_does(tube, monkeypatch):
     machine = problem(n=12, tube=tube)

@@ -191,10 +191,12 @@ class Descent:
 
     def _improve(self, rows: ActiveRows, least: float, largest: float, gap: float) -> int:
         """Solve one working set and tell all active rows; return how many pairs moved."""
+        places = self._working_set(rows, least, largest)
         tol = SHARE * (largest - least)
         if gap <= self.nearer * self._allowed_gap(self.dual + gap):
             tol = max(tol, 0.5 * self.effort.tol)
-        places = self._working_set(rows, least, largest)
+        if len(places) == len(rows.coef):  # nobody else will undo it
+            tol = min(tol, 0.5 * self.effort.tol)
         slots = self.products.take(places)
         chosen = WorkingSet(
             self.products.among(slots, places, len(places) + -len(places) % CHUNK),
@@ -218,7 +220,7 @@ class Descent:
         """Return the places of the worst violators of both kinds, then of the last set, inside their boxes first."""
         free = int(np.count_nonzero((rows.coef > rows.lower) & (rows.coef < rows.upper)))
         size = min(self.most_together, max(WORKING_SET[0], free + free // 2 + -(free + free // 2) % CHUNK))
-        if len(rows.coef) <= size:
+        if len(rows.coef) <= max(size, min(QUICK_FACTOR, self.most_together)):
             return np.arange(len(rows.coef))
         each = max(1, size // (2 if len(self.working) == 0 else 4))
         upwards = np.argpartition(rows.rising, each)[:each]

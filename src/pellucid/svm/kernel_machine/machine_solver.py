@@ -16,6 +16,7 @@ from pellucid.svm.kernel_machine.feature_rows import FeatureRows
 from pellucid.svm.kernel_machine.float_blocks import Blocks, PreciseBlocks, blocks_of
 from pellucid.svm.kernel_machine.hard_margin import hard_margin
 from pellucid.svm.kernel_machine.interior_point import FewFeatures, interior_point
+from pellucid.svm.kernel_machine.machine_claims import LARGEST_GAP
 from pellucid.svm.kernel_machine.machine_kernels import CHUNK, survey
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, machine_point
 from pellucid.svm.kernel_machine.product_rows import ProductRows
@@ -24,9 +25,6 @@ from pellucid.svm.kernel_machine.working_set import QUICK_FACTOR, WorkingSet
 WORKING_SET = 256, 4096
 """Fewest and most coefficients that change together between two passes over all rows: half as many again as are inside
 their boxes, because those depend on each other."""
-
-LARGEST_GAP = 1e-3
-"""Of the primal objective, whatever ``tol`` is; a smaller ``tol`` asks for a smaller gap as well."""
 
 NEARER, LEAST_NEARER = 0.9, 1e-3
 """Of the tolerance: where quick products may stop, so that float64 agrees; the second, where it does not at first."""

@@ -45,7 +45,8 @@ class ExactKernel:
         if not self.degree:
             distance = Script(fenced("x − z", "‖‖"), above=math(2))
             return Script(math("e"), above=math("−", *([] if self.gamma == 1 else [self.gamma]), distance))
-        inside = math(*([] if self.gamma == 1 else [self.gamma]), "x z", *(["+", self.coef0] if self.coef0 else []))
+        product = [Script(math("x"), above=math("T")), "z"]
+        inside = math(*([] if self.gamma == 1 else [self.gamma]), *product, *(["+", self.coef0] if self.coef0 else []))
         return inside if self.degree == 1 else to_power(inside, self.degree)
 
     def notes(self) -> list[Block]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, NotSeparableError
+from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, NotSeparableError, machine_point
 
 TIMES = 100.0
 """By how much C grows from one machine to the next."""
@@ -17,11 +17,8 @@ TIMES = 100.0
 THIN = 1e-6
 """Margin, as a share of the longest row in the space of the kernel, below which classes count as not separable."""
 
-LOOSE = 100.0
-"""How many tolerances a machine on the way may be off: its dual objective is a bound all the same."""
-
-Solve = Callable[[MachineProblem, Array | None, float], MachineFit]
-"""The machine of a box, from a start, within so many tolerances."""
+Solve = Callable[[MachineProblem, Array | None, bool], MachineFit]
+"""The machine of a box, from a start; loosely or as well as asked for."""
 
 
 def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
@@ -29,28 +26,37 @@ def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
 
     If no coefficient is at the end of its box, the box does not matter. Otherwise the dual objective is at most half
     the squared norm of any separating machine, so that a large one says how thin the margin must be: too thin, and
-    there is none that could be told from rounding. A regressor that allows no error beyond its tube is the same with
-    half the range of the targets in place of 1.
+    there is none that could be told from rounding. A box that is finite, but so wide that rounding of the scores would
+    hide the tolerance, is treated alike: the machine is then the last one that could be measured. A regressor that
+    allows no error beyond its tube is the same with half the range of the targets in place of 1.
     """
     is_regressor = bool(np.any(np.isinf(problem.lower) & np.isinf(problem.upper)))
     reach = 0.5 * float(np.ptp(problem.target)) if is_regressor else 1.0
     longest = float(np.sqrt(problem.diagonal().max(initial=0.0)))
     if longest == 0.0 and not (is_regressor and reach <= problem.tube):
         raise _refusal(0.0, is_regressor)
+    widest = float(np.max(problem.upper - problem.lower))
     C, start, trace, n_iter = (reach or 1.0) / (longest or 1.0) ** 2, None, Trace(), 0
     while True:
         boxed = replace(problem, lower=np.maximum(problem.lower, -C), upper=np.minimum(problem.upper, C))
-        machine = solve(boxed, start, LOOSE)
+        machine = solve(boxed, start, True)
         trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
-        if np.abs(machine.coef).max(initial=0.0) < C:
-            machine = solve(boxed, machine.coef, 1.0)
+        if _is_inside(machine, C) or widest <= C:
+            machine = solve(boxed, machine.coef, False)
             trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
-        if np.abs(machine.coef).max(initial=0.0) < C:
-            return replace(machine, trace=trace, n_iter=n_iter)
+            if _is_inside(machine, C) or widest <= C:
+                return replace(machine, trace=trace, n_iter=n_iter)
         margin = reach / np.sqrt(2.0 * machine.dual) if machine.dual > 0.0 else np.inf
         if margin <= THIN * longest:
+            if np.isfinite(problem.upper).all():
+                point = machine_point(problem, machine.coef, machine.gradient)
+                return MachineFit(**vars(point), n_iter=n_iter, trace=trace, converged=False)
             raise _refusal(margin, is_regressor)
         C, start = TIMES * C, machine.coef
+
+
+def _is_inside(machine: MachineFit, C: float) -> bool:
+    return bool(np.abs(machine.coef).max(initial=0.0) < C)
 
 
 def _refusal(margin: float, is_regressor: bool) -> NotSeparableError:

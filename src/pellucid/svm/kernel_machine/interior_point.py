@@ -63,7 +63,10 @@ class WholeMatrix:
             try:
                 factor = scipy.linalg.cho_factor(system, lower=True, check_finite=False)
             except scipy.linalg.LinAlgError:
-                extra = max(10.0 * extra, 1e-14 * float(self.K.diagonal().max()), 1e-300)
+                largest = float(self.K.diagonal().max())
+                if not extra <= 1e-6 * largest:
+                    raise
+                extra = max(10.0 * extra, 1e-14 * largest)
                 continue
             return lambda right: scipy.linalg.cho_solve(factor, right, check_finite=False)
 

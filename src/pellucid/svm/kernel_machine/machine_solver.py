@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from pellucid.core.rounding import EPSILON
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
@@ -40,6 +41,13 @@ SLOW = 0.5
 
 STILL, PATIENCE = 1e-12, 30
 """Share of the dual objective that is no progress, and after how many working sets without any to stop."""
+
+HIDDEN = 1e-2
+"""Rounding of a product times the width of its box from which a machine is solved as a hard margin is."""
+
+LOOSE, QUICK_STEPS = 100.0, 200
+"""How many tolerances a machine on the way to a hard margin may be off, and its pair steps per row: its dual objective
+is a bound all the same."""
 
 CLEARLY = 2.0
 """How many violations a row must be beyond every pair to be set aside."""
@@ -96,11 +104,15 @@ def solve_machine(
     point to begin at.
     """
     effort = Effort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
-    if np.isinf(problem.upper).any() or np.isinf(problem.lower).any():
-        return hard_margin(
-            problem, lambda boxed, begin, times: Descent(boxed, replace(effort, tol=times * tol), begin).run()
-        )
-    return Descent(problem, effort, start).run()
+    widest = float(np.max(problem.upper - problem.lower, initial=0.0))
+    if np.isfinite(widest) and widest * float(np.abs(problem.diagonal()).max(initial=0.0)) * EPSILON <= HIDDEN:
+        return Descent(problem, effort, start).run()
+    quick = replace(effort, tol=LOOSE * tol, max_iter=min(effort.max_iter, QUICK_STEPS * problem.n))
+
+    def solve(boxed: MachineProblem, begin: Array | None, loosely: bool) -> MachineFit:
+        return Descent(boxed, quick if loosely else effort, begin).run()
+
+    return hard_margin(problem, solve)
 
 
 class Descent:
@@ -111,6 +123,7 @@ class Descent:
         self.coef = _first_coef(problem) if start is None else np.array(start, dtype=np.float64)
         self.gradient = problem.gradient(self.coef)
         self.dual = machine_point(problem, self.coef, self.gradient).dual
+        self.largest = float(np.abs(problem.diagonal()).max(initial=0.0))
         self.working = np.array([], dtype=np.intp)
         self.steps, self.trace, self.nearer = 0, Trace(), NEARER
         self.products, self.is_precise = self._make_products(np.float32), False
@@ -135,7 +148,7 @@ class Descent:
             self.gradient = self.problem.gradient(self.coef)
             point = machine_point(self.problem, self.coef, self.gradient)
             self.dual = point.dual
-            is_slow = point.violation > SLOW * last
+            is_slow = point.violation > SLOW * last or point.violation <= self._rounding()
             converged = self._is_enough(1.0, point.violation, point.gap, point.objective)
             if converged or not go_on or (is_slow and self.is_precise):
                 return MachineFit(**vars(point), n_iter=self.steps, trace=self.trace, converged=converged)
@@ -147,6 +160,10 @@ class Descent:
                 self.products, self.is_precise, last = self._make_products(np.float64), True, np.inf
             if len(self.products.active) < self.problem.n:
                 self.products.restore()
+
+    def _rounding(self) -> float:
+        """Return what rounding may make of a score in float64: less cannot be told from nothing."""
+        return EPSILON * self.largest * float(np.abs(self.coef).sum())
 
     def _is_enough(self, share: float, violation: float, gap: float, objective: float) -> bool:
         """Return whether conditions and gap are within a share of what is allowed."""
@@ -175,7 +192,7 @@ class Descent:
             if self.steps >= self.effort.max_iter or self.effort.watch(self.coef, -0.5 * (least + largest)):
                 return False
             best, since = (self.dual, 0) if self.dual > best + STILL * abs(best) else (best, since + 1)
-            if since > PATIENCE:
+            if since > PATIENCE or largest - least <= self._rounding():
                 return True  # steps move nothing but rounding: let float64 look
             clear = CLEARLY * (largest - least)
             idle = (rows.rising > largest + clear) & (rows.falling < least - clear)

@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
+from pellucid.core.rounding import TINY
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
@@ -18,6 +19,9 @@ from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, box_violation,
 from pellucid.svm.linear_svc.linear_svc_solvers import choose_solver
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svr.tube_problem import tube_problem
+
+MOST_DIGITS = 80
+"""Digits of the cost of a residual, times the squares of the rows: powers of it up to the third are numbers."""
 
 MARGIN_LOSS = {"epsilon_insensitive": "hinge", "squared_epsilon_insensitive": "squared_hinge"}
 """The loss of a residual -> that of a margin which it is on either side of the tube."""
@@ -29,6 +33,7 @@ def fit_tube(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fi
     y, cost = np.asarray(data.y, dtype=np.float64), parameters.C * data.weights
     unit = _unit(y, data.weights)
     is_squared = parameters.loss == "squared_epsilon_insensitive"
+    _check_strength(parameters, rows, float(data.weights.max()), 1.0 if is_squared else unit)
     # u in units of y: half the square has unit^2, and so has the loss if it is squared, or else its cost in units
     problem = tube_problem(rows, y / unit, parameters.epsilon / unit, cost if is_squared else cost / unit)
     effort = Effort(min(parameters.tol, LARGEST_GAP), parameters.max_iter, watch)
@@ -50,6 +55,18 @@ def line_of(rows: AugmentedRows, u: Array) -> dict[str, Any]:
     """Return ``coef_`` and ``intercept_`` of weights whose last is the constant's."""
     stored = rows.stored(u[None])
     return {"coef_": stored["coef_"][0], "intercept_": stored["intercept_"]}
+
+
+def _check_strength(parameters: Any, rows: AugmentedRows, weight: float, unit: float) -> None:
+    """Refuse a cost that overflows where it is multiplied by the squares of the rows, in units of the targets."""
+    entries = rows.X.data if rows.is_sparse else rows.X
+    size = max(-float(entries.min(initial=0.0)), float(entries.max(initial=0.0)), rows.constant, TINY)
+    digits = np.log10(parameters.C) + np.log10(weight) + 2.0 * np.log10(size) - np.log10(unit)
+    if digits > MOST_DIGITS:
+        raise ValueError(
+            f"C times the squares of X over the size of y must be at most 1e{MOST_DIGITS}, got 1e{digits:.0f}. "
+            "Lower C, intercept_scaling or sample_weight, or change the units of X or y."
+        )
 
 
 def _unit(y: Array, weights: Array) -> float:

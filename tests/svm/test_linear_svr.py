@@ -341,3 +341,17 @@ def test_rows_of_hardly_any_weight_change_nothing(loss):
     weight[0] = 1e-300
     model = LinearSVR(loss=loss).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(model.coef_, LinearSVR(loss=loss).fit(X[1:], y[1:]).coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6])
+@pytest.mark.parametrize("thin", [False, True])
+def test_the_squared_loss_of_rows_far_from_zero_is_proved(offset, thin):
+    X, y = data()
+    X = X + offset
+    rows = sparse.csr_array(X) if thin else X
+    model = LinearSVR(loss=SQUARED, epsilon=0.1).fit(rows, y)
+    assert pellucid.verify(model, rows, y).holds
+    worse = copy.copy(model)
+    worse.coef_ = 1.01 * model.coef_  # in whose sum the offset cancels
+    with pytest.warns(pellucid.UncertifiedWarning, match="duality gap"):
+        pellucid.verify(worse, rows, y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, box_violation, constant_of, gap_certificate
 from pellucid.svm.linear_svc.linear_svc_solvers import choose_solver
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+from pellucid.svm.linear_svr.linear_svr_proof import prove_linear_svr
 from pellucid.svm.linear_svr.tube_problem import tube_problem
 
 MOST_DIGITS = 80
@@ -48,6 +50,8 @@ def fit_tube(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fi
         attributes["dual_coef_"], violation = data.spread(beta), box_violation(np.abs(beta), cost)
     gap = machine.gap / abs(machine.objective) if machine.gap > 0.0 else 0.0
     certificate = gap_certificate(gap, violation, parameters)
+    if is_squared and certificate.failed:  # rows far from 0 need the better dual point of the proof
+        certificate = prove_linear_svr(SimpleNamespace(**attributes), parameters, data)
     return Fit(attributes, _scaled_trace(machine, unit * unit), certificate=certificate)
 
 

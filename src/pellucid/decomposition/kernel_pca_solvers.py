@@ -71,10 +71,10 @@ class CenteredProducts:
         """Return the centered products times a block of vectors."""
         out = np.empty(block.shape)
         if block.shape[1] == WIDTH:
-            from pellucid.numerics.eight_columns_kernels import times_eight
+            from pellucid.numerics.four_columns_kernels import times_four
 
             columns = np.ascontiguousarray(block.T)
-            run_blocks(lambda rows: times_eight(self.matrix[rows], columns, out[rows]), cut(len(out), BLOCK_ROWS))
+            run_blocks(lambda rows: times_four(self.matrix[rows], columns, out[rows]), cut(len(out), BLOCK_ROWS))
         else:
             run_blocks(lambda rows: np.matmul(self.matrix[rows], block, out=out[rows]), cut(len(out), BLOCK_ROWS))
         return out

@@ -163,7 +163,7 @@ def _judged(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[st
         warnings.simplefilter("always")
         try:
             estimator.fit(X, y, **options)
-        except (ValueError, TypeError) as refusal:  # counts below 0, priors for other numbers of classes, sparse rows
+        except (ValueError, TypeError, NotImplementedError) as refusal:  # counts below 0, other priors, sparse rows
             return REFUSED, (str(refusal).splitlines()[0],)
         except Exception as accident:
             return BROKE, (f"fit: {accident!r}",)

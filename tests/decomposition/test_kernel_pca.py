@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.linalg import eigh
+from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as PeerKernelPCA
 
@@ -103,6 +105,55 @@ def test_all_components_of_an_eigenvalue_that_many_share():
     model = KernelPCA(5, kernel=RBF(1.0)).fit(X)
     np.testing.assert_allclose(model.eigenvalues_, 1.0, rtol=1e-10)
     assert pellucid.verify(model, X).holds
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_finds_components_where_bisection_returns_none(fails, monkeypatch):
+    X = load_digits().data[np.linspace(0, 1796, 400).astype(int)]  # all products are nearly 0: 399 eigenvalues of 1
+
+    def eigh_of_a_part_fails(matrix, **options):
+        found = eigh(matrix, **options)
+        return tuple(part[..., :0] for part in found) if "subset_by_index" in options else found
+
+    if fails:
+        monkeypatch.setattr(kernel_pca_solvers, "eigh", eigh_of_a_part_fails)
+    model = KernelPCA(3, kernel="rbf", gamma=0.3).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, 1.0, rtol=1e-6)
+    assert pellucid.verify(model, X).holds
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_an_offset_costs_a_linear_kernel_no_digits(offset):
+    X = np.round(cloud() * 1024) / 1024 + offset  # sums and differences without rounding
+    model, plain = KernelPCA().fit(X), KernelPCA().fit(X - offset)
+    assert pellucid.verify(model, X).holds
+    np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-9)
+    np.testing.assert_allclose(model.transform(X), plain.transform(X - offset), atol=1e-7)
+
+
+def test_says_when_an_offset_has_eaten_the_digits():
+    with pytest.raises(ValueError, match="X must be nearer to 0 for this kernel: rounding"):
+        KernelPCA(kernel="poly").fit(cloud() + 1e9)
+
+
+def test_the_inverse_of_a_column_that_is_mostly_zero_is_no_alarm():
+    X = cloud(n=200)
+    X[:, 3] = 0.0
+    X[0, 3] = 1.0  # the fit looks at 64 rows, and this may not be one of them
+    model = KernelPCA(2, kernel="rbf", gamma=0.05, fit_inverse_transform=True).fit(X)
+    assert model.certificate_.holds
+    assert pellucid.verify(model, X).holds
+
+
+@pytest.mark.parametrize("scale", [1e100, 1e147])
+def test_residuals_of_huge_rows_do_not_overflow(scale):
+    model = KernelPCA().fit(cloud() * scale)
+    assert pellucid.verify(model, cloud() * scale).holds
+
+
+def test_gamma_may_be_as_large_as_numbers_are():
+    model = KernelPCA(2, kernel="rbf", gamma=1e300).fit(cloud())
+    assert pellucid.verify(model, cloud()).holds
 
 
 @pytest.mark.parametrize("prepare", [lambda X: X + 1e6, lambda X: 1e-60 * X, lambda X: 1e60 * X, np.float32])

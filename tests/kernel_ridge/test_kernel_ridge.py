@@ -236,5 +236,15 @@ def test_refuses_products_that_overflow_and_asymmetric_ones():
         KernelRidge(kernel="poly", degree=9).fit(1e40 * X, y)
     K = X @ X.T
     K[0, 1] += 1.0
-    with pytest.raises(ValueError, match=r"kernel must be symmetric.* for rows 0 and 1"):
-        KernelRidge(kernel="precomputed").fit(K, y)
+    for products in (K, sparse.csr_array(K)):
+        with pytest.raises(ValueError, match=r"kernel must be symmetric.* for rows 0 and 1"):
+            KernelRidge(kernel="precomputed").fit(products, y)
+
+
+def test_equations_beyond_rounding_are_solved_in_least_squares():
+    # K = x x' of squares from 1 to 1e24: of rank 1, and alpha is lost in rounding. The best multiple of x is left.
+    x, y = np.logspace(0, 12, 7), np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0])
+    with pytest.warns(pellucid.UncertifiedWarning):
+        model = KernelRidge(alpha=1e-9).fit(x[:, None], y)
+    wanted = x * (x @ y) / (x @ x)
+    np.testing.assert_allclose(model.predict(x[:, None]), wanted, atol=1e-6 * np.abs(wanted).max())

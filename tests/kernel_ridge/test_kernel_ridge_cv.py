@@ -116,3 +116,14 @@ def test_refuses_with_a_sentence(how, words):
     X, y = problem()
     with pytest.raises((TypeError, ValueError), match=words):
         KernelRidgeCV(**how).fit(np.abs(X), y)
+
+
+def test_says_when_an_offset_has_eaten_the_penalty():
+    X, y = problem()
+    with pytest.raises(ValueError, match=r"alphas must be above .* for rows of this size.* Bring X nearer to 0"):
+        KernelRidgeCV(alphas=[1e-9]).fit(X + 1e8, y)
+
+
+def test_penalties_may_be_as_large_as_numbers_are():
+    X, y = problem()
+    assert pellucid.verify(KernelRidgeCV(alphas=[1e300]).fit(X, y), X, y).holds

@@ -206,3 +206,35 @@ def test_the_work_agrees_with_the_program():
 def test_refuses_with_a_sentence(how, error, words):
     with pytest.raises(error, match=words):
         KernelPerceptron(**how).fit(*SQUARE)
+
+
+@pytest.mark.parametrize(
+    ("options", "weight", "words"),
+    [
+        ({"kernel": "poly", "gamma": 1e300}, 1.0, "kernel must return finite products, got"),
+        ({}, 1e200, "sample_weight smaller weights: got scores that overflow"),
+    ],
+)
+def test_what_overflows_is_refused(options, weight, words):
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    model = KernelPerceptron(**options)
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, y, sample_weight=np.full(20, weight))
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-160, 1e-200])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_tiny_rows_raise_no_alarm(scale, kernel):
+    X, y = scale * np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    assert not pellucid.verify(KernelPerceptron(kernel).fit(X, y), X, y).failed
+
+
+def test_huge_weights_are_proved_as_small_ones_are():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    certificates = [
+        KernelPerceptron("linear").fit(X, y, sample_weight=np.full(4, weight)).certificate_
+        for weight in (1.0, 2.0**460)
+    ]
+    assert all(certificate.holds for certificate in certificates)
+    assert certificates[0].claims[0].value == pytest.approx(certificates[1].claims[0].value)

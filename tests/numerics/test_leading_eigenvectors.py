@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pellucid.numerics import leading_eigenvectors
-from pellucid.numerics.eight_columns_kernels import times_eight
+from pellucid.numerics.four_columns_kernels import times_four
 from pellucid.numerics.leading_eigenvectors import leading_eigenpairs
 
 
@@ -53,11 +53,11 @@ def test_stops_when_told_and_shows_what_is_left():
     assert found.trace["residual"][-1] > 1e-6
 
 
-@pytest.mark.parametrize("m", [1, 2, 5])
+@pytest.mark.parametrize("m", [1, 3, 4, 9])
 def test_the_loop_is_the_product(m):
     rng = np.random.default_rng(0)
-    A, B = rng.standard_normal((m, 7)), rng.standard_normal((8, 7))
-    for loop in (times_eight, times_eight.py_func):
-        out = np.empty((m, 8))
+    A, B = rng.standard_normal((m, 7)), rng.standard_normal((4, 7))
+    for loop in (times_four, times_four.py_func):
+        out = np.empty((m, 4))
         loop(A, B, out)
         np.testing.assert_allclose(out, A @ B.T, rtol=1e-12, atol=1e-14)

@@ -322,3 +322,47 @@ def test_missing_numbers_are_refused():
         LinearSVR().fit([[0.0], [np.nan]], [0.0, 1.0])
     with pytest.raises(ValueError, match="NaN"):
         LinearSVR().fit([[0.0], [1.0]], [0.0, np.nan])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    ("options", "scale", "weight"),
+    [({"C": 1e300}, 1.0, 1.0), ({"intercept_scaling": 1e300}, 1.0, 1.0), ({}, 1e100, 1.0), ({}, 1.0, 1e200)],
+)
+def test_costs_that_overflow_are_refused_and_nothing_is_fitted(loss, options, scale, weight):
+    X, y = data()
+    model = LinearSVR(loss=loss, **options)
+    with pytest.raises(
+        ValueError, match=r"C times the squares of X over the size of y must be at most 1e80, got 1e\d+"
+    ):
+        model.fit(scale * X, y, sample_weight=np.full(len(y), weight))
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_targets_too_small_for_their_cost_are_refused():
+    X, y = data()
+    with pytest.raises(ValueError, match="change the units of X or y"):
+        LinearSVR().fit(X, 1e-200 * y)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_of_hardly_any_weight_change_nothing(loss):
+    X, y = data()
+    weight = np.ones(len(y))
+    weight[0] = 1e-300
+    model = LinearSVR(loss=loss).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.coef_, LinearSVR(loss=loss).fit(X[1:], y[1:]).coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6])
+@pytest.mark.parametrize("thin", [False, True])
+def test_the_squared_loss_of_rows_far_from_zero_is_proved(offset, thin):
+    X, y = data()
+    X = X + offset
+    rows = sparse.csr_array(X) if thin else X
+    model = LinearSVR(loss=SQUARED, epsilon=0.1).fit(rows, y)
+    assert pellucid.verify(model, rows, y).holds
+    worse = copy.copy(model)
+    worse.coef_ = 1.01 * model.coef_  # in whose sum the offset cancels
+    with pytest.warns(pellucid.UncertifiedWarning, match="duality gap"):
+        pellucid.verify(worse, rows, y)

@@ -70,6 +70,6 @@ CARDS = (
             {"n_components": 3, "kernel": "rbf", "gamma": 0.3},
             {"n_components": 2, "kernel": RBF(0.5) + Polynomial(2), "fit_inverse_transform": True},
         ),
-        squares=frozenset({"eigenvalues_", "kernel_means_"}),
+        squares=frozenset({"eigenvalues_", "kernel_means_", "gamma_"}),
     ),
 )

@@ -15,7 +15,7 @@ from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.decomposition.centered_kernel import components_kernel
+from pellucid.decomposition.centered_kernel import centered_rows, components_kernel, linear_means
 from pellucid.decomposition.missed_eigenvalues_proof import CenteredMatrix, missed_claim
 from pellucid.kernels.choice import gamma_from
 from pellucid.kernels.kernel import Kernel
@@ -57,7 +57,8 @@ def prove_components(fitted: Any, parameters: Any, data: TrainingData, *, center
         rows = some_rows(n, ROWS_AT_FIT)
         means = _some_means(kernel, data.X, rows)
     matrix = CenteredMatrix(centered)
-    noise = _noise(matrix, kernel.diagonal(data.X), float(parameters.tol))
+    about_mean = centered_rows(kernel, data.X)
+    noise = _noise(matrix, kernel.diagonal(data.X if about_mean is None else about_mean), float(parameters.tol))
     fewer = parameters.remove_zero_eig and len(values) < min(n, parameters.n_components or n)
     claims += [
         _means_claim(fitted.kernel_means_, means, rows, kernel.diagonal(data.X)),
@@ -89,6 +90,9 @@ def _some_means(kernel: Kernel, X: Any, rows: Array) -> Array:
 
 
 def _centered(kernel: Kernel, X: Any) -> tuple[Array, Array]:
+    rows = centered_rows(kernel, X)
+    if rows is not None:
+        return kernel(rows), linear_means(kernel, X)
     products = kernel(X, _others(kernel, X))
     means = products.mean(axis=0)
     centered = products - means - products.mean(axis=1)[:, None] + means.mean()
@@ -138,8 +142,8 @@ def _vector_claims(
     """Return claims about order and signs, residuals and orthogonality."""
     level = max(float(np.abs(values).max(initial=0.0)), centered.least_norm)
     with np.errstate(over="ignore", invalid="ignore"):
-        rest = centered.times(vectors) - vectors * values
-        residual = float(np.max(np.sqrt(np.sum(rest**2, axis=0)), initial=0.0)) / level
+        rest = (centered.times(vectors) - vectors * values) / level
+        residual = float(np.max(np.sqrt(np.sum(rest**2, axis=0)), initial=0.0))
         product = vectors.T @ vectors - np.eye(len(values))
     size = np.abs(vectors)
     largest = size.max(axis=0, initial=0.0)

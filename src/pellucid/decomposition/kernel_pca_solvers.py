@@ -15,6 +15,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks, shared_blas
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.decomposition.centered_kernel import centered_rows, linear_means
 from pellucid.kernels.functions import check_products, check_symmetric
 from pellucid.kernels.kernel import Kernel
 from pellucid.kernels.product_blocks import cut
@@ -42,10 +43,18 @@ class CenteredProducts:
 
     matrix: Array
     means: Array
+    is_positive: bool = False
+    """Whether the kernel is an inner product, so that eigenvalues below 0 are rounding."""
 
     @classmethod
     def of(cls, kernel: Kernel, X: Any) -> CenteredProducts:
         """Return the centered products of the rows, or of given products, which must be symmetric once centered."""
+        centered = centered_rows(kernel, X)
+        if centered is not None:
+            matrix, means = kernel(centered), linear_means(kernel, X)
+            check_products(means)
+            check_products(matrix)
+            return cls(matrix, means, is_positive=True)
         matrix = kernel(X)
         check_products(matrix)
         means = matrix.mean(axis=0)
@@ -56,16 +65,16 @@ class CenteredProducts:
             matrix[rows] -= shift
 
         run_blocks(center, cut(len(matrix), BLOCK_ROWS if len(matrix) >= LARGE else LARGE))
-        return cls(check_symmetric(matrix) if kernel.is_given else matrix, means)
+        return cls(check_symmetric(matrix) if kernel.is_given else matrix, means, is_positive=kernel.positive)
 
     def times(self, block: Array) -> Array:
         """Return the centered products times a block of vectors."""
         out = np.empty(block.shape)
         if block.shape[1] == WIDTH:
-            from pellucid.numerics.eight_columns_kernels import times_eight
+            from pellucid.numerics.four_columns_kernels import times_four
 
             columns = np.ascontiguousarray(block.T)
-            run_blocks(lambda rows: times_eight(self.matrix[rows], columns, out[rows]), cut(len(out), BLOCK_ROWS))
+            run_blocks(lambda rows: times_four(self.matrix[rows], columns, out[rows]), cut(len(out), BLOCK_ROWS))
         else:
             run_blocks(lambda rows: np.matmul(self.matrix[rows], block, out=out[rows]), cut(len(out), BLOCK_ROWS))
         return out
@@ -82,7 +91,7 @@ def find_components(products: CenteredProducts, parameters: Any, seed: int) -> F
         values, vectors, trace = found.values, found.vectors, found.trace
     else:
         values, vectors, trace = _all_at_once(products.matrix, k)
-    values = without_noise(values)
+    values = without_noise(values, is_positive=products.is_positive)
     vectors = signed(vectors)
     if parameters.remove_zero_eig or parameters.n_components is None:
         vectors, values = vectors[:, values > 0.0], values[values > 0.0]
@@ -99,16 +108,23 @@ def _all_at_once(matrix: Array, k: int) -> tuple[Array, Array, Trace]:
     n, trace = len(matrix), Trace()
     with shared_blas(float(n) ** 3 / 8):  # half of it are products of vectors, which gain little
         values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
+        if len(values) < k:  # bisection may return none of many equal eigenvalues, and does not say so
+            values, vectors = (part[..., n - k :] for part in eigh(matrix, driver="evd", check_finite=False))
     trace.add(iteration=1, captured=float(values.sum()))
     return values[::-1], vectors[:, ::-1], trace
 
 
-def without_noise(values: Array) -> Array:
+def without_noise(values: Array, *, is_positive: bool = False) -> Array:
     """Return eigenvalues without what rounding made of zeros; refuse a matrix with large negative ones."""
     largest, smallest = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     if smallest < 0.0 and -smallest > NEGATIVE * largest:
         if largest <= 0.0 and -smallest < np.finfo(float).tiny / np.finfo(float).eps:
             return np.zeros_like(values)
+        if is_positive:
+            raise ValueError(
+                f"X must be nearer to 0 for this kernel: rounding of its products has made an eigenvalue {smallest:g} "
+                f"where the largest is {largest:g}, got rows too far from their mean. Subtract the mean of each column."
+            )
         raise ValueError(
             f"There are significant negative eigenvalues, {smallest:g} where the largest is {largest:g}: the kernel is "
             "no inner product on these rows. Ask for fewer components or use another kernel."

@@ -94,6 +94,6 @@ CARDS = (
         },
         input=rules,
         variants=({"kernel": "rbf", "gamma": 0.5, "alphas": (1e-3, 10.0), "store_cv_results": True},),
-        squares=frozenset({"best_score_", "cv_results_"}),
+        squares=frozenset({"alpha_", "best_score_", "cv_results_"}),
     ),
 )

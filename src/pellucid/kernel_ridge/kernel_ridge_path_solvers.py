@@ -36,6 +36,7 @@ class Directions:
     vectors: Array  # (n, n)
     root: Array  # (n, 1), roots of the weights
     b: Array  # (n, targets), targets times the roots
+    is_positive: bool  # whether the kernel is an inner product, so that eigenvalues below 0 are rounding
 
     @classmethod
     def of(cls, kernel: Kernel, data: TrainingData) -> Directions:
@@ -45,7 +46,7 @@ class Directions:
         K = weighted_products(kernel, data, None if data.weight is None else root)
         with shared_blas(float(len(K)) ** 3 / 8):  # half of it are products of vectors, which gain little
             values, vectors = eigh(K, lower=True, driver="evd", check_finite=False)
-        return cls(K, values, vectors, root[:, None], root[:, None] * y)
+        return cls(K, values, vectors, root[:, None], root[:, None] * y, kernel.positive)
 
     @cached_property
     def along(self) -> Array:
@@ -60,9 +61,13 @@ class Directions:
     def check(self, alpha: float) -> None:
         """Refuse a penalty that does not outweigh a negative eigenvalue."""
         if self.values[0] + alpha <= 0.0:
-            raise ValueError(
-                f"alphas must be above {-self.values[0]:g} for this kernel, which is no inner product, got {alpha:g}."
+            reason = (
+                f"for rows of this size, whose products are rounded by so much, got {alpha:g}. Bring X nearer to 0 and "
+                "to size 1."
+                if self.is_positive
+                else f"for this kernel, which is no inner product, got {alpha:g}."
             )
+            raise ValueError(f"alphas must be above {-self.values[0]:g} {reason}")
 
     def left_out_errors(self, alpha: float) -> Array:
         """Return what the fit to all other rows misses of each target, of shape (n, targets)."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.rounding import TINY
 from pellucid.core.types import Array
 from pellucid.kernels.chi_square import AdditiveChi2, Chi2
 from pellucid.kernels.distance import RBF, Laplacian
@@ -92,7 +93,7 @@ def gamma_from(gamma: Any, X: Any, weight: Array | None = None) -> float:
 
 
 def scale_gamma(X: Any, weight: Array) -> float:
-    """Return one over the number of columns times the variance of all entries; 1 if they are all the same."""
+    """Return one over the number of columns times the variance of all entries; 1 if that is no number."""
     columns = X.shape[1]
     total = float(weight.sum()) * columns
     mean = float(np.sum(weight @ X)) / total
@@ -100,4 +101,4 @@ def scale_gamma(X: Any, weight: Array) -> float:
         variance = float(np.sum(weight @ X.multiply(X))) / total - mean**2
     else:
         variance = float(np.sum(weight @ (X - mean) ** 2)) / total
-    return 1.0 / (columns * variance) if variance > 0.0 else 1.0
+    return 1.0 / (columns * variance) if columns * variance >= TINY else 1.0

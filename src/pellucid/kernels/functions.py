@@ -157,6 +157,15 @@ def check_symmetric(products: Array) -> Array:
     return np.asarray((products + products.T) / 2.0)
 
 
+def check_symmetric_entries(products: Any) -> None:
+    """Refuse square sparse products that are not symmetric."""
+    apart = abs(products - products.T).tocoo()
+    if apart.nnz and apart.data.max() > ASYMMETRY * np.abs(products.data).max():
+        worst = int(np.argmax(apart.data))
+        i, j = int(apart.row[worst]), int(apart.col[worst])
+        raise _asymmetric(i, j, products[i, j], products[j, i])
+
+
 def _asymmetric(i: int, j: int, one: float, other: float) -> ValueError:
     return ValueError(
         f"kernel must be symmetric, k(x, z) = k(z, x), got {one:g} for rows {i} and {j} "

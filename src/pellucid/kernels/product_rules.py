@@ -9,7 +9,7 @@ from scipy import sparse
 
 from pellucid.core.training_data import InputRules, TrainingData
 from pellucid.core.types import Data
-from pellucid.kernels.functions import check_symmetric
+from pellucid.kernels.functions import check_symmetric, check_symmetric_entries
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,10 @@ class ProductRules(InputRules):
                 "X must be square if it holds the products of the rows (precomputed kernel matrix must be a square "
                 f"matrix), got shape {(rows, columns)}."
             )
-        if sparse.issparse(data.given[0]) or not self.symmetric:
+        if not self.symmetric:
+            return data
+        if sparse.issparse(data.given[0]):
+            check_symmetric_entries(data.given[0])
             return data
         whole = check_symmetric(data.given[0])
         return data if whole is data.given[0] else replace(data, X=whole if data.kept is None else whole[data.kept])

@@ -58,12 +58,13 @@ def equation_claims(kernel: Kernel, alpha: Any, data: TrainingData, a: Array, ro
         PRODUCT_ERROR + 8 * sum_error(n),
         "Raise alpha: the equations have no solution that rounding leaves intact.",
     )
-    return equations, _fitted_values_claim(residual, y[rows], ridge, size, data.weights)
+    return equations, _fitted_values_claim(residual, y, ridge, size, data.weights)
 
 
 def _fitted_values_claim(residual: Array, y: Array, ridge: Array, size: Array, weight: Array) -> Claim:
     with np.errstate(over="ignore", invalid="ignore"):
-        lost = np.sqrt(np.sum(np.square(residual), axis=0)) / np.maximum(np.sqrt(np.sum(np.square(y), axis=0)), TINY)
+        # mean squares: the rows looked at may miss all targets of a column that is 0 for most
+        lost = np.sqrt(np.mean(np.square(residual), axis=0)) / np.maximum(np.sqrt(np.mean(np.square(y), axis=0)), TINY)
     spread = float(np.sqrt(weight.max() / weight.min()))
     condition = 1.0 + float(np.sum(size)) / max(float(ridge.min()), TINY)
     return Claim(

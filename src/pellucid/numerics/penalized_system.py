@@ -42,7 +42,9 @@ def solve_penalized(K: Array, alpha: float, b: Array, *, overwrite: bool = False
         backup = A.copy()
         if factor_in_place(A):
             return scale[:, None] * solve_factored(A, scale[:, None] * b)
-        return scale[:, None] * _least_squares(backup, scale[:, None] * b)
+        backup /= scale[:, None]  # errors count as they are: scaled ones would weigh rows of small products most
+        backup /= scale
+        return _least_squares(backup, b)
     return _least_squares(A, b)
 
 

@@ -117,7 +117,8 @@ def prove_kernel_mistakes(
         if length <= 0.0:
             return Certificate("none", claims, "The kernel is no inner product: the weights have no length.")
         sizes = np.abs(model.dual[k])
-        left = float(sizes.sum()) ** 2 / float(np.sum(sizes * shown[model.support]))
+        unit = 2.0 ** int(np.frexp(0.5 * sizes.max())[1])  # squares of huge weights overflow; rounds nothing
+        left = float(np.sum(sizes / unit)) ** 2 / float(np.sum(sizes / unit * (shown[model.support] / unit)))
         pairs.append((left, radius * length / float(np.min((signs[k] * scores[k])[weight > 0.0])) ** 2))
     left, right = max(pairs, key=lambda pair: pair[0] / pair[1])
     statement = "at most (R / margin)^2, in the space of the kernel"

@@ -11,6 +11,7 @@ import numpy as np
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.kernels.functions import check_products
 from pellucid.kernels.kernel import Kernel
 from pellucid.linear_model.sgd.sgd_solvers import shuffled
 
@@ -33,6 +34,7 @@ class ProductRows:
         self.whole = None
         if 8 * len(order) ** 2 <= WHOLE:
             self.whole = kernel(self.rows, self.columns)[self.shown]
+            check_products(self.whole)
 
     def __getitem__(self, i: int) -> Array:
         """Return the products with the row shown in place ``i``."""
@@ -42,6 +44,7 @@ class ProductRows:
             if 8 * len(self.order) * (len(self.kept) + 1) > MOST_KEPT:
                 self.kept.popitem(last=False)
             self.kept[i] = self.kernel(self.rows, self.columns[[i]])[self.shown, 0]
+            check_products(self.kept[i])
         return self.kept[i]
 
 
@@ -77,7 +80,13 @@ def count_mistakes(
         for k, (machine, random) in enumerate(zip(machines, randoms, strict=True)):
             if not machine.is_done:
                 orders[k] = shuffled(np.arange(n), random) if shuffle else orders[k]
-                losses += _run_epoch(machine, products, orders[k])
+                with np.errstate(over="ignore", invalid="ignore"):
+                    losses += _run_epoch(machine, products, orders[k])
+        if not np.isfinite(losses):
+            raise ValueError(
+                "X must have smaller products, or sample_weight smaller weights: got scores that overflow. "
+                "Change the units of X, or divide the weights by their mean."
+            )
         n_mistakes = sum(float(machine.counts.sum()) for machine in machines)
         trace.add(iteration=epoch, objective=losses, updates=n_mistakes)
         trace.keep(dual=np.stack([machine.dual for machine in machines]), order=orders)

@@ -167,5 +167,6 @@ CARDS = (
             {"kernel": 2 * RBF(0.5) + Polynomial(2)},
         ),
         unproved={"n_iter_": WORK_DONE},
+        squares=frozenset({"gamma_"}),
     ),
 )

@@ -171,7 +171,8 @@ class _Path:
         alpha, slack, lower, upper, level = self.alpha, self.slack, self.lower, self.upper, self.level
         residual = self.problem.beyond(self.margins) - lower + upper
         try:
-            solve = self._solver(lower / alpha + upper / slack)
+            with np.errstate(over="ignore"):  # a row of hardly any cost stays where it is
+                solve = self._solver(lower / alpha + upper / slack)
         except np.linalg.LinAlgError:
             return False
 

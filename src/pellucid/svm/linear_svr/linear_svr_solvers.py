@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
+from pellucid.core.rounding import TINY
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
@@ -21,7 +23,11 @@ from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, box_violation,
 from pellucid.svm.linear_svc.linear_svc_solvers import SMALL, choose_solver
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
+from pellucid.svm.linear_svr.linear_svr_proof import prove_linear_svr
 from pellucid.svm.linear_svr.tube_problem import tube_problem
+
+MOST_DIGITS = 80
+"""Digits of the cost of a residual, times the squares of the rows: powers of it up to the third are numbers."""
 
 MARGIN_LOSS = {"epsilon_insensitive": "hinge", "squared_epsilon_insensitive": "squared_hinge"}
 """The loss of a residual -> that of a margin which it is on either side of the tube."""
@@ -36,6 +42,7 @@ def fit_tube(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fi
     y, cost = np.asarray(data.y, dtype=np.float64), parameters.C * data.weights
     unit = _unit(y, data.weights)
     is_squared = parameters.loss == "squared_epsilon_insensitive"
+    _check_strength(parameters, rows, float(data.weights.max()), 1.0 if is_squared else unit)
     # u in units of y: half the square has unit^2, and so has the loss if it is squared, or else its cost in units
     problem = tube_problem(rows, y / unit, parameters.epsilon / unit, cost if is_squared else cost / unit)
     effort = Effort(min(parameters.tol, LARGEST_GAP), parameters.max_iter, watch)
@@ -50,6 +57,8 @@ def fit_tube(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fi
         attributes["dual_coef_"], violation = data.spread(beta), box_violation(np.abs(beta), cost)
     gap = machine.gap / abs(machine.objective) if machine.gap > 0.0 else 0.0
     certificate = gap_certificate(gap, violation, parameters)
+    if is_squared and certificate.failed:  # rows far from 0 need the better dual point of the proof
+        certificate = prove_linear_svr(SimpleNamespace(**attributes), parameters, data)
     return Fit(attributes, _scaled_trace(machine, unit * unit), certificate=certificate)
 
 
@@ -57,6 +66,18 @@ def line_of(rows: AugmentedRows, u: Array) -> dict[str, Any]:
     """Return ``coef_`` and ``intercept_`` of weights whose last is the constant's."""
     stored = rows.stored(u[None])
     return {"coef_": stored["coef_"][0], "intercept_": stored["intercept_"]}
+
+
+def _check_strength(parameters: Any, rows: AugmentedRows, weight: float, unit: float) -> None:
+    """Refuse a cost that overflows where it is multiplied by the squares of the rows, in units of the targets."""
+    entries = rows.X.data if rows.is_sparse else rows.X
+    size = max(-float(entries.min(initial=0.0)), float(entries.max(initial=0.0)), rows.constant, TINY)
+    digits = np.log10(parameters.C) + np.log10(weight) + 2.0 * np.log10(size) - np.log10(unit)
+    if digits > MOST_DIGITS:
+        raise ValueError(
+            f"C times the squares of X over the size of y must be at most 1e{MOST_DIGITS}, got 1e{digits:.0f}. "
+            "Lower C, intercept_scaling or sample_weight, or change the units of X or y."
+        )
 
 
 def _unit(y: Array, weights: Array) -> float:

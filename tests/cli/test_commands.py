@@ -144,13 +144,18 @@ HAND_SIZED = {  # what else a method wants before its steps can be written down
     "random-forest-regressor": ("--set", "n_estimators=4", "--set", "random_state=0"),
 }
 SMALL = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0, 0, 0, 1, 1, 1]})
-SHORTER = {"bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]], "ranking-svm": SMALL[:5]}
+SHORTER = {
+    "bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]],
+    "kernel-pca": SMALL[:4][["a", "b"]],
+    "kernel-ridge": SMALL[:4],
+    "ranking-svm": SMALL[:5],
+}
 
 
 @pytest.mark.parametrize("method", ["least-squares", *sorted(methods_with_workings())])
 def test_every_method_with_workings_shows_them(method, tmp_path, capsys):
     SHORTER.get(method, SMALL).to_csv(tmp_path / "small.csv", index=False)
-    target = () if method == "k-means" else ("--target", "y")
+    target = () if method in ("k-means", "kernel-pca") else ("--target", "y")
     call_ = ("show-work", tmp_path / "small.csv", *target, "--method", method, *HAND_SIZED.get(method, ()))
     assert call(*call_) == 0, capsys.readouterr().err
     assert len(capsys.readouterr().out.splitlines()) > 10

@@ -15,8 +15,8 @@ def check_sample_weight(sample_weight: Data | None, X: Array) -> Array | None:
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if weight.min() < 0:
         raise ValueError(
-            f"sample_weight must be at least 0, got {float(weight.min())!r}. Negative values in data passed as sample_weight "
-            "have no meaning as repetitions: drop those rows."
+            f"sample_weight must be at least 0, got {float(weight.min())!r}. Negative values in data passed as "
+            "sample_weight have no meaning as repetitions: drop those rows."
         )
     return weight
 

@@ -14,8 +14,14 @@ from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProbl
 TIMES = 100.0
 """By how much C grows from one machine to the next."""
 
+GROWTH = 1.5
+"""By how much the dual objective must grow with C at least where a machine was not solved, or no more C is tried."""
+
 THIN = 1e-6
 """Margin, as a share of the longest row in the space of the kernel, below which classes count as not separable."""
+
+THINNEST = 1e-7
+"""The same for a box that is finite but wide: the square of a thinner margin is rounding of the products."""
 
 Solve = Callable[[MachineProblem, Array | None, bool], MachineFit]
 """The machine of a box, from a start; loosely or as well as asked for."""
@@ -36,23 +42,25 @@ def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
     if longest == 0.0 and not (is_regressor and reach <= problem.tube):
         raise _refusal(0.0, is_regressor)
     widest = float(np.max(problem.upper - problem.lower))
+    last = 0.0
     C, start, trace, n_iter = (reach or 1.0) / (longest or 1.0) ** 2, None, Trace(), 0
     while True:
         boxed = replace(problem, lower=np.maximum(problem.lower, -C), upper=np.minimum(problem.upper, C))
         machine = solve(boxed, start, True)
         trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
-        if _is_inside(machine, C) or widest <= C:
+        if (machine.converged and _is_inside(machine, C)) or widest <= C:
             machine = solve(boxed, machine.coef, False)
             trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
             if _is_inside(machine, C) or widest <= C:
                 return replace(machine, trace=trace, n_iter=n_iter)
         margin = reach / np.sqrt(2.0 * machine.dual) if machine.dual > 0.0 else np.inf
-        if margin <= THIN * longest:
-            if np.isfinite(problem.upper).all():
-                point = machine_point(problem, machine.coef, machine.gradient)
-                return MachineFit(**vars(point), n_iter=n_iter, trace=trace, converged=False)
+        is_lost = not machine.converged and machine.dual < GROWTH * last  # in rounding
+        if (is_lost or margin <= THIN * longest) and not np.isfinite(widest):
             raise _refusal(margin, is_regressor)
-        C, start = TIMES * C, machine.coef
+        if is_lost or margin <= THINNEST * longest:
+            point = machine_point(problem, machine.coef, machine.gradient)
+            return MachineFit(**vars(point), n_iter=n_iter, trace=trace, converged=False)
+        C, start, last = TIMES * C, machine.coef, machine.dual
 
 
 def _is_inside(machine: MachineFit, C: float) -> bool:

@@ -123,7 +123,6 @@ class Descent:
         self.coef = _first_coef(problem) if start is None else np.array(start, dtype=np.float64)
         self.gradient = problem.gradient(self.coef)
         self.dual = machine_point(problem, self.coef, self.gradient).dual
-        self.largest = float(np.abs(problem.diagonal()).max(initial=0.0))
         self.working = np.array([], dtype=np.intp)
         self.steps, self.trace, self.nearer = 0, Trace(), NEARER
         self.products, self.is_precise = self._make_products(np.float32), False
@@ -148,7 +147,7 @@ class Descent:
             self.gradient = self.problem.gradient(self.coef)
             point = machine_point(self.problem, self.coef, self.gradient)
             self.dual = point.dual
-            is_slow = point.violation > SLOW * last or point.violation <= self._rounding()
+            is_slow = point.violation > SLOW * last
             converged = self._is_enough(1.0, point.violation, point.gap, point.objective)
             if converged or not go_on or (is_slow and self.is_precise):
                 return MachineFit(**vars(point), n_iter=self.steps, trace=self.trace, converged=converged)
@@ -160,10 +159,6 @@ class Descent:
                 self.products, self.is_precise, last = self._make_products(np.float64), True, np.inf
             if len(self.products.active) < self.problem.n:
                 self.products.restore()
-
-    def _rounding(self) -> float:
-        """Return what rounding may make of a score in float64: less cannot be told from nothing."""
-        return EPSILON * self.largest * float(np.abs(self.coef).sum())
 
     def _is_enough(self, share: float, violation: float, gap: float, objective: float) -> bool:
         """Return whether conditions and gap are within a share of what is allowed."""
@@ -187,12 +182,13 @@ class Descent:
                 working_set=len(self.working),
                 shrunk=1.0 - len(rows.coef) / self.problem.n,
             )
+            is_stopped = self.effort.watch(self.coef, -0.5 * (least + largest))
             if self._is_enough(self.nearer, largest - least, gap, self.dual + gap):
                 return True
-            if self.steps >= self.effort.max_iter or self.effort.watch(self.coef, -0.5 * (least + largest)):
+            if is_stopped or self.steps >= self.effort.max_iter:
                 return False
             best, since = (self.dual, 0) if self.dual > best + STILL * abs(best) else (best, since + 1)
-            if since > PATIENCE or largest - least <= self._rounding():
+            if since > PATIENCE:
                 return True  # steps move nothing but rounding: let float64 look
             clear = CLEARLY * (largest - least)
             idle = (rows.rising > largest + clear) & (rows.falling < least - clear)

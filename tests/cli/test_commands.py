@@ -148,7 +148,9 @@ SHORTER = {
     "bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]],
     "kernel-pca": SMALL[:4][["a", "b"]],
     "kernel-ridge": SMALL[:4],
+    "linear-svr": SMALL[:5],
     "ranking-svm": SMALL[:5],
+    "svr": SMALL[:5],
 }
 
 

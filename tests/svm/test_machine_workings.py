@@ -233,7 +233,7 @@ def test_what_cannot_be_worked_by_hand_is_refused():
     X = [[i] for i in range(7)]
     with pytest.raises(ValueError, match="at most 6 rows"):
         svc_workings(SVC(), X, [0, 1] * 3 + [0])
-    with pytest.raises(ValueError, match="at most 6 rows"):
+    with pytest.raises(ValueError, match="at most 5 rows"):
         svr_workings(SVR(), X, range(7))
     with pytest.raises(ValueError, match="kernel must be"):
         svc_workings(SVC(kernel="sigmoid"), X[:4], [0, 1, 0, 1])

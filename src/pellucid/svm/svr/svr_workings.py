@@ -29,7 +29,7 @@ from pellucid.workings.exact_data import exact_data
 from pellucid.workings.notation import Script, column, combination, fenced, math, matrix, over, typed
 from pellucid.workings.parameters import exact_parameter
 
-MOST_POINTS = 6
+MOST_POINTS = 5
 
 CURVE = 61
 """Points of the drawn line."""
@@ -141,7 +141,7 @@ def _search_step(tube: ExactTube) -> Step:
     for k, found in enumerate(tube.found.rounds):
         pulls = [found.alpha[i] - found.alpha[n + i] for i in range(n)]
         rows.append([math(k + 1), _edges(found.entered, n), _edges(found.on_margin, n), *pulls])
-    head = ["round", "comes in", "on the edge", *(math(f"β_{i + 1}") for i in range(n))]
+    head = ["round", "new", "on the edge", *(math(f"β_{i + 1}") for i in range(n))]
     full = "0" if tube.C is None else "0 or C"
     balance = ", with ∑ β = 0" if tube.constant is None else ", with b = s² ∑ β" if tube.constant else ", with b = 0"
     two = " (where none is in, the two most at odds)" if tube.constant is None else ""
@@ -200,7 +200,7 @@ def _tube_step(tube: ExactTube) -> Step:
     ends = "" if tube.C is None else ", outside with ±C exactly"
     return step(
         "Who is inside, on and outside of the tube",
-        table(["point", math("y"), math("f"), math("r = y − f"), "tube", "sticks out by", math("β")], rows),
+        table(["point", math("y"), math("f"), math("r = y − f"), "tube", "beyond", math("β")], rows),
         sentence(
             "The conditions hold: inside the tube the pull is 0, on its edge it has the sign of the residual"
             + ends

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from pellucid.kernels import RBF, GivenKernel, Linear, Polynomial
+from pellucid.kernels.inner_product import whole_power
 from pellucid.svm.kernel_machine.feature_rows import FeatureRows
-from pellucid.svm.kernel_machine.float_blocks import FloatBlocks, GivenBlocks, PreciseBlocks, blocks_of, raise_to
+from pellucid.svm.kernel_machine.float_blocks import FloatBlocks, GivenBlocks, PreciseBlocks, blocks_of
 from pellucid.svm.kernel_machine.interior_point import FewFeatures, WholeMatrix, interior_point
 from pellucid.svm.kernel_machine.kernel_sums import kernel_sums
 from pellucid.svm.kernel_machine.machine_kernels import (
@@ -190,8 +191,7 @@ def test_given_products_and_wide_rows_are_not_copied():
 def test_powers_by_squarings(degree):
     values = np.array([-1.5, 0.0, 0.5, 2.0])
     wanted = values**degree
-    raise_to(values, degree)
-    np.testing.assert_allclose(values, wanted)
+    np.testing.assert_allclose(whole_power(values, degree), wanted)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e8])

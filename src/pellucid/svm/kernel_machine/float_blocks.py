@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from pellucid.core.types import Array
 from pellucid.kernels import RBF, Constant, Kernel, Linear, Polynomial, Product, Scaled, Sum
+from pellucid.kernels.inner_product import whole_power
 from pellucid.numerics.exponential_kernels import single_exponentials
 
 ROUGH = 1e-4
@@ -84,7 +85,7 @@ class FloatBlocks(Blocks):
             case Polynomial():
                 products *= np.float32(kernel.gamma)
                 products += np.float32(kernel.coef0)
-                raise_to(products, int(kernel.degree))
+                products[...] = whole_power(products, int(kernel.degree))
             case Constant():
                 products[...] = kernel.value
             case Scaled():
@@ -122,15 +123,6 @@ def blocks_of(kernel: Kernel, rows: Any, *, room: float) -> Blocks:
 def plain_parts(kernel: Kernel) -> list[Kernel]:
     """Return the kernels that a sum, product or multiple is made of, none of which has parts."""
     return [leaf for part in kernel.parts for leaf in plain_parts(part)] if kernel.parts else [kernel]
-
-
-def raise_to(values: Array, degree: int) -> None:
-    """Raise to a whole power of at least 1 in place, by squarings: the power of NumPy takes logarithms."""
-    once = values.copy()
-    for bit in bin(degree)[3:]:
-        values *= values
-        if bit == "1":
-            values *= once
 
 
 def _has_float_form(kernel: Kernel) -> bool:

@@ -12,6 +12,7 @@ from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array
 from pellucid.kernels import RBF, Kernel, Linear
+from pellucid.kernels.product_blocks import squared_lengths
 from pellucid.numerics.exponential_kernels import double_exponentials
 
 HEIGHT, WIDTH = 256, 1024
@@ -32,7 +33,7 @@ def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Array) -> Array:
         vectors = _dense(Z)
         center = vectors.mean(axis=0)
         vectors -= center
-        lengths = np.einsum("ij,ij->i", vectors, vectors)
+        lengths = squared_lengths(vectors)
         far = (_longest(X) + np.linalg.norm(center)) ** 2 + float(lengths.max())
         if kernel.gamma * far * (4.0 + math.sqrt(Z.shape[1])) * EPSILON <= PRECISE:
             return _gaussian_sums(kernel.gamma, X, center, vectors, lengths, coef)
@@ -47,7 +48,7 @@ def _gaussian_sums(gamma: float, X: Any, center: Array, vectors: Array, lengths:
         rows = slice(start, start + HEIGHT)
         block = _dense(X[rows])
         block -= center
-        own, powers = np.einsum("ij,ij->i", block, block), np.empty(min(WIDTH, len(vectors)))
+        own, powers = squared_lengths(block), np.empty(min(WIDTH, len(vectors)))
         for left in range(0, len(vectors), WIDTH):
             columns = slice(left, left + WIDTH)
             products = block @ vectors[columns].T
@@ -65,5 +66,4 @@ def _dense(rows: Any) -> Array:
 
 def _longest(X: Any) -> float:
     """Return the length of the longest row."""
-    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-    return math.sqrt(float(np.asarray(squares).max(initial=0.0)))
+    return math.sqrt(float(squared_lengths(X).max(initial=0.0)))

@@ -78,7 +78,7 @@ class Products(Protocol):
 
 
 @dataclass(frozen=True)
-class Effort:
+class MachineEffort:
     """How precise the answer must be and what it may cost."""
 
     tol: float = 1e-3
@@ -103,7 +103,7 @@ def solve_machine(
     ``cache_size`` in MB bounds the products kept; ``max_iter`` the pair steps, -1 for no bound; ``start`` is a feasible
     point to begin at.
     """
-    effort = Effort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
+    effort = MachineEffort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
     widest = float(np.max(problem.upper - problem.lower, initial=0.0))
     if np.isfinite(widest) and widest * float(np.abs(problem.diagonal()).max(initial=0.0)) * EPSILON <= HIDDEN:
         return Descent(problem, effort, start).run()
@@ -118,7 +118,7 @@ def solve_machine(
 class Descent:
     """The state of one descent: coefficients, their gradient, and the rows that are looked at."""
 
-    def __init__(self, problem: MachineProblem, effort: Effort, start: Array | None = None) -> None:
+    def __init__(self, problem: MachineProblem, effort: MachineEffort, start: Array | None = None) -> None:
         self.problem, self.effort = problem, effort
         self.coef = _first_coef(problem) if start is None else np.array(start, dtype=np.float64)
         self.gradient = problem.gradient(self.coef)

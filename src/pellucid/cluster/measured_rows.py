@@ -104,17 +104,17 @@ class DenseRows:
         """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
         return float(own_distances(self.X, part.start, part.stop, weight, centers, labels, distances))
 
-    def objectives_with(self, part: slice, weight: Array, candidates: Array, nearest: Array) -> Array:
-        """Return the sum of squared distances to the nearest center, for each candidate that may become one."""
-        from pellucid.cluster.kmeans_starts_kernels import objectives_with
+    def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> Array:
+        """Return what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
+        from pellucid.cluster.kmeans_starts_kernels import gains_of
 
-        return np.asarray(objectives_with(self.X, part.start, part.stop, weight, candidates, nearest))
+        return np.asarray(gains_of(self.X, part.start, part.stop, weight, candidates, *state))
 
-    def add_center(self, part: slice, center: Array, nearest: Array) -> None:
+    def add_center(self, part: slice, weight: Array, center: Array, *state: Any) -> None:
         """Lower the squared distances to the nearest center where a new one is nearer."""
         from pellucid.cluster.kmeans_starts_kernels import add_center
 
-        add_center(self.X, part.start, part.stop, center, nearest)
+        add_center(self.X, part.start, part.stop, weight, center, *state)
 
 
 class SparseRows:
@@ -171,21 +171,19 @@ class SparseRows:
             own_sparse_distances(*self.parts, part.start, part.stop, weight, centers, sizes, labels, distances)
         )
 
-    def objectives_with(self, part: slice, weight: Array, candidates: Array, nearest: Array) -> Array:
-        """Return the sum of squared distances to the nearest center, for each candidate that may become one."""
-        from pellucid.cluster.kmeans_starts_kernels import sparse_objectives_with
+    def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> Array:
+        """Return what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
+        from pellucid.cluster.kmeans_starts_kernels import sparse_gains_of
 
         sizes = np.einsum("kj,kj->k", candidates, candidates)
-        return np.asarray(
-            sparse_objectives_with(*self.parts, part.start, part.stop, weight, candidates, sizes, nearest)
-        )
+        return np.asarray(sparse_gains_of(*self.parts, part.start, part.stop, weight, candidates, sizes, *state))
 
-    def add_center(self, part: slice, center: Array, nearest: Array) -> None:
+    def add_center(self, part: slice, weight: Array, center: Array, *state: Any) -> None:
         """Lower the squared distances to the nearest center where a new one is nearer."""
         from pellucid.cluster.kmeans_starts_kernels import add_sparse_center
 
         sizes = np.einsum("kj,kj->k", center, center)
-        add_sparse_center(*self.parts, part.start, part.stop, center, sizes, nearest)
+        add_sparse_center(*self.parts, part.start, part.stop, weight, center, sizes, *state)
 
 
 def measured_rows(X: Any) -> DenseRows | SparseRows:

@@ -14,9 +14,10 @@ def add_distances(products, A, B, own, other, limit, a_codes, ends, ended, a_sum
     """Add the distance of each row of ``A`` to each of ``B`` to the sums of both.
 
     ``products`` are those of the rows of ``A`` with those of ``B``, times -2, and are written over; ``own`` and
-    ``other`` are the squared lengths of the rows. A squared distance below ``limit`` times both lengths has lost digits and is summed
-    from differences. The rows of ``B`` stand in segments of one cluster, ``ended[s]`` up to ``ends[s]``.
-    ``a_sums[k, i]`` are distances of row i to cluster k, and so ``b_sums``; without rows it is left alone. O(n m d).
+    ``other`` are the squared lengths of the rows. A squared distance below ``limit`` times both lengths has lost
+    digits and is summed from differences. The rows of ``B`` stand in segments of one cluster each, number ``ended[s]``
+    up to row ``ends[s]``. ``a_sums[k, i]`` are distances of row i to cluster k, and so ``b_sums``, which is left alone
+    if it is empty. O(n m d).
     """
     for i in range(products.shape[0]):
         squares, mine, rough = products[i], own[i], 0

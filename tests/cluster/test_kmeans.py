@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 from pellucid.cluster import KMeans
-from pellucid.cluster.kmeans_kernels import add_rows, nearest_pass
-from pellucid.cluster.kmeans_solvers import assign_rows, plus_plus
+from pellucid.cluster.kmeans_solvers import assign_rows, score_rows
+from pellucid.cluster.kmeans_starts import plus_plus
 from pellucid.core.training_data import TrainingData
 from tests.proving import quiet_proof
 
@@ -75,9 +75,8 @@ def test_the_nearest_of_almost_equal_centers_is_found_by_differences():
     # products lose these digits: the square of 1e9 has an error of 100
     X = np.array([[1e9, 0.0], [1e9, 1.0]])
     centers = np.array([[1e9, 0.6], [1e9, -0.3]])
-    labels, distances = assign_rows(sparse.csr_array(X), centers)
-    assert labels.tolist() == [1, 0]
-    np.testing.assert_allclose(distances, [0.09, 0.16])
+    assert assign_rows(sparse.csr_array(X), centers).tolist() == [1, 0]
+    assert score_rows(sparse.csr_array(X), None, centers) == pytest.approx(0.25)
 
 
 # properties
@@ -128,23 +127,6 @@ def test_sparse_and_single_precision_have_the_same_clusters(dtype, make):
     assert model.cluster_centers_.dtype == dtype
     assert pellucid.verify(model, make(X.astype(dtype))).holds
     np.testing.assert_array_equal(model.predict(make(X.astype(dtype))), model.labels_)
-
-
-def test_kernels_do_the_same_as_plain_python():
-    rng = np.random.default_rng(0)
-    X, centers, weight = rng.standard_normal((7, 3)), rng.standard_normal((4, 3)), rng.random(7)
-    own, sizes = (X**2).sum(axis=1), (centers**2).sum(axis=1)
-    outcomes = []
-    for kernel, add in ((nearest_pass, add_rows), (nearest_pass.py_func, add_rows.py_func)):
-        labels, distances, close, sums = np.empty(7, np.int32), np.empty(7), np.empty(7, bool), np.zeros((4, 3))
-        kernel(X @ centers.T, sizes, own, 1e-14, labels, distances, close)
-        add(X, weight, labels, sums)
-        outcomes.append((labels, distances, close, sums))
-    for compiled, plain in zip(*outcomes, strict=True):
-        np.testing.assert_array_equal(compiled, plain)
-    exact = ((X[:, None] - centers) ** 2).sum(axis=2)
-    np.testing.assert_array_equal(outcomes[0][0], exact.argmin(axis=1))
-    np.testing.assert_allclose(outcomes[0][1], exact.min(axis=1))
 
 
 # certificate

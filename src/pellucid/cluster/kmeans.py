@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.cluster.kmeans_solvers import STARTS, assign_rows, best_lloyd, center_distances
+from pellucid.cluster.kmeans_solvers import assign_rows, best_lloyd, center_distances, score_rows
+from pellucid.cluster.kmeans_starts import STARTS
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.threads import own_threads
@@ -120,7 +121,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
         """Return the nearest center of each row; of equally near ones the first."""
         X = self._check_new(X)
         with own_threads():
-            return assign_rows(X, self.cluster_centers_)[0]
+            return assign_rows(X, self.cluster_centers_)
 
     def transform(self, X: Data) -> Array:
         """Return the distance of each row to each center, of shape (n_samples, n_clusters)."""
@@ -131,8 +132,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
         """Return minus the objective of the rows: the larger, the nearer they are to their centers."""
         X = self._check_new(X)
         weight = check_sample_weight(sample_weight, X)
-        distances = assign_rows(X, self.cluster_centers_)[1]
-        return -float(distances.sum() if weight is None else weight @ distances)
+        with own_threads():
+            return -score_rows(X, weight, self.cluster_centers_)
 
     @property
     def _n_features_out(self) -> int:

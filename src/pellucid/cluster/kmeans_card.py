@@ -11,6 +11,7 @@ from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Live, OneOf, Real, Whole
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
 
+STARTS = ("k-means++", "random", "random-partition", "furthest-first", "k-log-k")
 CENTERS = Numbers((None, None)) | Items(Items(NUMBER)) | Live("an array", lambda value: hasattr(value, "__array__"))
 
 CARDS = (
@@ -21,7 +22,9 @@ CARDS = (
         workings="pellucid.cluster.kmeans_workings:kmeans_workings",
         parameters={
             "n_clusters": Whole(low=1),
-            "init": OneOf(("k-means++", "random")) | CENTERS | Live("a function"),
+            "init": OneOf(("k-means++", "random", "random-partition", "furthest-first", "k-log-k"))
+            | CENTERS
+            | Live("a function"),
             "n_init": OneOf(("auto",)) | Whole(low=1),
             "max_iter": Whole(low=1),
             "tol": NONNEGATIVE,

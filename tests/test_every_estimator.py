@@ -19,7 +19,7 @@ import pellucid
 import pellucid.core.cards
 from pellucid.core.certificate import GRADES
 from tests.attack import Tally, attack
-from tests.public_estimators import carded, certified, instances, problem_for, public_estimators
+from tests.public_estimators import answer_of, carded, certified, instances, problem_for, public_estimators
 
 every_card = pytest.mark.parametrize(
     ("card", "estimator"),
@@ -84,8 +84,7 @@ def test_variants_are_certified_saved_and_loaded(card, estimator, tmp_path):
     assert proof.holds == model.certificate_.holds
     pellucid.save(model, tmp_path / "model.safetensors")
     again = pellucid.load(tmp_path / "model.safetensors")
-    answer = "predict" if hasattr(model, "predict") else "transform"
-    np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
+    np.testing.assert_array_equal(answer_of(again, X), answer_of(model, X))
     assert pellucid.verify(again, X, y) == proof
 
 
@@ -146,8 +145,7 @@ def test_save_and_load_give_the_same_model(estimator, tmp_path):
     again = pellucid.load(path)
     assert type(again) is type(model)
     assert again.get_params() == model.get_params()
-    answer = "predict" if hasattr(model, "predict") else "transform"
-    np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
+    np.testing.assert_array_equal(answer_of(again, X), answer_of(model, X))
     assert again.certificate_ == model.certificate_
     assert again.trace_ == model.trace_
     assert pellucid.verify(again, X, y).verdict == model.certificate_.verdict

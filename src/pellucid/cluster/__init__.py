@@ -2,6 +2,7 @@
 
 from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
 from pellucid.cluster.kmeans import KMeans
+from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
 from pellucid.cluster.silhouette import silhouette_samples, silhouette_score
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering, spectral_clustering
 from pellucid.core.public_names import name_finder
@@ -9,6 +10,7 @@ from pellucid.core.public_names import name_finder
 __all__ = [
     "AgglomerativeClustering",
     "KMeans",
+    "MiniBatchKMeans",
     "SpectralClustering",
     "silhouette_samples",
     "silhouette_score",

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from pellucid.cluster.measured_rows import DenseRows, SparseRows
+from pellucid.cluster.measured_rows import DenseRows, SparseRows, measured_rows
 from pellucid.cluster.nearest_centers import Changes, pieces
 from pellucid.core.threads import run_blocks, shares
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
 NOTHING = np.empty(0)
@@ -56,6 +57,14 @@ class ClusterSums:
         total = float(self.totals.sum())
         mean = self.sums.sum(axis=0) / total
         return max(self.scatter / total - float(mean @ mean), 0.0) / len(mean)
+
+
+def mean_variance(data: TrainingData) -> float:
+    """Return the mean over the features of their variance."""
+    rows, n = measured_rows(data.X), data.X.shape[0]
+    sums = ClusterSums(rows, data.weight, 1)
+    sums.move(Changes(np.arange(n, dtype=np.int32), np.full(n, -1, np.int32)), np.zeros(n, np.int32))
+    return sums.mean_variance()
 
 
 def own_distances(

@@ -21,7 +21,7 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.recording import is_recording
-from pellucid.core.rounding import ROUNDING
+from pellucid.core.rounding import EPSILON, ROUNDING
 from pellucid.core.threads import split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
@@ -102,11 +102,9 @@ def _finished(
     sums.move(nearest.assign(centers), nearest.bounds.labels)
     moved = float(np.sum((sums.means(nearest.centers) - nearest.centers) ** 2))
     labels = nearest.names
-    some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
-    exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
-    strays = np.sum(exact[np.arange(len(some)), labels[some]] > exact.min(axis=1))
+    strays, n_rows = strays_of_some(X, centers, labels)
     inertia = own_distances(nearest.rows, sums.weight, centers, labels)
-    certificate = kmeans_certificate(float(strays), moved, goal + rounding_of_centers(X, len(centers)), len(some))
+    certificate = kmeans_certificate(strays, moved, goal + rounding_of_centers(X, len(centers)), n_rows)
     if least is None and X.shape[1] <= FEW_COLUMNS:
         least = spectral_bound(X, data.weights, len(centers))
     attributes = {
@@ -117,6 +115,14 @@ def _finished(
     return with_gap(certificate, inertia, least), attributes
 
 
+def strays_of_some(X: Any, centers: Array, labels: Array) -> tuple[float, int]:
+    """Return how many of some rows, told from differences, have a nearer center than their own, and of how many."""
+    some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
+    exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
+    own = exact[np.arange(len(some)), labels[some]]
+    return float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1]))), len(some)
+
+
 def _descent(trace: Trace, scatter: float) -> Claim:
     rises = np.diff(trace["objective"])
     statement = "largest rise of the objective from one round to the next, as a part of the scatter of all rows"
@@ -125,16 +131,17 @@ def _descent(trace: Trace, scatter: float) -> Claim:
 
 def assign_rows(X: Any, centers: Array) -> Array:
     """Return the nearest center of each row, of equally near ones the first."""
-    return _nearest(X, centers).names
+    return nearest_centers(X, centers).names
 
 
 def score_rows(X: Any, weight: Array | None, centers: Array) -> float:
     """Return the sum of squared distances of rows to their nearest centers."""
-    nearest = _nearest(X, centers)
+    nearest = nearest_centers(X, centers)
     return own_distances(nearest.rows, NOTHING if weight is None else weight, nearest.centers, nearest.bounds.labels)
 
 
-def _nearest(X: Any, centers: Array) -> NearestCenters:
+def nearest_centers(X: Any, centers: Array) -> NearestCenters:
+    """Return who is nearest to which of the centers."""
     centers = np.asarray(centers, dtype=np.float64)
     nearest = NearestCenters(measured_rows(X), centers)
     nearest.assign(centers)

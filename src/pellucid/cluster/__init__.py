@@ -2,6 +2,7 @@
 
 from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
 from pellucid.cluster.kmeans import KMeans
+from pellucid.cluster.kmeans_functions import k_means, kmeans_plusplus
 from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
 from pellucid.cluster.silhouette import silhouette_samples, silhouette_score
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering, spectral_clustering
@@ -12,6 +13,8 @@ __all__ = [
     "KMeans",
     "MiniBatchKMeans",
     "SpectralClustering",
+    "k_means",
+    "kmeans_plusplus",
     "silhouette_samples",
     "silhouette_score",
     "spectral_clustering",

@@ -41,6 +41,14 @@ class ClusterSums:
             shares(len(self.counts), len(changes.rows) * self.rows.shape[1]),
         )
 
+    def gather(self, labels: Array) -> None:
+        """Sum all rows anew: what a far row leaves behind in a sum is rounding."""
+        for total in (self.sums, self.totals, self.counts):
+            total[:] = 0
+        for piece in pieces(len(labels)):
+            rows = np.arange(piece.start, piece.stop, dtype=np.int32)
+            self.move(Changes(rows, np.full(len(rows), -1, np.int32)), labels)
+
     def means(self, centers: Array) -> Array:
         """Return the means; a cluster without rows keeps its center."""
         total = self.totals[:, None]
@@ -63,7 +71,7 @@ def mean_variance(data: TrainingData) -> float:
     """Return the mean over the features of their variance."""
     rows, n = measured_rows(data.X), data.X.shape[0]
     sums = ClusterSums(rows, data.weight, 1)
-    sums.move(Changes(np.arange(n, dtype=np.int32), np.full(n, -1, np.int32)), np.zeros(n, np.int32))
+    sums.gather(np.zeros(n, np.int32))
     return sums.mean_variance()
 
 

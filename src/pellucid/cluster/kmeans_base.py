@@ -72,7 +72,9 @@ class CenteredClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         if hasattr(self.init, "__array__") or isinstance(self.init, (list, tuple)):
             if self.n_init not in ("auto", 1):
                 warn_user(
-                    f"n_init should be 1 for given centers, got {self.n_init}. One start is made.", RuntimeWarning
+                    f"n_init should be 1 for given centers, got {self.n_init}. (Explicit initial center position "
+                    "passed: performing only one init.) One start is made.",
+                    RuntimeWarning,
                 )
             return 1
         if self.n_init == "auto":
@@ -85,18 +87,20 @@ class CenteredClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         given = self.init(data.X, self.n_clusters, random_state=rng) if callable(self.init) else self.init
         centers = np.array(given, dtype=np.float64)
         if centers.shape != (self.n_clusters, data.X.shape[1]) or not np.isfinite(centers).all():
+            which = "number of clusters" if len(centers) != self.n_clusters else "number of features of the data"
             raise ValueError(
                 f"init must be finite numbers of shape ({self.n_clusters}, {data.X.shape[1]}), got shape "
-                f"{centers.shape}. The shape of the initial centers must match n_clusters and the features of X."
+                f"{centers.shape}. (The shape of the initial centers {centers.shape} does not match the {which}.)"
             )
         return centers
 
     def _warn_of_empty_clusters(self) -> None:
         used = len(np.unique(self.labels_[self.labels_ >= 0]))
-        if used < self.n_clusters and self.inertia_ == 0.0:
+        if used < self.n_clusters:
             warn_user(
                 f"n_clusters should be at most the number of different rows: only {used} of {self.n_clusters} clusters "
-                "have rows. Ask for fewer clusters.",
+                f"have rows. (Number of distinct clusters ({used}) found smaller than n_clusters ({self.n_clusters}). "
+                "Possibly due to duplicate points in X.) Ask for fewer clusters.",
                 ConvergenceWarning,
             )
 

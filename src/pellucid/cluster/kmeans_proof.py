@@ -79,17 +79,12 @@ def objective_claim(stored: float, objective: float, n_rows: int) -> Claim:
     return Claim("objective", "relative distance of inertia_ from its recomputed value", error, sum_error(n_rows))
 
 
-def lower_bound(X: Any, weight: Array, labels: Array | None, n_clusters: int) -> float | None:
-    """Return what no clustering can beat, by the best means that these data allow; None where there is none.
-
-    Labels of a clustering that may be the best lead to a tighter bound.
-    """
+def lower_bound(X: Any, weight: Array, labels: Array, n_clusters: int) -> float | None:
+    """Return what no clustering can beat, by the best means that these data allow; None where there is none."""
     exact = line_bound(X, weight, n_clusters)
     if exact is not None:
         return exact
-    known = [spectral_bound(X, weight, n_clusters)]
-    if labels is not None:
-        known.append(semidefinite_bound(X, weight, labels, n_clusters))
+    known = (spectral_bound(X, weight, n_clusters), semidefinite_bound(X, weight, labels, n_clusters))
     return max((bound for bound in known if bound is not None), default=None)
 
 

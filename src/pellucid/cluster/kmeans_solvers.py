@@ -50,6 +50,8 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
     order, moved = nearest.order, math.inf
     for n_iter in range(1, effort.max_iter + 1):
         changed = _assign(nearest, sums, centers)
+        if changed == 0:
+            sums.gather(nearest.bounds.labels)
         means = np.empty_like(centers)
         means[order] = sums.means(nearest.centers)
         last, moved = moved, float(np.sum((means - centers) ** 2))
@@ -57,8 +59,9 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
         trace.add(iteration=n_iter, objective=sums.objective(nearest.centers), changed=changed, moved=moved)
         if is_recording():
             trace.keep(centers=centers, labels=nearest.names)
-        if changed == 0 or max(last, moved) <= goal:  # twice: the next step from here is as short
-            stopped = "no row changed its cluster" if changed == 0 else "centers moved less than tol"
+        is_settled = changed == 0 and _are_same(means, centers, rows.middle)
+        if is_settled or moved == 0.0 or max(last, moved) <= goal:  # twice: the next step from here is as short
+            stopped = "centers moved less than tol" if changed and moved else "no row changed its cluster"
             break
         if effort.watch(means):
             stopped = "callback"
@@ -67,6 +70,12 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
     certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
     certificate = certificate.with_claims(_descent(trace, sums.scatter))
     return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
+
+
+def _are_same(means: Array, centers: Array, middle: Array) -> bool:
+    """Return whether centers are means that were summed in another order."""
+    moves, sizes = np.square(means - centers).sum(axis=1), np.square(centers - middle).sum(axis=1)
+    return bool(np.all(moves <= ROUNDING**2 * sizes))
 
 
 def _assign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:

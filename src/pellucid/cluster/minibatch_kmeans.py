@@ -128,7 +128,7 @@ class MiniBatchKMeans(CenteredClusters):
         """Fit to ``X`` of shape (n_samples, n_features); a row of weight k counts as k rows."""
         data = self._check_rows(X, y, sample_weight)
         rng, batches = check_random_state(self.random_state), Batches(data)
-        n = len(batches.order)  # different rows: neither repetitions nor the unit of the weights matter
+        n = batches.n_different  # neither repetitions nor the unit of the weights matter
         batch_size = min(self.batch_size, n)
         watch = self._watch(X, None, attributes=lambda centers: {"cluster_centers_": centers})
         centers = best_start(

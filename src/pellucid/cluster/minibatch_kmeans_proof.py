@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pellucid.cluster.kmeans_proof import lower_bound, measure_clusters, objective_claim, with_gap
+from pellucid.cluster.kmeans_proof import labels_of_rows, lower_bound, measure_clusters, objective_claim, with_gap
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.training_data import TrainingData
 
@@ -21,7 +21,7 @@ def prove_minibatch_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> 
     n_rows = data.X.shape[0]
     if found is None:
         return minibatch_certificate(math.inf, n_rows, math.inf, math.inf, None)
-    bound = lower_bound(data.X, data.weights, None, parameters.n_clusters)
+    bound = lower_bound(data.X, data.weights, labels_of_rows(fitted.labels_, data), parameters.n_clusters)
     return minibatch_certificate(found.strays, n_rows, fitted.inertia_, found.objective, bound)
 
 

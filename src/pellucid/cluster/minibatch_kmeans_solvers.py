@@ -15,13 +15,12 @@ import numpy as np
 
 from pellucid.cluster.cluster_sums import ClusterSums
 from pellucid.cluster.kmeans_solvers import score_rows
-from pellucid.cluster.measured_rows import measured_rows
+from pellucid.cluster.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.nearest_centers import NearestCenters
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.numerics.presented_rows import present_by_content
 
 SINCE_LAST = 10
 """Rows for each cluster after which centers with few rows are looked for."""
@@ -52,13 +51,13 @@ class BatchState:
 
 
 class Batches:
-    """Rows drawn by their weights; equal rows are one, and the order is that of their hashes, not of the table."""
+    """Rows drawn by their weights, from an order that depends on their values, not on the table's."""
 
     def __init__(self, data: TrainingData) -> None:
-        shown = present_by_content(data.X, np.zeros(data.X.shape[0], np.int64), data.weights)
-        self.X, self.order = data.X, shown.order
-        weights = shown.weight[shown.order]
-        self.heights = None if (weights == weights[0]).all() else np.cumsum(weights)
+        hashes = hashes_of(measured_rows(data.X))
+        self.X, self.order = data.X, np.argsort(hashes, kind="stable")
+        self.n_different = 1 + int(np.count_nonzero(np.diff(hashes[self.order])))
+        self.heights = None if data.weight is None else np.cumsum(data.weight[self.order])
 
     def draw(self, count: int, rng: np.random.RandomState) -> Array:
         """Return positions of rows, drawn with replacement."""
@@ -96,7 +95,7 @@ def best_start(
     """Return the start with the least objective on rows drawn for that; each is made from rows drawn for it."""
 
     def some() -> TrainingData:
-        return data if init_size >= len(batches.order) else TrainingData(data.X[batches.draw(init_size, rng)])
+        return data if init_size >= batches.n_different else TrainingData(data.X[batches.draw(init_size, rng)])
 
     judges = some()
     starts = [make(some()) for _ in range(n_starts)]
@@ -107,7 +106,7 @@ def learn_batches(
     data: TrainingData, batches: Batches, state: BatchState, rules: BatchRules, rng: np.random.RandomState
 ) -> tuple[Trace, Progress, str]:
     """Bring the centers to where batches no longer help; return the way there."""
-    n, trace, stopped = len(batches.order), Trace(), "max_iter"
+    n, trace, stopped = batches.n_different, Trace(), "max_iter"
     progress = Progress(min(2.0 * rules.batch_size / (n + 1), 1.0))
     for step in range(1, rules.max_iter * n // rules.batch_size + 1):
         before = state.centers

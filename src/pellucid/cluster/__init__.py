@@ -1,10 +1,18 @@
 """Clustering: rows that belong together."""
 
+from pellucid.cluster.choosing.choose_clusters import choose_clusters
 from pellucid.cluster.kmeans import KMeans
 from pellucid.cluster.silhouette import silhouette_samples, silhouette_score
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering, spectral_clustering
 from pellucid.core.public_names import name_finder
 
-__all__ = ["KMeans", "SpectralClustering", "silhouette_samples", "silhouette_score", "spectral_clustering"]
+__all__ = [
+    "KMeans",
+    "SpectralClustering",
+    "choose_clusters",
+    "silhouette_samples",
+    "silhouette_score",
+    "spectral_clustering",
+]
 
 __getattr__ = name_finder(__name__)

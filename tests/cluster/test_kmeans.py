@@ -120,7 +120,7 @@ def test_moving_the_data_far_away_changes_nothing(seed):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 def test_sparse_and_single_precision_have_the_same_clusters(dtype, make):
-    X = np.round(blobs(1), 2)
+    X = np.round(blobs(1) * 64) / 64  # the same numbers in single precision
     X[X < 0] = 0.0
     model = KMeans(4, random_state=0).fit(make(X.astype(dtype)))
     np.testing.assert_array_equal(model.labels_, KMeans(4, random_state=0).fit(X).labels_)

@@ -1,5 +1,6 @@
 """Clustering: rows that belong together."""
 
+from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
 from pellucid.cluster.choosing.choose_clusters import choose_clusters
 from pellucid.cluster.kmeans import KMeans
 from pellucid.cluster.silhouette import silhouette_samples, silhouette_score
@@ -7,6 +8,7 @@ from pellucid.cluster.spectral.spectral_clustering import SpectralClustering, sp
 from pellucid.core.public_names import name_finder
 
 __all__ = [
+    "AgglomerativeClustering",
     "KMeans",
     "SpectralClustering",
     "choose_clusters",

@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.cluster.kmeans_solvers import assign_rows, best_lloyd, center_distances, score_rows
+from pellucid.cluster.kmeans_line import best_line_centers
+from pellucid.cluster.kmeans_solvers import assign_rows, best_lloyd, center_distances, lloyd, score_rows
 from pellucid.cluster.kmeans_starts import STARTS
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
@@ -113,7 +114,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
         watch = self._watch(X, None, attributes=lambda centers: {"cluster_centers_": centers}, max_iter=self.max_iter)
         effort = Effort(self.tol, self.max_iter, watch)
         rng = check_random_state(self.random_state)
-        self._adopt(best_lloyd(data, lambda: self._start(data, rng), self._start_count(), effort), data)
+        best = best_line_centers(data, self.n_clusters) if isinstance(self.init, str) else None
+        if best is None:
+            self._adopt(best_lloyd(data, lambda: self._start(data, rng), self._start_count(), effort), data)
+        else:
+            self._adopt(lloyd(data, best[0], effort, least=best[1]), data)
         self._warn_of_empty_clusters()
         return self
 

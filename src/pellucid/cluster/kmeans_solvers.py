@@ -13,12 +13,15 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.cluster_sums import NOTHING, ClusterSums, own_distances
-from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers
+from pellucid.cluster.kmeans_lower_bounds import spectral_bound
+from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
 from pellucid.cluster.measured_rows import measured_rows
 from pellucid.cluster.nearest_centers import NearestCenters
+from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.recording import is_recording
+from pellucid.core.rounding import ROUNDING
 from pellucid.core.threads import split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
@@ -26,6 +29,8 @@ from pellucid.core.types import Array
 
 LOOKED_AT = 256
 """Rows whose nearest center a fit finds again from differences."""
+FEW_COLUMNS = 64
+"""Up to which a fit computes the spectral bound; ``verify`` does for more."""
 ENTRIES_AT_ONCE = 1 << 20
 """Of sparse rows that are filled up with zeros."""
 
@@ -35,8 +40,11 @@ def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, ef
     return min((lloyd(data, start(), effort) for _ in range(n_starts)), key=lambda fit: fit.attributes["inertia_"])
 
 
-def lloyd(data: TrainingData, centers: Array, effort: Effort) -> Fit:
-    """Return the fit from a start; ``effort.goal`` is a part of the mean variance of the features."""
+def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | None = None) -> Fit:
+    """Return the fit from a start; ``effort.goal`` is a part of the mean variance of the features.
+
+    ``least`` is the objective of the best clustering, where that is known.
+    """
     rows, trace, stopped = measured_rows(data.X), Trace(), "max_iter"
     nearest, sums = NearestCenters(rows, centers), ClusterSums(rows, data.weight, len(centers))
     order, moved = nearest.order, math.inf
@@ -56,7 +64,9 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort) -> Fit:
             stopped = "callback"
             break
         centers = means
-    return _finished(data, nearest, sums, centers, goal, n_iter, trace, stopped)
+    certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
+    certificate = certificate.with_claims(_descent(trace, sums.scatter))
+    return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
 
 
 def _assign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
@@ -84,16 +94,9 @@ def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
 
 
 def _finished(
-    data: TrainingData,
-    nearest: NearestCenters,
-    sums: ClusterSums,
-    centers: Array,
-    goal: float,
-    n_iter: int,
-    trace: Trace,
-    stopped: str,
-) -> Fit:
-    """Return the fit with centers stored as the data are, and what is claimed of it."""
+    data: TrainingData, nearest: NearestCenters, sums: ClusterSums, centers: Array, goal: float, least: float | None
+) -> tuple[Certificate, dict[str, Any]]:
+    """Return the attributes, with centers stored as the data are, and what is claimed of them."""
     X = data.X
     centers = centers.astype(X.dtype).astype(np.float64)
     sums.move(nearest.assign(centers), nearest.bounds.labels)
@@ -102,14 +105,22 @@ def _finished(
     some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
     exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
     strays = np.sum(exact[np.arange(len(some)), labels[some]] > exact.min(axis=1))
+    inertia = own_distances(nearest.rows, sums.weight, centers, labels)
     certificate = kmeans_certificate(float(strays), moved, goal + rounding_of_centers(X, len(centers)), len(some))
+    if least is None and X.shape[1] <= FEW_COLUMNS:
+        least = spectral_bound(X, data.weights, len(centers))
     attributes = {
         "cluster_centers_": centers.astype(X.dtype),
         "labels_": data.spread(labels, fill=-1),
-        "inertia_": own_distances(nearest.rows, sums.weight, centers, labels),
-        "n_iter_": n_iter,
+        "inertia_": inertia,
     }
-    return Fit(attributes, trace, stopped, certificate)
+    return with_gap(certificate, inertia, least), attributes
+
+
+def _descent(trace: Trace, scatter: float) -> Claim:
+    rises = np.diff(trace["objective"])
+    statement = "largest rise of the objective from one round to the next, as a part of the scatter of all rows"
+    return Claim("descent", statement, max(float(rises.max(initial=0.0)), 0.0) / (scatter or 1.0), ROUNDING)
 
 
 def assign_rows(X: Any, centers: Array) -> Array:

@@ -13,21 +13,28 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from pellucid.cluster.cluster_sums import NOTHING, ClusterSums
+from pellucid.cluster.kmeans_starts_kernels import AT_ONCE
 from pellucid.cluster.measured_rows import measured_rows
 from pellucid.cluster.nearest_centers import Changes, pieces
-from pellucid.core.threads import run_blocks, split_evenly
+from pellucid.core.threads import run_blocks
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.numerics.presented_rows import content_hashes
 
-BUCKETS = 1024
-"""Parts of the rows in their order: a place is found in a part, so no sum over all rows is made for each draw."""
+BUCKET_BITS = 10
+"""Of the hash, that say in which part of the rows one stands: no sum over all rows is made for each draw."""
+MOST_TRIALS = 8
+ALL = 255
+"""The bits of all trials."""
 
 Start = Callable[[TrainingData, int, np.random.RandomState], Array]
 
 
 class DrawnRows:
-    """Rows drawn as centers one by one, and how far every row is from the nearest of them."""
+    """Rows drawn as centers one by one, and how far every row is from the nearest of them.
+
+    The rows stand, for the draws, in the order of their hashes, in buckets.
+    """
 
     def __init__(self, data: TrainingData, n_clusters: int) -> None:
         self.rows, self.weight = measured_rows(data.X), NOTHING if data.weight is None else data.weight
@@ -35,83 +42,98 @@ class DrawnRows:
         self.pieces = pieces(n)
         self.nearest, self.owner = np.full(n, np.inf), np.zeros(n, np.int32)
         self.indices: list[int] = []
-        self.centers = np.empty((n_clusters, d))
-        self._order = np.argsort(data.X @ np.cos(np.arange(d)), kind="stable").astype(np.int32)
-        self._bucket = np.empty(n, np.uint16)
-        self._buckets = split_evenly(n, min(BUCKETS, max(1, n // 8)))
-        for number, bucket in enumerate(self._buckets):
-            self._bucket[self._order[bucket]] = number
-        self._heights = np.empty(len(self._buckets))
+        self.centers = np.zeros((n_clusters, d))
+        self._helps = np.full(n, ALL, np.uint8)
+        self._bucket = (self._hashes(np.arange(n)) >> np.uint64(64 - BUCKET_BITS)).astype(np.uint16)
+        self._heights = np.zeros(1 << BUCKET_BITS)
 
     @property
     def is_done(self) -> bool:
         """Whether all centers are drawn."""
         return len(self.indices) == len(self.centers)
 
-    def draw_first(self, rng: np.random.RandomState) -> None:
-        """Make a row a center, as likely as its weight."""
-        weight = self.weight if len(self.weight) else np.ones(len(self.nearest))
-        self.add(self._order[_places(weight[self._order], rng.uniform(size=1))[0]])
-
-    def draw_different(self, rng: np.random.RandomState) -> None:
+    def draw_any(self, rng: np.random.RandomState) -> None:
         """Make a row a center that differs from all before, as likely as its weight."""
         chances = (self.nearest > 0.0) * (self.weight if len(self.weight) else 1.0)
-        self.add(self._order[_places(chances[self._order], rng.uniform(size=1))[0]])
+        heights = np.bincount(self._bucket, weights=chances, minlength=len(self._heights))
+        self.add(self._row_at(heights, rng.uniform(), chances))
 
     def draw_far(self, rng: np.random.RandomState, n_trials: int) -> None:
         """Make a row a center, as likely as its weight times its squared distance to the others: the best of a few."""
-        trials = np.array([self._far_row(share) for share in rng.uniform(size=n_trials)])
+        trials = np.array([self._row_at(self._heights, share) for share in rng.uniform(size=n_trials)])
         if n_trials == 1:
-            return self.add(trials[0])
-        candidates = self._taken(trials)
-        state = (self._gaps(candidates), self.owner, self.nearest)
-        gains = run_blocks(lambda piece: self.rows.gains_of(piece, self.weight, candidates, *state), self.pieces)
-        return self.add(trials[int(np.argmax(np.sum(gains, axis=0)))])
+            self.add(trials[0])
+            return
+        candidates = self._taken(np.concatenate((trials, np.repeat(trials[-1:], -n_trials % AT_ONCE))))
+        state = (self._gaps(candidates), self.owner, self.nearest, self._helps)
+
+        def work(piece: slice) -> Array:
+            gains = np.zeros(len(candidates))
+            self.rows.gains_of(piece, self.weight, candidates, *state, gains)
+            return gains
+
+        best = int(np.argmax(np.sum(run_blocks(work, self.pieces), axis=0)[:n_trials]))
+        self.add(trials[best], 1 << best)
 
     def add_farthest(self) -> None:
-        """Make the row farthest from all centers one, of equally far ones the first by its values."""
-        self.add(self._order[int(np.argmax(self.nearest[self._order]))])
+        """Make the row farthest from all centers one, of equally far ones the first in the order of the draws."""
+        ties = np.flatnonzero(self.nearest == self.nearest.max())
+        self.add(ties[int(np.argmin(self._hashes(ties)))])
 
-    def add(self, row: int) -> None:
-        """Make a row a center."""
-        center = self._taken(np.array([row]))
-        gaps = self._gaps(center) if self.indices else np.zeros((1, 1))
+    def add(self, row: int, bit: int = ALL) -> None:
+        """Make a row a center; only rows with this bit can be nearer to it."""
+        if bit == ALL:
+            self._helps.fill(ALL)
         number = len(self.indices)
-        state = (center, gaps, number, self.owner, self.nearest, self._bucket)
+        self.indices.append(int(row))
+        self.centers[number] = self._taken(np.array([row]))[0]
+        state = (self.centers, number, bit, self.owner, self.nearest, self._helps, self._bucket)
 
         def work(piece: slice) -> Array:
             heights = np.zeros(len(self._heights))
             self.rows.add_center(piece, self.weight, *state, heights)
             return heights
 
-        self._heights = np.sum(run_blocks(work, self.pieces), axis=0)
-        self.centers[number] = center[0]
-        self.indices.append(int(row))
+        self._heights = np.maximum(self._heights + np.sum(run_blocks(work, self.pieces), axis=0), 0.0)
 
-    def _far_row(self, share: float) -> int:
-        """Return the row at this share of the sum of weighted squared distances, counted in the order of the values."""
-        bucket = _places(self._heights, np.array([share]))[0]
-        below = float(self._heights[:bucket].sum())
-        members = self._order[self._buckets[bucket]]
-        heights = self.nearest[members] * (self.weight[members] if len(self.weight) else 1.0)
-        total = float(heights.sum())
-        rest = (share * float(self._heights.sum()) - below) / total if total > 0.0 else 0.0
-        return int(members[_places(heights, np.array([rest]))[0]])
+    def _row_at(self, heights: Array, share: float, chances: Array | None = None) -> int:
+        """Return the row at this share of the sum of the heights, which are sums of the chances in each bucket.
+
+        Chances that are not given are the weighted squared distances.
+        """
+        if not heights.any():  # fewer different rows than centers: one comes twice
+            chances = np.ones(len(self.nearest))
+            heights = np.bincount(self._bucket, minlength=len(heights)).astype(np.float64)
+        bucket = _place(heights, share)
+        members = np.flatnonzero(self._bucket == bucket)
+        members = members[np.argsort(self._hashes(members), kind="stable")]
+        if chances is None:
+            own = self.nearest[members] * (self.weight[members] if len(self.weight) else 1.0)
+        else:
+            own = chances[members]
+        rest = share * float(heights.sum()) - float(heights[:bucket].sum())
+        total = float(own.sum())
+        return int(members[_place(own, min(rest / total, 1.0) if total > 0.0 else 0.0)])
+
+    def _hashes(self, rows: Array) -> Array:
+        some = self.rows.X if len(rows) == self.rows.shape[0] else self.rows.X[rows]
+        return content_hashes(some, np.zeros(len(rows), np.int64))
 
     def _taken(self, rows: Array) -> Array:
         return self.rows.exact(rows).astype(np.float64)
 
     def _gaps(self, candidates: Array) -> Array:
-        """Return the squared distances of candidates to the centers so far."""
-        differences = candidates[:, None, :] - self.centers[: len(self.indices)]
-        return np.einsum("lkj,lkj->lk", differences, differences)
+        """Return the squared distance of each center so far to the nearest of every four candidates."""
+        known = self.centers[: len(self.indices)]
+        gaps = np.array([np.square(known - candidate).sum(axis=1) for candidate in candidates])
+        return np.ascontiguousarray(gaps.reshape(-1, AT_ONCE, len(known)).min(axis=1))
 
 
-def _places(heights: Array, shares: Array) -> Array:
-    """Return where these shares of the sum of the heights are reached, never at a height of 0."""
+def _place(heights: Array, share: float) -> int:
+    """Return where this share of the sum of the heights is reached, never at a height of 0."""
     total = np.cumsum(heights)
     last = int(np.searchsorted(total, total[-1], side="left"))
-    return np.minimum(np.searchsorted(total, shares * total[-1], side="right"), last)
+    return min(int(np.searchsorted(total, share * total[-1], side="right")), last)
 
 
 def plus_plus(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
@@ -122,27 +144,28 @@ def plus_plus(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -
 def draw_far_rows(
     data: TrainingData, n_clusters: int, rng: np.random.RandomState, n_trials: int | None = None
 ) -> DrawnRows:
-    """Draw rows as k-means++ does."""
+    """Draw rows as k-means++ does; by itself it tries four, or eight for many clusters."""
+    if n_trials is None:
+        n_trials = AT_ONCE if 2 + math.log(n_clusters) < 6 else MOST_TRIALS
     drawn = DrawnRows(data, n_clusters)
-    drawn.draw_first(rng)
+    drawn.draw_any(rng)
     while not drawn.is_done:
-        drawn.draw_far(rng, 2 + int(math.log(n_clusters)) if n_trials is None else n_trials)
+        drawn.draw_far(rng, n_trials)
     return drawn
 
 
 def random_rows(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Return different rows drawn one by one, as likely as their weights."""
     drawn = DrawnRows(data, n_clusters)
-    drawn.draw_first(rng)
     while not drawn.is_done:
-        drawn.draw_different(rng)
+        drawn.draw_any(rng)
     return drawn.centers
 
 
 def furthest_first(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Return a row drawn at random, then again and again the row farthest from all before it."""
     drawn = DrawnRows(data, n_clusters)
-    drawn.draw_first(rng)
+    drawn.draw_any(rng)
     while not drawn.is_done:
         drawn.add_farthest()
     return drawn.centers

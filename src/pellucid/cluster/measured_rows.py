@@ -104,17 +104,17 @@ class DenseRows:
         """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
         return float(own_distances(self.X, part.start, part.stop, weight, centers, labels, distances))
 
-    def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> Array:
-        """Return what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
+    def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> None:
+        """Add what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
         from pellucid.cluster.kmeans_starts_kernels import gains_of
 
-        return np.asarray(gains_of(self.X, part.start, part.stop, weight, candidates, *state))
+        gains_of(self.X, part.start, part.stop, weight, candidates, *state)
 
-    def add_center(self, part: slice, weight: Array, center: Array, *state: Any) -> None:
+    def add_center(self, part: slice, weight: Array, centers: Array, *state: Any) -> None:
         """Lower the squared distances to the nearest center where a new one is nearer."""
         from pellucid.cluster.kmeans_starts_kernels import add_center
 
-        add_center(self.X, part.start, part.stop, weight, center, *state)
+        add_center(self.X, part.start, part.stop, weight, centers, *state)
 
 
 class SparseRows:
@@ -171,19 +171,19 @@ class SparseRows:
             own_sparse_distances(*self.parts, part.start, part.stop, weight, centers, sizes, labels, distances)
         )
 
-    def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> Array:
-        """Return what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
+    def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> None:
+        """Add what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
         from pellucid.cluster.kmeans_starts_kernels import sparse_gains_of
 
         sizes = np.einsum("kj,kj->k", candidates, candidates)
-        return np.asarray(sparse_gains_of(*self.parts, part.start, part.stop, weight, candidates, sizes, *state))
+        sparse_gains_of(*self.parts, part.start, part.stop, weight, candidates, sizes, *state)
 
-    def add_center(self, part: slice, weight: Array, center: Array, *state: Any) -> None:
+    def add_center(self, part: slice, weight: Array, centers: Array, *state: Any) -> None:
         """Lower the squared distances to the nearest center where a new one is nearer."""
         from pellucid.cluster.kmeans_starts_kernels import add_sparse_center
 
-        sizes = np.einsum("kj,kj->k", center, center)
-        add_sparse_center(*self.parts, part.start, part.stop, weight, center, sizes, *state)
+        sizes = np.einsum("kj,kj->k", centers, centers)
+        add_sparse_center(*self.parts, part.start, part.stop, weight, centers, sizes, *state)
 
 
 def measured_rows(X: Any) -> DenseRows | SparseRows:

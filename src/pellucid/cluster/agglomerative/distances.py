@@ -1,0 +1,64 @@
+"""Distances between rows as scikit-learn's agglomerative clustering understands its ``metric``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+
+from pellucid.core.types import Array
+
+EUCLIDEAN = ("euclidean", "l2")
+PAIR_BY_PAIR = {**dict.fromkeys(EUCLIDEAN, "euclidean"), "l1": "cityblock", "manhattan": "cityblock"} | {
+    name: name for name in ("cityblock", "chebyshev", "canberra", "braycurtis", "sqeuclidean")
+}
+"""Metrics in which the distance of two rows does not depend on the others, by SciPy's names."""
+
+ASYMMETRY = 1e-10
+"""Relative difference between the two sides of a distance matrix that counts as rounding."""
+
+
+def check_distance_matrix(D: Array) -> None:
+    """Refuse what is not a matrix of distances."""
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(f"Distance matrix should be square, got matrix of shape {D.shape}. Pass rows with a metric.")
+    size = float(np.abs(D).max(initial=0.0))
+    diagonal, gap = np.abs(np.diagonal(D)), np.abs(D - D.T)
+    if diagonal.max() > ASYMMETRY * size:
+        i = int(diagonal.argmax())
+        raise ValueError(f"X must have zeros on its diagonal as a distance matrix, got {D[i, i]:g} at row {i}.")
+    if gap.max() > ASYMMETRY * size:
+        row, other = divmod(int(gap.argmax()), len(D))
+        raise ValueError(
+            f"X must be symmetric as a distance matrix, got {D[row, other]:g} at ({row}, {other}) and "
+            f"{D[other, row]:g} at ({other}, {row}). Take the mean of both sides."
+        )
+    if D.min() < 0.0:
+        raise ValueError(f"X must have no negative numbers as a distance matrix, got {D.min():g}.")
+
+
+def distance_matrix(X: Array, metric: Any) -> Array:
+    """Return all distances, in an array that may be written to; the upper side of a given matrix counts."""
+    if isinstance(metric, str) and metric == "precomputed":
+        upper = np.triu(X.astype(np.float64), 1)
+    elif callable(metric):
+        upper = np.triu(np.asarray(metric(X), dtype=np.float64), 1)
+    elif metric in PAIR_BY_PAIR:
+        return cdist(X.astype(np.float64), X.astype(np.float64), PAIR_BY_PAIR[metric])
+    else:
+        upper = np.triu(np.asarray(pairwise_distances(X, metric=metric), dtype=np.float64), 1)
+    upper += upper.T
+    return upper
+
+
+def paired_gaps(X: Array, first: Array, second: Array, metric: Any) -> Array:
+    """Return the distances of pairs of rows."""
+    from sklearn.metrics.pairwise import paired_distances
+
+    if isinstance(metric, str) and metric == "precomputed":
+        return X[first, second].astype(np.float64)
+    if isinstance(metric, str) and metric in EUCLIDEAN:
+        return np.sqrt(np.square(X[first].astype(np.float64) - X[second]).sum(axis=1))
+    return np.asarray(paired_distances(X[first], X[second], metric=metric), dtype=np.float64)

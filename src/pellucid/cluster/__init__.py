@@ -1,6 +1,7 @@
 """Clustering: rows that belong together."""
 
 from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
+from pellucid.cluster.choosing.choose_clusters import choose_clusters
 from pellucid.cluster.kmeans import KMeans
 from pellucid.cluster.kmeans_functions import k_means, kmeans_plusplus
 from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
@@ -13,6 +14,7 @@ __all__ = [
     "KMeans",
     "MiniBatchKMeans",
     "SpectralClustering",
+    "choose_clusters",
     "k_means",
     "kmeans_plusplus",
     "silhouette_samples",

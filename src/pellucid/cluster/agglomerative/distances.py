@@ -20,6 +20,23 @@ ASYMMETRY = 1e-10
 """Relative difference between the two sides of a distance matrix that counts as rounding."""
 
 
+def check_rows(X: Array, n_clusters: int | None, metric: Any) -> None:
+    """Refuse more clusters than rows, what is no distance matrix, and rows that have no angle."""
+    n = X.shape[0]
+    if n_clusters is not None and n_clusters > n:
+        raise ValueError(
+            f"n_clusters must be at most the number of rows, got n_clusters={n_clusters} for {n} rows: "
+            "Cannot extract more clusters than samples. Ask for fewer clusters."
+        )
+    if isinstance(metric, str) and metric == "precomputed":
+        check_distance_matrix(X)
+    if isinstance(metric, str) and metric == "cosine" and not X.any(axis=1).all():
+        raise ValueError(
+            f"X must have no rows of zeros for metric 'cosine', got one at row {int(X.any(axis=1).argmin())}. Cosine "
+            "affinity cannot be used when X contains zero vectors: leave them out."
+        )
+
+
 def check_distance_matrix(D: Array) -> None:
     """Refuse what is not a matrix of distances."""
     if D.shape[0] != D.shape[1]:

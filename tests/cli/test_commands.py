@@ -139,6 +139,7 @@ def test_show_work_prints_the_steps(cars, tmp_path, capsys):
 
 HAND_SIZED = {  # what else a method wants before its steps can be written down
     "bayes-classifier": ("--set", "densities={0: Gaussian(2, 1), 1: Gaussian(mean=0, variance=1)}"),
+    "gaussian-mixture": ("--set", "n_components=2", "--set", "random_state=0"),
     "k-means": ("--set", "n_clusters=2", "--set", "random_state=0"),
     "random-forest-classifier": ("--set", "n_estimators=4", "--set", "random_state=0"),
     "random-forest-regressor": ("--set", "n_estimators=4", "--set", "random_state=0"),
@@ -146,6 +147,7 @@ HAND_SIZED = {  # what else a method wants before its steps can be written down
 SMALL = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0, 0, 0, 1, 1, 1]})
 SHORTER = {
     "bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]],
+    "gaussian-mixture": SMALL[["a"]],
     "kernel-pca": SMALL[:4][["a", "b"]],
     "kernel-ridge": SMALL[:4],
     "linear-svr": SMALL[:5],
@@ -157,7 +159,7 @@ SHORTER = {
 @pytest.mark.parametrize("method", ["least-squares", *sorted(methods_with_workings())])
 def test_every_method_with_workings_shows_them(method, tmp_path, capsys):
     SHORTER.get(method, SMALL).to_csv(tmp_path / "small.csv", index=False)
-    target = () if method in ("k-means", "kernel-pca") else ("--target", "y")
+    target = () if method in ("gaussian-mixture", "k-means", "kernel-pca") else ("--target", "y")
     call_ = ("show-work", tmp_path / "small.csv", *target, "--method", method, *HAND_SIZED.get(method, ()))
     assert call(*call_) == 0, capsys.readouterr().err
     assert len(capsys.readouterr().out.splitlines()) > 10

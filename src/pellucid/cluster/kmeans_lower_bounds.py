@@ -37,6 +37,8 @@ from pellucid.core.types import Array
 
 MOST_COLUMNS = 1000
 """Of the rows, or rows, up to which the spectral bound is computed."""
+FEW_COLUMNS, FEW_ROWS = 64, 64
+"""Up to which a fit computes bounds; ``pellucid.verify`` does for more."""
 MOST_ROWS = 1000
 """Up to which the semidefinite bound is computed for all at once: its time grows with the third power."""
 FEWEST_ROWS, ROWS_PER_CLUSTER = 100, 25
@@ -51,6 +53,15 @@ STEP_WORK = 1e10
 """Rows to the third power, times steps, that improving a dual point may take."""
 CLOSED = 1e-9
 """A gap, as a part of the objective, that is taken for none."""
+
+
+def quick_bound(X: Any, weight: Array, labels: Array, n_clusters: int) -> float | None:
+    """Return a bound that a fit has time for; None where there is none."""
+    n, d = X.shape
+    bound = spectral_bound(X, weight, n_clusters) if min(n, d) <= FEW_COLUMNS else None
+    if n <= FEW_ROWS and n_clusters > 1:
+        return max(bound or 0.0, _bound_of_part(X, weight, labels, n_clusters, 0))
+    return bound
 
 
 def spectral_bound(X: Any, weight: Array, n_clusters: int) -> float | None:

@@ -15,8 +15,9 @@ from scipy import sparse
 from pellucid.cluster.cluster_sums import NOTHING, ClusterSums, own_distances
 from pellucid.cluster.kmeans_lower_bounds import quick_bound
 from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
-from pellucid.cluster.measured_rows import measured_rows
+from pellucid.cluster.measured_rows import DenseRows, measured_rows
 from pellucid.cluster.nearest_centers import NearestCenters
+from pellucid.cluster.nearest_centers_kernels import plain_rounds
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
@@ -26,9 +27,13 @@ from pellucid.core.threads import split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.core.watching import ignore
 
 LOOKED_AT = 256
 """Rows whose nearest center a fit finds again from differences."""
+SMALL = 1 << 18
+"""Differences of a round up to which there is one loop for all of it."""
+UNCHANGED, SHORT_STEPS = "no row changed its cluster", "centers moved less than tol"
 ENTRIES_AT_ONCE = 1 << 20
 """Of sparse rows that are filled up with zeros."""
 
@@ -43,6 +48,10 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
 
     ``least`` is the objective of the best clustering, where that is known.
     """
+    if effort.watch is ignore and _is_small(data, centers) and not is_recording():
+        found = _small_lloyd(data, centers, effort, least)
+        if found is not None:
+            return found
     rows, trace, stopped = measured_rows(data.X), Trace(), "max_iter"
     nearest, sums = NearestCenters(rows, centers), ClusterSums(rows, data.weight, len(centers))
     order, moved = nearest.order, math.inf
@@ -59,12 +68,43 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
             trace.keep(centers=centers, labels=nearest.names)
         is_settled = changed == 0 and _are_same(means, centers, rows.middle)
         if is_settled or moved == 0.0 or max(last, moved) <= goal:  # twice: the next step from here is as short
-            stopped = "centers moved less than tol" if changed and moved else "no row changed its cluster"
+            stopped = SHORT_STEPS if changed and moved else UNCHANGED
             break
         if effort.watch(means):
             stopped = "callback"
             break
         centers = means
+    certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
+    certificate = certificate.with_claims(_descent(trace, sums.scatter))
+    return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
+
+
+def _is_small(data: TrainingData, centers: Array) -> bool:
+    return not sparse.issparse(data.X) and data.X.shape[0] * centers.size <= SMALL
+
+
+def _small_lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | None) -> Fit | None:
+    """Return the same fit for small data, by the plain method in one compiled loop; None if a cluster lost its rows."""
+    rows, centers = DenseRows(data.X), centers.copy()
+    sums = ClusterSums(rows, data.weight, len(centers))
+    labels, history = np.full(rows.shape[0], -1, np.int32), np.empty((effort.max_iter, 3))
+    means = np.empty_like(centers)
+    n_iter, has_all = plain_rounds(
+        data.X, rows.middle, sums.weight, effort.goal, centers, means, labels, sums.sums, sums.totals, history
+    )
+    if not has_all:
+        return None
+    trace = Trace()
+    for number, (objective, changed, moved) in enumerate(history[:n_iter].tolist(), start=1):
+        trace.add(iteration=number, objective=objective, changed=changed, moved=moved)
+    goal = effort.goal * sums.mean_variance()
+    stopped = "max_iter"
+    if changed == 0 or moved == 0.0:
+        stopped = UNCHANGED
+    elif n_iter > 1 and max(moved, history[n_iter - 2, 2]) <= goal:
+        stopped = SHORT_STEPS
+    nearest = NearestCenters(rows, centers)
+    sums = ClusterSums(rows, data.weight, len(centers))
     certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
     certificate = certificate.with_claims(_descent(trace, sums.scatter))
     return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)

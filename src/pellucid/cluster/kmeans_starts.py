@@ -22,6 +22,8 @@ from pellucid.core.types import Array
 
 BUCKET_BITS = 10
 """Of the hash, that say in which part of the rows one stands: no sum over all rows is made for each draw."""
+FEW_ROWS = 4096
+"""So few are one bucket, and sorted once."""
 MOST_TRIALS = 8
 ALL = 255
 """The bits of all trials."""
@@ -43,8 +45,11 @@ class DrawnRows:
         self.indices: list[int] = []
         self.centers = np.zeros((n_clusters, d))
         self._helps = np.full(n, ALL, np.uint8)
-        self._bucket = (hashes_of(self.rows) >> np.uint64(64 - BUCKET_BITS)).astype(np.uint16)
-        self._heights = np.zeros(1 << BUCKET_BITS)
+        hashes = hashes_of(self.rows)
+        bits = BUCKET_BITS if n > FEW_ROWS else 0
+        self._bucket = (hashes >> np.uint64(64 - BUCKET_BITS)).astype(np.uint16) >> (BUCKET_BITS - bits)
+        self._heights = np.zeros(1 << bits)
+        self._order = np.argsort(hashes, kind="stable") if bits == 0 else None
 
     @property
     def is_done(self) -> bool:
@@ -104,8 +109,7 @@ class DrawnRows:
             chances = np.ones(len(self.nearest))
             heights = np.bincount(self._bucket, minlength=len(heights)).astype(np.float64)
         bucket = _place(heights, share)
-        members = np.flatnonzero(self._bucket == bucket)
-        members = members[np.argsort(hashes_of(self.rows, members), kind="stable")]
+        members = self._order if self._order is not None else self._members(bucket)
         if chances is None:
             own = self.nearest[members] * (self.weight[members] if len(self.weight) else 1.0)
         else:
@@ -113,6 +117,11 @@ class DrawnRows:
         rest = share * float(heights.sum()) - float(heights[:bucket].sum())
         total = float(own.sum())
         return int(members[_place(own, min(rest / total, 1.0) if total > 0.0 else 0.0)])
+
+    def _members(self, bucket: int) -> Array:
+        """Return the rows of a bucket, in the order of the draws."""
+        members = np.flatnonzero(self._bucket == bucket)
+        return members[np.argsort(hashes_of(self.rows, members), kind="stable")]
 
     def _taken(self, rows: Array) -> Array:
         return self.rows.exact(rows).astype(np.float64)

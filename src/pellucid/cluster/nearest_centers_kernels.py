@@ -239,3 +239,61 @@ def own_distances(X, first, stop, weight, centers, labels, distances):
         if distances.size > 0:
             distances[i] = value
     return total
+
+
+@kept
+def plain_rounds(X, middle, weight, tol, centers, means, labels, sums, totals, history):
+    """Do rounds of the plain method, for small data; return how many, and whether every cluster kept a row.
+
+    Each round is a row of ``history``: objective, rows that changed, how far the centers moved. The last centers stand
+    in ``centers``, and in ``means`` where one more round would bring them. O(n k p) for a round.
+    """
+    before, goal = np.inf, 0.0
+    for r in range(history.shape[0]):
+        objective, changed = 0.0, 0
+        sums[:] = 0.0
+        totals[:] = 0.0
+        for i in range(X.shape[0]):
+            best, nearest = squared_distance(X, i, centers, 0), 0
+            for k in range(1, centers.shape[0]):
+                distance = squared_distance(X, i, centers, k)
+                if distance < best:
+                    best, nearest = distance, k
+            changed += labels[i] != nearest
+            labels[i] = nearest
+            w = weight[i] if weight.size > 0 else 1.0
+            objective += w * best
+            totals[nearest] += w
+            for j in range(X.shape[1]):
+                sums[nearest, j] += w * (X[i, j] - middle[j])
+        moved = 0.0
+        for k in range(centers.shape[0]):
+            if totals[k] == 0.0:
+                return r, False
+            for j in range(X.shape[1]):
+                means[k, j] = middle[j] + sums[k, j] / totals[k]
+                moved += (means[k, j] - centers[k, j]) ** 2
+        if r == 0:
+            goal = tol * mean_variance(X, middle, weight, sums, totals)
+        history[r, 0], history[r, 1], history[r, 2] = objective, changed, moved
+        if changed == 0 or moved == 0.0 or max(before, moved) <= goal or r + 1 == history.shape[0]:
+            return r + 1, True
+        before = moved
+        centers[:] = means
+    return 0, False
+
+
+@lean
+def mean_variance(X, middle, weight, sums, totals):
+    """Return the mean over the features of their variance, from the sums of clusters that hold all rows."""
+    total, scatter = totals.sum(), 0.0
+    for i in range(X.shape[0]):
+        w = weight[i] if weight.size > 0 else 1.0
+        for j in range(X.shape[1]):
+            scatter += w * (X[i, j] - middle[j]) ** 2
+    for j in range(X.shape[1]):
+        column = 0.0
+        for k in range(sums.shape[0]):
+            column += sums[k, j]
+        scatter -= column * column / total
+    return max(scatter / total, 0.0) / X.shape[1]

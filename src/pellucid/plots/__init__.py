@@ -4,6 +4,7 @@ from pellucid.drawing.cluster_choice_plot import plot_cluster_choice
 from pellucid.drawing.error_curve_plot import plot_error_curve
 from pellucid.drawing.race_plot import plot_race
 from pellucid.drawing.trace_plot import plot_trace
+from pellucid.plots.cluster_regions_plot import plot_cluster_regions
 from pellucid.plots.coefficient_path_plot import plot_coefficient_path
 from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
@@ -19,6 +20,7 @@ from pellucid.plots.tube_plot import plot_tube
 
 __all__ = [
     "plot_cluster_choice",
+    "plot_cluster_regions",
     "plot_coefficient_path",
     "plot_confusion",
     "plot_curve_band",

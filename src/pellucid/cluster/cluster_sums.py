@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from pellucid.cluster.measured_rows import DenseRows, SparseRows
+from pellucid.cluster.measured_rows import DenseRows, SparseRows, measured_rows
 from pellucid.cluster.nearest_centers import Changes, pieces
 from pellucid.core.threads import run_blocks, shares
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
 NOTHING = np.empty(0)
@@ -40,6 +41,14 @@ class ClusterSums:
             shares(len(self.counts), len(changes.rows) * self.rows.shape[1]),
         )
 
+    def gather(self, labels: Array) -> None:
+        """Sum all rows anew: what a far row leaves behind in a sum is rounding."""
+        for total in (self.sums, self.totals, self.counts):
+            total[:] = 0
+        for piece in pieces(len(labels)):
+            rows = np.arange(piece.start, piece.stop, dtype=np.int32)
+            self.move(Changes(rows, np.full(len(rows), -1, np.int32)), labels)
+
     def means(self, centers: Array) -> Array:
         """Return the means; a cluster without rows keeps its center."""
         total = self.totals[:, None]
@@ -56,6 +65,14 @@ class ClusterSums:
         total = float(self.totals.sum())
         mean = self.sums.sum(axis=0) / total
         return max(self.scatter / total - float(mean @ mean), 0.0) / len(mean)
+
+
+def mean_variance(data: TrainingData) -> float:
+    """Return the mean over the features of their variance."""
+    rows, n = measured_rows(data.X), data.X.shape[0]
+    sums = ClusterSums(rows, data.weight, 1)
+    sums.gather(np.zeros(n, np.int32))
+    return sums.mean_variance()
 
 
 def own_distances(

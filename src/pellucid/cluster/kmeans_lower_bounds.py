@@ -25,6 +25,7 @@ programming finds the least objective itself.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,14 @@ from pellucid.core.types import Array
 
 MOST_COLUMNS = 1000
 """Of the rows, or rows, up to which the spectral bound is computed."""
+FEW_COLUMNS, FEW_ROWS = 64, 64
+"""Up to which a fit computes bounds; ``pellucid.verify`` does for more."""
 MOST_ROWS = 1000
-"""Up to which the semidefinite bound is computed: its time grows with the third power."""
+"""Up to which the semidefinite bound is computed for all at once: its time grows with the third power."""
+FEWEST_ROWS, ROWS_PER_CLUSTER = 100, 25
+"""Of the parts of more rows: the more rows for each cluster, the less the best of a part is below that of all."""
+PARTS_WORK = 4e9
+"""Rows times the squared rows of a part, up to which the parts are bounded."""
 MOST_ENTRIES = 1 << 21
 """Different values of one column, times clusters, up to which its best clustering is found."""
 ENTRIES_AT_ONCE = 1 << 20
@@ -47,6 +54,15 @@ STEP_WORK = 1e10
 """Rows to the third power, times steps, that improving a dual point may take."""
 CLOSED = 1e-9
 """A gap, as a part of the objective, that is taken for none."""
+
+
+def quick_bound(X: Any, weight: Array, labels: Array, n_clusters: int, n_steps: int = 0) -> float | None:
+    """Return a bound that a fit has time for; None where there is none."""
+    n, d = X.shape
+    bound = spectral_bound(X, weight, n_clusters) if min(n, d) <= FEW_COLUMNS else None
+    if n <= FEW_ROWS and n_clusters > 1:
+        return max(bound or 0.0, _bound_of_part(X, weight, labels, n_clusters, n_steps))
+    return bound
 
 
 def spectral_bound(X: Any, weight: Array, n_clusters: int) -> float | None:
@@ -117,26 +133,50 @@ def _with_one_cluster_more(height: Array, sums: Array) -> Array:
 
 
 def semidefinite_bound(X: Any, weight: Array, labels: Array, n_clusters: int) -> float | None:
-    """Return the best bound that a clustering leads to; None for many rows, one cluster or an empty one."""
+    """Return the best bound that a clustering leads to; None for one cluster, or for far too many rows.
+
+    Many rows are dealt out into parts: whatever the centers are, the objective is the sum of those of the parts, and
+    none of these is below the best of its part.
+    """
     n = X.shape[0]
-    counts = np.bincount(labels, weights=weight, minlength=n_clusters)
-    if n > MOST_ROWS or not counts.all() or n_clusters == 1:
+    if n_clusters == 1:
         return None
+    if n <= MOST_ROWS:
+        return _bound_of_part(X, weight, labels, n_clusters, int(min(MOST_STEPS, STEP_WORK / n**3)))
+    height = min(max(ROWS_PER_CLUSTER * n_clusters, FEWEST_ROWS), MOST_ROWS)
+    if n * height**2 > PARTS_WORK:
+        return None
+    n_parts = -(-n // height)
+    parts = (slice(first, None, n_parts) for first in range(n_parts))
+    return sum(_bound_of_part(X[part], weight[part], labels[part], n_clusters, 0) for part in parts)
+
+
+def _bound_of_part(X: Any, weight: Array, labels: Array, n_clusters: int, n_steps: int) -> float:
+    """Return the bound for some rows, at least 0."""
     rows = _dense(X)
     rows = rows - weight @ rows / weight.sum()
+    size = float(np.abs(rows).max(initial=0.0))
+    if size == 0.0:
+        return 0.0
+    unit = math.ldexp(1.0, -math.frexp(size)[1])
+    rows *= unit  # so that fourth powers do not overflow
+    used, labels = np.unique(labels, return_inverse=True)
     with single_threaded_blas():
-        clusters = _Clusters(rows, weight, labels, counts)
+        clusters = _Clusters(rows, weight, labels, len(used), n_clusters)
         points = [clusters.dual_point(z) for z in clusters.values_to_try()]
         if not all(np.isfinite(matrix).all() for matrix, _ in points):
-            return None
-        return max(clusters.bound(*_improved(clusters, matrix, alpha)) for matrix, alpha in points[:1] + points[-1:])
+            return 0.0
+        found = (_improved(clusters, matrix, alpha, n_steps) for matrix, alpha in points)
+        return max(0.0, *(clusters.bound(matrix, alpha) for matrix, alpha in found)) / unit**2
 
 
 class _Clusters:
     """A clustering, and the dual points it leads to: a matrix N of no negative entries, and alpha."""
 
-    def __init__(self, rows: Array, weight: Array, labels: Array, counts: Array) -> None:
+    def __init__(self, rows: Array, weight: Array, labels: Array, n_used: int, n_clusters: int) -> None:
+        counts = np.bincount(labels, weights=weight, minlength=n_used)
         self.labels, self.counts, self.root = labels, counts, np.sqrt(weight)
+        self.n_largest = min(n_clusters, len(rows))
         scaled = self.root[:, None] * rows
         self.gram, self.total = scaled @ scaled.T, float(np.sum(np.square(scaled)))
         self.means = np.stack([rows[labels == t].T @ weight[labels == t] for t in range(len(counts))]) / counts[:, None]
@@ -151,7 +191,8 @@ class _Clusters:
     def values_to_try(self) -> list[float]:
         """Return numbers z: the least that the spread within clusters asks for, and the most that leaves N positive."""
         others = np.arange(len(self.counts)) != self.labels[:, None]
-        return sorted({self.widest, max(float((self.excess / self.per_weight)[others].min()), 0.0)})
+        tightest = float((self.excess / self.per_weight)[others].min(initial=np.inf))
+        return sorted({self.widest, min(max(tightest, 0.0), 4.0 * self.widest)})
 
     def dual_point(self, z: float) -> tuple[Array, Array]:
         """Return N and alpha for one z."""
@@ -175,18 +216,18 @@ class _Clusters:
 
     def bound(self, matrix: Array, alpha: Array) -> float:
         """Return the lower bound of the objective that a dual point proves, less what rounding can add."""
-        whole, k = self.bounded_matrix(matrix, alpha), len(self.counts)
+        whole, k = self.bounded_matrix(matrix, alpha), self.n_largest
         size = float(np.abs(whole).sum(axis=1).max())
         rounding = 8 * EPSILON * len(whole) * (size * k + float(np.abs(alpha) @ self.root))
         return self.total - _largest_eigenvalues(whole, k) - float(alpha @ self.root) - rounding
 
 
-def _improved(clusters: _Clusters, matrix: Array, alpha: Array) -> tuple[Array, Array]:
+def _improved(clusters: _Clusters, matrix: Array, alpha: Array, n_steps: int) -> tuple[Array, Array]:
     """Return the best dual point of some steps down the bound, as long as if it could reach the objective (Polyak)."""
-    n, k, root = len(alpha), len(clusters.counts), clusters.root
+    n, k, root = len(alpha), clusters.n_largest, clusters.root
     goal = clusters.total - clusters.objective
     best, found = np.inf, (matrix, alpha)
-    for _ in range(int(min(MOST_STEPS, STEP_WORK / n**3))):
+    for _ in range(n_steps):
         values, vectors = eigh(clusters.bounded_matrix(matrix, alpha), subset_by_index=(n - k, n - 1))
         height = float(values.sum() + alpha @ root)
         if height < best:

@@ -8,7 +8,7 @@ objective is above that of the best clustering of all, a lower bound says; if no
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,38 @@ from pellucid.core.types import Array
 ROWS_AT_ONCE = 1024
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What stored centers and labels are worth, summed from squared differences in float64."""
+
+    strays: float
+    """Rows nearer to another center than to their own."""
+    objective: float
+    moved: float
+    """Sum of squared moves of the centers in one more step."""
+    variance: float
+    """Mean over the features of their variance."""
+
+
 def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
+    found = measure_clusters(fitted, parameters, data)
+    if found is None:
+        return kmeans_certificate(math.inf, math.inf, math.inf, 0)
+    allowed = parameters.tol * found.variance + rounding_of_centers(data.X, parameters.n_clusters)
+    certificate = kmeans_certificate(found.strays, found.moved, allowed, data.X.shape[0])
+    certificate = certificate.with_claims(objective_claim(fitted.inertia_, found.objective, data.X.shape[0]))
+    labels = labels_of_rows(fitted.labels_, data)
+    return with_gap(certificate, found.objective, lower_bound(data.X, data.weights, labels, parameters.n_clusters))
+
+
+def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> Measured | None:
+    """Return what the data say of stored centers and labels; None if these cannot be any."""
     X, weight = data.X, data.weights
-    centers, labels = np.asarray(fitted.cluster_centers_, dtype=np.float64), _labels_of_rows(fitted.labels_, data)
+    centers, labels = np.asarray(fitted.cluster_centers_, dtype=np.float64), labels_of_rows(fitted.labels_, data)
     shape = (parameters.n_clusters, X.shape[1])
     if centers.shape != shape or labels.shape != weight.shape or not _are_places(labels, len(centers)):
-        return kmeans_certificate(math.inf, math.inf, math.inf, 0)
+        return None
     strays, objective, sums = 0, 0.0, np.zeros(shape)
     mean, square = np.asarray(X.T @ weight).ravel() / weight.sum(), np.zeros(shape[1])
     for start in range(0, len(weight), ROWS_AT_ONCE):
@@ -44,14 +69,14 @@ def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
         np.add.at(sums, labels[rows], weight[rows, None] * (block - centers[labels[rows]]))
     total = np.bincount(labels, weights=weight, minlength=len(centers))
     moves = sums / np.where(total > 0.0, total, 1.0)[:, None]
-    rounding = rounding_of_centers(X, len(centers))
-    allowed = parameters.tol * float(square.mean()) / float(weight.sum()) + rounding
-    error = abs(fitted.inertia_ - objective) / objective if objective > 0.0 else abs(fitted.inertia_)
-    bound = lower_bound(X, weight, labels, len(centers))
-    certificate = kmeans_certificate(float(strays), float(np.sum(moves**2)), allowed, X.shape[0])
-    statement = "relative distance of inertia_ from its recomputed value"
-    claim = Claim("objective", statement, error, sum_error(X.shape[0]))
-    return with_gap(certificate.with_claims(claim), objective, bound)
+    variance = float(square.mean()) / float(weight.sum())
+    return Measured(float(strays), objective, float(np.sum(moves**2)), variance)
+
+
+def objective_claim(stored: float, objective: float, n_rows: int) -> Claim:
+    """Return the claim that the stored objective is that of the stored centers."""
+    error = abs(stored - objective) / objective if objective > 0.0 else abs(stored)
+    return Claim("objective", "relative distance of inertia_ from its recomputed value", error, sum_error(n_rows))
 
 
 def lower_bound(X: Any, weight: Array, labels: Array, n_clusters: int) -> float | None:
@@ -85,7 +110,8 @@ def with_gap(certificate: Certificate, objective: float, bound: float | None) ->
     return replace(certificate, grade=grade).with_claims(Claim("gap", statement, gap, 1.0))
 
 
-def _labels_of_rows(labels: Array, data: TrainingData) -> Array:
+def labels_of_rows(labels: Array, data: TrainingData) -> Array:
+    """Return the labels of the rows that count."""
     labels = np.asarray(labels)
     return labels if data.kept is None or len(labels) != data.n_given else labels[data.kept]
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.cluster_sums import NOTHING, ClusterSums, own_distances
-from pellucid.cluster.kmeans_lower_bounds import spectral_bound
+from pellucid.cluster.kmeans_lower_bounds import quick_bound
 from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
 from pellucid.cluster.measured_rows import measured_rows
 from pellucid.cluster.nearest_centers import NearestCenters
@@ -21,7 +21,7 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.recording import is_recording
-from pellucid.core.rounding import ROUNDING
+from pellucid.core.rounding import EPSILON, ROUNDING
 from pellucid.core.threads import split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
@@ -29,8 +29,6 @@ from pellucid.core.types import Array
 
 LOOKED_AT = 256
 """Rows whose nearest center a fit finds again from differences."""
-FEW_COLUMNS = 64
-"""Up to which a fit computes the spectral bound; ``verify`` does for more."""
 ENTRIES_AT_ONCE = 1 << 20
 """Of sparse rows that are filled up with zeros."""
 
@@ -50,6 +48,8 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
     order, moved = nearest.order, math.inf
     for n_iter in range(1, effort.max_iter + 1):
         changed = _assign(nearest, sums, centers)
+        if changed == 0:
+            sums.gather(nearest.bounds.labels)
         means = np.empty_like(centers)
         means[order] = sums.means(nearest.centers)
         last, moved = moved, float(np.sum((means - centers) ** 2))
@@ -57,8 +57,9 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
         trace.add(iteration=n_iter, objective=sums.objective(nearest.centers), changed=changed, moved=moved)
         if is_recording():
             trace.keep(centers=centers, labels=nearest.names)
-        if changed == 0 or max(last, moved) <= goal:  # twice: the next step from here is as short
-            stopped = "no row changed its cluster" if changed == 0 else "centers moved less than tol"
+        is_settled = changed == 0 and _are_same(means, centers, rows.middle)
+        if is_settled or moved == 0.0 or max(last, moved) <= goal:  # twice: the next step from here is as short
+            stopped = "centers moved less than tol" if changed and moved else "no row changed its cluster"
             break
         if effort.watch(means):
             stopped = "callback"
@@ -67,6 +68,12 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
     certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
     certificate = certificate.with_claims(_descent(trace, sums.scatter))
     return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
+
+
+def _are_same(means: Array, centers: Array, middle: Array) -> bool:
+    """Return whether centers are means that were summed in another order."""
+    moves, sizes = np.square(means - centers).sum(axis=1), np.square(centers - middle).sum(axis=1)
+    return bool(np.all(moves <= ROUNDING**2 * sizes))
 
 
 def _assign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
@@ -102,19 +109,25 @@ def _finished(
     sums.move(nearest.assign(centers), nearest.bounds.labels)
     moved = float(np.sum((sums.means(nearest.centers) - nearest.centers) ** 2))
     labels = nearest.names
-    some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
-    exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
-    strays = np.sum(exact[np.arange(len(some)), labels[some]] > exact.min(axis=1))
+    strays, n_rows = strays_of_some(X, centers, labels)
     inertia = own_distances(nearest.rows, sums.weight, centers, labels)
-    certificate = kmeans_certificate(float(strays), moved, goal + rounding_of_centers(X, len(centers)), len(some))
-    if least is None and X.shape[1] <= FEW_COLUMNS:
-        least = spectral_bound(X, data.weights, len(centers))
+    certificate = kmeans_certificate(strays, moved, goal + rounding_of_centers(X, len(centers)), n_rows)
+    if least is None:
+        least = quick_bound(X, data.weights, labels, len(centers))
     attributes = {
         "cluster_centers_": centers.astype(X.dtype),
         "labels_": data.spread(labels, fill=-1),
         "inertia_": inertia,
     }
     return with_gap(certificate, inertia, least), attributes
+
+
+def strays_of_some(X: Any, centers: Array, labels: Array) -> tuple[float, int]:
+    """Return how many of some rows, told from differences, have a nearer center than their own, and of how many."""
+    some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
+    exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
+    own = exact[np.arange(len(some)), labels[some]]
+    return float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1]))), len(some)
 
 
 def _descent(trace: Trace, scatter: float) -> Claim:
@@ -125,16 +138,17 @@ def _descent(trace: Trace, scatter: float) -> Claim:
 
 def assign_rows(X: Any, centers: Array) -> Array:
     """Return the nearest center of each row, of equally near ones the first."""
-    return _nearest(X, centers).names
+    return nearest_centers(X, centers).names
 
 
 def score_rows(X: Any, weight: Array | None, centers: Array) -> float:
     """Return the sum of squared distances of rows to their nearest centers."""
-    nearest = _nearest(X, centers)
+    nearest = nearest_centers(X, centers)
     return own_distances(nearest.rows, NOTHING if weight is None else weight, nearest.centers, nearest.bounds.labels)
 
 
-def _nearest(X: Any, centers: Array) -> NearestCenters:
+def nearest_centers(X: Any, centers: Array) -> NearestCenters:
+    """Return who is nearest to which of the centers."""
     centers = np.asarray(centers, dtype=np.float64)
     nearest = NearestCenters(measured_rows(X), centers)
     nearest.assign(centers)

@@ -14,12 +14,11 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from pellucid.cluster.cluster_sums import NOTHING, ClusterSums
 from pellucid.cluster.kmeans_starts_kernels import AT_ONCE
-from pellucid.cluster.measured_rows import measured_rows
-from pellucid.cluster.nearest_centers import Changes, pieces
+from pellucid.cluster.measured_rows import hashes_of, measured_rows
+from pellucid.cluster.nearest_centers import pieces
 from pellucid.core.threads import run_blocks
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.numerics.presented_rows import content_hashes
 
 BUCKET_BITS = 10
 """Of the hash, that say in which part of the rows one stands: no sum over all rows is made for each draw."""
@@ -44,7 +43,7 @@ class DrawnRows:
         self.indices: list[int] = []
         self.centers = np.zeros((n_clusters, d))
         self._helps = np.full(n, ALL, np.uint8)
-        self._bucket = (self._hashes(np.arange(n)) >> np.uint64(64 - BUCKET_BITS)).astype(np.uint16)
+        self._bucket = (hashes_of(self.rows) >> np.uint64(64 - BUCKET_BITS)).astype(np.uint16)
         self._heights = np.zeros(1 << BUCKET_BITS)
 
     @property
@@ -78,7 +77,7 @@ class DrawnRows:
     def add_farthest(self) -> None:
         """Make the row farthest from all centers one, of equally far ones the first in the order of the draws."""
         ties = np.flatnonzero(self.nearest == self.nearest.max())
-        self.add(ties[int(np.argmin(self._hashes(ties)))])
+        self.add(ties[int(np.argmin(hashes_of(self.rows, ties)))])
 
     def add(self, row: int, bit: int = ALL) -> None:
         """Make a row a center; only rows with this bit can be nearer to it."""
@@ -106,7 +105,7 @@ class DrawnRows:
             heights = np.bincount(self._bucket, minlength=len(heights)).astype(np.float64)
         bucket = _place(heights, share)
         members = np.flatnonzero(self._bucket == bucket)
-        members = members[np.argsort(self._hashes(members), kind="stable")]
+        members = members[np.argsort(hashes_of(self.rows, members), kind="stable")]
         if chances is None:
             own = self.nearest[members] * (self.weight[members] if len(self.weight) else 1.0)
         else:
@@ -114,10 +113,6 @@ class DrawnRows:
         rest = share * float(heights.sum()) - float(heights[:bucket].sum())
         total = float(own.sum())
         return int(members[_place(own, min(rest / total, 1.0) if total > 0.0 else 0.0)])
-
-    def _hashes(self, rows: Array) -> Array:
-        some = self.rows.X if len(rows) == self.rows.shape[0] else self.rows.X[rows]
-        return content_hashes(some, np.zeros(len(rows), np.int64))
 
     def _taken(self, rows: Array) -> Array:
         return self.rows.exact(rows).astype(np.float64)
@@ -174,10 +169,10 @@ def furthest_first(data: TrainingData, n_clusters: int, rng: np.random.RandomSta
 def random_partition(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Return the means of clusters into which the rows are thrown at random, equal rows into the same one."""
     rows = measured_rows(data.X)
-    n, salt = rows.shape[0], rng.randint(2**31 - 1)
-    labels = (content_hashes(data.X, np.full(n, salt)) % np.uint64(n_clusters)).astype(np.int32)
+    salt = rng.randint(2**31 - 1)
+    labels = (hashes_of(rows, salt=salt) % np.uint64(n_clusters)).astype(np.int32)
     sums = ClusterSums(rows, data.weight, n_clusters)
-    sums.move(Changes(np.arange(n, dtype=np.int32), np.full(n, -1, np.int32)), labels)
+    sums.gather(labels)
     return sums.means(np.tile(rows.middle + sums.sums.sum(axis=0) / sums.totals.sum(), (n_clusters, 1)))
 
 

@@ -20,11 +20,17 @@ from pellucid.cluster.nearest_centers_kernels import (
     settle_rows,
     take_rows,
 )
+from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
+from pellucid.numerics.presented_rows import content_hashes
 from pellucid.numerics.rough_distances import LARGEST_SQUARE, Sample
 
 BYTES_AT_ONCE = 1 << 19
 """Of a block of rows with its rough distances: it stays in the cache."""
+
+
+HASHED_ROWS = 1 << 13
+MODEST_UNIT = 2.0**-100
 
 
 class Bounds(NamedTuple):
@@ -53,7 +59,8 @@ class DenseRows:
 
     def __init__(self, X: Array) -> None:
         sample = Sample(X)
-        self.X, self.shape, self.middle, self.unit = X, X.shape, sample.center, sample.unit
+        self.X, self.shape, self.unit = X, X.shape, sample.unit
+        self.middle = sample.center + np.median(sample.rows, axis=0)  # a mean may be far from all rows but one
         self.row_bytes = X.shape[1] * X.itemsize
         self.share = 1.1 * (2 * X.shape[1] + 18) * 2.0**-24  # see numerics.rough_distances
 
@@ -83,6 +90,10 @@ class DenseRows:
     def exact(self, rows: Array) -> Array:
         """Return rows whose squared differences count."""
         return self.X[rows]
+
+    def rounded(self, rows: Any) -> Array:
+        """Return rows in single precision, in which they look alike whatever precision they came in."""
+        return _rounded(self.X[rows], self.unit)
 
     def revisit(self, rows: Array, coded: CodedCenters, bounds: Bounds, before: Array) -> None:
         """Find the nearest center for some rows, of the groups that no bound excludes."""
@@ -156,6 +167,10 @@ class SparseRows:
         """Return rows whose squared differences count."""
         return np.asarray(self.X[rows].toarray())
 
+    def rounded(self, rows: Any) -> Any:
+        """Return rows in single precision, in which they look alike whatever precision they came in."""
+        return _rounded(self.X[rows], self.unit)
+
     def move(self, changes: Any, labels: Array, weight: Array, part: slice, sums: tuple[Array, Array, Array]) -> None:
         """Bring the sums of some clusters up to date."""
         from pellucid.cluster.sparse_centers_kernels import move_sparse_sums
@@ -184,6 +199,24 @@ class SparseRows:
 
         sizes = np.einsum("kj,kj->k", centers, centers)
         add_sparse_center(*self.parts, part.start, part.stop, weight, centers, sizes, *state)
+
+
+def _rounded(X: Any, unit: float) -> Any:
+    """Return numbers in single precision; only those it has no room for are scaled."""
+    return (X if MODEST_UNIT < unit < 1.0 / MODEST_UNIT else X * unit).astype(np.float32)
+
+
+def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, salt: int = 0) -> Array:
+    """Return a number for the content of each row, or of some: an order that does not depend on the table's."""
+    if which is not None:
+        return content_hashes(rows.rounded(which), np.full(len(which), salt))
+    hashes = np.empty(rows.shape[0], np.uint64)
+
+    def work(part: slice) -> None:
+        hashes[part] = content_hashes(rows.rounded(part), np.full(part.stop - part.start, salt))
+
+    run_blocks(work, split_evenly(rows.shape[0], -(-rows.shape[0] // HASHED_ROWS)))
+    return hashes
 
 
 def measured_rows(X: Any) -> DenseRows | SparseRows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, check_memory
 
 from pellucid.cluster.agglomerative.agglomerative_proof import AT_FIT, prove_agglomerative
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree
-from pellucid.cluster.agglomerative.dendrogram import Dendrogram, cut, forest_labels
-from pellucid.cluster.agglomerative.distances import check_distance_matrix
+from pellucid.cluster.agglomerative.dendrogram import Dendrogram, cut, forest_labels, scipy_tree
+from pellucid.cluster.agglomerative.distances import check_rows
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
@@ -114,7 +115,7 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
     def fit(self, X: Data, y: Data = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features), or to distances of shape (n_samples, n_samples)."""
         data = self._check(X, y)
-        self._refuse_what_has_no_tree(data)
+        check_rows(data.X, self.n_clusters, self.metric)
         tree = self._tree(data.X)
         if tree.n_connected_components > 1:
             warn_user(
@@ -133,26 +134,7 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
     def linkage_matrix_(self) -> Array:
         """The tree as SciPy writes it."""
         check_is_fitted(self)
-        sizes = np.concatenate([np.ones(self.n_leaves_), np.empty(len(self.children_))])
-        for k, (i, j) in enumerate(self.children_, start=self.n_leaves_):
-            sizes[k] = sizes[i] + sizes[j]
-        return np.column_stack([self.children_, self.distances_, sizes[self.n_leaves_ :]])
-
-    def _refuse_what_has_no_tree(self, data: TrainingData) -> None:
-        n = data.X.shape[0]
-        if self.n_clusters is not None and self.n_clusters > n:
-            raise ValueError(
-                f"n_clusters must be at most the number of rows, got n_clusters={self.n_clusters} for {n} rows: "
-                f"Cannot extract more clusters than samples. Ask for fewer clusters."
-            )
-        if isinstance(self.metric, str) and self.metric == "precomputed":
-            check_distance_matrix(data.X)
-        if isinstance(self.metric, str) and self.metric == "cosine" and not data.X.any(axis=1).all():
-            row = int(np.flatnonzero(~data.X.any(axis=1))[0])
-            raise ValueError(
-                f"X must have no rows of zeros for metric 'cosine', got one at row {row}. Cosine affinity cannot be "
-                "used when X contains zero vectors: leave them out."
-            )
+        return scipy_tree(self.children_, self.distances_, self.n_leaves_)
 
     def _tree(self, X: Array) -> Dendrogram:
         connectivity = self.connectivity(X) if callable(self.connectivity) else self.connectivity
@@ -182,20 +164,13 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
             "children_": tree.children,
             "distances_": tree.heights,
         }
-        certificate = prove_agglomerative(_Named(attributes), self, data, work=AT_FIT)
+        certificate = prove_agglomerative(SimpleNamespace(**attributes), self, data, work=AT_FIT)
         return Fit(attributes, _trace(tree), "one cluster is left" if is_finished else "n_clusters", certificate)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         return tags
-
-
-class _Named:
-    """Attributes of a fit, before the estimator has them."""
-
-    def __init__(self, attributes: dict[str, Any]) -> None:
-        vars(self).update(attributes)
 
 
 def _trace(tree: Dendrogram) -> Trace:

@@ -94,3 +94,11 @@ def forest_labels(tree: Dendrogram) -> Array:
     labels = np.where(is_root, np.cumsum(is_root) - 1, -1)
     hand_down(tree.children, labels)
     return labels[: tree.n_leaves]
+
+
+def scipy_tree(children: Array, heights: Array, n_leaves: int) -> Array:
+    """Return the tree as SciPy writes it: both nodes, their height, and the rows of the new cluster."""
+    sizes = [1.0] * n_leaves
+    for i, j in children.tolist():
+        sizes.append(sizes[i] + sizes[j])
+    return np.column_stack([children, heights, sizes[n_leaves:]])

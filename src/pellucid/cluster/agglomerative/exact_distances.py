@@ -26,6 +26,8 @@ class ExactDistances:
     matrix: Matrix
     squared: bool
     opening: tuple[Block, ...]
+    order: tuple[int, ...] = ()
+    """The rows in the order of their values; those of a given matrix as they stand."""
 
 
 def exact_distances(X: Data, metric: Any, linkage: str = "", *, most_rows: int = MOST_ROWS) -> ExactDistances:
@@ -39,7 +41,9 @@ def exact_distances(X: Data, metric: Any, linkage: str = "", *, most_rows: int =
     if given:
         if features.cols != n:
             raise ValueError(f"X must be a square distance matrix, got {n} rows and {features.cols} columns.")
-        return ExactDistances(features, squared=False, opening=(rounding_remark(),) if rounded else ())
+        return ExactDistances(
+            features, squared=False, opening=(rounding_remark(),) if rounded else (), order=tuple(range(n))
+        )
     opening: list[Block] = [_data_table(features, names)]
     if metric in MANHATTAN:
         gaps = Matrix(n, n, lambda i, j: sum((abs(x) for x in features.row(i) - features.row(j)), Rational(0)))
@@ -53,7 +57,8 @@ def exact_distances(X: Data, metric: Any, linkage: str = "", *, most_rows: int =
             f"metric must be 'euclidean', 'manhattan' or 'precomputed' to be worked by hand, got {metric!r}."
         )
     squared = metric in EUCLIDEAN and linkage in ("ward", "single", "complete")
-    return ExactDistances(gaps, squared, (*opening, *((rounding_remark(),) if rounded else ())))
+    order = tuple(sorted(range(n), key=lambda i: (*features.row(i), i)))
+    return ExactDistances(gaps, squared, (*opening, *((rounding_remark(),) if rounded else ())), order)
 
 
 def _roots(squares: Matrix) -> tuple[Matrix, bool]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -166,10 +168,27 @@ def test_k_means_is_kept_unless_another_method_that_assigns_rows_is_clearly_bett
         return MethodScore(method, silhouette, 1.0, 0.0, 5, 1.0, 0.1)
 
     first, unable, near, better = score(0, 0.5, True), score(1, 0.9, False), score(2, 0.51, True), score(3, 0.6, True)
-    assert best_method([first, unable, near]) is first
-    assert best_method([first, unable, near, better]) is better
+    assert best_method([first, unable, near], 9) is first
+    assert best_method([first, unable, near, better], 9) is better
+    slow = replace(better, method=replace(better.method, most_rows=8))
+    assert best_method([first, unable, near, slow], 9) is first
     nothing = [score(0, np.nan, True)]
-    assert best_method(nothing) is nothing[0]
+    assert best_method(nothing, 9) is nothing[0]
+
+
+@pytest.mark.parametrize("name", ["k-medoids", "Gaussian mixture"])
+def test_every_method_that_assigns_rows_can_become_the_model(name, monkeypatch, tmp_path):
+    only = next(method for method in METHODS if method.name == name)
+    monkeypatch.setattr(grouping_methods, "METHODS", (only,))
+    table, kind = customers()
+    found = group_table(table, 2)
+    assert found.chosen.method is only
+    agree = np.mean(found.labels == kind)
+    assert max(agree, 1.0 - agree) > 0.95
+    pellucid.save(found.model, tmp_path / "clusters.safetensors")
+    model = pellucid.load(tmp_path / "clusters.safetensors")
+    np.testing.assert_array_equal(model.predict(table), found.labels)
+    assert pellucid.verify(model, table).holds
 
 
 def test_a_method_that_fails_is_named_with_its_reason(monkeypatch):

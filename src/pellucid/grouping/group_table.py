@@ -84,7 +84,7 @@ def group_table(
     choice = None if k is not None else _choose(compared, min(MOST_CLUSTERS, n_different), seed, listen)
     number, alarm = _shown(k, choice)
     scores = compare_methods(compared, number, seed, lambda name: listen(name, 0, 1))
-    chosen = best_method(scores)
+    chosen = best_method(scores, len(X))
     model, labels, warned = _fit(chosen, X, number, seed)
     silhouettes = _mean_silhouettes(X, labels)
     names = readable_names(preparation.get_feature_names_out(), columns)

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from pellucid.cluster import AgglomerativeClustering, KMeans, SpectralClustering, silhouette_score
+from pellucid.cluster import AgglomerativeClustering, KMeans, KMedoids, SpectralClustering, silhouette_score
 from pellucid.cluster.choosing.stability import agreement, labels_of
 from pellucid.core.types import Array
+from pellucid.mixture import GaussianMixture
 
 BOOTSTRAPS = 5
 NEIGHBORS = 10
+LEAST_VARIANCE = 0.01
+"""Added to the variances of a mixture, whose columns have a variance of about 1: words of one cluster have none."""
 NEARLY = 0.02
 """A mean silhouette that is larger by less is no reason to prefer another method to k-means."""
 
@@ -30,10 +33,20 @@ class Method:
     make: Callable[[int, int, int], Any]
     assigns: bool
     """Whether it can say of new rows where they belong, so that a model can be made of it."""
+    most_rows: int | None = None
+    """Rows that a model of it may be fitted to."""
 
 
 METHODS = (
     Method("k-means", lambda k, _n, seed: KMeans(k, n_init=10, random_state=seed), True),
+    Method("k-medoids", lambda k, _n, seed: KMedoids(k, random_state=seed), True, most_rows=5000),
+    Method(
+        "Gaussian mixture",
+        lambda k, _n, seed: GaussianMixture(
+            k, covariance_type="diag", reg_covar=LEAST_VARIANCE, n_init=3, random_state=seed
+        ),
+        True,
+    ),
     Method("agglomerative (Ward)", lambda k, _n, _seed: AgglomerativeClustering(k), False),
     Method(
         "spectral (neighbors)",
@@ -104,9 +117,13 @@ def _score(method: Method, X: Array, k: int, seed: int, first: Array | None) -> 
     return score, labels
 
 
-def best_method(scores: list[MethodScore]) -> MethodScore:
+def best_method(scores: list[MethodScore], n_rows: int) -> MethodScore:
     """Return the first method, or one that assigns new rows too and has a clearly larger silhouette."""
-    able = [score for score in scores if score.method.assigns and not math.isnan(score.silhouette)]
+    able = [
+        score
+        for score in scores
+        if score.method.assigns and n_rows <= (score.method.most_rows or n_rows) and not math.isnan(score.silhouette)
+    ]
     if not able:
         return scores[0]
     best = max(able, key=lambda score: score.silhouette)

@@ -105,12 +105,17 @@ def describe(
                 int(label),
                 int(mine.sum()),
                 float(mine.mean()),
-                tuple(sorted(found, key=lambda one: -abs(one.size))),
+                tuple(sorted(found, key=_notability)),
                 float(silhouettes[place]),
                 typical,
             )
         )
     return profiles
+
+
+def _notability(one: Difference) -> tuple[float, float]:
+    """Return by what differences are sorted: the largest first, of those that are as large what there is more of."""
+    return -round(abs(one.size), 2), -one.size
 
 
 def _columns_to_compare(read: pd.DataFrame, columns: Columns) -> tuple[list[str], list[str]]:

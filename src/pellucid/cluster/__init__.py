@@ -3,6 +3,7 @@
 from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
 from pellucid.cluster.choosing.choose_clusters import choose_clusters
 from pellucid.cluster.diana.diana import Diana
+from pellucid.cluster.exhaustive.exhaustive_clustering import exhaustive_clustering
 from pellucid.cluster.kmeans import KMeans
 from pellucid.cluster.kmeans_functions import k_means, kmeans_plusplus
 from pellucid.cluster.kmedoids.kmedoids import KMedoids
@@ -19,6 +20,7 @@ __all__ = [
     "MiniBatchKMeans",
     "SpectralClustering",
     "choose_clusters",
+    "exhaustive_clustering",
     "k_means",
     "kmeans_plusplus",
     "silhouette_samples",

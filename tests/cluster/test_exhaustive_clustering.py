@@ -1,4 +1,4 @@
-"""exhaustive_clustering: Bell numbers, by hand, against k-means, its proof attacked, and refusals that name the count."""
+"""exhaustive_clustering: Bell numbers, by hand, against k-means, its proof attacked, refusals that name the count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.special import stirling2
 
 import pellucid
 from pellucid.cluster import AgglomerativeClustering, KMeans, exhaustive_clustering
-from pellucid.cluster.exhaustive.exhaustive_proof import certify_exhaustive
+from pellucid.cluster.exhaustive.exhaustive_proof import _drawn, certify_exhaustive
 from pellucid.cluster.exhaustive.partitions import bell_number, partition_count, partitions, stirling_number
 from pellucid.cluster.exhaustive.scores import inertia
 
@@ -86,7 +86,7 @@ def test_no_method_finds_a_better_clustering(n, k, seed):
         assert best.score <= inertia(X, model.labels_) * (1 + 1e-12)
 
 
-def test_the_least_diameter_needs_no_number_of_clusters_but_one_less_than_rows():
+def test_the_least_diameter():
     found = exhaustive_clustering(FIVE, "diameter", n_clusters=2)
     assert found.labels.tolist() == [0, 0, 0, 1, 1]
     assert found.score == 2.0
@@ -108,6 +108,14 @@ def test_of_many_a_sample_is_scored_again_and_says_so():
     X = np.random.default_rng(0).standard_normal((9, 2))
     claim = exhaustive_clustering(X, n_clusters=3).certificate["no better"]
     assert "2,000 of 3,025 clusterings, drawn at random" in claim.statement
+
+
+def test_all_partitions_are_drawn_as_often():
+    # 15 partitions of 4 rows, 3,000 draws: 200 each, give or take 14
+    drawn = [tuple(codes) for codes in _drawn(FIVE[:4], None, 3000)]
+    counts = [drawn.count(tuple(labels)) for labels in partitions(4)]
+    assert sum(counts) == 3000
+    assert 130 < min(counts) <= max(counts) < 270
 
 
 # errors

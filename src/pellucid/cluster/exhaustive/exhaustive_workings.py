@@ -46,7 +46,7 @@ def exhaustive_workings(_function: Any, X: Data, n_clusters: Any = None) -> Docu
     head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features))]
     opening = (
         sentence(
-            "Every way to cut the rows into clusters is tried. The score is the sum of squared distances to the means:"
+            "Every way to cut the rows into clusters is tried. The sum of squared distances to the means decides:"
         ),
         formula("E = ∑ d^2"),
         table(head, [[math(i + 1), *map(typed, features.row(i))] for i in range(n)], caption="The data"),
@@ -57,9 +57,7 @@ def exhaustive_workings(_function: Any, X: Data, n_clusters: Any = None) -> Docu
 
 
 def _moral(k: int | None) -> tuple[str, ...]:
-    return (
-        () if k is not None else ("More clusters never cost more, so this score alone does not choose their number.",)
-    )
+    return () if k is not None else ("More clusters never cost more: this score does not choose their number.",)
 
 
 def _counting(n: int, k: int | None) -> Any:

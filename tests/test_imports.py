@@ -34,6 +34,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "discriminant_analysis": FAMILY,
     "kernel_ridge": FAMILY,
     "linear_model": FAMILY,
+    "mixture": FAMILY | {"cluster"},
     "model_selection": FAMILY,
     "naive_bayes": FAMILY,
     "neighbors": FAMILY,

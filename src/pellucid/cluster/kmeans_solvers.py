@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.cluster_sums import NOTHING, ClusterSums, own_distances
-from pellucid.cluster.kmeans_lower_bounds import spectral_bound
+from pellucid.cluster.kmeans_lower_bounds import quick_bound
 from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
 from pellucid.cluster.measured_rows import measured_rows
 from pellucid.cluster.nearest_centers import NearestCenters
@@ -29,8 +29,6 @@ from pellucid.core.types import Array
 
 LOOKED_AT = 256
 """Rows whose nearest center a fit finds again from differences."""
-FEW_COLUMNS = 64
-"""Up to which a fit computes the spectral bound; ``verify`` does for more."""
 ENTRIES_AT_ONCE = 1 << 20
 """Of sparse rows that are filled up with zeros."""
 
@@ -114,8 +112,8 @@ def _finished(
     strays, n_rows = strays_of_some(X, centers, labels)
     inertia = own_distances(nearest.rows, sums.weight, centers, labels)
     certificate = kmeans_certificate(strays, moved, goal + rounding_of_centers(X, len(centers)), n_rows)
-    if least is None and X.shape[1] <= FEW_COLUMNS:
-        least = spectral_bound(X, data.weights, len(centers))
+    if least is None:
+        least = quick_bound(X, data.weights, labels, len(centers))
     attributes = {
         "cluster_centers_": centers.astype(X.dtype),
         "labels_": data.spread(labels, fill=-1),

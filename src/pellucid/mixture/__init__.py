@@ -1,0 +1,8 @@
+"""Mixtures: rows drawn from one of several densities, nobody knows which."""
+
+from pellucid.core.public_names import name_finder
+from pellucid.mixture.gaussian_mixture import GaussianMixture
+
+__all__ = ["GaussianMixture"]
+
+__getattr__ = name_finder(__name__)

@@ -1,0 +1,247 @@
+r"""EM for Gaussian mixtures, in standardized units, one pass over the data for each step.
+
+The fast pass sums features of the rows, in which digits cancel where a component is far narrower than the data; then
+the careful pass takes differences from the means instead. A component that no row belongs to keeps its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
+from pellucid.core.threads import run_blocks
+from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.mixture.covariance_kinds import KINDS, Components, Moments, movement, scores
+from pellucid.mixture.gaussian_mixture_proof import fitted_certificate, variance_floor
+from pellucid.numerics.soft_assignment import StandardRows, blocks_of, given_sums, parts_of, soft_sums, standard_rows
+
+NARROW = 1e5
+"""Variance of the data over that of a component, from which on the fast pass would lose too many digits."""
+DEAD = 10 * float(np.finfo(np.float64).eps)
+"""A component with less than so much of a row keeps its mean and covariance."""
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureRows:
+    """Standardized rows with what the steps need to know about them and about the covariances."""
+
+    rows: StandardRows
+    kind: Any
+    floor: Array
+    """What is added to the variances of standardized columns."""
+    variances: Array
+    """Of the columns of standardized rows."""
+    second: Array | None
+    """Second moments of all standardized rows, for covariances that all components share."""
+
+    @property
+    def log_scale(self) -> float:
+        """What the log density of a row loses when rows are turned back into the units of X."""
+        return float(np.log(self.rows.scale).sum())
+
+    def in_units(self, found: Components) -> Components:
+        """Return components of standardized rows in the units of X."""
+        center, scale = self.rows.center, self.rows.scale
+        return Components(
+            found.weights,
+            center + scale * found.means,
+            self.kind.to_units(found.covariances, scale),
+            self.kind.factors_to_units(found.factors, scale),
+        )
+
+    def standardized(self, found: Components) -> Components:
+        """Return components in the units of X as components of standardized rows."""
+        center, turned = self.rows.center, 1.0 / self.rows.scale
+        return Components(
+            found.weights,
+            (found.means - center) * turned,
+            self.kind.to_units(found.covariances, turned),
+            self.kind.factors_to_units(found.factors, turned),
+        )
+
+
+def mixture_rows(data: TrainingData, covariance_type: str, reg_covar: float) -> MixtureRows:
+    """Return the rows as the steps want them."""
+    kind, one_scale = KINDS[covariance_type], covariance_type == "spherical"
+    rows = standard_rows(data.X, data.weight, smallest=float(np.sqrt(reg_covar)), one_scale=one_scale)
+    sums = given_sums(rows, KINDS["diag"].features, 1, lambda part: np.ones((1, part.stop - part.start)))[0]
+    d = data.X.shape[1]
+    variances = np.maximum(sums[:d] / rows.total - (sums[d : 2 * d] / rows.total) ** 2, 0.0)
+    floor = variance_floor(reg_covar, variances * rows.scale**2) / rows.scale**2
+    return MixtureRows(rows, kind, floor, variances, _second_moments(rows) if covariance_type == "tied" else None)
+
+
+def best_mixture(
+    data: TrainingData,
+    problem: MixtureRows,
+    start: Callable[[], Components],
+    n_starts: int,
+    parameters: Any,
+    effort: Effort,
+    before: float,
+) -> Fit:
+    """Return the best of several fits, the first of equal ones; ``before`` is the lower bound of an earlier fit."""
+    runs: list[_Run] = []
+    for _ in range(n_starts):
+        run = _ascend(problem, start(), effort, before)
+        if not runs or run.bound > runs[0].bound:
+            runs = [run]
+    return _finished(data, problem, runs[0], parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    found: Components
+    bounds: list[float]
+    bound: float
+    moved: float
+    converged: bool
+    stopped: str
+    trace: Trace
+
+
+def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: float) -> _Run:
+    trace, bounds, bound, last = Trace(), list[float](), before, np.inf
+    converged, stopped, moved = False, "max_iter", np.inf
+    for n_iter in range(1, effort.max_iter + 1):
+        previous, old = bound, found
+        bound, found = em_step(problem, old)
+        moved = movement(problem.kind, found, old)
+        bounds.append(bound)
+        trace.add(iteration=n_iter, objective=-bound, gain=bound - previous, moved=moved)
+        shown = problem.in_units(found)
+        trace.keep(weights=shown.weights, means=shown.means, covariances=shown.covariances)
+        told_to_stop = effort.watch(shown)
+        # steps that grow leave a flat place: there the gain is small, and the end is far
+        if abs(bound - previous) < effort.goal and moved <= last:
+            converged, stopped = True, "the lower bound rose by less than tol"
+            break
+        if told_to_stop:
+            stopped = "callback"
+            break
+        last = moved
+    return _Run(found, bounds, bound, moved, converged, stopped, trace)
+
+
+def _finished(data: TrainingData, problem: MixtureRows, run: _Run, parameters: Any) -> Fit:
+    found = problem.in_units(run.found)
+    attributes = {
+        "weights_": found.weights,
+        "means_": found.means,
+        "covariances_": found.covariances,
+        "precisions_cholesky_": found.factors,
+        "precisions_": problem.kind.precisions(found.factors),
+        "converged_": run.converged,
+        "n_iter_": len(run.bounds),
+        "lower_bound_": run.bound,
+        "lower_bounds_": run.bounds,
+        "log_likelihood_": float(_weighted(log_densities(problem.kind, found, data.X), data.weight)),
+    }
+    return Fit(attributes, run.trace, run.stopped, fitted_certificate(attributes, parameters, data, run.moved))
+
+
+def em_step(problem: MixtureRows, found: Components) -> tuple[float, Components]:
+    """Return the mean log likelihood of the components, and the components after one EM step."""
+    if _narrowest(problem.kind, found.factors) > NARROW:
+        log_sum, moments = _careful_pass(problem, found)
+    else:
+        log_sum, sums = soft_sums(problem.rows, problem.kind.features, problem.kind.coefficients(found))
+        moments = problem.kind.moments(sums, problem.second)
+        if problem.second is not None:
+            log_sum -= 0.5 * problem.rows.total * float(np.sum(problem.kind.precisions(found.factors) * problem.second))
+    return log_sum / problem.rows.total - problem.log_scale, components_of(problem, moments, found)
+
+
+def components_of(problem: MixtureRows, moments: Moments, old: Components | None = None) -> Components:
+    """Return the components of largest likelihood, floor added; one without rows stays as it was."""
+    covariances = problem.kind.with_floor(moments, problem.floor)
+    means, is_dead = moments.means, moments.totals <= DEAD
+    if old is not None and is_dead.any():
+        means = np.where(is_dead[:, None], old.means, means)
+        if problem.second is None:
+            shaped = is_dead.reshape(-1, *[1] * (covariances.ndim - 1))
+            covariances = np.where(shaped, old.covariances, covariances)
+    return Components(moments.totals / moments.totals.sum(), means, covariances, problem.kind.factors(covariances))
+
+
+def log_densities(kind: Any, found: Components, X: Array) -> Array:
+    """Return the log density of each row, from differences."""
+    out = np.empty(len(X))
+
+    def respond(some: slice, joint: Array) -> None:
+        top = joint.max(axis=0)
+        out[some] = top + np.log(np.exp(joint - top).sum(axis=0))
+
+    for_blocks(kind, found, X, respond)
+    return out
+
+
+def for_blocks(kind: Any, found: Components, X: Array, respond: Callable[[slice, Array], None]) -> None:
+    """Call a function with blocks of rows and their log joint densities, of shape (K, n)."""
+    width = X.shape[1] + len(found.weights)
+
+    def work(part: slice) -> None:
+        with np.errstate(all="ignore"):  # rows far out have a density of 0, whose logarithm is not finite
+            for some in blocks_of(part, width):
+                respond(some, scores(kind, found, np.asarray(X[some], dtype=np.float64)))
+
+    run_blocks(work, parts_of(len(X), width, X.nbytes))
+
+
+def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, Moments]:
+    """Return the sum of the log densities and the moments, all about the means of the components."""
+    from pellucid.numerics.soft_assignment_kernels import responsibilities_pass
+
+    rows, kind = problem.rows, problem.kind
+    n, d = rows.X.shape
+    tied = problem.second is not None
+    shape = (len(found.weights), d, d) if tied else kind.shape(len(found.weights), d)
+
+    def work(part: slice) -> tuple[float, Array, Array, Array]:
+        log_sum, totals = 0.0, np.zeros(len(found.weights))
+        shifts, scatters = np.zeros(found.means.shape), np.zeros(shape)
+        for some in blocks_of(part, d + len(found.weights)):
+            block = (rows.plain(some) - rows.center) / rows.scale
+            weight, logs = rows.weights(some), np.empty(len(block))
+            shares = scores(kind, found, block)
+            responsibilities_pass(shares, weight, logs, np.empty(len(block)))
+            log_sum += float(weight @ logs)
+            totals += shares.sum(axis=1)
+            for k, mean in enumerate(found.means):
+                deviations = block - mean
+                shifts[k] += shares[k] @ deviations
+                scatters[k] += kind.scatter(deviations, shares[k])
+        return log_sum, totals, shifts, scatters
+
+    logs, *sums = zip(*run_blocks(work, parts_of(n, int(np.prod(shape)), rows.X.nbytes)), strict=True)
+    totals, shifts, scatters = (np.sum(one, axis=0) for one in sums)
+    divisor = np.where(totals > 0.0, totals, 1.0)
+    shift = shifts / divisor[:, None]
+    spreads = kind.less_shift(scatters / divisor.reshape(-1, *[1] * (scatters.ndim - 1)), shift)
+    if tied:
+        spreads = np.einsum("k,kij->ij", totals / totals.sum(), spreads)
+    return float(np.sum(logs)), Moments(totals, found.means + shift, spreads)
+
+
+def _narrowest(kind: Any, factors: Array) -> float:
+    """Return the largest precision of a column, given the others."""
+    is_matrix = factors.ndim == 3 or kind is KINDS["tied"]
+    return float(np.max(np.sum(factors**2, axis=-1) if is_matrix else factors**2))
+
+
+def _second_moments(rows: StandardRows) -> Array:
+    full = KINDS["full"]
+    sums = given_sums(rows, full.features, 1, lambda part: np.ones((1, part.stop - part.start)))
+    found = full.moments(sums, None)
+    return np.asarray(found.spreads[0] + np.outer(found.means[0], found.means[0]))
+
+
+def _weighted(values: Array, weight: Array | None) -> float:
+    return float(values.mean() if weight is None else weight @ values / weight.sum())

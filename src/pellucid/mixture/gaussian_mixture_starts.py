@@ -1,0 +1,116 @@
+"""Where EM for Gaussian mixtures starts from: clusters, drawn rows, random responsibilities, or given parameters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pellucid.cluster import KMeans
+from pellucid.core.recording import record
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.mixture.covariance_kinds import Components, Moments
+from pellucid.mixture.gaussian_mixture_solvers import MixtureRows, components_of
+from pellucid.numerics.soft_assignment import given_sums
+
+SHARP = 1e-6
+"""Variance around drawn rows, as a part of that of the data: each row then belongs to the nearest."""
+
+GIVEN = ("weights_init", "means_init", "precisions_init")
+
+
+def start_components(
+    data: TrainingData, problem: MixtureRows, parameters: Any, given: dict[str, Array], rng: np.random.RandomState
+) -> Components:
+    """Return the components to start from, in standardized units; given parameters replace those that are found."""
+    kind, scale = problem.kind, problem.rows.scale
+    found = None if len(given) == len(GIVEN) else STARTS[parameters.init_params](data, problem, parameters, rng)
+    weights = given["weights_init"] if found is None or "weights_init" in given else found.weights
+    means = (given["means_init"] - problem.rows.center) / scale if "means_init" in given else found.means  # type: ignore[union-attr]
+    if "precisions_init" not in given:
+        return Components(weights, means, found.covariances, found.factors)  # type: ignore[union-attr]
+    factors = kind.factors_to_units(kind.factors_of_precisions(given["precisions_init"]), 1.0 / scale)
+    return Components(weights, means, kind.covariances_of_factors(factors), factors)
+
+
+def _from_clusters(data: TrainingData, problem: MixtureRows, parameters: Any, rng: np.random.RandomState) -> Components:
+    labels = _quiet_kmeans(data, parameters.n_components, rng, "k-means++", 300).labels_
+    labels = labels if data.kept is None else labels[labels >= 0]
+    return _estimated(problem, parameters.n_components, lambda part: _one_hot(labels[part], parameters.n_components))
+
+
+def _from_random(data: TrainingData, problem: MixtureRows, parameters: Any, rng: np.random.RandomState) -> Components:
+    """Draw responsibilities that depend on the values of a row alone: a weight then does the same as repetitions."""
+    seed = rng.randint(np.iinfo(np.int32).max)
+
+    def respond(part: slice) -> Array:
+        drawn = row_noise(data.X[part], parameters.n_components, seed)
+        return np.asarray(drawn / drawn.sum(axis=0))
+
+    return _estimated(problem, parameters.n_components, respond)
+
+
+def _from_rows(init: str) -> Callable[..., Components]:
+    def start(data: TrainingData, problem: MixtureRows, parameters: Any, rng: np.random.RandomState) -> Components:
+        with record():
+            drawn = _quiet_kmeans(data, parameters.n_components, rng, init, 1).trace_.states[0]["centers"]
+        k, (_, d) = parameters.n_components, drawn.shape
+        spread = np.maximum(problem.floor, SHARP * np.where(problem.variances > 0.0, problem.variances, 1.0))
+        moments = Moments(np.ones(k), (drawn - problem.rows.center) / problem.rows.scale, np.zeros(()))
+        if problem.second is not None:  # one matrix for all: that of the data
+            covariances = problem.second + np.diag(spread)
+        else:
+            covariances = problem.kind.with_floor(
+                Moments(np.ones(k), moments.means, np.zeros(problem.kind.shape(k, d))), spread
+            )
+        return Components(np.full(k, 1.0 / k), moments.means, covariances, problem.kind.factors(covariances))
+
+    return start
+
+
+STARTS: dict[str, Callable[..., Components]] = {
+    "kmeans": _from_clusters,
+    "k-means++": _from_rows("k-means++"),
+    "random": _from_random,
+    "random_from_data": _from_rows("random"),
+}
+
+
+def row_noise(X: Array, n_columns: int, seed: int) -> Array:
+    """Return uniform numbers of shape (n_columns, n_rows), the same for equal rows, whatever stands around them."""
+    bits = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # minus 0 is 0
+    state = np.full(len(bits), seed, dtype=np.uint64)
+    for column in bits.view(np.uint64).T:
+        state = _mixed(state ^ column)
+    steps = np.arange(1, n_columns + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    drawn = _mixed(state + steps[:, None]) >> np.uint64(11)
+    return np.asarray((drawn + 0.5) / 2.0**53)
+
+
+def _mixed(state: Array) -> Array:
+    """Return 64 bits of which each depends on each of the given ones: the last steps of SplitMix64."""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(state ^ (state >> np.uint64(31)))
+
+
+def _estimated(problem: MixtureRows, n_components: int, respond: Callable[[slice], Array]) -> Components:
+    moments = problem.kind.moments(
+        given_sums(problem.rows, problem.kind.features, n_components, respond), problem.second
+    )
+    return components_of(problem, moments)
+
+
+def _one_hot(labels: Array, n_components: int) -> Array:
+    return (labels == np.arange(n_components)[:, None]).astype(np.float64)
+
+
+def _quiet_kmeans(data: TrainingData, k: int, rng: np.random.RandomState, init: str, max_iter: int) -> KMeans:
+    """Return k-means clusters, good enough to start from: what they could not prove is no concern of the mixture."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KMeans(k, init=init, n_init=1, max_iter=max_iter, random_state=rng)
+        return model.fit(data.given[0], sample_weight=data.given[2])

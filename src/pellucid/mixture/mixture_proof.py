@@ -2,8 +2,8 @@ r"""Proof of a mixture of any densities: the likelihood is that of what is store
 
 The likelihood is computed anew from the parameters of the stored densities. Under their own responsibilities, the score
 of each must be small: a step that gains :math:`\varepsilon` moves the parameters of a component of weight
-:math:`\pi` by no more than :math:`\sqrt{2\varepsilon/\pi}` of their scale, and twice that is allowed. A user's own density has a
-likelihood, and no score that is known here.
+:math:`\pi` by no more than :math:`\sqrt{2\varepsilon/\pi}` of their scale, and twice that is allowed. A user's own
+density has a likelihood, and no score that is known here.
 """
 
 from __future__ import annotations

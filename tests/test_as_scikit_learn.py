@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 import pellucid
-from tests.public_estimators import instances, problem_for
+from tests.public_estimators import answer_of, instances, problem_for
 
 
 def namesake(estimator):
@@ -48,8 +48,7 @@ def test_sparse_rows_may_have_wide_indices(estimator, form, kind):
     X, y = problem_for(estimator)
     narrow, wide = (sparse_rows(X, form, kind, index) for index in (np.int32, np.int64))
     expected, model = clone(estimator).fit(narrow, y), clone(estimator).fit(wide, y)
-    answer = "predict" if hasattr(model, "predict") else "transform"
-    np.testing.assert_array_equal(getattr(model, answer)(wide), getattr(expected, answer)(narrow))
+    np.testing.assert_array_equal(answer_of(model, wide), answer_of(expected, narrow))
     assert pellucid.verify(model, wide, y).holds == pellucid.verify(expected, narrow, y).holds
     assert wide.format != "csr" or wide.indices.dtype == np.int64  # the user's own is left alone
 

@@ -19,7 +19,7 @@ import pellucid
 import pellucid.core.cards
 from pellucid.core.certificate import GRADES
 from tests.attack import Tally, attack
-from tests.public_estimators import carded, certified, instances, problem_for, public_estimators
+from tests.public_estimators import answer_of, carded, certified, instances, problem_for, public_estimators
 
 every_card = pytest.mark.parametrize(
     ("card", "estimator"),
@@ -34,7 +34,7 @@ SCORED = [e for e in PREDICTORS if is_classifier(e) or is_regressor(e)]
 ITERATIVE = [e for e in SCORED if "max_iter" in e.get_params() and type(e).__name__ not in NOT_WATCHED_HERE]
 SEVERAL_TARGETS = [e for e in PREDICTORS if e.__sklearn_tags__().target_tags.multi_output and hasattr(e, "precompute")]
 
-NOT_REPEATED = {"folds"}  # about fits on parts of the data, which verify does not do again
+NOT_REPEATED = {"folds", "descent"}  # about fits on parts of the data, or the way to the answer: verify sees neither
 
 
 def fitted(estimator, seed=0):
@@ -58,7 +58,8 @@ def test_is_certified_and_the_proof_agrees(estimator):
     assert not model.certificate_.failed
     proof = pellucid.verify(model, X, y)
     assert proof.verdict == model.certificate_.verdict
-    assert proof.grade == model.certificate_.grade
+    grades = list(GRADES)  # verify takes its time and may prove more
+    assert grades.index(proof.grade) <= grades.index(model.certificate_.grade)
     assert {claim.name for claim in proof.claims} >= {claim.name for claim in model.certificate_.claims} - NOT_REPEATED
 
 
@@ -84,8 +85,7 @@ def test_variants_are_certified_saved_and_loaded(card, estimator, tmp_path):
     assert proof.holds == model.certificate_.holds
     pellucid.save(model, tmp_path / "model.safetensors")
     again = pellucid.load(tmp_path / "model.safetensors")
-    answer = "predict" if hasattr(model, "predict") else "transform"
-    np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
+    np.testing.assert_array_equal(answer_of(again, X), answer_of(model, X))
     assert pellucid.verify(again, X, y) == proof
 
 
@@ -146,8 +146,7 @@ def test_save_and_load_give_the_same_model(estimator, tmp_path):
     again = pellucid.load(path)
     assert type(again) is type(model)
     assert again.get_params() == model.get_params()
-    answer = "predict" if hasattr(model, "predict") else "transform"
-    np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
+    np.testing.assert_array_equal(answer_of(again, X), answer_of(model, X))
     assert again.certificate_ == model.certificate_
     assert again.trace_ == model.trace_
     assert pellucid.verify(again, X, y).verdict == model.certificate_.verdict

@@ -45,7 +45,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "tables": BASE,
     "table_model": {"core", "tables"},
     "files": BASE | {"tables", "table_model"},
-    "plots": {"core", "drawing", "kernels", "losses", "model_selection"},
+    "plots": {"core", "drawing", "kernels", "losses", "model_selection", "cluster"},
     "bake_off": FAMILY
     | {"tables", "table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors"}
     | {"svm", "kernel_ridge", "tree", "ensemble"},

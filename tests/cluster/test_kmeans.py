@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.cluster import KMeans
-from pellucid.cluster.kmeans_kernels import add_rows, nearest_pass
-from pellucid.cluster.kmeans_solvers import assign_rows, plus_plus
+from pellucid.cluster.kmeans_solvers import assign_rows, score_rows
+from pellucid.cluster.kmeans_starts import furthest_first, k_log_k, plus_plus, random_partition, random_rows
 from pellucid.core.training_data import TrainingData
 from tests.proving import quiet_proof
 
@@ -75,12 +76,83 @@ def test_the_nearest_of_almost_equal_centers_is_found_by_differences():
     # products lose these digits: the square of 1e9 has an error of 100
     X = np.array([[1e9, 0.0], [1e9, 1.0]])
     centers = np.array([[1e9, 0.6], [1e9, -0.3]])
-    labels, distances = assign_rows(sparse.csr_array(X), centers)
-    assert labels.tolist() == [1, 0]
-    np.testing.assert_allclose(distances, [0.09, 0.16])
+    assert assign_rows(sparse.csr_array(X), centers).tolist() == [1, 0]
+    assert score_rows(sparse.csr_array(X), None, centers) == pytest.approx(0.25)
+
+
+def test_one_column_is_cut_into_the_best_intervals():
+    # 0 1 2 | 10 11: 2 + 1/2; k-means++ may start with two centers on the left, the answer is the same
+    for seed in range(5):
+        model = KMeans(2, random_state=seed).fit([[10.0], [0.0], [11.0], [1.0], [2.0]])
+        assert model.cluster_centers_.ravel().tolist() == pytest.approx([1.0, 10.5])
+        assert model.inertia_ == pytest.approx(2.5)
+        assert model.certificate_.grade == "optimal"
+
+
+def test_starts_by_hand():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [8.0, 0.0], [9.0, 0.0], [4.0, 3.0]])
+    data = TrainingData(X)
+    for seed in range(10):
+        rng = np.random.RandomState(seed)
+        drawn = furthest_first(data, 2, rng)
+        far = max(X, key=lambda row, first=drawn[0]: np.sum((row - first) ** 2))
+        assert np.sum((drawn[1] - drawn[0]) ** 2) == np.sum((far - drawn[0]) ** 2)
+        parts = random_partition(data, 2, rng)
+        assert parts.shape == (2, 2)
+        assert len({tuple(row) for row in random_rows(data, 5, rng)}) == 5
+    # four rows of two points: 2 log 2 = 1.4 rows are too few, so two different rows are drawn and nothing merges
+    doubled = TrainingData(np.array([[0.0], [0.0], [9.0], [9.0]]))
+    assert sorted(k_log_k(doubled, 2, np.random.RandomState(0)).ravel()) == [0.0, 9.0]
 
 
 # properties
+
+
+@seeds
+@pytest.mark.parametrize("init", ["k-means++", "random", "random-partition", "furthest-first", "k-log-k"])
+def test_every_start_takes_weights_as_repetitions(seed, init):
+    X, counts = blobs(seed, n=50), np.random.default_rng(seed).integers(1, 4, size=50)
+    many = np.random.default_rng(seed).permutation(np.repeat(X, counts, axis=0))
+    weighted = KMeans(5, init=init, n_init=2, random_state=seed).fit(X, sample_weight=counts)
+    repeated = KMeans(5, init=init, n_init=2, random_state=seed).fit(many)
+    np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, atol=1e-9)
+    assert pellucid.verify(weighted, X, sample_weight=counts).holds
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("n", "p", "k"), [(3000, 3, 6), (2000, 40, 25), (6000, 2, 100), (300, 400, 5)])
+def test_bounds_change_nothing_about_the_plain_method(n, p, k, make):
+    # every round of the plain method, by squared differences
+    X = np.round(blobs(2, n=n, p=p, k=k), 2)
+    centers, labels = X[:k].copy(), None
+    with pellucid.record():
+        model = KMeans(k, init=centers, tol=0.0, max_iter=12)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(make(X))
+    for state in model.trace_.states:
+        np.testing.assert_allclose(state["centers"], centers, rtol=1e-9, atol=1e-12)
+        labels = np.stack([np.square(X - center).sum(axis=1) for center in centers], axis=1).argmin(axis=1)
+        np.testing.assert_array_equal(state["labels"], labels)
+        centers = np.array([X[labels == j].mean(axis=0) for j in range(k)])
+
+
+def test_the_bits_do_not_depend_on_the_number_of_threads():
+    X = blobs(0, n=9000, p=7, k=12)
+    many = KMeans(12, random_state=0).fit(X)
+    with threadpool_limits(1):
+        one = KMeans(12, random_state=0).fit(X)
+    np.testing.assert_array_equal(one.cluster_centers_, many.cluster_centers_)
+    assert one.inertia_ == many.inertia_
+
+
+def test_rows_that_single_precision_cannot_square_are_measured():
+    X = blobs(1, n=400)
+    X[7] *= 1e20
+    model = KMeans(4, init=X[[0, 1, 2, 7]], tol=0.0).fit(X)
+    exact = np.stack([np.square(X - center).sum(axis=1) for center in model.cluster_centers_], axis=1)
+    np.testing.assert_array_equal(model.labels_, exact.argmin(axis=1))
+    assert model.labels_[7] == 3
 
 
 @seeds
@@ -121,30 +193,13 @@ def test_moving_the_data_far_away_changes_nothing(seed):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 def test_sparse_and_single_precision_have_the_same_clusters(dtype, make):
-    X = np.round(blobs(1), 2)
+    X = np.round(blobs(1) * 64) / 64  # the same numbers in single precision
     X[X < 0] = 0.0
     model = KMeans(4, random_state=0).fit(make(X.astype(dtype)))
     np.testing.assert_array_equal(model.labels_, KMeans(4, random_state=0).fit(X).labels_)
     assert model.cluster_centers_.dtype == dtype
     assert pellucid.verify(model, make(X.astype(dtype))).holds
     np.testing.assert_array_equal(model.predict(make(X.astype(dtype))), model.labels_)
-
-
-def test_kernels_do_the_same_as_plain_python():
-    rng = np.random.default_rng(0)
-    X, centers, weight = rng.standard_normal((7, 3)), rng.standard_normal((4, 3)), rng.random(7)
-    own, sizes = (X**2).sum(axis=1), (centers**2).sum(axis=1)
-    outcomes = []
-    for kernel, add in ((nearest_pass, add_rows), (nearest_pass.py_func, add_rows.py_func)):
-        labels, distances, close, sums = np.empty(7, np.int32), np.empty(7), np.empty(7, bool), np.zeros((4, 3))
-        kernel(X @ centers.T, sizes, own, 1e-14, labels, distances, close)
-        add(X, weight, labels, sums)
-        outcomes.append((labels, distances, close, sums))
-    for compiled, plain in zip(*outcomes, strict=True):
-        np.testing.assert_array_equal(compiled, plain)
-    exact = ((X[:, None] - centers) ** 2).sum(axis=2)
-    np.testing.assert_array_equal(outcomes[0][0], exact.argmin(axis=1))
-    np.testing.assert_allclose(outcomes[0][1], exact.min(axis=1))
 
 
 # certificate

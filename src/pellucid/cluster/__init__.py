@@ -1,8 +1,29 @@
 """Clustering: rows that belong together."""
 
+from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
+from pellucid.cluster.choosing.choose_clusters import choose_clusters
+from pellucid.cluster.diana.diana import Diana
 from pellucid.cluster.kmeans import KMeans
+from pellucid.cluster.kmeans_functions import k_means, kmeans_plusplus
+from pellucid.cluster.kmedoids.kmedoids import KMedoids
+from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
+from pellucid.cluster.silhouette import silhouette_samples, silhouette_score
+from pellucid.cluster.spectral.spectral_clustering import SpectralClustering, spectral_clustering
 from pellucid.core.public_names import name_finder
 
-__all__ = ["KMeans"]
+__all__ = [
+    "AgglomerativeClustering",
+    "Diana",
+    "KMeans",
+    "KMedoids",
+    "MiniBatchKMeans",
+    "SpectralClustering",
+    "choose_clusters",
+    "k_means",
+    "kmeans_plusplus",
+    "silhouette_samples",
+    "silhouette_score",
+    "spectral_clustering",
+]
 
 __getattr__ = name_finder(__name__)

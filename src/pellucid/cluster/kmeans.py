@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.cluster.kmeans_solvers import STARTS, assign_rows, best_lloyd, center_distances
+from pellucid.cluster.kmeans_base import CenteredClusters
+from pellucid.cluster.kmeans_line import best_line_centers
+from pellucid.cluster.kmeans_solvers import best_lloyd, lloyd
 from pellucid.core.effort import Effort
-from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.threads import own_threads
-from pellucid.core.training_data import FLOATS, TrainingData
-from pellucid.core.types import Array, Data
-from pellucid.core.user_warnings import warn_user
-from pellucid.core.weights import check_sample_weight
+from pellucid.core.estimator import fit_method
+from pellucid.core.types import Data
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CertifiedEstimator):
+class KMeans(CenteredClusters):
     r"""Clusters whose rows are near their mean, by Lloyd's method.
 
     .. math:: \min_{\mu_1, \dots, \mu_K}\ \sum_i w_i \min_k \|x_i - \mu_k\|^2
@@ -32,11 +26,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
     ----------
     n_clusters : int, default=8
         :math:`K`, at least 1.
-    init : {'k-means++', 'random'}, callable or array-like of shape (n_clusters, n_features), default='k-means++'
-        The start: rows drawn far from each other, rows drawn at random, what ``init(X, n_clusters, random_state)``
-        returns, or given centers.
+    init : str, callable or array-like of shape (n_clusters, n_features), default='k-means++'
+        The start: 'k-means++', rows drawn far from each other; 'random', rows drawn at random; 'random-partition',
+        the means of clusters that rows are thrown into; 'furthest-first', again and again the row farthest from all
+        before it; 'k-log-k', the means of K log K random rows merged to K groups; what
+        ``init(X, n_clusters, random_state)`` returns; or given centers. One column needs no start: unless centers
+        are given, its best clustering of all is found by dynamic programming.
     n_init : 'auto' or int, default='auto'
-        Starts, of which the best end is kept; 'auto' is 10 for 'random' or a callable, 1 otherwise.
+        Starts, of which the best end is kept; 'auto' is 1 for 'k-means++' and given centers, 10 otherwise.
     max_iter : int, default=300
         Most rounds of each start.
     tol : float, default=1e-4
@@ -61,7 +58,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
     n_iter_ : int
         Rounds of the best start.
     certificate_ : Certificate
-        Every row is with its nearest center, every center is the mean of its rows.
+        Every row is with its nearest center, every center is the mean of its rows; and how much, at most, the best
+        clustering of all could save. ``pellucid.verify`` finds a tighter bound than the fit takes time for.
     trace_ : Trace
         Objective, rows that changed their cluster and how far centers moved, round by round.
 
@@ -72,9 +70,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
     (array([0.5, 8.5]), 1.0)
     """
 
-    cluster_centers_: Array
-    labels_: Array
-    inertia_: float
     n_iter_: int
 
     def __init__(
@@ -103,79 +98,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ce
     @fit_method
     def fit(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features); a row of weight k counts as k rows."""
-        data = self._check(X, y, sample_weight)
-        if data.X.shape[0] < self.n_clusters:
-            raise ValueError(
-                f"n_samples must be at least n_clusters, got n_samples={data.X.shape[0]} and "
-                f"n_clusters={self.n_clusters}. Ask for fewer clusters."
-            )
+        data = self._check_rows(X, y, sample_weight)
         watch = self._watch(X, None, attributes=lambda centers: {"cluster_centers_": centers}, max_iter=self.max_iter)
         effort = Effort(self.tol, self.max_iter, watch)
         rng = check_random_state(self.random_state)
-        self._adopt(best_lloyd(data, lambda: self._start(data, rng), self._start_count(), effort), data)
+        best = best_line_centers(data, self.n_clusters) if isinstance(self.init, str) else None
+        if best is None:
+            self._adopt(best_lloyd(data, lambda: self._start(data, rng), self._start_count(), effort), data)
+        else:
+            self._adopt(lloyd(data, best[0], effort, least=best[1]), data)
         self._warn_of_empty_clusters()
         return self
-
-    def predict(self, X: Data) -> Array:
-        """Return the nearest center of each row; of equally near ones the first."""
-        X = self._check_new(X)
-        with own_threads():
-            return assign_rows(X, self.cluster_centers_)[0]
-
-    def transform(self, X: Data) -> Array:
-        """Return the distance of each row to each center, of shape (n_samples, n_clusters)."""
-        X = self._check_new(X)
-        return center_distances(X, self.cluster_centers_).astype(X.dtype)
-
-    def score(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> float:
-        """Return minus the objective of the rows: the larger, the nearer they are to their centers."""
-        X = self._check_new(X)
-        weight = check_sample_weight(sample_weight, X)
-        distances = assign_rows(X, self.cluster_centers_)[1]
-        return -float(distances.sum() if weight is None else weight @ distances)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.cluster_centers_.shape[0])
-
-    def _check_new(self, X: Data) -> Any:
-        check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, order="C", reset=False)
-
-    def _start_count(self) -> int:
-        if hasattr(self.init, "__array__") or isinstance(self.init, (list, tuple)):
-            if self.n_init not in ("auto", 1):
-                warn_user(
-                    f"n_init should be 1 for given centers, got {self.n_init}. One start is made.", RuntimeWarning
-                )
-            return 1
-        if self.n_init == "auto":
-            return 1 if isinstance(self.init, str) and self.init == "k-means++" else 10
-        return int(self.n_init)
-
-    def _start(self, data: TrainingData, rng: np.random.RandomState) -> Array:
-        if isinstance(self.init, str):
-            return STARTS[self.init](data, self.n_clusters, rng)
-        given = self.init(data.X, self.n_clusters, random_state=rng) if callable(self.init) else self.init
-        centers = np.array(given, dtype=np.float64)
-        if centers.shape != (self.n_clusters, data.X.shape[1]) or not np.isfinite(centers).all():
-            raise ValueError(
-                f"init must be finite numbers of shape ({self.n_clusters}, {data.X.shape[1]}), got shape "
-                f"{centers.shape}. The shape of the initial centers must match n_clusters and the features of X."
-            )
-        return centers
-
-    def _warn_of_empty_clusters(self) -> None:
-        used = len(np.unique(self.labels_[self.labels_ >= 0]))
-        if used < self.n_clusters and self.inertia_ == 0.0:
-            warn_user(
-                f"n_clusters should be at most the number of different rows: only {used} of {self.n_clusters} clusters "
-                "have rows. Ask for fewer clusters.",
-                ConvergenceWarning,
-            )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

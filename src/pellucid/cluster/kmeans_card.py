@@ -1,16 +1,19 @@
-"""Method card of k-means."""
+"""Method cards of k-means, from all rows and from batches."""
 
 from __future__ import annotations
 
 from pellucid.cluster.kmeans import KMeans
 from pellucid.cluster.kmeans_proof import prove_kmeans
+from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
+from pellucid.cluster.minibatch_kmeans_proof import prove_minibatch_kmeans
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.training_data import InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Live, OneOf, Real, Whole
+from pellucid.kinds.plain import Live, Nothing, OneOf, Optional, Real, Whole
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
 
+STARTS = ("k-means++", "random", "random-partition", "furthest-first", "k-log-k")
 CENTERS = Numbers((None, None)) | Items(Items(NUMBER)) | Live("an array", lambda value: hasattr(value, "__array__"))
 
 CARDS = (
@@ -21,7 +24,9 @@ CARDS = (
         workings="pellucid.cluster.kmeans_workings:kmeans_workings",
         parameters={
             "n_clusters": Whole(low=1),
-            "init": OneOf(("k-means++", "random")) | CENTERS | Live("a function"),
+            "init": OneOf(("k-means++", "random", "random-partition", "furthest-first", "k-log-k"))
+            | CENTERS
+            | Live("a function"),
             "n_init": OneOf(("auto",)) | Whole(low=1),
             "max_iter": Whole(low=1),
             "tol": NONNEGATIVE,
@@ -39,6 +44,41 @@ CARDS = (
         input=InputRules(sparse=("csr",), order="C"),
         variants=({"n_clusters": 3, "init": "random", "tol": 0.0}, {"n_clusters": 1}),
         unproved={"n_iter_": WORK_DONE},
+        squares=frozenset({"inertia_"}),
+    ),
+    MethodCard(
+        MiniBatchKMeans,
+        topics=("CLU-1",),
+        prove=prove_minibatch_kmeans,
+        parameters={
+            "n_clusters": Whole(low=1),
+            "init": OneOf(STARTS) | CENTERS | Live("a function"),
+            "max_iter": Whole(low=1),
+            "batch_size": Whole(low=1),
+            "verbose": VERBOSE,
+            "compute_labels": FLAG,
+            "random_state": RANDOM_STATE,
+            "tol": NONNEGATIVE,
+            "max_no_improvement": Nothing() | COUNT,
+            "init_size": Nothing() | Whole(low=1),
+            "n_init": OneOf(("auto",)) | Whole(low=1),
+            "reassignment_ratio": NONNEGATIVE,
+        },
+        attributes={
+            "cluster_centers_": Numbers(("n_clusters", "n_features")),
+            "labels_": Optional(Numbers(("n_samples",), ("int32",), low=-1)),
+            "inertia_": Real(),
+            "counts_": Numbers(("n_clusters",), low=0),
+            "n_iter_": COUNT,
+            "n_steps_": COUNT,
+        },
+        input=InputRules(sparse=("csr",), order="C"),
+        variants=({"n_clusters": 3, "init": "random", "batch_size": 10}, {"n_clusters": 2, "tol": 1e-3}),
+        unproved={
+            "n_iter_": WORK_DONE,
+            "n_steps_": WORK_DONE,
+            "counts_": "how many rows the batches had drawn for each center; only partial_fit goes on from there",
+        },
         squares=frozenset({"inertia_"}),
     ),
 )

@@ -1,17 +1,20 @@
-r"""Proof of a k-means clustering: it is a fixed point of Lloyd's method, up to its tolerance.
+r"""Proof of a k-means clustering: it is a fixed point of Lloyd's method, and how far from the best of all.
 
 Every row is with its nearest center, one more step would move the centers by no more than ``tol`` allows, and the
-stored objective is that of the stored centers. All is summed from squared differences, in float64.
+stored objective is that of the stored centers. All is summed from squared differences, in float64. How far the
+objective is above that of the best clustering of all, a lower bound says; if nothing is left, the grade is ``optimal``.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from pellucid.cluster.kmeans_lower_bounds import CLOSED, line_bound, semidefinite_bound, spectral_bound
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.training_data import TrainingData
@@ -20,13 +23,38 @@ from pellucid.core.types import Array
 ROWS_AT_ONCE = 1024
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What stored centers and labels are worth, summed from squared differences in float64."""
+
+    strays: float
+    """Rows nearer to another center than to their own."""
+    objective: float
+    moved: float
+    """Sum of squared moves of the centers in one more step."""
+    variance: float
+    """Mean over the features of their variance."""
+
+
 def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
+    found = measure_clusters(fitted, parameters, data)
+    if found is None:
+        return kmeans_certificate(math.inf, math.inf, math.inf, 0)
+    allowed = parameters.tol * found.variance + rounding_of_centers(data.X, parameters.n_clusters)
+    certificate = kmeans_certificate(found.strays, found.moved, allowed, data.X.shape[0])
+    certificate = certificate.with_claims(objective_claim(fitted.inertia_, found.objective, data.X.shape[0]))
+    labels = labels_of_rows(fitted.labels_, data)
+    return with_gap(certificate, found.objective, lower_bound(data.X, data.weights, labels, parameters.n_clusters))
+
+
+def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> Measured | None:
+    """Return what the data say of stored centers and labels; None if these cannot be any."""
     X, weight = data.X, data.weights
-    centers, labels = np.asarray(fitted.cluster_centers_, dtype=np.float64), _labels_of_rows(fitted.labels_, data)
+    centers, labels = np.asarray(fitted.cluster_centers_, dtype=np.float64), labels_of_rows(fitted.labels_, data)
     shape = (parameters.n_clusters, X.shape[1])
     if centers.shape != shape or labels.shape != weight.shape or not _are_places(labels, len(centers)):
-        return kmeans_certificate(math.inf, math.inf, math.inf, 0)
+        return None
     strays, objective, sums = 0, 0.0, np.zeros(shape)
     mean, square = np.asarray(X.T @ weight).ravel() / weight.sum(), np.zeros(shape[1])
     for start in range(0, len(weight), ROWS_AT_ONCE):
@@ -41,12 +69,23 @@ def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
         np.add.at(sums, labels[rows], weight[rows, None] * (block - centers[labels[rows]]))
     total = np.bincount(labels, weights=weight, minlength=len(centers))
     moves = sums / np.where(total > 0.0, total, 1.0)[:, None]
-    rounding = rounding_of_centers(X, len(centers))
-    allowed = parameters.tol * float(square.mean()) / float(weight.sum()) + rounding
-    error = abs(fitted.inertia_ - objective) / objective if objective > 0.0 else abs(fitted.inertia_)
-    certificate = kmeans_certificate(float(strays), float(np.sum(moves**2)), allowed, X.shape[0])
-    statement = "relative distance of inertia_ from its recomputed value"
-    return certificate.with_claims(Claim("objective", statement, error, sum_error(X.shape[0])))
+    variance = float(square.mean()) / float(weight.sum())
+    return Measured(float(strays), objective, float(np.sum(moves**2)), variance)
+
+
+def objective_claim(stored: float, objective: float, n_rows: int) -> Claim:
+    """Return the claim that the stored objective is that of the stored centers."""
+    error = abs(stored - objective) / objective if objective > 0.0 else abs(stored)
+    return Claim("objective", "relative distance of inertia_ from its recomputed value", error, sum_error(n_rows))
+
+
+def lower_bound(X: Any, weight: Array, labels: Array, n_clusters: int) -> float | None:
+    """Return what no clustering can beat, by the best means that these data allow; None where there is none."""
+    exact = line_bound(X, weight, n_clusters)
+    if exact is not None:
+        return exact
+    known = (spectral_bound(X, weight, n_clusters), semidefinite_bound(X, weight, labels, n_clusters))
+    return max((bound for bound in known if bound is not None), default=None)
 
 
 def kmeans_certificate(strays: float, moved: float, allowed: float, n_rows: int) -> Certificate:
@@ -61,7 +100,18 @@ def kmeans_certificate(strays: float, moved: float, allowed: float, n_rows: int)
     )
 
 
-def _labels_of_rows(labels: Array, data: TrainingData) -> Array:
+def with_gap(certificate: Certificate, objective: float, bound: float | None) -> Certificate:
+    """Return the certificate with the distance to the best clustering of all, if a bound says anything about it."""
+    if objective > 0.0 and not (bound or 0.0) > 0.0:
+        return certificate
+    gap = max(objective - (bound or 0.0), 0.0) / objective if objective > 0.0 else 0.0
+    statement = "part of the objective that the best clustering of all could save, at most"
+    grade = "optimal" if gap <= CLOSED else certificate.grade
+    return replace(certificate, grade=grade).with_claims(Claim("gap", statement, gap, 1.0))
+
+
+def labels_of_rows(labels: Array, data: TrainingData) -> Array:
+    """Return the labels of the rows that count."""
     labels = np.asarray(labels)
     return labels if data.kept is None or len(labels) != data.n_given else labels[data.kept]
 
@@ -73,4 +123,5 @@ def _are_places(labels: Array, n_clusters: int) -> bool:
 def rounding_of_centers(X: Any, n_clusters: int) -> float:
     """Return by how much, squared and summed, centers differ from means because they are stored as the data are."""
     largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
-    return n_clusters * X.shape[1] * (8.0 * float(np.finfo(X.dtype).eps) * largest) ** 2
+    rounding = 8.0 * float(np.finfo(X.dtype).eps) + sum_error(X.shape[0])
+    return n_clusters * X.shape[1] * (rounding * largest) ** 2

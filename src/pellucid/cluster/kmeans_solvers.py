@@ -1,33 +1,36 @@
-r"""Lloyd's method for k-means: rows go to their nearest center, centers to the mean of their rows, until nothing moves.
+"""Lloyd's method for k-means: rows go to their nearest center, centers to the mean of their rows, until nothing moves.
 
-Distances come from :math:`\|x\|^2 - 2x'\mu + \|\mu\|^2`, with rows and centers moved to the middle of the centers, in
-blocks. Where two centers are so near each other that rounding could have swapped them, squared differences are summed.
+A cluster that loses all its rows gets the row farthest from its own center, of those that are not alone in theirs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.kmeans_kernels import add_rows, nearest_pass
-from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers
+from pellucid.cluster.cluster_sums import NOTHING, ClusterSums, own_distances
+from pellucid.cluster.kmeans_lower_bounds import quick_bound
+from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
+from pellucid.cluster.measured_rows import measured_rows
+from pellucid.cluster.nearest_centers import NearestCenters
+from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import EPSILON
-from pellucid.core.threads import run_blocks, split_evenly, thread_count
+from pellucid.core.recording import is_recording
+from pellucid.core.rounding import EPSILON, ROUNDING
+from pellucid.core.threads import split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
-BLOCK = 1 << 16
-"""Distances computed in one go."""
-
 LOOKED_AT = 256
 """Rows whose nearest center a fit finds again from differences."""
+ENTRIES_AT_ONCE = 1 << 20
+"""Of sparse rows that are filled up with zeros."""
 
 
 def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, effort: Effort) -> Fit:
@@ -35,134 +38,121 @@ def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, ef
     return min((lloyd(data, start(), effort) for _ in range(n_starts)), key=lambda fit: fit.attributes["inertia_"])
 
 
-def lloyd(data: TrainingData, centers: Array, effort: Effort) -> Fit:
-    """Return the fit from a start; ``effort.goal`` is a part of the mean variance of the features."""
-    X, weight, trace = data.X, data.weights, Trace()
-    goal, moved, before = effort.goal * mean_variance(X, weight), math.inf, np.full(X.shape[0], -1)
-    stopped = "max_iter"
+def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | None = None) -> Fit:
+    """Return the fit from a start; ``effort.goal`` is a part of the mean variance of the features.
+
+    ``least`` is the objective of the best clustering, where that is known.
+    """
+    rows, trace, stopped = measured_rows(data.X), Trace(), "max_iter"
+    nearest, sums = NearestCenters(rows, centers), ClusterSums(rows, data.weight, len(centers))
+    order, moved = nearest.order, math.inf
     for n_iter in range(1, effort.max_iter + 1):
-        labels, distances = assign_rows(X, centers)
-        means = cluster_means(X, weight, labels, distances, centers)
+        changed = _assign(nearest, sums, centers)
+        if changed == 0:
+            sums.gather(nearest.bounds.labels)
+        means = np.empty_like(centers)
+        means[order] = sums.means(nearest.centers)
         last, moved = moved, float(np.sum((means - centers) ** 2))
-        changed = int(np.count_nonzero(labels != before))
-        trace.add(iteration=n_iter, objective=float(weight @ distances), changed=changed, moved=moved)
-        trace.keep(centers=centers, labels=labels)
-        if changed == 0 or max(last, moved) <= goal:  # twice: the next step from here is as short
-            stopped = "no row changed its cluster" if changed == 0 else "centers moved less than tol"
+        goal = effort.goal * sums.mean_variance()
+        trace.add(iteration=n_iter, objective=sums.objective(nearest.centers), changed=changed, moved=moved)
+        if is_recording():
+            trace.keep(centers=centers, labels=nearest.names)
+        is_settled = changed == 0 and _are_same(means, centers, rows.middle)
+        if is_settled or moved == 0.0 or max(last, moved) <= goal:  # twice: the next step from here is as short
+            stopped = "centers moved less than tol" if changed and moved else "no row changed its cluster"
             break
         if effort.watch(means):
             stopped = "callback"
             break
-        centers, before = means, labels
-    centers = centers.astype(X.dtype)
-    labels, distances = assign_rows(X, centers)
-    moved = float(np.sum((cluster_means(X, weight, labels, distances, centers) - centers) ** 2))
+        centers = means
+    certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
+    certificate = certificate.with_claims(_descent(trace, sums.scatter))
+    return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
+
+
+def _are_same(means: Array, centers: Array, middle: Array) -> bool:
+    """Return whether centers are means that were summed in another order."""
+    moves, sizes = np.square(means - centers).sum(axis=1), np.square(centers - middle).sum(axis=1)
+    return bool(np.all(moves <= ROUNDING**2 * sizes))
+
+
+def _assign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
+    """Give each row its nearest center and each cluster a row; return how many rows changed their cluster."""
+    changes = nearest.assign(centers)
+    sums.move(changes, nearest.bounds.labels)
+    if sums.counts.all():
+        return len(changes.rows)
+    return len(changes.rows) + _fill_empty_clusters(nearest, sums)
+
+
+def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
+    """Give clusters without rows the rows farthest from their own centers; return how many rows moved."""
+    labels, distances = nearest.bounds.labels, np.empty(len(nearest.bounds.labels))
+    own_distances(nearest.rows, NOTHING, nearest.centers, labels, distances)
+    farthest = iter(np.argsort(-distances, kind="stable"))
+    n_moved = 0
+    for empty in sorted(np.flatnonzero(sums.counts == 0), key=lambda k: nearest.order[k]):
+        row = next((row for row in farthest if sums.counts[labels[row]] > 1), None)
+        if row is None or distances[row] == 0.0:  # fewer different rows than clusters
+            break
+        sums.move(nearest.move(int(row), int(empty)), labels)
+        n_moved += 1
+    return n_moved
+
+
+def _finished(
+    data: TrainingData, nearest: NearestCenters, sums: ClusterSums, centers: Array, goal: float, least: float | None
+) -> tuple[Certificate, dict[str, Any]]:
+    """Return the attributes, with centers stored as the data are, and what is claimed of them."""
+    X = data.X
+    centers = centers.astype(X.dtype).astype(np.float64)
+    sums.move(nearest.assign(centers), nearest.bounds.labels)
+    moved = float(np.sum((sums.means(nearest.centers) - nearest.centers) ** 2))
+    labels = nearest.names
+    strays, n_rows = strays_of_some(X, centers, labels)
+    inertia = own_distances(nearest.rows, sums.weight, centers, labels)
+    certificate = kmeans_certificate(strays, moved, goal + rounding_of_centers(X, len(centers)), n_rows)
+    if least is None:
+        least = quick_bound(X, data.weights, labels, len(centers))
+    attributes = {
+        "cluster_centers_": centers.astype(X.dtype),
+        "labels_": data.spread(labels, fill=-1),
+        "inertia_": inertia,
+    }
+    return with_gap(certificate, inertia, least), attributes
+
+
+def strays_of_some(X: Any, centers: Array, labels: Array) -> tuple[float, int]:
+    """Return how many of some rows, told from differences, have a nearer center than their own, and of how many."""
     some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
     exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
-    strays = np.sum(exact[np.arange(len(some)), labels[some]] > exact.min(axis=1))
-    certificate = kmeans_certificate(float(strays), moved, goal + rounding_of_centers(X, len(centers)), len(some))
-    attributes = {
-        "cluster_centers_": centers,
-        "labels_": data.spread(labels, fill=-1),
-        "inertia_": float(weight @ exact_distances(X, centers[labels])),
-        "n_iter_": n_iter,
-    }
-    return Fit(attributes, trace, stopped, certificate)
+    own = exact[np.arange(len(some)), labels[some]]
+    return float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1]))), len(some)
 
 
-def assign_rows(X: Any, centers: Array) -> tuple[Array, Array]:
-    """Return the nearest center of each row, of equally near ones the first, and the squared distance to it."""
-    labels, distances = np.empty(X.shape[0], np.int32), np.empty(X.shape[0])
-    middle = _middle(X, centers)
-    shifted = centers - middle
-    sizes, slack = np.einsum("kj,kj->k", shifted, shifted), 16 * EPSILON * (X.shape[1] + 4)
-
-    def work(part: slice) -> None:
-        for rows in _blocks(part, max(centers.shape)):
-            block = _moved_rows(X, rows, middle)
-            products, close = np.asarray(block @ shifted.T), np.empty(rows.stop - rows.start, bool)
-            nearest_pass(products, sizes, _row_sizes(block), slack, labels[rows], distances[rows], close)
-            if close.any():
-                which = np.flatnonzero(close) + rows.start
-                exact = np.stack([exact_distances(X[which], center) for center in centers], axis=1)
-                labels[which] = exact.argmin(axis=1)
-                distances[which] = exact.min(axis=1)
-
-    run_blocks(work, split_evenly(X.shape[0], thread_count()))
-    return labels, distances
+def _descent(trace: Trace, scatter: float) -> Claim:
+    rises = np.diff(trace["objective"])
+    statement = "largest rise of the objective from one round to the next, as a part of the scatter of all rows"
+    return Claim("descent", statement, max(float(rises.max(initial=0.0)), 0.0) / (scatter or 1.0), ROUNDING)
 
 
-def cluster_means(X: Any, weight: Array, labels: Array, distances: Array, centers: Array) -> Array:
-    """Return the mean of the rows of each cluster; an empty one gets the farthest row of all, if there is one."""
-    labels = _without_empty_clusters(labels, distances, len(centers))
-    total = np.bincount(labels, weights=weight, minlength=len(centers))[:, None]
-    middle = _middle(X, centers)
-
-    def work(part: slice) -> Array:
-        sums = np.zeros(centers.shape)
-        for rows in _blocks(part, X.shape[1]):
-            if sparse.issparse(X):
-                members = sparse.csr_array((weight[rows], (labels[rows], np.arange(rows.stop - rows.start))))
-                part_sums = members @ X[rows]
-                sums[: part_sums.shape[0]] += part_sums.toarray()
-            else:
-                add_rows(_moved_rows(X, rows, middle), weight[rows], labels[rows], sums)
-        return sums
-
-    sums = np.sum(run_blocks(work, split_evenly(X.shape[0], thread_count())), axis=0)
-    return np.where(total > 0.0, middle + sums / np.where(total > 0.0, total, 1.0), centers)
+def assign_rows(X: Any, centers: Array) -> Array:
+    """Return the nearest center of each row, of equally near ones the first."""
+    return nearest_centers(X, centers).names
 
 
-def _without_empty_clusters(labels: Array, distances: Array, n_clusters: int) -> Array:
-    counts = np.bincount(labels, minlength=n_clusters)
-    if counts.all():
-        return labels
-    labels = labels.copy()
-    for empty, row in zip(np.flatnonzero(counts == 0), np.argsort(-distances, kind="stable"), strict=False):
-        if distances[row] == 0.0:  # fewer different rows than clusters
-            break
-        labels[row] = empty
-    return labels
+def score_rows(X: Any, weight: Array | None, centers: Array) -> float:
+    """Return the sum of squared distances of rows to their nearest centers."""
+    nearest = nearest_centers(X, centers)
+    return own_distances(nearest.rows, NOTHING if weight is None else weight, nearest.centers, nearest.bounds.labels)
 
 
-def plus_plus(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
-    """Return rows drawn one by one, each the best of a few, with a chance that grows with the squared distance."""
-    return _drawn_rows(data, n_clusters, rng, lambda squared: squared, n_trials=2 + int(math.log(n_clusters)))
-
-
-def random_rows(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
-    """Return different rows drawn one by one, as likely as their weights."""
-    return _drawn_rows(data, n_clusters, rng, lambda squared: (squared > 0.0).astype(np.float64), n_trials=1)
-
-
-def _drawn_rows(
-    data: TrainingData, n_clusters: int, rng: np.random.RandomState, chance: Callable[[Array], Array], n_trials: int
-) -> Array:
-    """Draw rows with a chance that depends on the squared distance to the nearest one drawn before.
-
-    They are drawn from the rows in an order that depends on their values alone, so that a weight does the same as
-    repetitions, wherever these stand.
-    """
-    X, weight = data.X, data.weights
-    order = np.argsort(np.asarray(X @ np.cos(np.arange(X.shape[1]))), kind="stable")
-    chances, nearest = np.ones(X.shape[0]), np.full(X.shape[0], np.inf)
-    centers: list[Array] = []
-    while len(centers) < n_clusters:
-        heights = np.cumsum((weight * chances)[order])
-        places = np.searchsorted(heights, rng.uniform(size=n_trials if centers else 1) * heights[-1], side="right")
-        trials = _picked(X, order[np.minimum(places, X.shape[0] - 1)])
-        measured = [np.minimum(nearest, exact_distances(X, center)) for center in trials]
-        best = int(np.argmin([float(weight @ distances) for distances in measured]))
-        centers.append(trials[best])
-        nearest = measured[best]
-        chances = chance(nearest)
-    return np.array(centers)
-
-
-STARTS: dict[str, Callable[[TrainingData, int, np.random.RandomState], Array]] = {
-    "k-means++": plus_plus,
-    "random": random_rows,
-}
+def nearest_centers(X: Any, centers: Array) -> NearestCenters:
+    """Return who is nearest to which of the centers."""
+    centers = np.asarray(centers, dtype=np.float64)
+    nearest = NearestCenters(measured_rows(X), centers)
+    nearest.assign(centers)
+    return nearest
 
 
 def center_distances(X: Any, centers: Array) -> Array:
@@ -171,45 +161,10 @@ def center_distances(X: Any, centers: Array) -> Array:
 
 
 def exact_distances(X: Any, center: Array) -> Array:
-    """Return the sums of squared differences of rows from a center, or each from its own."""
+    """Return the sums of squared differences of rows from a center."""
     if not sparse.issparse(X):
         return np.square(np.subtract(X, center, dtype=np.float64)).sum(axis=1)
-    out = np.empty(X.shape[0])
-    for rows in _blocks(slice(0, X.shape[0]), X.shape[1]):
-        out[rows] = np.square(_picked(X, rows) - (center if center.ndim == 1 else center[rows])).sum(axis=1)
-    return out
-
-
-def mean_variance(X: Any, weight: Array) -> float:
-    """Return the mean over the features of their variance."""
-    total = weight.sum()
-    if sparse.issparse(X):
-        mean = np.asarray(X.T @ weight) / total
-        return float(np.mean(np.maximum(np.asarray(X.multiply(X).T @ weight) / total - mean**2, 0.0)))
-    mean = weight @ X / total
-    return float(np.mean(weight @ np.square(X - mean) / total))
-
-
-def _blocks(part: slice, width: int) -> Iterator[slice]:
-    height = max(1, BLOCK // width)
-    return (slice(start, min(start + height, part.stop)) for start in range(part.start, part.stop, height))
-
-
-def _middle(X: Any, centers: Array) -> Array:
-    """Return what rows and centers are moved by, so that distances keep their digits; sparse rows stay."""
-    return np.zeros(centers.shape[1]) if sparse.issparse(X) else centers.mean(axis=0, dtype=np.float64)
-
-
-def _moved_rows(X: Any, rows: slice, middle: Array) -> Any:
-    return X[rows].astype(np.float64) if sparse.issparse(X) else np.subtract(X[rows], middle, dtype=np.float64)
-
-
-def _picked(X: Any, rows: Any) -> Array:
-    picked = X[rows]
-    return np.asarray(picked.toarray() if sparse.issparse(picked) else picked, dtype=np.float64)
-
-
-def _row_sizes(block: Any) -> Array:
-    if sparse.issparse(block):
-        return np.asarray(block.multiply(block).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", block, block)
+    distances = np.empty(X.shape[0])
+    for piece in split_evenly(X.shape[0], 1 + X.shape[0] * X.shape[1] // ENTRIES_AT_ONCE):
+        distances[piece] = exact_distances(X[piece].toarray(), center)
+    return distances

@@ -1,7 +1,7 @@
 r"""Proof of kernel PCA: the vectors are eigenvectors of the centered products, orthonormal, and none larger was missed.
 
 Residuals :math:`\|\bar Kv - \lambda v\|` put an eigenvalue within that distance of each :math:`\lambda` (Weyl). How it
-is shown that no larger one was missed is told in ``missed_eigenvalues_proof``.
+is shown that no larger one was missed is told in ``numerics.missed_eigenvalues_proof``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.centered_kernel import centered_rows, components_kernel, linear_means
-from pellucid.decomposition.missed_eigenvalues_proof import CenteredMatrix, missed_claim
 from pellucid.kernels.choice import gamma_from
 from pellucid.kernels.kernel import Kernel
 from pellucid.kernels.ridge_equations_proof import equation_claims, rows_that_differ
+from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix, missed_claim
 
 RESIDUAL = 1e-11
 """Residuals accepted, in parts of the largest eigenvalue, where no ``tol`` allows more."""
@@ -56,7 +56,7 @@ def prove_components(fitted: Any, parameters: Any, data: TrainingData, *, center
     else:
         rows = some_rows(n, ROWS_AT_FIT)
         means = _some_means(kernel, data.X, rows)
-    matrix = CenteredMatrix(centered)
+    matrix = SymmetricMatrix(centered)
     about_mean = centered_rows(kernel, data.X)
     noise = _noise(matrix, kernel.diagonal(data.X if about_mean is None else about_mean), float(parameters.tol))
     fewer = parameters.remove_zero_eig and len(values) < min(n, parameters.n_components or n)
@@ -125,7 +125,7 @@ def _means_claim(stored: Array, means: Array, rows: Array, diagonal: Array) -> C
     )
 
 
-def _noise(centered: CenteredMatrix, diagonal: Array, tol: float) -> float:
+def _noise(centered: SymmetricMatrix, diagonal: Array, tol: float) -> float:
     """Return the part of the largest eigenvalue by which rounding moves eigenvalues; an offset of the rows adds to it.
 
     Each centered product has lost some rounding errors of the products as they were; a matrix of such errors has a norm
@@ -137,7 +137,7 @@ def _noise(centered: CenteredMatrix, diagonal: Array, tol: float) -> float:
 
 
 def _vector_claims(
-    centered: CenteredMatrix, values: Array, vectors: Array, parameters: Any, noise: float
+    centered: SymmetricMatrix, values: Array, vectors: Array, parameters: Any, noise: float
 ) -> list[Claim]:
     """Return claims about order and signs, residuals and orthogonality."""
     level = max(float(np.abs(values).max(initial=0.0)), centered.least_norm)

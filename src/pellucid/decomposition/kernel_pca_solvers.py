@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from pellucid.core.fit import Fit
-from pellucid.core.threads import run_blocks, shared_blas
-from pellucid.core.trace import Trace
+from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array
 from pellucid.decomposition.centered_kernel import centered_rows, linear_means
 from pellucid.kernels.functions import check_products, check_symmetric
 from pellucid.kernels.kernel import Kernel
 from pellucid.kernels.product_blocks import cut
-from pellucid.numerics.leading_eigenvectors import WIDTH, leading_eigenpairs
+from pellucid.numerics.leading_eigenvectors import dense_times, eigenpairs_at_once, leading_eigenpairs, signed
 from pellucid.numerics.penalized_system import solve_penalized
 
 GOAL = 1e-12
@@ -67,18 +65,6 @@ class CenteredProducts:
         run_blocks(center, cut(len(matrix), BLOCK_ROWS if len(matrix) >= LARGE else LARGE))
         return cls(check_symmetric(matrix) if kernel.is_given else matrix, means, is_positive=kernel.positive)
 
-    def times(self, block: Array) -> Array:
-        """Return the centered products times a block of vectors."""
-        out = np.empty(block.shape)
-        if block.shape[1] == WIDTH:
-            from pellucid.numerics.four_columns_kernels import times_four
-
-            columns = np.ascontiguousarray(block.T)
-            run_blocks(lambda rows: times_four(self.matrix[rows], columns, out[rows]), cut(len(out), BLOCK_ROWS))
-        else:
-            run_blocks(lambda rows: np.matmul(self.matrix[rows], block, out=out[rows]), cut(len(out), BLOCK_ROWS))
-        return out
-
 
 def find_components(products: CenteredProducts, parameters: Any, seed: int) -> Fit:
     """Return eigenvalues in falling order and eigenvectors, of length 1 and with a largest entry above 0."""
@@ -87,12 +73,13 @@ def find_components(products: CenteredProducts, parameters: Any, seed: int) -> F
     is_iterative = parameters.eigen_solver in ("arpack", "randomized") or n >= LARGE
     if parameters.eigen_solver != "dense" and is_iterative and k <= FEW * n:
         goal = max(GOAL, float(parameters.tol))
-        found = leading_eigenpairs(products.times, n, k, goal=goal, seed=seed, most_steps=parameters.max_iter)
-        values, vectors, trace = found.values, found.vectors, found.trace
+        found = leading_eigenpairs(
+            dense_times(products.matrix), n, k, goal=goal, seed=seed, most_steps=parameters.max_iter
+        )
     else:
-        values, vectors, trace = _all_at_once(products.matrix, k)
-    values = without_noise(values, is_positive=products.is_positive)
-    vectors = signed(vectors)
+        found = eigenpairs_at_once(products.matrix, k)
+    values = without_noise(found.values, is_positive=products.is_positive)
+    vectors = signed(found.vectors)
     if parameters.remove_zero_eig or parameters.n_components is None:
         vectors, values = vectors[:, values > 0.0], values[values > 0.0]
     attributes = {
@@ -100,18 +87,7 @@ def find_components(products: CenteredProducts, parameters: Any, seed: int) -> F
         "eigenvectors_": np.ascontiguousarray(vectors),
         "kernel_means_": products.means,
     }
-    return Fit(attributes, trace)
-
-
-def _all_at_once(matrix: Array, k: int) -> tuple[Array, Array, Trace]:
-    """Return the eigenpairs from a factorization of the whole matrix."""
-    n, trace = len(matrix), Trace()
-    with shared_blas(float(n) ** 3 / 8):  # half of it are products of vectors, which gain little
-        values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
-        if len(values) < k:  # bisection may return none of many equal eigenvalues, and does not say so
-            values, vectors = (part[..., n - k :] for part in eigh(matrix, driver="evd", check_finite=False))
-    trace.add(iteration=1, captured=float(values.sum()))
-    return values[::-1], vectors[:, ::-1], trace
+    return Fit(attributes, found.trace)
 
 
 def without_noise(values: Array, *, is_positive: bool = False) -> Array:
@@ -130,14 +106,6 @@ def without_noise(values: Array, *, is_positive: bool = False) -> Array:
             "no inner product on these rows. Ask for fewer components or use another kernel."
         )
     return np.where(values > SMALL * largest, values, 0.0)
-
-
-def signed(vectors: Array) -> Array:
-    """Return vectors with the first of their largest entries above 0: equal up to rounding counts as equal."""
-    size = np.abs(vectors)
-    first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), axis=0)
-    sign = np.where(vectors[first, range(vectors.shape[1])] < 0.0, -1.0, 1.0)
-    return np.asarray(vectors * sign)
 
 
 def learn_inverse(kernel: Kernel, projected: Array, X: Array, alpha: float) -> Array:

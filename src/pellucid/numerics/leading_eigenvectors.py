@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, qr
 
+from pellucid.core.threads import run_blocks, shared_blas, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.numerics.look_schedule import LookSchedule
@@ -35,6 +36,8 @@ NOTHING_LEFT = 1e-10
 
 NEARLY_NOTHING = 1e-3
 """Part below which rounding has made it less orthogonal than it must be."""
+
+BLOCK_ROWS = 128
 
 
 @dataclass(frozen=True)
@@ -147,3 +150,40 @@ class _Span:
         if q.shape[1] and left[q.shape[1] - 1] < NEARLY_NOTHING:
             q = qr(q - basis @ (basis.T @ q), mode="economic")[0]
         return np.asarray(q)
+
+
+def dense_times(matrix: Array) -> Callable[[Array], Array]:
+    """Return the function that multiplies blocks of vectors by a C-ordered float64 matrix, on all threads."""
+    from pellucid.numerics.four_columns_kernels import times_four
+
+    parts = split_evenly(len(matrix), -(-len(matrix) // BLOCK_ROWS))
+
+    def times(block: Array) -> Array:
+        out = np.empty(block.shape)
+        if block.shape[1] == WIDTH:
+            columns = np.ascontiguousarray(block.T)
+            run_blocks(lambda rows: times_four(matrix[rows], columns, out[rows]), parts)
+        else:
+            run_blocks(lambda rows: np.matmul(matrix[rows], block, out=out[rows]), parts)
+        return out
+
+    return times
+
+
+def eigenpairs_at_once(matrix: Array, k: int) -> EigenPairs:
+    """Return the ``k`` largest eigenvalues from a factorization of the whole matrix."""
+    n, trace = len(matrix), Trace()
+    with shared_blas(float(n) ** 3 / 8):  # half of it are products of vectors, which gain little
+        values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
+        if len(values) < k:  # bisection may return none of many equal eigenvalues, and does not say so
+            values, vectors = (part[..., n - k :] for part in eigh(matrix, driver="evd", check_finite=False))
+    trace.add(iteration=1, captured=float(values.sum()))
+    return EigenPairs(values[::-1], vectors[:, ::-1], 1, trace)
+
+
+def signed(vectors: Array) -> Array:
+    """Return vectors with the first of their largest entries above 0: equal up to rounding counts as equal."""
+    size = np.abs(vectors)
+    first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), axis=0)
+    sign = np.where(vectors[first, range(vectors.shape[1])] < 0.0, -1.0, 1.0)
+    return np.asarray(vectors * sign)

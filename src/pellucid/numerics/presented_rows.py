@@ -39,7 +39,7 @@ def present_by_content(X: Any, codes: Array, weight: Array) -> Presentation:
     ``X`` is C-ordered, or CSR without repeated entries; ``codes`` are the positions of the labels.
     """
     used = np.flatnonzero(weight > 0.0)
-    hashes = _hashes(X, codes)[used]
+    hashes = content_hashes(X, codes)[used]
     rank = np.lexsort((weight[used], hashes))  # by weight among equal rows: their sum must not depend on their order
     order, hashes = used[rank], hashes[rank]
     alike = np.flatnonzero(hashes[1:] == hashes[:-1])
@@ -57,7 +57,8 @@ def present_by_content(X: Any, codes: Array, weight: Array) -> Presentation:
     return Presentation(shown, total, shown_as)
 
 
-def _hashes(X: Any, codes: Array) -> Array:
+def content_hashes(X: Any, codes: Array) -> Array:
+    """Return a number of 64 bits for each row, the same for equal rows with the same code, dense or sparse."""
     from pellucid.numerics.presented_rows_kernels import dense_hashes, sparse_hashes
 
     hashes = np.empty(X.shape[0], dtype=np.uint64)

@@ -1,5 +1,6 @@
 """Plots: fitted things as matplotlib axes. Matplotlib is imported when the first one is drawn."""
 
+from pellucid.drawing.cluster_choice_plot import plot_cluster_choice
 from pellucid.drawing.error_curve_plot import plot_error_curve
 from pellucid.drawing.race_plot import plot_race
 from pellucid.drawing.trace_plot import plot_trace
@@ -13,9 +14,11 @@ from pellucid.plots.loss_plot import plot_losses
 from pellucid.plots.residuals_plot import plot_residuals
 from pellucid.plots.roc_plot import plot_roc
 from pellucid.plots.score_intervals_plot import plot_score_intervals
+from pellucid.plots.silhouette_plot import plot_silhouettes
 from pellucid.plots.tube_plot import plot_tube
 
 __all__ = [
+    "plot_cluster_choice",
     "plot_coefficient_path",
     "plot_confusion",
     "plot_curve_band",
@@ -28,6 +31,7 @@ __all__ = [
     "plot_residuals",
     "plot_roc",
     "plot_score_intervals",
+    "plot_silhouettes",
     "plot_trace",
     "plot_tube",
 ]

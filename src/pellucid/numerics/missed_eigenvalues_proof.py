@@ -15,8 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import eigh_tridiagonal, lapack
 
 from pellucid.core.certificate import Claim
@@ -25,7 +27,7 @@ from pellucid.core.sampled_proof import MISSED
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
 
-FACTORED = 2000
+FACTORED = 4000
 """Rows up to which ``verify`` factors the rest of the matrix."""
 
 PROBE_STEPS = 20
@@ -33,13 +35,15 @@ PROBE_STEPS_AT_FIT = 8
 
 
 @dataclass(frozen=True)
-class CenteredMatrix:
-    """A symmetric matrix, multiplied on all threads."""
+class SymmetricMatrix:
+    """A symmetric matrix, dense or of sparse rows, multiplied on all threads."""
 
-    matrix: Array
+    matrix: Any
 
     def times(self, block: Array) -> Array:
         """Return the matrix times a vector or a block of vectors."""
+        if sparse.issparse(self.matrix):
+            return np.asarray(self.matrix @ block)
         out = np.empty((len(self.matrix), *block.shape[1:]))
 
         def fill(rows: slice) -> None:
@@ -48,18 +52,27 @@ class CenteredMatrix:
         run_blocks(fill, shares(len(out), self.matrix.size // 16))  # a pass over memory, quicker than so many products
         return out
 
+    @property
+    def trace(self) -> float:
+        """The sum of the diagonal, which is that of the eigenvalues."""
+        return float(self.matrix.diagonal().sum())
+
+    @cached_property
+    def norm(self) -> float:
+        """The root of the sum of squares, which no eigenvalue is above; infinite where the squares overflow."""
+        flat = self.matrix.data if sparse.issparse(self.matrix) else self.matrix.ravel(order="K")
+        with np.errstate(over="ignore"):
+            return float(np.sqrt(flat @ flat))
+
     @cached_property
     def least_norm(self) -> float:
         """What the largest eigenvalue is at least, in size: the root of the mean square, or the largest diagonal."""
-        largest = float(np.abs(np.diagonal(self.matrix)).max(initial=0.0))
-        flat = self.matrix.ravel(order="K")
-        with np.errstate(over="ignore"):
-            squares = float(flat @ flat)
-        return max(largest, float(np.sqrt(squares / len(self.matrix))) if np.isfinite(squares) else 0.0, TINY)
+        largest = float(np.abs(self.matrix.diagonal()).max(initial=0.0))
+        return max(largest, self.norm / np.sqrt(self.matrix.shape[0]) if np.isfinite(self.norm) else 0.0, TINY)
 
 
 def missed_claim(
-    centered: CenteredMatrix,
+    symmetric: SymmetricMatrix,
     values: Array,
     vectors: Array,
     *,
@@ -70,8 +83,8 @@ def missed_claim(
 ) -> Claim:
     """Return the claim that no eigenvalue above the smallest one found is left; above 0 if all were wanted."""
     n, k = vectors.shape
-    level = max(float(values.max(initial=0.0)), centered.least_norm)
-    left = float(np.trace(centered.matrix) - values.sum())
+    level = max(float(values.max(initial=0.0)), symmetric.least_norm)
+    left = symmetric.trace - float(values.sum())
     smallest = (0.0 if wants_all else float(values[-1])) if k else 0.0
     if k == n:
         return Claim("missed", "all eigenvalues were found", 0.0, 0.0)
@@ -80,12 +93,12 @@ def missed_claim(
     if is_positive and left <= floor:
         return Claim("missed", f"{statement}, from the trace", max(left, 0.0) / floor, 1.0)
     if not is_fit and n <= FACTORED:
-        excess = _excess_by_factor(centered, values, vectors, floor)
+        excess = _excess_by_factor(symmetric, values, vectors, floor)
         return Claim("missed", f"{statement}, from a Cholesky factor of the rest", excess, 1.0)
     steps = min(n - k, PROBE_STEPS_AT_FIT if is_fit else PROBE_STEPS)
     part = min(0.9, (np.log(1.648 * np.sqrt(n) / MISSED) / (2 * steps - 1)) ** 2) if steps < n - k else 0.0
-    shift = 0.0 if is_positive else float(np.linalg.norm(centered.matrix))
-    found = _probe(centered, values, vectors, steps, shift)
+    shift = 0.0 if is_positive else symmetric.norm
+    found = _probe(symmetric, values, vectors, steps, shift)
     return Claim(
         "missed",
         f"largest eigenvalue of the rest found by {steps} steps from a random vector, in parts of the smallest one "
@@ -97,23 +110,23 @@ def missed_claim(
     )
 
 
-def _excess_by_factor(centered: CenteredMatrix, values: Array, vectors: Array, floor: float) -> float:
+def _excess_by_factor(symmetric: SymmetricMatrix, values: Array, vectors: Array, floor: float) -> float:
     """Return 1 if floor I - B has a Cholesky factor, and infinity otherwise."""
     with np.errstate(over="ignore", invalid="ignore"):
-        rest = (vectors * values) @ vectors.T - centered.matrix
+        rest = np.asarray((vectors * values) @ vectors.T - symmetric.matrix)  # a sparse one becomes dense
     rest.flat[:: len(rest) + 1] += floor
     if not np.isfinite(rest).all():
         return float("inf")
     return float("inf") if lapack.dpotrf(rest, lower=True, clean=False, overwrite_a=True)[1] else 1.0
 
 
-def _probe(centered: CenteredMatrix, values: Array, vectors: Array, steps: int, shift: float) -> float:
+def _probe(symmetric: SymmetricMatrix, values: Array, vectors: Array, steps: int, shift: float) -> float:
     """Return the largest eigenvalue of B + shift I that Lanczos sees from a random vector."""
     v = np.random.default_rng(len(vectors)).standard_normal(len(vectors))
     basis, diagonal, beside = [v / np.linalg.norm(v)], [], []
     for _ in range(steps):
         v = basis[-1]
-        image = centered.times(v) - vectors @ (values * (vectors.T @ v)) + shift * v
+        image = symmetric.times(v) - vectors @ (values * (vectors.T @ v)) + shift * v
         diagonal.append(float(v @ image))
         for _ in range(2):
             Q = np.column_stack(basis)

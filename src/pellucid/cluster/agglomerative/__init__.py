@@ -1,0 +1,1 @@
+"""Agglomerative clustering: the nearest two clusters become one, until one is left."""

@@ -1,0 +1,181 @@
+"""Agglomerative clustering by hand: every merge, and the distance matrix after it, in fractions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from sympy import Matrix, Rational, sqrt
+
+from pellucid.cluster.agglomerative.exact_distances import ExactDistances, exact_distances
+from pellucid.cluster.agglomerative.tree_cut import cut_nodes
+from pellucid.core.types import Data
+from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.workings.notation import Math, Script, fenced, math, over
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+WORDS = {
+    "single": "the least distance of their rows",
+    "complete": "the largest distance of their rows",
+    "average": "the mean distance of their rows",
+    "ward": "that of their means, times a factor of their sizes",
+}
+
+
+@dataclass
+class Bench:
+    """The clusters of now: node, name, rows, and the distances between them by pairs of nodes."""
+
+    linkage: str
+    rows: dict[int, tuple[int, ...]]
+    names: dict[int, str]
+    gaps: dict[frozenset[int], Rational]
+    children: list[tuple[int, int]] = field(default_factory=list)
+    heights: list[Rational] = field(default_factory=list)
+
+    def nearest(self, D: Matrix) -> tuple[int, int, list[tuple[int, int]]]:
+        """Return the pair to merge, by the rule for ties, and all pairs that are as near."""
+        least = min(self.gaps.values())
+        tied = [(min(pair), max(pair)) for pair, gap in self.gaps.items() if gap == least]
+        first = min(tied, key=lambda pair: self._rank(pair, D))
+        return first[0], first[1], tied
+
+    def _rank(self, pair: tuple[int, ...], D: Matrix) -> tuple[int, ...]:
+        one, other = self.rows[pair[0]], self.rows[pair[1]]
+        if self.linkage != "single":
+            return tuple(sorted((max(one), max(other))))
+        least = min(D[i, j] for i in one for j in other)
+        return min(tuple(sorted((i, j))) for i in one for j in other if D[i, j] == least)
+
+    def merge(self, i: int, j: int, new: int, name: str) -> None:
+        """Put one cluster in the place of two."""
+        a, b, between = len(self.rows[i]), len(self.rows[j]), self.gaps.pop(frozenset((i, j)))
+        self.children.append((i, j))
+        self.heights.append(between)
+        self.rows[new] = tuple(sorted((*self.rows.pop(i), *self.rows.pop(j))))
+        self.names[new] = name
+        for k in self.rows.keys() - {new}:
+            one, other, c = self.gaps.pop(frozenset((i, k))), self.gaps.pop(frozenset((j, k))), len(self.rows[k])
+            self.gaps[frozenset((new, k))] = {
+                "single": lambda x, y, *_: min(x, y),
+                "complete": lambda x, y, *_: max(x, y),
+                "average": lambda x, y, *_: (a * x + b * y) / (a + b),
+                "ward": lambda x, y, c: ((a + c) * x + (b + c) * y - c * between) / (a + b + c),
+            }[self.linkage](one, other, c)
+
+
+def agglomerative_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
+    """Show all merges, whatever the number of clusters, and then the cut."""
+    if estimator.connectivity is not None:
+        raise ValueError("connectivity must be None to be worked by hand, got one. Leave it out.")
+    known = exact_distances(X, estimator.metric, estimator.linkage)
+    n = known.matrix.rows
+    gaps = {frozenset(pair): known.matrix[pair[0], pair[1]] for pair in combinations(range(n), 2)}
+    bench = Bench(estimator.linkage, {i: (i,) for i in range(n)}, {i: str(i + 1) for i in range(n)}, gaps)
+    steps = []
+    for k in range(n - 1):
+        i, j, tied = bench.nearest(known.matrix)
+        told = _merge_blocks(bench, i, j, tied, LETTERS[k], known)
+        bench.merge(i, j, n + k, LETTERS[k])
+        steps.append(step(f"Merge {bench.names[i]} and {bench.names[j]}", *told, *_matrix_blocks(bench, known)))
+    heights = [sqrt(height) if known.squared else height for height in bench.heights]
+    n_clusters = estimator.n_clusters
+    if n_clusters is None:
+        n_clusters = sum(bool(height >= Rational(str(estimator.distance_threshold))) for height in heights) + 1
+    labels, last = _cut_step(bench, n, n_clusters)
+    answer = {"children_": [sorted(pair) for pair in bench.children], "distances_": heights, "labels_": labels}
+    return Document("Agglomerative clustering", _opening(bench, known), (*steps, last), answer)
+
+
+def _opening(bench: Bench, known: ExactDistances) -> tuple[Block, ...]:
+    rule = (
+        "Of equally near pairs of rows the first counts."
+        if bench.linkage == "single"
+        else "A cluster is known by its last row: of equally near pairs the one with the first names merges."
+    )
+    n = known.matrix.rows
+    head = ["", *(math(i + 1) for i in range(1, n))]
+    rows = [[math(i + 1), *(known.matrix[i, j] if j > i else "" for j in range(1, n))] for i in range(n - 1)]
+    caption = "Squared distances of the rows" if known.squared else "Distances of the rows"
+    return (
+        sentence(
+            "At first each row is a cluster. Again and again the nearest two merge. The distance of two clusters is "
+            f"{WORDS[bench.linkage]}. When A and B become N, it follows from those before:"
+        ),
+        *_update_rule(bench.linkage),
+        sentence(rule),
+        *known.opening,
+        table(head, rows, caption=caption),
+    )
+
+
+def _update_rule(linkage: str) -> list[Block]:
+    """Return how the distances of a new cluster follow; a, b and c are the sizes of A, B and C."""
+    if linkage == "average":
+        return [formula("d_NC =", over("a d_AC + b d_BC", "a + b"))]
+    if linkage == "ward":
+        means = Script(fenced("ā − b̄", "‖‖"), above=math(2))
+        parts = math(fenced("a + c"), "d_AC^2 +", fenced("b + c"), "d_BC^2 − c d_AB^2")
+        return [formula("d_AB^2 =", over("2 a b", "a + b"), means), formula("d_NC^2 =", over(parts, "a + b + c"))]
+    return [formula("d_NC =", "min" if linkage == "single" else "max", fenced("d_AC , d_BC"))]
+
+
+def _merge_blocks(
+    bench: Bench, i: int, j: int, tied: list[tuple[int, int]], name: str, known: ExactDistances
+) -> list[Block]:
+    gap = bench.gaps[frozenset((i, j))]
+    rows = ", ".join(str(row + 1) for row in sorted((*bench.rows[i], *bench.rows[j])))
+    height: list[Any] = [math("d^2 =", gap)] if known.squared else [math("d =", gap)]
+    blocks: list[Block] = [
+        sentence(
+            f"Nearest are {bench.names[i]} and {bench.names[j]}, at ", *height, f". They become {name}: rows {rows}."
+        )
+    ]
+    if len(tied) > 1:
+        others = ", ".join(f"{bench.names[a]} and {bench.names[b]}" for a, b in sorted(tied) if {a, b} != {i, j})
+        blocks.append(remark(f"As near are {others}: the rule for ties decides."))
+    return blocks
+
+
+def _matrix_blocks(bench: Bench, known: ExactDistances) -> list[Block]:
+    nodes = sorted(bench.rows, key=lambda node: max(bench.rows[node]))
+    if len(nodes) == 1:
+        return [sentence("One cluster is left.")]
+    head: list[str | Math] = ["", *(_label(bench, node) for node in nodes[1:])]
+    rows = [
+        [_label(bench, one), *(bench.gaps[frozenset((one, other))] if b > a else "" for b, other in _numbered(nodes))]
+        for a, one in enumerate(nodes[:-1])
+    ]
+    return [table(head, rows, caption="Squared distances now" if known.squared else "Distances now")]
+
+
+def _numbered(nodes: list[int]) -> list[tuple[int, int]]:
+    return list(enumerate(nodes))[1:]
+
+
+def _label(bench: Bench, node: int) -> Math:
+    return math(bench.names[node])
+
+
+def _cut_step(bench: Bench, n: int, n_clusters: int) -> tuple[list[int], Step]:
+    """Return the label of each row, and the step that undoes the last merges."""
+    members: dict[int, tuple[int, ...]] = {i: (i,) for i in range(n)}
+    for k, (i, j) in enumerate(bench.children, start=n):
+        members[k] = tuple(sorted((*members[i], *members[j])))
+    labels = [0] * n
+    rows = []
+    for label, node in enumerate(cut_nodes(bench.children, n, n_clusters)):
+        for row in members[node]:
+            labels[row] = label
+        rows.append((math(label), bench.names[node], ", ".join(str(row + 1) for row in members[node])))
+    undone = n_clusters - 1
+    last = "merge is" if undone == 1 else f"{undone} merges are"
+    words = f"The last {last} undone" if undone else "Nothing is undone"
+    return labels, step(
+        "Cut the tree",
+        sentence(f"{words}: {n_clusters} {'cluster is' if n_clusters == 1 else 'clusters are'} left."),
+        table(("label", "cluster", "rows"), rows),
+        result("K =", n_clusters),
+    )

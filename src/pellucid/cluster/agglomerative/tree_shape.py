@@ -1,0 +1,60 @@
+"""The shape of a tree of merges, for its proof: every cluster is a piece of one order of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid.core.types import Array
+
+
+def tree_problems(children: Array, heights: Array, n: int, n_leaves: int) -> int:
+    """Return how many merges join what is not there, or not there any more, and how many sizes are wrong."""
+    if children.ndim != 2 or children.shape[1:] != (2,) or children.dtype.kind != "i" or len(children) > n - 1:
+        return n
+    if heights.shape != (len(children),) or n_leaves != n:
+        return n
+    new = n + np.arange(len(children))[:, None]
+    wrong = int(np.sum((children < 0) | (children >= new) | (children[:, :1] >= children[:, 1:])))
+    return wrong + children.size - len(np.unique(children))
+
+
+class TreeShape:
+    """Rows in an order in which every cluster of a tree without problems is a piece."""
+
+    def __init__(self, children: Array, n_rows: int) -> None:
+        self.children, self.n_rows = children, n_rows
+        n_nodes = n_rows + len(children)
+        pairs, sizes, parents = children.tolist(), [1] * n_rows, [n_nodes] * n_nodes
+        for k, (i, j) in enumerate(pairs):
+            sizes.append(sizes[i] + sizes[j])
+            parents[i] = parents[j] = n_rows + k
+        starts, next_start = [0] * n_nodes, 0
+        for node in range(n_nodes - 1, -1, -1):
+            if parents[node] == n_nodes:
+                starts[node], next_start = next_start, next_start + sizes[node]
+            if node >= n_rows:
+                i, j = pairs[node - n_rows]
+                starts[i], starts[j] = starts[node], starts[node] + sizes[i]
+        self.sizes, self.parents, self.starts = np.array(sizes), np.array(parents), np.array(starts)
+        self.order = np.empty(n_rows, np.int64)
+        self.order[self.starts[:n_rows]] = np.arange(n_rows)
+
+    @property
+    def seed(self) -> int:
+        """A seed that depends on the tree alone."""
+        return int(np.dot(self.children.ravel() % 1009, np.arange(self.children.size) % 9973) % 2**31)
+
+    def roots(self) -> list[int]:
+        """Return the nodes that no merge joins, in order."""
+        return np.flatnonzero(self.parents == len(self.parents)).tolist()
+
+    def starts_of_clusters(self, n_merges: int) -> Array:
+        """Return where the clusters begin that are there after so many merges."""
+        below = self.n_rows + n_merges
+        return np.asarray(self.starts[:below][self.parents[:below] >= below])
+
+    def clusters_before(self, merge: int) -> tuple[Array, int, int]:
+        """Return where clusters begin, in order, before a merge, and which two of them it joins."""
+        starts = np.sort(self.starts_of_clusters(merge))
+        first, second = np.searchsorted(starts, self.starts[self.children[merge]])
+        return starts, int(first), int(second)

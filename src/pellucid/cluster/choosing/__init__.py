@@ -1,0 +1,1 @@
+"""How many clusters: four criteria, one recommendation, and how stable it is."""

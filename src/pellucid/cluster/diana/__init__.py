@@ -1,0 +1,1 @@
+"""Divisive analysis: the widest cluster is split in two, until every row is alone."""

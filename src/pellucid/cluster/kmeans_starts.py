@@ -1,0 +1,195 @@
+"""Where k-means starts.
+
+Rows are drawn in an order that depends on their values alone, so that a weight does the same as repetitions, wherever
+these stand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from pellucid.cluster.cluster_sums import NOTHING, ClusterSums
+from pellucid.cluster.kmeans_starts_kernels import AT_ONCE
+from pellucid.cluster.measured_rows import hashes_of, measured_rows
+from pellucid.cluster.nearest_centers import pieces
+from pellucid.core.threads import run_blocks
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+
+BUCKET_BITS = 10
+"""Of the hash, that say in which part of the rows one stands: no sum over all rows is made for each draw."""
+MOST_TRIALS = 8
+ALL = 255
+"""The bits of all trials."""
+
+Start = Callable[[TrainingData, int, np.random.RandomState], Array]
+
+
+class DrawnRows:
+    """Rows drawn as centers one by one, and how far every row is from the nearest of them.
+
+    The rows stand, for the draws, in the order of their hashes, in buckets.
+    """
+
+    def __init__(self, data: TrainingData, n_clusters: int) -> None:
+        self.rows, self.weight = measured_rows(data.X), NOTHING if data.weight is None else data.weight
+        n, d = self.rows.shape
+        self.pieces = pieces(n)
+        self.nearest, self.owner = np.full(n, np.inf), np.zeros(n, np.int32)
+        self.indices: list[int] = []
+        self.centers = np.zeros((n_clusters, d))
+        self._helps = np.full(n, ALL, np.uint8)
+        self._bucket = (hashes_of(self.rows) >> np.uint64(64 - BUCKET_BITS)).astype(np.uint16)
+        self._heights = np.zeros(1 << BUCKET_BITS)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all centers are drawn."""
+        return len(self.indices) == len(self.centers)
+
+    def draw_any(self, rng: np.random.RandomState) -> None:
+        """Make a row a center that differs from all before, as likely as its weight."""
+        chances = (self.nearest > 0.0) * (self.weight if len(self.weight) else 1.0)
+        heights = np.bincount(self._bucket, weights=chances, minlength=len(self._heights))
+        self.add(self._row_at(heights, rng.uniform(), chances))
+
+    def draw_far(self, rng: np.random.RandomState, n_trials: int) -> None:
+        """Make a row a center, as likely as its weight times its squared distance to the others: the best of a few."""
+        trials = np.array([self._row_at(self._heights, share) for share in rng.uniform(size=n_trials)])
+        if n_trials == 1:
+            self.add(trials[0])
+            return
+        candidates = self._taken(np.concatenate((trials, np.repeat(trials[-1:], -n_trials % AT_ONCE))))
+        state = (self._gaps(candidates), self.owner, self.nearest, self._helps)
+
+        def work(piece: slice) -> Array:
+            gains = np.zeros(len(candidates))
+            self.rows.gains_of(piece, self.weight, candidates, *state, gains)
+            return gains
+
+        best = int(np.argmax(np.sum(run_blocks(work, self.pieces), axis=0)[:n_trials]))
+        self.add(trials[best], 1 << best)
+
+    def add_farthest(self) -> None:
+        """Make the row farthest from all centers one, of equally far ones the first in the order of the draws."""
+        ties = np.flatnonzero(self.nearest == self.nearest.max())
+        self.add(ties[int(np.argmin(hashes_of(self.rows, ties)))])
+
+    def add(self, row: int, bit: int = ALL) -> None:
+        """Make a row a center; only rows with this bit can be nearer to it."""
+        if bit == ALL:
+            self._helps.fill(ALL)
+        number = len(self.indices)
+        self.indices.append(int(row))
+        self.centers[number] = self._taken(np.array([row]))[0]
+        state = (self.centers, number, bit, self.owner, self.nearest, self._helps, self._bucket)
+
+        def work(piece: slice) -> Array:
+            heights = np.zeros(len(self._heights))
+            self.rows.add_center(piece, self.weight, *state, heights)
+            return heights
+
+        self._heights = np.maximum(self._heights + np.sum(run_blocks(work, self.pieces), axis=0), 0.0)
+
+    def _row_at(self, heights: Array, share: float, chances: Array | None = None) -> int:
+        """Return the row at this share of the sum of the heights, which are sums of the chances in each bucket.
+
+        Chances that are not given are the weighted squared distances.
+        """
+        if not heights.any():  # fewer different rows than centers: one comes twice
+            chances = np.ones(len(self.nearest))
+            heights = np.bincount(self._bucket, minlength=len(heights)).astype(np.float64)
+        bucket = _place(heights, share)
+        members = np.flatnonzero(self._bucket == bucket)
+        members = members[np.argsort(hashes_of(self.rows, members), kind="stable")]
+        if chances is None:
+            own = self.nearest[members] * (self.weight[members] if len(self.weight) else 1.0)
+        else:
+            own = chances[members]
+        rest = share * float(heights.sum()) - float(heights[:bucket].sum())
+        total = float(own.sum())
+        return int(members[_place(own, min(rest / total, 1.0) if total > 0.0 else 0.0)])
+
+    def _taken(self, rows: Array) -> Array:
+        return self.rows.exact(rows).astype(np.float64)
+
+    def _gaps(self, candidates: Array) -> Array:
+        """Return the squared distance of each center so far to the nearest of every four candidates."""
+        known = self.centers[: len(self.indices)]
+        gaps = np.array([np.square(known - candidate).sum(axis=1) for candidate in candidates])
+        return np.ascontiguousarray(gaps.reshape(-1, AT_ONCE, len(known)).min(axis=1))
+
+
+def _place(heights: Array, share: float) -> int:
+    """Return where this share of the sum of the heights is reached, never at a height of 0."""
+    total = np.cumsum(heights)
+    last = int(np.searchsorted(total, total[-1], side="left"))
+    return min(int(np.searchsorted(total, share * total[-1], side="right")), last)
+
+
+def plus_plus(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
+    """Return rows drawn one by one, each the best of a few, with a chance that grows with the squared distance."""
+    return draw_far_rows(data, n_clusters, rng).centers
+
+
+def draw_far_rows(
+    data: TrainingData, n_clusters: int, rng: np.random.RandomState, n_trials: int | None = None
+) -> DrawnRows:
+    """Draw rows as k-means++ does; by itself it tries four, or eight for many clusters."""
+    if n_trials is None:
+        n_trials = AT_ONCE if 2 + math.log(n_clusters) < 6 else MOST_TRIALS
+    drawn = DrawnRows(data, n_clusters)
+    drawn.draw_any(rng)
+    while not drawn.is_done:
+        drawn.draw_far(rng, n_trials)
+    return drawn
+
+
+def random_rows(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
+    """Return different rows drawn one by one, as likely as their weights."""
+    drawn = DrawnRows(data, n_clusters)
+    while not drawn.is_done:
+        drawn.draw_any(rng)
+    return drawn.centers
+
+
+def furthest_first(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
+    """Return a row drawn at random, then again and again the row farthest from all before it."""
+    drawn = DrawnRows(data, n_clusters)
+    drawn.draw_any(rng)
+    while not drawn.is_done:
+        drawn.add_farthest()
+    return drawn.centers
+
+
+def random_partition(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
+    """Return the means of clusters into which the rows are thrown at random, equal rows into the same one."""
+    rows = measured_rows(data.X)
+    salt = rng.randint(2**31 - 1)
+    labels = (hashes_of(rows, salt=salt) % np.uint64(n_clusters)).astype(np.int32)
+    sums = ClusterSums(rows, data.weight, n_clusters)
+    sums.gather(labels)
+    return sums.means(np.tile(rows.middle + sums.sums.sum(axis=0) / sums.totals.sum(), (n_clusters, 1)))
+
+
+def k_log_k(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
+    """Return the means of groups of K log K rows drawn at random: the nearest groups merge until K are left."""
+    n_rows = min(data.X.shape[0], max(n_clusters, math.ceil(n_clusters * math.log(n_clusters))))
+    points = random_rows(data, n_rows, rng)
+    if n_rows == n_clusters:
+        return points
+    groups = fcluster(linkage(points, "average"), n_clusters, "maxclust") - 1
+    return np.array([points[groups == k].mean(axis=0) if (groups == k).any() else points[k] for k in range(n_clusters)])
+
+
+STARTS: dict[str, Start] = {
+    "k-means++": plus_plus,
+    "random": random_rows,
+    "random-partition": random_partition,
+    "furthest-first": furthest_first,
+    "k-log-k": k_log_k,
+}

@@ -1,0 +1,1 @@
+"""Partitioning around medoids: clusters around rows."""

@@ -1,0 +1,243 @@
+r"""Rows, dense or sparse, as k-means asks for them: who is nearest, how far, and the sums of clusters.
+
+For many rows at once a product gives :math:`\|\mu\|^2 - 2x'\mu` of all centers with an error that is bounded, in
+float32 for dense rows; what it cannot tell apart, squared differences in float64 decide.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.cluster.nearest_centers_kernels import (
+    judge_rows,
+    move_sums,
+    own_distances,
+    revisit_rows,
+    settle_rows,
+    take_rows,
+)
+from pellucid.core.threads import run_blocks, split_evenly
+from pellucid.core.types import Array
+from pellucid.numerics.presented_rows import content_hashes
+from pellucid.numerics.rough_distances import LARGEST_SQUARE, Sample
+
+BYTES_AT_ONCE = 1 << 19
+"""Of a block of rows with its rough distances: it stays in the cache."""
+
+
+HASHED_ROWS = 1 << 13
+MODEST_UNIT = 2.0**-100
+
+
+class Bounds(NamedTuple):
+    """What is known of the rows and centers; see ``nearest_centers_kernels``."""
+
+    ends: Array
+    labels: Array
+    upper: Array
+    lower: Array
+    paths: Array
+    drifts: Array
+
+
+class CodedCenters(NamedTuple):
+    """Centers as they stand, their names, and what products with rows are made of."""
+
+    centers: Array
+    names: Array
+    factors: Array
+    sizes: Array
+    largest: float
+
+
+class DenseRows:
+    """A C-ordered table."""
+
+    def __init__(self, X: Array) -> None:
+        sample = Sample(X)
+        self.X, self.shape, self.unit = X, X.shape, sample.unit
+        self.middle = sample.center + np.median(sample.rows, axis=0)  # a mean may be far from all rows but one
+        self.row_bytes = X.shape[1] * X.itemsize
+        self.share = 1.1 * (2 * X.shape[1] + 18) * 2.0**-24  # see numerics.rough_distances
+
+    def code(self, centers: Array, names: Array) -> CodedCenters:
+        """Return the centers in the form in which rows are multiplied with them."""
+        moved = (centers - self.middle) * self.unit
+        sizes = np.einsum("kj,kj->k", moved, moved)
+        largest = float(sizes.max())
+        if largest < LARGEST_SQUARE:
+            return CodedCenters(
+                centers, names, np.column_stack((-2.0 * moved, sizes)).astype(np.float32), sizes, largest
+            )
+        return CodedCenters(centers, names, np.zeros((len(moved), moved.shape[1] + 1), np.float32), sizes, math.inf)
+
+    def judge(self, rows: Array, coded: CodedCenters, bounds: Bounds, before: Array) -> None:
+        """Find the nearest of all centers for some rows."""
+        k, width = coded.factors.shape
+        height = min(max(1, len(rows)), max(64, BYTES_AT_ONCE // (4 * (k + width))))
+        block, squares = np.empty((height, width), np.float32), np.empty(height)
+        products, unsure = np.empty((height, k), np.float32), np.empty(height, np.int32)
+        for start in range(0, len(rows), height):
+            some = rows[start : start + height]
+            take_rows(self.X, some, self.middle, self.unit, block, squares)
+            np.matmul(block[: len(some)], coded.factors.T, out=products[: len(some)])
+            _decide(self, some, products, squares, coded, bounds, before[start : start + height], unsure)
+
+    def exact(self, rows: Array) -> Array:
+        """Return rows whose squared differences count."""
+        return self.X[rows]
+
+    def rounded(self, rows: Any) -> Array:
+        """Return rows in single precision, in which they look alike whatever precision they came in."""
+        return _rounded(self.X[rows], self.unit)
+
+    def revisit(self, rows: Array, coded: CodedCenters, bounds: Bounds, before: Array) -> None:
+        """Find the nearest center for some rows, of the groups that no bound excludes."""
+        revisit_rows(self.X, rows, self.unit, coded.centers, coded.names, *bounds, before)
+
+    def is_worth_revisiting(self, count: int, pairs: int, k: int) -> bool:
+        """Return whether so many distances cost less than a product of so many rows with all centers.
+
+        In nanoseconds, roughly: a distance, and taking a row, multiplying and looking for the least.
+        """
+        d = self.shape[1]
+        return (count + pairs) * (4 + 0.4 * d) < count * (1.7 * d + k * (3.5 + 0.07 * d))
+
+    def move(self, changes: Any, labels: Array, weight: Array, part: slice, sums: tuple[Array, Array, Array]) -> None:
+        """Bring the sums of some clusters up to date."""
+        move_sums(self.X, self.middle, weight, changes.rows, changes.before, labels, part.start, part.stop, *sums)
+
+    def own_distances(self, part: slice, weight: Array, centers: Array, labels: Array, distances: Array) -> float:
+        """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
+        return float(own_distances(self.X, part.start, part.stop, weight, centers, labels, distances))
+
+    def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> None:
+        """Add what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
+        from pellucid.cluster.kmeans_starts_kernels import gains_of
+
+        gains_of(self.X, part.start, part.stop, weight, candidates, *state)
+
+    def add_center(self, part: slice, weight: Array, centers: Array, *state: Any) -> None:
+        """Lower the squared distances to the nearest center where a new one is nearer."""
+        from pellucid.cluster.kmeans_starts_kernels import add_center
+
+        add_center(self.X, part.start, part.stop, weight, centers, *state)
+
+
+class SparseRows:
+    """A CSR matrix: products in float64, no bound is worth more than what they cost."""
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.shape, self.middle = X, X.shape, np.zeros(X.shape[1])
+        self.parts = (X.data, X.indices, X.indptr)
+        size = float(np.abs(X.data).max(initial=0.0))
+        self.unit = math.ldexp(1.0, -math.frexp(size)[1]) if size > 0 else 1.0
+        self.row_bytes = 12 * X.nnz // max(1, X.shape[0])
+        self.share = 1.1 * (2 * int(np.diff(X.indptr).max(initial=0)) + 18) * 2.0**-53
+
+    def code(self, centers: Array, names: Array) -> CodedCenters:
+        """Return the centers in the form in which rows are multiplied with them."""
+        moved = centers * self.unit
+        sizes = np.einsum("kj,kj->k", moved, moved)
+        return CodedCenters(centers, names, np.ascontiguousarray(-2.0 * moved.T), sizes, float(sizes.max()))
+
+    def judge(self, rows: Array, coded: CodedCenters, bounds: Bounds, before: Array) -> None:
+        """Find the nearest of all centers for some rows."""
+        from pellucid.cluster.sparse_centers_kernels import take_sparse_rows
+
+        k = len(coded.sizes)
+        height = min(max(1, len(rows)), max(64, BYTES_AT_ONCE // (8 * k)))
+        products, squares, unsure = np.empty((height, k)), np.empty(height), np.empty(height, np.int32)
+        for start in range(0, len(rows), height):
+            some = rows[start : start + height]
+            take_sparse_rows(*self.parts, some, self.unit, coded.factors, coded.sizes, products, squares)
+            _decide(self, some, products, squares, coded, bounds, before[start : start + height], unsure)
+
+    revisit = judge
+
+    def is_worth_revisiting(self, _count: int, _pairs: int, _k: int) -> bool:
+        """Return False: all products of an entry stand together."""
+        return False
+
+    def exact(self, rows: Array) -> Array:
+        """Return rows whose squared differences count."""
+        return np.asarray(self.X[rows].toarray())
+
+    def rounded(self, rows: Any) -> Any:
+        """Return rows in single precision, in which they look alike whatever precision they came in."""
+        return _rounded(self.X[rows], self.unit)
+
+    def move(self, changes: Any, labels: Array, weight: Array, part: slice, sums: tuple[Array, Array, Array]) -> None:
+        """Bring the sums of some clusters up to date."""
+        from pellucid.cluster.sparse_centers_kernels import move_sparse_sums
+
+        move_sparse_sums(*self.parts, weight, changes.rows, changes.before, labels, part.start, part.stop, *sums)
+
+    def own_distances(self, part: slice, weight: Array, centers: Array, labels: Array, distances: Array) -> float:
+        """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
+        from pellucid.cluster.sparse_centers_kernels import own_sparse_distances
+
+        sizes = np.einsum("kj,kj->k", centers, centers)
+        return float(
+            own_sparse_distances(*self.parts, part.start, part.stop, weight, centers, sizes, labels, distances)
+        )
+
+    def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> None:
+        """Add what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
+        from pellucid.cluster.kmeans_starts_kernels import sparse_gains_of
+
+        sizes = np.einsum("kj,kj->k", candidates, candidates)
+        sparse_gains_of(*self.parts, part.start, part.stop, weight, candidates, sizes, *state)
+
+    def add_center(self, part: slice, weight: Array, centers: Array, *state: Any) -> None:
+        """Lower the squared distances to the nearest center where a new one is nearer."""
+        from pellucid.cluster.kmeans_starts_kernels import add_sparse_center
+
+        sizes = np.einsum("kj,kj->k", centers, centers)
+        add_sparse_center(*self.parts, part.start, part.stop, weight, centers, sizes, *state)
+
+
+def _rounded(X: Any, unit: float) -> Any:
+    """Return numbers in single precision; only those it has no room for are scaled."""
+    return (X if MODEST_UNIT < unit < 1.0 / MODEST_UNIT else X * unit).astype(np.float32)
+
+
+def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, salt: int = 0) -> Array:
+    """Return a number for the content of each row, or of some: an order that does not depend on the table's."""
+    if which is not None:
+        return content_hashes(rows.rounded(which), np.full(len(which), salt))
+    hashes = np.empty(rows.shape[0], np.uint64)
+
+    def work(part: slice) -> None:
+        hashes[part] = content_hashes(rows.rounded(part), np.full(part.stop - part.start, salt))
+
+    run_blocks(work, split_evenly(rows.shape[0], -(-rows.shape[0] // HASHED_ROWS)))
+    return hashes
+
+
+def measured_rows(X: Any) -> DenseRows | SparseRows:
+    """Return the rows in the form that their storage asks for."""
+    return SparseRows(X) if sparse.issparse(X) else DenseRows(X)
+
+
+def _decide(
+    rows: DenseRows | SparseRows,
+    some: Array,
+    products: Array,
+    squares: Array,
+    coded: CodedCenters,
+    bounds: Bounds,
+    before: Array,
+    unsure: Array,
+) -> None:
+    """Find the least of the products of each row, and where rounding leaves a doubt, of the squared differences."""
+    error = (rows.share, coded.largest)
+    count = judge_rows(products, squares, *error, some, *bounds, before, unsure)
+    if count:
+        which = unsure[:count]
+        exact = rows.exact(some[which])
+        settle_rows(which, exact, products, squares, *error, some, rows.unit, coded.centers, coded.names, *bounds)

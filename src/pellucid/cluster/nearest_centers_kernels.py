@@ -1,0 +1,241 @@
+"""Which center is nearest: bounds that spare most rows the question, and exact answers for the others.
+
+Distances are kept in units in which the data are near 1. ``upper[i]`` is at least the distance of row i to its center
+less the way that center had gone by then; ``lower[g, i]`` is at most the distance to any other center of group g, plus
+the way the farthest-moving center of the group had gone. So nothing is written while centers move: a row is asked for
+only if ``upper[i] + paths[label] < lower[g, i] - drifts[g]`` fails for some g. Centers of a group stand together.
+"""
+
+# mypy: allow-untyped-defs
+
+import numpy as np
+
+from pellucid.numerics.compiling_kernels import kept, lean, lean_in_any_order
+
+OUTWARD = 2.0**-20
+"""Share by which a bound is moved to the safe side: eight times what three roundings in float32 can take."""
+STRIP = 256
+"""Rows whose bounds are looked at together."""
+LARGEST_SQUARE = 1e30
+"""Rows whose squared norm is larger might overflow float32: squared differences decide about them."""
+UNDERFLOW = 1e-30
+"""What underflowing products can add up to in float32, and more."""
+
+
+@lean_in_any_order
+def squared_distance(X, i, centers, k):
+    """Return the sum of squared differences, summed in float64."""
+    total = 0.0
+    for j in range(X.shape[1]):
+        difference = X[i, j] - centers[k, j]
+        total += difference * difference
+    return total
+
+
+@lean_in_any_order
+def least(values, i, start, stop):
+    """Return the least of a part of a row."""
+    found = values[i, start]
+    for k in range(start + 1, stop):
+        found = values[i, k] if values[i, k] < found else found
+    return found
+
+
+@lean
+def stored_upper(distance, path):
+    """Return what is kept of an upper bound."""
+    kept_value = distance - path
+    return np.float32(kept_value + OUTWARD * abs(kept_value))
+
+
+@lean
+def stored_lower(distance, drift):
+    """Return what is kept of a lower bound."""
+    kept_value = distance + drift
+    return np.float32(kept_value - OUTWARD * kept_value)
+
+
+@lean_in_any_order
+def least_bounds(first, stop, lower, drifts, bounds):
+    """Write the least lower bound of each row of a strip."""
+    for r in range(stop - first):
+        bounds[r] = lower[0, first + r] - drifts[0]
+    for g in range(1, lower.shape[0]):
+        for r in range(stop - first):
+            bound = lower[g, first + r] - drifts[g]
+            bounds[r] = bound if bound < bounds[r] else bounds[r]
+
+
+@kept
+def find_doubtful(first, stop, labels, upper, lower, paths, drifts, sizes, doubtful):
+    """Write which rows of a part may have another nearest center now; return how many, and how many centers that are.
+
+    ``sizes`` are those of the groups. O(n g).
+    """
+    count, pairs = 0, 0
+    bounds = np.empty(STRIP, np.float32)
+    for start in range(first, stop, STRIP):
+        end = min(start + STRIP, stop)
+        least_bounds(start, end, lower, drifts, bounds)
+        before = count
+        for i in range(start, end):
+            doubtful[count] = i
+            count += 0 if upper[i] + paths[labels[i]] < bounds[i - start] else 1
+        for r in range(before, count):
+            i = doubtful[r]
+            for g in range(sizes.size):
+                pairs += 0 if upper[i] + paths[labels[i]] < lower[g, i] - drifts[g] else sizes[g]
+    return count, pairs
+
+
+@kept
+def take_rows(X, rows, middle, unit, block, squares):
+    """Write the rows, moved by ``middle`` and in ``unit``, to a block with a column of ones, and their squares."""
+    d = X.shape[1]
+    for r in range(rows.size):
+        i, total = rows[r], 0.0
+        for j in range(d):
+            value = (X[i, j] - middle[j]) * unit
+            total += value * value
+            block[r, j] = value
+        block[r, d] = 1.0
+        squares[r] = total
+
+
+@lean
+def second_of_group(products, r, start, stop, nearest):
+    """Return the least rough value of a group, that of one center left out; infinite where there is no other."""
+    found = np.inf
+    for k in range(start, stop):
+        if k != nearest and products[r, k] < found:
+            found = products[r, k]
+    return found
+
+
+@kept
+def judge_rows(products, squares, share, largest, rows, ends, labels, upper, lower, paths, drifts, before, unsure):
+    """Find the nearest center of each row from rough squared distances, less the row's own square. O(n k).
+
+    A rough value errs by at most ``share * (squares[r] + largest)``. Writes labels and bounds, and to ``before`` the
+    former labels. Returns how many rows have a second center within the error; which, stands in ``unsure``.
+    """
+    count = 0
+    for r in range(rows.size):
+        i, own = rows[r], squares[r]
+        error = share * (own + largest) + UNDERFLOW
+        if not own < LARGEST_SQUARE:  # its products may have overflowed
+            products[r, :] = 0.0
+            error = np.inf
+        best, runner_up, group = np.inf, np.inf, 0
+        for g in range(ends.size - 1):
+            low = least(products, r, ends[g], ends[g + 1])
+            lower[g, i] = stored_lower(np.sqrt(max(low + own - error, 0.0)), drifts[g])
+            if low < best:
+                best, runner_up, group = low, best, g
+            elif low < runner_up:
+                runner_up = low
+        nearest = ends[group]
+        while products[r, nearest] > best:
+            nearest += 1
+        second = second_of_group(products, r, ends[group], ends[group + 1], nearest)
+        lower[group, i] = stored_lower(np.sqrt(max(second + own - error, 0.0)), drifts[group])
+        before[r] = labels[i]
+        labels[i] = nearest
+        upper[i] = stored_upper(np.sqrt(max(best + own + error, 0.0)), paths[nearest])
+        unsure[count] = r
+        count += 0 if min(second, runner_up) > best + 2.0 * error else 1
+    return count
+
+
+@kept
+def settle_rows(
+    unsure, X, products, squares, share, largest, rows, unit, centers, names, ends, labels, upper, lower, paths, drifts
+):
+    """Decide about rows for which rough values are too rough: by squared differences, and the least of ``names``.
+
+    Row r of the block is row s of ``X`` where ``unsure[s] == r``. Corrects labels and bounds.
+    """
+    for s in range(unsure.size):
+        r = unsure[s]
+        i, own = rows[r], squares[r]
+        error = share * (own + largest) + UNDERFLOW if own < LARGEST_SQUARE else np.inf
+        rough = products[r, labels[i]]
+        best, nearest = np.inf, -1
+        for k in range(centers.shape[0]):
+            if not products[r, k] > rough + 2.0 * error:
+                value = squared_distance(X, s, centers, k)
+                if value < best or nearest < 0 or (value == best and names[k] < names[nearest]):
+                    best, nearest = value, k
+        if nearest != labels[i]:
+            group = np.searchsorted(ends, labels[i], side="right") - 1
+            bound = stored_lower(np.sqrt(max(rough + own - error, 0.0)), drifts[group])
+            lower[group, i] = min(lower[group, i], bound)
+            group = np.searchsorted(ends, nearest, side="right") - 1
+            second = second_of_group(products, r, ends[group], ends[group + 1], nearest)
+            lower[group, i] = stored_lower(np.sqrt(max(second + own - error, 0.0)), drifts[group])
+        labels[i] = nearest
+        upper[i] = stored_upper(np.sqrt(best) * unit, paths[nearest])
+
+
+@kept
+def revisit_rows(X, rows, unit, centers, names, ends, labels, upper, lower, paths, drifts, before):
+    """Find the nearest center of each row from squared differences, but for the groups that a bound excludes.
+
+    Writes labels and bounds, and to ``before`` the former labels.
+    """
+    for r in range(rows.size):
+        i = rows[r]
+        own = labels[i]
+        best, nearest, group, second = squared_distance(X, i, centers, own), own, -1, np.inf
+        own_reach = reach = np.sqrt(best) * unit
+        for g in range(ends.size - 1):
+            if reach < lower[g, i] - drifts[g]:
+                continue
+            low, place, next_low = np.inf, ends[g], np.inf
+            for k in range(ends[g], ends[g + 1]):
+                value = squared_distance(X, i, centers, k)
+                if value < low or (value == low and names[k] < names[place]):
+                    low, place, next_low = value, k, low
+                elif value < next_low:
+                    next_low = value
+            lower[g, i] = stored_lower(np.sqrt(low) * unit, drifts[g])
+            if low < best or place == nearest or (low == best and names[place] < names[nearest]):
+                best, nearest, group, second = low, place, g, next_low
+                reach = np.sqrt(best) * unit
+        if nearest != own:  # the center it leaves is one of the others now
+            g = np.searchsorted(ends, own, side="right") - 1
+            lower[g, i] = min(lower[g, i], stored_lower(own_reach, drifts[g]))
+        if group >= 0:
+            lower[group, i] = stored_lower(np.sqrt(second) * unit, drifts[group])
+        before[r] = own
+        labels[i] = nearest
+        upper[i] = stored_upper(reach, paths[nearest])
+
+
+@kept
+def move_sums(X, middle, weight, rows, before, labels, first, stop, sums, totals, counts):
+    """Take rows out of the clusters they leave (-1: none) and add them to their new ones, of those in a range. O(n p).
+
+    ``weight`` is empty where all rows count once.
+    """
+    for r in range(rows.size):
+        i = rows[r]
+        w = weight[i] if weight.size > 0 else 1.0
+        for k, sign in ((before[r], -1), (labels[i], 1)):
+            if first <= k < stop:
+                totals[k] += sign * w
+                counts[k] += sign
+                for j in range(X.shape[1]):
+                    sums[k, j] += sign * w * (X[i, j] - middle[j])
+
+
+@kept
+def own_distances(X, first, stop, weight, centers, labels, distances):
+    """Return the weighted sum of the squared distances of rows to their centers; write them where there is room."""
+    total = 0.0
+    for i in range(first, stop):
+        value = squared_distance(X, i, centers, labels[i])
+        total += value * (weight[i] if weight.size > 0 else 1.0)
+        if distances.size > 0:
+            distances[i] = value
+    return total

@@ -1,0 +1,70 @@
+"""Products of sparse rows with centers, and their sums. Rows are in compressed form: values, columns, ends."""
+
+# mypy: allow-untyped-defs
+
+from pellucid.numerics.compiling_kernels import kept, lean
+
+FEW_DIGITS_LOST = 0.1
+"""Share of a center's square that a squared distance must have to be told from products."""
+
+
+@kept
+def take_sparse_rows(values, columns, ends, rows, unit, coded, sizes, products, squares):
+    """Write ``sizes[k] + x'coded[:, k]`` for each row, in ``unit``, and the square of the row. O(entries k)."""
+    for r in range(rows.size):
+        total = 0.0
+        for k in range(sizes.size):
+            products[r, k] = sizes[k]
+        for e in range(ends[rows[r]], ends[rows[r] + 1]):
+            value = values[e] * unit
+            total += value * value
+            for k in range(sizes.size):
+                products[r, k] += value * coded[columns[e], k]
+        squares[r] = total
+
+
+@kept
+def move_sparse_sums(values, columns, ends, weight, rows, before, labels, first, stop, sums, totals, counts):
+    """Do what ``move_sums`` does for dense rows."""
+    for r in range(rows.size):
+        i = rows[r]
+        w = weight[i] if weight.size > 0 else 1.0
+        for k, sign in ((before[r], -1), (labels[i], 1)):
+            if first <= k < stop:
+                totals[k] += sign * w
+                counts[k] += sign
+                for e in range(ends[i], ends[i + 1]):
+                    sums[k, columns[e]] += sign * w * values[e]
+
+
+@lean
+def sparse_squared_distance(values, columns, ends, i, centers, k, sizes):
+    """Return the squared distance of a row to a center; ``sizes`` are the squared lengths of the centers.
+
+    What the columns without an entry add is a difference; where that loses digits, it is summed.
+    """
+    inside, missing = 0.0, sizes[k]
+    for e in range(ends[i], ends[i + 1]):
+        center = centers[k, columns[e]]
+        inside += (values[e] - center) * (values[e] - center)
+        missing -= center * center
+    if inside + missing < FEW_DIGITS_LOST * sizes[k]:
+        missing, e = 0.0, ends[i]
+        for j in range(centers.shape[1]):
+            if e < ends[i + 1] and columns[e] == j:
+                e += 1
+            else:
+                missing += centers[k, j] * centers[k, j]
+    return inside + missing
+
+
+@kept
+def own_sparse_distances(values, columns, ends, first, stop, weight, centers, sizes, labels, distances):
+    """Do what ``own_distances`` does for dense rows."""
+    total = 0.0
+    for i in range(first, stop):
+        value = sparse_squared_distance(values, columns, ends, i, centers, labels[i], sizes)
+        total += value * (weight[i] if weight.size > 0 else 1.0)
+        if distances.size > 0:
+            distances[i] = value
+    return total

@@ -1,0 +1,1 @@
+"""Spectral clustering: rows joined by many and strong links belong together."""

@@ -25,6 +25,7 @@ programming finds the least objective itself.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,12 +56,12 @@ CLOSED = 1e-9
 """A gap, as a part of the objective, that is taken for none."""
 
 
-def quick_bound(X: Any, weight: Array, labels: Array, n_clusters: int) -> float | None:
+def quick_bound(X: Any, weight: Array, labels: Array, n_clusters: int, n_steps: int = 0) -> float | None:
     """Return a bound that a fit has time for; None where there is none."""
     n, d = X.shape
     bound = spectral_bound(X, weight, n_clusters) if min(n, d) <= FEW_COLUMNS else None
     if n <= FEW_ROWS and n_clusters > 1:
-        return max(bound or 0.0, _bound_of_part(X, weight, labels, n_clusters, 0))
+        return max(bound or 0.0, _bound_of_part(X, weight, labels, n_clusters, n_steps))
     return bound
 
 
@@ -154,6 +155,11 @@ def _bound_of_part(X: Any, weight: Array, labels: Array, n_clusters: int, n_step
     """Return the bound for some rows, at least 0."""
     rows = _dense(X)
     rows = rows - weight @ rows / weight.sum()
+    size = float(np.abs(rows).max(initial=0.0))
+    if size == 0.0:
+        return 0.0
+    unit = math.ldexp(1.0, -math.frexp(size)[1])
+    rows *= unit  # so that fourth powers do not overflow
     used, labels = np.unique(labels, return_inverse=True)
     with single_threaded_blas():
         clusters = _Clusters(rows, weight, labels, len(used), n_clusters)
@@ -161,7 +167,7 @@ def _bound_of_part(X: Any, weight: Array, labels: Array, n_clusters: int, n_step
         if not all(np.isfinite(matrix).all() for matrix, _ in points):
             return 0.0
         found = (_improved(clusters, matrix, alpha, n_steps) for matrix, alpha in points)
-        return max(0.0, *(clusters.bound(matrix, alpha) for matrix, alpha in found))
+        return max(0.0, *(clusters.bound(matrix, alpha) for matrix, alpha in found)) / unit**2
 
 
 class _Clusters:

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from pellucid.cluster.cluster_sums import NOTHING, mean_variance, own_distances
 from pellucid.cluster.kmeans_base import CenteredClusters
-from pellucid.cluster.kmeans_lower_bounds import quick_bound
+from pellucid.cluster.kmeans_lower_bounds import MOST_STEPS, quick_bound
 from pellucid.cluster.kmeans_solvers import nearest_centers, strays_of_some
 from pellucid.cluster.minibatch_kmeans_proof import NO_LABELS, minibatch_certificate
 from pellucid.cluster.minibatch_kmeans_solvers import (
@@ -174,7 +174,7 @@ class MiniBatchKMeans(CenteredClusters):
         nearest = nearest_centers(data.X, centers)
         weight = NOTHING if data.weight is None else data.weight
         inertia = own_distances(nearest.rows, weight, nearest.centers, nearest.bounds.labels)
-        bound = quick_bound(data.X, data.weights, nearest.names, self.n_clusters)
+        bound = quick_bound(data.X, data.weights, nearest.names, self.n_clusters, MOST_STEPS)
         attributes |= {"labels_": data.spread(nearest.names, fill=-1), "inertia_": inertia}
         return attributes, minibatch_certificate(
             *strays_of_some(data.X, centers, nearest.names), inertia, inertia, bound

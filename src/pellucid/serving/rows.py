@@ -56,13 +56,15 @@ def _check_row(row: Any, columns: list[str], number: int) -> None:
 
 
 def answers(model: TableModel, frame: pd.DataFrame, level: float) -> list[Mapping[str, Any]]:
-    """Return a prediction for every row, with the interval of a number or the probabilities of classes."""
+    """Return a prediction for every row, with the interval of a number or the probabilities of classes, if it has one."""
     predicted = model.predict(frame).tolist()
     if is_classifier(model):
         labels = [str(label) for label in model.classes_]
         chances = model.predict_proba(frame).tolist()
         pairs = zip(predicted, chances, strict=True)
         return [{"prediction": said, "probabilities": dict(zip(labels, row, strict=True))} for said, row in pairs]
+    if model.errors_ is None:  # clusters have no truth to be off from
+        return [{"prediction": said} for said in predicted]
     low, high = (ends.tolist() for ends in model.predict_interval(frame, level))
     triples = zip(predicted, low, high, strict=True)
     return [{"prediction": said, "low": least, "high": most, "level": level} for said, least, most in triples]

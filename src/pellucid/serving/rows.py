@@ -56,7 +56,7 @@ def _check_row(row: Any, columns: list[str], number: int) -> None:
 
 
 def answers(model: TableModel, frame: pd.DataFrame, level: float) -> list[Mapping[str, Any]]:
-    """Return a prediction for every row, with the interval of a number or the probabilities of classes, if it has one."""
+    """Return a prediction for every row, with the interval of a number or the probabilities of classes."""
     predicted = model.predict(frame).tolist()
     if is_classifier(model):
         labels = [str(label) for label in model.classes_]

@@ -124,6 +124,19 @@ def test_another_link_is_found_out(settings):
         assert not pellucid.verify(model, X)["affinity"].holds
 
 
+@pytest.mark.parametrize("value", [0.0, 0.5])
+def test_a_link_too_many_or_too_few_is_found_out(value):
+    X, _ = blobs(n=60)
+    with pytest.warns(UserWarning, match="not fully connected"):
+        model = SpectralClustering(3, affinity="nearest_neighbors", random_state=0).fit(X)
+    links = model.affinity_matrix_.toarray()
+    j = int(np.flatnonzero(links[0] == (0.0 if value else 1.0))[-1])
+    links[0, j] = links[j, 0] = value
+    model.affinity_matrix_ = sparse.csr_array(links)
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert pellucid.verify(model, X)["affinity"].value == 2.0
+
+
 @pytest.mark.parametrize("way", WAYS[1:])
 def test_one_wrong_label_is_found_out(way):
     X, _ = blobs()

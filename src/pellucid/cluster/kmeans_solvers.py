@@ -30,7 +30,9 @@ from pellucid.core.types import Array
 from pellucid.core.watching import ignore
 
 LOOKED_AT = 256
-"""Rows whose nearest center a fit finds again from differences."""
+"""Rows whose nearest center a fit finds again from differences, at most."""
+DIFFERENCES = 1 << 21
+"""That this may take, for all rows and centers."""
 SMALL = 1 << 18
 """Differences of a round up to which there is one loop for all of it."""
 UNCHANGED, SHORT_STEPS = "no row changed its cluster", "centers moved less than tol"
@@ -164,7 +166,8 @@ def _finished(
 
 def strays_of_some(X: Any, centers: Array, labels: Array) -> tuple[float, int]:
     """Return how many of some rows, told from differences, have a nearer center than their own, and of how many."""
-    some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
+    count = int(np.clip(DIFFERENCES / centers.size, LOOKED_AT // 16, LOOKED_AT))
+    some = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(np.intp))
     exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
     own = exact[np.arange(len(some)), labels[some]]
     return float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1]))), len(some)

@@ -23,6 +23,7 @@ from pellucid.cluster.agglomerative.dendrogram_kernels import hand_down, join_no
 from pellucid.cluster.agglomerative.matrix_chain_kernels import fill_tiles, matrix_chain
 from pellucid.cluster.agglomerative.spanning_tree_kernels import grow_tree, grow_tree_of_matrix
 from pellucid.cluster.agglomerative.ward_chain_kernels import ward_chain
+from tests.plain_kernels import in_python
 from tests.proving import quiet_proof
 
 LINKAGES = ("single", "complete", "average", "ward")
@@ -293,18 +294,8 @@ def test_the_first_merges_of_many_neighbors_are_replayed_at_the_fit():
 # kernels
 
 
-def in_python(monkeypatch, *kernels):
-    """Let compiled loops that only compiled loops can call be plain Python."""
-    for kernel in kernels:
-        names = kernel.py_func.__globals__
-        for name, inner in list(names.items()):
-            if hasattr(inner, "py_func"):
-                monkeypatch.setitem(names, name, inner.py_func)
-    return [kernel.py_func for kernel in kernels]
-
-
-def test_kernels_do_what_their_python_does(monkeypatch):
-    ward, chain, tree, tree_of_matrix = in_python(monkeypatch, ward_chain, matrix_chain, grow_tree, grow_tree_of_matrix)
+def test_kernels_do_what_their_python_does():
+    ward, chain, tree, tree_of_matrix = map(in_python, (ward_chain, matrix_chain, grow_tree, grow_tree_of_matrix))
     X = blobs(12, n=9, p=5)
     for kernel in (ward_chain, ward):
         merges, heights = np.empty((8, 2), np.int64), np.empty(8)
@@ -326,12 +317,11 @@ def test_kernels_do_what_their_python_does(monkeypatch):
         np.testing.assert_allclose(np.sort(lengths), linkage(squareform(D), "single")[:, 2])
 
 
-def test_small_kernels_do_what_their_python_does(monkeypatch):
-    in_python(monkeypatch, fill_tiles)
+def test_small_kernels_do_what_their_python_does():
     tiles, D = np.zeros((1, 3, 64)), np.empty((4, 4))
     tiles[0, :, :4] = np.arange(12.0).reshape(3, 4)
     merges = np.array([[0, 1], [2, 3], [1, 3]])
-    for run in (lambda kernel: kernel, lambda kernel: kernel.py_func):
+    for run in (lambda kernel: kernel, in_python):
         run(fill_tiles)(tiles, 0, 1, False, D)
         assert D[0].tolist() == [0, 3, 12, 27]
         prior, heights = np.empty((3, 2), np.int64), np.array([1.0, 2.0, 1.5])

@@ -23,7 +23,7 @@ from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.recording import is_recording
 from pellucid.core.rounding import EPSILON, ROUNDING
-from pellucid.core.threads import split_evenly
+from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
@@ -36,8 +36,10 @@ DIFFERENCES = 1 << 21
 SMALL = 1 << 18
 """Differences of a round up to which there is one loop for all of it."""
 UNCHANGED, SHORT_STEPS = "no row changed its cluster", "centers moved less than tol"
-ENTRIES_AT_ONCE = 1 << 20
-"""Of sparse rows that are filled up with zeros."""
+DIGITS_LEFT = 1e-4
+"""Part of the squares of row and center above which their distance is told from a product."""
+ENTRIES_AT_ONCE = 1 << 18
+"""Distances computed in one go, or entries of sparse rows that are filled up with zeros."""
 
 
 def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, effort: Effort) -> Fit:
@@ -199,8 +201,30 @@ def nearest_centers(X: Any, centers: Array) -> NearestCenters:
 
 
 def center_distances(X: Any, centers: Array) -> Array:
-    """Return the distance of each row to each center."""
-    return np.sqrt(np.stack([exact_distances(X, center) for center in centers], axis=1))
+    """Return the distance of each row to each center.
+
+    From products, and where these leave fewer than 12 digits, from differences.
+    """
+    centers = np.asarray(centers, dtype=np.float64)
+    distances, middle = np.empty((X.shape[0], len(centers))), np.zeros(X.shape[1])
+    if not sparse.issparse(X):
+        middle = centers.mean(axis=0)
+    moved = centers - middle
+    sizes = np.einsum("kj,kj->k", moved, moved)
+
+    def work(part: slice) -> None:
+        rows = X[part].astype(np.float64) if sparse.issparse(X) else X[part] - middle
+        own = np.asarray(rows.multiply(rows).sum(axis=1)) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
+        whole = own[:, None] + sizes
+        squares = whole - 2.0 * np.asarray(rows @ moved.T)
+        for k in range(len(centers)):
+            close = np.flatnonzero(~(squares[:, k] > DIGITS_LEFT * whole[:, k]))
+            if len(close):
+                squares[close, k] = exact_distances(X[part][close], centers[k])
+        np.sqrt(squares, out=distances[part])
+
+    run_blocks(work, split_evenly(X.shape[0], 1 + X.shape[0] * max(centers.shape) // ENTRIES_AT_ONCE))
+    return distances
 
 
 def exact_distances(X: Any, center: Array) -> Array:

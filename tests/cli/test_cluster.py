@@ -79,6 +79,12 @@ def test_a_table_that_drifts_is_noticed(folder, capsys):
     assert "income" in capsys.readouterr().err
 
 
+def test_what_the_clusters_are_is_not_explained_row_by_row(folder, capsys):
+    model = str(folder / "out" / "clusters.safetensors")
+    assert run(["explain", model, str(folder / "customers.csv")]) == 2
+    assert "model must predict a target to be explained, got one of clusters" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text", ["zwei", "1", "0", "-3", "2.5"])
 def test_refuses_numbers_of_clusters_that_are_none(text, tmp_path, capsys):
     (tmp_path / "t.csv").write_text("x\n1\n2\n9\n")

@@ -14,6 +14,7 @@ from pellucid.grouping import methods as grouping_methods
 from pellucid.grouping.methods import METHODS, MethodScore, best_method
 from pellucid.grouping.profiles import Difference, Profile
 from pellucid.grouping.table_map import draw_map
+from pellucid.serving.rows import answers
 from pellucid.tables import TableError
 
 TEXTS = ("the cat sat on the warm mat", "stocks fell on fears of inflation", "rain and wind all over the coast today")
@@ -78,6 +79,11 @@ def test_the_model_assigns_new_rows_and_is_proved_from_a_file(grouping, tmp_path
     np.testing.assert_array_equal(model.predict(table), grouping.labels)
     assert model.predict(table[:1].assign(age=[np.nan], channel=["never seen"]))[0] == grouping.labels[0]
     assert pellucid.verify(model, table).holds
+
+
+def test_the_model_answers_over_http(grouping):
+    table, _ = customers()
+    assert [one["prediction"] for one in answers(grouping.model, table[:3], 0.9)] == grouping.labels[:3].tolist()
 
 
 def test_the_same_seed_gives_the_same_clusters(grouping):

@@ -261,6 +261,20 @@ def test_verify_objects_to_two_merges_in_the_wrong_order():
     assert not quiet_proof(broken, X).holds
 
 
+@pytest.mark.parametrize("kind", ["complete", "average", "ward"])
+def test_verify_objects_to_ties_settled_by_another_rule(kind):
+    # rows in the opposite order have the same tree upside down: the last of equally near pairs merges first
+    X = np.random.default_rng(5).integers(0, 3, (14, 2)).astype(float)
+    settings = {"linkage": kind, "metric": "euclidean" if kind == "ward" else "manhattan"}
+    model, mirrored = AgglomerativeClustering(2, **settings).fit(X), AgglomerativeClustering(2, **settings).fit(X[::-1])
+    assert pellucid.verify(model, X)["ties"].holds
+    renamed = np.r_[np.arange(14)[::-1], 14 + np.arange(13)]
+    broken = copy.copy(model)
+    broken.children_, broken.labels_ = np.sort(renamed[mirrored.children_], axis=1), mirrored.labels_[::-1].copy()
+    broken.distances_ = mirrored.distances_
+    assert [claim.name for claim in quiet_proof(broken, X).failed] == ["ties"]
+
+
 def test_verify_objects_to_labels_of_another_cut_and_trees_that_are_none():
     X = blobs(11, n=40)
     model = AgglomerativeClustering(3).fit(X)

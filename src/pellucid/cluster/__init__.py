@@ -8,6 +8,7 @@ from pellucid.cluster.kmeans_functions import k_means, kmeans_plusplus
 from pellucid.cluster.kmedoids.kmedoids import KMedoids
 from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
 from pellucid.cluster.silhouette import silhouette_samples, silhouette_score
+from pellucid.cluster.soft_kmeans import SoftKMeans
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering, spectral_clustering
 from pellucid.core.public_names import name_finder
 
@@ -17,6 +18,7 @@ __all__ = [
     "KMeans",
     "KMedoids",
     "MiniBatchKMeans",
+    "SoftKMeans",
     "SpectralClustering",
     "choose_clusters",
     "k_means",

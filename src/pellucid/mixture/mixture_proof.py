@@ -86,10 +86,10 @@ def _parts(fitted: Any, parameters: Any, data: TrainingData) -> Parts | None:
 
 def _made_anew(density: Any) -> Any:
     """Return a density with the same parameters and nothing computed from them yet; a user's own as it is."""
-    kind: Any = type(density)
-    if not (is_dataclass(kind) and kind.__module__.startswith("pellucid.")):
+    if not (is_dataclass(density) and type(density).__module__.startswith("pellucid.")):
         return density
-    return kind(**{field.name: getattr(density, field.name) for field in fields(density)})
+    make: Any = type(density)
+    return make(**{field.name: getattr(density, field.name) for field in fields(density)})
 
 
 def _is_guessed(wanted: Any, j: int, names: list[str] | None) -> bool:

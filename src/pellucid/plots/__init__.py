@@ -13,6 +13,7 @@ from pellucid.plots.dendrogram_plot import plot_dendrogram
 from pellucid.plots.fitted_line_plot import plot_fitted_line
 from pellucid.plots.kernel_matrix_plot import plot_kernel_matrix
 from pellucid.plots.loss_plot import plot_losses
+from pellucid.plots.mixture_plot import plot_mixture
 from pellucid.plots.residuals_plot import plot_residuals
 from pellucid.plots.roc_plot import plot_roc
 from pellucid.plots.score_intervals_plot import plot_score_intervals
@@ -31,6 +32,7 @@ __all__ = [
     "plot_fitted_line",
     "plot_kernel_matrix",
     "plot_losses",
+    "plot_mixture",
     "plot_race",
     "plot_residuals",
     "plot_roc",

@@ -107,7 +107,7 @@ def euclidean_matrix(X: Array, *, rooted: bool) -> tuple[Array, float]:
     n_shares = 16 if n >= WORTH_SPLITTING else 1
     edges = [int(n_tiles * math.sqrt(k / n_shares)) for k in range(n_shares + 1)]  # equal shares of a triangle
     shares = [(a, b) for a, b in pairwise(edges) if b > a]
-    run_blocks(lambda part: fill_tiles(tiles, *part, rooted, D), shares)
+    run_blocks(lambda part: fill_tiles(tiles, *part, rooted, np.empty((TILE, TILE)), D), shares)
     return D, unit
 
 

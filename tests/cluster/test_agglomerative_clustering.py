@@ -18,12 +18,12 @@ from threadpoolctl import threadpool_limits
 import pellucid
 from pellucid.cluster import AgglomerativeClustering
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree, single_tree
-from pellucid.cluster.agglomerative.chain_kernels import pushed
 from pellucid.cluster.agglomerative.dendrogram import tree_of_chain
 from pellucid.cluster.agglomerative.dendrogram_kernels import hand_down, join_nodes, keep_tree_edges, lift_heights
 from pellucid.cluster.agglomerative.matrix_chain_kernels import fill_tiles, matrix_chain
 from pellucid.cluster.agglomerative.spanning_tree_kernels import grow_tree, grow_tree_of_matrix
 from pellucid.cluster.agglomerative.ward_chain_kernels import ward_chain
+from tests.plain_kernels import in_python
 from tests.proving import quiet_proof
 
 LINKAGES = ("single", "complete", "average", "ward")
@@ -308,38 +308,34 @@ def test_the_first_merges_of_many_neighbors_are_replayed_at_the_fit():
 # kernels
 
 
-def in_python(monkeypatch, *functions):
-    """Let compiled loops that a function, or only other compiled loops, can call be plain Python."""
-    for names in (getattr(function, "py_func", function).__globals__ for function in functions):
-        for name, inner in list(names.items()):
-            if hasattr(inner, "py_func"):
-                monkeypatch.setitem(names, name, inner.py_func)
-
-
-@pytest.mark.parametrize("way", ["compiled", "python"])
-def test_kernels_do_what_their_python_does(way, monkeypatch):
-    if way == "python":
-        in_python(monkeypatch, ward_chain, matrix_chain, grow_tree, pushed)
-    X, merges, heights = blobs(12, n=9, p=5), np.empty((8, 2), np.int64), np.empty(8)
-    ward_chain(X, merges, heights)
-    np.testing.assert_allclose(np.sqrt(2 * np.sort(heights)), linkage(X, "ward")[:, 2])
+def test_kernels_do_what_their_python_does():
+    ward, chain, tree, tree_of_matrix = map(in_python, (ward_chain, matrix_chain, grow_tree, grow_tree_of_matrix))
+    X = blobs(12, n=9, p=5)
+    for kernel in (ward_chain, ward):
+        merges, heights = np.empty((8, 2), np.int64), np.empty(8)
+        kernel(X, merges, heights)
+        np.testing.assert_allclose(np.sqrt(2 * np.sort(heights)), linkage(X, "ward")[:, 2])
     D = squareform(np.sort(np.random.default_rng(0).uniform(size=36)))
-    for code, name in enumerate(("complete", "average")):
-        matrix_chain(D.copy(), code, merges, heights)
-        np.testing.assert_allclose(tree_of_chain(merges, heights).heights, linkage(squareform(D), name)[:, 2])
+    for kernel in (matrix_chain, chain):
+        for code, name in enumerate(("complete", "average")):
+            merges, heights = np.empty((8, 2), np.int64), np.empty(8)
+            kernel(D.copy(), code, merges, heights)
+            np.testing.assert_allclose(tree_of_chain(merges, heights).heights, linkage(squareform(D), name)[:, 2])
     everyone, nobody = np.arange(9), np.empty(0, np.int64)
-    grow_tree(X, X - X.mean(axis=0), everyone, nobody, merges, heights)
-    np.testing.assert_allclose(np.sqrt(np.sort(heights)), linkage(X, "single")[:, 2])
-    grow_tree_of_matrix(D, merges, heights)
-    np.testing.assert_allclose(np.sort(heights), linkage(squareform(D), "single")[:, 2])
+    for kernel in (grow_tree, tree):
+        edges, lengths = np.empty((8, 2), np.int64), np.empty(8)
+        kernel(X, X - X.mean(axis=0), everyone, nobody, edges, lengths)
+        np.testing.assert_allclose(np.sqrt(np.sort(lengths)), linkage(X, "single")[:, 2])
+    for kernel in (grow_tree_of_matrix, tree_of_matrix):
+        kernel(D, edges, lengths)
+        np.testing.assert_allclose(np.sort(lengths), linkage(squareform(D), "single")[:, 2])
 
 
-def test_small_kernels_do_what_their_python_does(monkeypatch):
-    in_python(monkeypatch, fill_tiles)
+def test_small_kernels_do_what_their_python_does():
     tiles, D = np.zeros((1, 3, 64)), np.empty((4, 4))
     tiles[0, :, :4] = np.arange(12.0).reshape(3, 4)
     merges = np.array([[0, 1], [2, 3], [1, 3]])
-    for run in (lambda kernel: kernel, lambda kernel: kernel.py_func):
+    for run in (lambda kernel: kernel, in_python):
         run(fill_tiles)(tiles, 0, 1, False, np.empty((64, 64)), D)
         assert D[0].tolist() == [0, 3, 12, 27]
         prior, heights = np.empty((3, 2), np.int64), np.array([1.0, 2.0, 1.5])

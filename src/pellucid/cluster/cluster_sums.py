@@ -51,8 +51,11 @@ class ClusterSums:
 
     def means(self, centers: Array) -> Array:
         """Return the means; a cluster without rows keeps its center."""
-        total = self.totals[:, None]
-        return np.where(total > 0.0, self.rows.middle + self.sums / np.where(total > 0.0, total, 1.0), centers)
+        is_used = self.totals > 0.0
+        means = self.sums / np.where(is_used, self.totals, 1.0)[:, None]
+        means += self.rows.middle
+        means[~is_used] = centers[~is_used]
+        return means
 
     def objective(self, centers: Array) -> float:
         """Return the sum of squared distances to these centers, from the sums: O(k p)."""

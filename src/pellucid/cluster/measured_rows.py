@@ -1,7 +1,7 @@
 r"""Rows, dense or sparse, as k-means asks for them: who is nearest, how far, and the sums of clusters.
 
 For many rows at once a product gives :math:`\|\mu\|^2 - 2x'\mu` of all centers with an error that is bounded, in
-float32 for dense rows; what it cannot tell apart, squared differences in float64 decide.
+float32; what it cannot tell apart, squared differences in float64 decide.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class DenseRows:
 
 
 class SparseRows:
-    """A CSR matrix: products in float64, no bound is worth more than what they cost."""
+    """A CSR matrix."""
 
     def __init__(self, X: Any) -> None:
         self.X, self.shape, self.middle = X, X.shape, np.zeros(X.shape[1])
@@ -137,21 +137,27 @@ class SparseRows:
         size = float(np.abs(X.data).max(initial=0.0))
         self.unit = math.ldexp(1.0, -math.frexp(size)[1]) if size > 0 else 1.0
         self.row_bytes = 12 * X.nnz // max(1, X.shape[0])
-        self.share = 1.1 * (2 * int(np.diff(X.indptr).max(initial=0)) + 18) * 2.0**-53
+        self.share = 1.1 * (2 * int(np.diff(X.indptr).max(initial=0)) + 22) * 2.0**-24
 
     def code(self, centers: Array, names: Array) -> CodedCenters:
         """Return the centers in the form in which rows are multiplied with them."""
         moved = centers * self.unit
-        sizes = np.einsum("kj,kj->k", moved, moved)
-        return CodedCenters(centers, names, np.ascontiguousarray(-2.0 * moved.T), sizes, float(sizes.max()))
+        sizes, k = np.einsum("kj,kj->k", moved, moved), len(centers)
+        factors, largest = np.zeros((centers.shape[1], k + -k % 4), np.float32), float(sizes.max())
+        if not largest < LARGEST_SQUARE:
+            return CodedCenters(centers, names, factors, np.zeros(k), math.inf)
+        moved *= -2.0
+        factors[:, :k] = moved.T
+        return CodedCenters(centers, names, factors, sizes, largest)
 
     def judge(self, rows: Array, coded: CodedCenters, bounds: Bounds, before: Array) -> None:
         """Find the nearest of all centers for some rows."""
         from pellucid.cluster.sparse_centers_kernels import take_sparse_rows
 
-        k = len(coded.sizes)
-        height = min(max(1, len(rows)), max(64, BYTES_AT_ONCE // (8 * k)))
-        products, squares, unsure = np.empty((height, k)), np.empty(height), np.empty(height, np.int32)
+        width = coded.factors.shape[1]
+        height = min(max(1, len(rows)), max(64, BYTES_AT_ONCE // (4 * width)))
+        products = np.empty((height, width), np.float32)
+        squares, unsure = np.empty(height), np.empty(height, np.int32)
         for start in range(0, len(rows), height):
             some = rows[start : start + height]
             take_sparse_rows(*self.parts, some, self.unit, coded.factors, coded.sizes, products, squares)

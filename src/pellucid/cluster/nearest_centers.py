@@ -86,7 +86,9 @@ class NearestCenters:
     def _drift(self, centers: Array) -> None:
         """Take the centers, and note how far they have gone."""
         before, self.centers = self.centers, np.ascontiguousarray(centers[self.order])
-        steps = np.sqrt(np.square((self.centers - before) * self.rows.unit).sum(axis=1)) * (1.0 + 1e-12)
+        way = self.centers - before
+        way *= self.rows.unit
+        steps = np.sqrt(np.einsum("kj,kj->k", way, way)) * (1.0 + 1e-12)
         self.bounds.paths[:] += steps
         self.bounds.drifts[:] += np.maximum.reduceat(steps, self.bounds.ends[:-1])
 

@@ -14,8 +14,8 @@ from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.naive_bayes.gaussian_nb_proof import relative_distance, rounded_means, weighted_moments
-from pellucid.naive_bayes.mixed_columns import guess_density, wanted_densities
 from pellucid.probability.beta import Beta
+from pellucid.probability.column_densities import guess_density, wanted_densities
 from pellucid.probability.density import find_density
 from pellucid.probability.dirichlet import Dirichlet
 from pellucid.probability.maximum_likelihood_proof import certify_fit

@@ -17,8 +17,8 @@ from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.class_density_solvers import fit_column_densities
 from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.counting_nb_solvers import class_totals
-from pellucid.naive_bayes.mixed_columns import choose_densities, declared_categories
 from pellucid.probability import Density
+from pellucid.probability.column_densities import choose_densities, declared_categories
 
 
 class MixedNB(ClassScores, ClassifierMixin, CertifiedEstimator):

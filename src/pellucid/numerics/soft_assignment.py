@@ -123,7 +123,7 @@ def soft_sums(rows: StandardRows, features: Features, coefficients: Array) -> tu
         responsibilities_pass(scores, weight, logs, np.empty(len(weight)))
         return scores, float(weight @ logs)
 
-    return _summed(rows, features, len(coefficients), respond)
+    return sums_of(rows, features, len(coefficients), respond)
 
 
 def given_sums(rows: StandardRows, features: Features, n_components: int, given: Callable[[slice], Array]) -> Array:
@@ -132,15 +132,19 @@ def given_sums(rows: StandardRows, features: Features, n_components: int, given:
     def respond(_block: Array, weight: Array, part: slice) -> tuple[Array, float]:
         return given(part) * weight, 0.0
 
-    return _summed(rows, features, n_components, respond)[1]
+    return sums_of(rows, features, n_components, respond)[1]
 
 
-def _summed(
+def sums_of(
     rows: StandardRows,
     features: Features,
     n_components: int,
     respond: Callable[[Array, Array, slice], tuple[Array, float]],
 ) -> tuple[float, Array]:
+    """Return the sum of the numbers, and of the features times the shares, that a function gives for each block.
+
+    It is called with the features of shape (width, n), the weights and the places of the rows.
+    """
     from pellucid.numerics.soft_assignment_kernels import add_significant, count_above, write_columns
 
     n, d = rows.X.shape

@@ -4,6 +4,7 @@ from pellucid.drawing.cluster_choice_plot import plot_cluster_choice
 from pellucid.drawing.error_curve_plot import plot_error_curve
 from pellucid.drawing.race_plot import plot_race
 from pellucid.drawing.trace_plot import plot_trace
+from pellucid.plots.cluster_regions_plot import plot_cluster_regions
 from pellucid.plots.coefficient_path_plot import plot_coefficient_path
 from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
@@ -12,6 +13,7 @@ from pellucid.plots.dendrogram_plot import plot_dendrogram
 from pellucid.plots.fitted_line_plot import plot_fitted_line
 from pellucid.plots.kernel_matrix_plot import plot_kernel_matrix
 from pellucid.plots.loss_plot import plot_losses
+from pellucid.plots.mixture_plot import plot_mixture
 from pellucid.plots.residuals_plot import plot_residuals
 from pellucid.plots.roc_plot import plot_roc
 from pellucid.plots.score_intervals_plot import plot_score_intervals
@@ -20,6 +22,7 @@ from pellucid.plots.tube_plot import plot_tube
 
 __all__ = [
     "plot_cluster_choice",
+    "plot_cluster_regions",
     "plot_coefficient_path",
     "plot_confusion",
     "plot_curve_band",
@@ -29,6 +32,7 @@ __all__ = [
     "plot_fitted_line",
     "plot_kernel_matrix",
     "plot_losses",
+    "plot_mixture",
     "plot_race",
     "plot_residuals",
     "plot_roc",

@@ -1,0 +1,157 @@
+"""EM for mixtures of any densities: each is fitted to all rows, weighted by its responsibilities."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.cluster import KMeans
+from pellucid.core.column_values import column_values
+from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
+from pellucid.core.rounding import TINY
+from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.mixture.density_parts import Parts, log_joint, responsibilities
+from pellucid.probability import Binomial, Categorical, Gaussian, MultivariateGaussian
+from pellucid.probability.moments import moments
+from pellucid.probability.sample_data import SampleData
+
+BLUR = 0.1
+"""Share of each row that a start by clusters gives to all components alike, so that none of them is singular."""
+DEAD = 1e-12
+"""A component with less than so much of a row keeps its densities."""
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureOfDensities:
+    """Weights and, for each component, its densities."""
+
+    weights: Array
+    densities: list[list[Any]]
+
+
+def best_density_mixture(
+    data: TrainingData,
+    parts: Parts,
+    start: Callable[[], MixtureOfDensities],
+    n_starts: int,
+    var_smoothing: float,
+    effort: Effort,
+) -> Fit:
+    """Return the best of several fits, the first of equal ones."""
+    found: list[Fit] = []
+    for _ in range(n_starts):
+        fit = _ascend(data, parts, start(), var_smoothing, effort)
+        if not found or fit.attributes["lower_bound_"] > found[0].attributes["lower_bound_"]:
+            found = [fit]
+    return found[0]
+
+
+def _ascend(data: TrainingData, parts: Parts, found: MixtureOfDensities, smoothing: float, effort: Effort) -> Fit:
+    values, weight = parts.values(data.X), data.weights
+    trace, bounds, gain = Trace(), list[float](), np.inf
+    converged, stopped = False, "max_iter"
+    for n_iter in range(1, effort.max_iter + 1):
+        logs, shares = responsibilities(log_joint(found.weights, found.densities, values), found.weights)
+        bound = float(weight @ logs / weight.sum())
+        before, gain = gain, bound - bounds[-1] if bounds else np.inf
+        bounds.append(bound)
+        found = fitted_densities(parts, values, shares * weight[:, None], smoothing, found)
+        trace.add(iteration=n_iter, objective=-bound, gain=gain)
+        trace.keep(weights=found.weights)
+        told_to_stop = effort.watch(found)
+        if abs(gain) < effort.goal and gain <= before:  # a gain that grows leaves a flat place
+            converged, stopped = True, "the likelihood rose by less than tol"
+            break
+        if told_to_stop:
+            stopped = "callback"
+            break
+    logs, _ = responsibilities(log_joint(found.weights, found.densities, values), found.weights)
+    attributes = {
+        "weights_": found.weights,
+        "densities_": found.densities,
+        "by_column_": parts.by_column,
+        "converged_": converged,
+        "n_iter_": len(bounds),
+        "lower_bound_": bounds[-1],
+        "lower_bounds_": bounds,
+        "log_likelihood_": float(weight @ logs / weight.sum()),
+    }
+    return Fit(attributes, trace, stopped)
+
+
+def fitted_densities(
+    parts: Parts, values: Sequence[Array], shares: Array, smoothing: float, old: MixtureOfDensities | None = None
+) -> MixtureOfDensities:
+    """Return weights and densities of the rows, shared out so; a component without rows stays as it was."""
+    totals = shares.sum(axis=0)
+    densities: list[list[Any]] = []
+    for k, kinds in enumerate(parts.kinds):
+        if totals[k] <= DEAD and old is not None:
+            densities.append(old.densities[k])
+            continue
+        given = old.densities[k] if old is not None else [None] * len(kinds)
+        triples = zip(kinds, values, given, strict=True)
+        try:
+            densities.append([_fit(kind, part, shares, k, smoothing, before) for kind, part, before in triples])
+        except ValueError as error:
+            raise ValueError(
+                f"n_components must leave each component rows to fit its densities to, got {len(totals)}: {error}"
+            ) from error
+    return MixtureOfDensities(totals / totals.sum(), densities)
+
+
+def _fit(kind: Any, values: Array, shares: Array, k: int, smoothing: float, before: Any) -> Any:
+    """Return the density of largest weighted likelihood; variances of Gaussians get a little of that of all rows."""
+    share = np.ascontiguousarray(shares[:, k])
+    if kind is Gaussian or kind is MultivariateGaussian:
+        rows = values[:, None] if values.ndim == 1 else values
+        own, all_rows = (
+            moments(SampleData(rows, w), full=kind is MultivariateGaussian) for w in (share, shares.sum(axis=1))
+        )
+        spread, floor = own.scatter / own.total, smoothing * _variances(all_rows.scatter) / all_rows.total
+        if kind is Gaussian:
+            return Gaussian(float(own.mean[0]), max(float(spread[0] + floor[0]), TINY))
+        return MultivariateGaussian(own.mean, spread + np.diag(floor))
+    if kind is Categorical:
+        return Categorical.fit(values, share, categories=np.unique(values))
+    if kind is Binomial:
+        return Binomial.fit(values, share, n_trials=int(values.max()) if before is None else before.n_trials)
+    return kind.fit(values, share)
+
+
+def _variances(scatter: Array) -> Array:
+    return scatter.diagonal() if scatter.ndim == 2 else scatter
+
+
+def clustered_start(
+    data: TrainingData, parts: Parts, n_components: int, smoothing: float, rng: np.random.RandomState
+) -> MixtureOfDensities:
+    """Return densities of k-means clusters of the rows, standardized and words as zeros and ones, a little blurred."""
+    table = _as_numbers(data.X, data.weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the clusters could not prove is no concern of the mixture
+        labels = KMeans(n_components, n_init=1, random_state=rng).fit(table, sample_weight=data.weight).labels_
+    shares = np.full((len(labels), n_components), BLUR / n_components)
+    shares[np.arange(len(labels)), labels] += 1.0 - BLUR
+    return fitted_densities(parts, parts.values(data.X), shares * data.weights[:, None], smoothing)
+
+
+def _as_numbers(X: Array, weight: Array) -> Array:
+    columns: list[Array] = []
+    for j in range(X.shape[1]):
+        values = column_values(X, j)
+        if values.dtype.kind == "U":
+            columns += [(values == label).astype(np.float64) for label in np.unique(values)]
+        else:
+            centered = values - values[0]
+            centered -= weight @ centered / weight.sum()
+            deviation = float(np.sqrt(weight @ centered**2 / weight.sum()))
+            columns.append(centered / (deviation if deviation > 0.0 else 1.0))
+    return np.column_stack(columns)

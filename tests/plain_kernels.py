@@ -8,8 +8,8 @@ from types import FunctionType
 
 @cache
 def in_python(kernel):
-    """Return a compiled loop as the function it was written as, which calls others like it."""
-    function = kernel.py_func
+    """Return a compiled loop, or a function that calls some, as it was written: all it calls is plain Python too."""
+    function = getattr(kernel, "py_func", kernel)
     names = dict(function.__globals__)
     for name in function.__code__.co_names:
         if hasattr(names.get(name), "py_func"):

@@ -336,7 +336,7 @@ def test_small_kernels_do_what_their_python_does():
     tiles[0, :, :4] = np.arange(12.0).reshape(3, 4)
     merges = np.array([[0, 1], [2, 3], [1, 3]])
     for run in (lambda kernel: kernel, in_python):
-        run(fill_tiles)(tiles, 0, 1, False, D)
+        run(fill_tiles)(tiles, 0, 1, False, np.empty((64, 64)), D)
         assert D[0].tolist() == [0, 3, 12, 27]
         prior, heights = np.empty((3, 2), np.int64), np.array([1.0, 2.0, 1.5])
         run(lift_heights)(merges, np.full(4, -1), heights, prior)

@@ -31,6 +31,8 @@ from pellucid.core.types import Array
 AT_FIT = 400_000
 """Distances of rows that a fit may compute again."""
 TO_VERIFY = 200_000_000
+WORK_PER_MERGE = 50_000
+"""What looking at one merge takes beside its distances, in distances."""
 WORK_OF_A_REPLAYED_MERGE = 200
 FEWEST = 4
 """Merges that are checked whatever they cost, if they are small."""
@@ -67,7 +69,7 @@ def _tree_claim(problems: int) -> Claim:
 def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work: int) -> list[Claim]:
     """Return the claims that the merges checked were of nearest clusters, at the stored heights."""
     gaps = make_gaps(X, parameters.metric, parameters.linkage)
-    checked = _affordable(shape, gaps.cost(shape), work)
+    checked = _affordable(shape, gaps.cost(shape) + WORK_PER_MERGE, work)
     errors, shortfalls, passed_over = np.zeros(len(checked)), np.zeros(len(checked)), 0
     for k, merge in enumerate(checked):
         starts, first, second = shape.clusters_before(merge)

@@ -17,6 +17,7 @@ variance, which for K components of the data's own shape is as said in ``fall_bo
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,7 +39,7 @@ from pellucid.mixture.gaussian_components import (
 )
 from pellucid.mixture.gaussian_mixture_curvature import curvature_bound, largest_curvature
 
-FLOOR = 2.0**-43
+FLOOR = 2.0**-33
 """Where ``reg_covar`` is above 0, no variance falls below this part of the variance of its column."""
 STEP_ROUNDING = 1e-9
 """What rounding alone may move, in nats: digits that cancel in a divergence."""
@@ -75,7 +76,7 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
     floor = variance_floor(parameters.reg_covar, about.variances)
     found = step_sums(data.X, weight, model)
     after = next_components(model, found, floor)
-    curvature = _curvature_claim(model, data, floor, parameters.tol, CURVED)
+    curvature = _curvature_claim(model, data, about, floor, parameters.tol, CURVED)
     return Certificate(
         "stationary",
         (
@@ -106,7 +107,7 @@ def fitted_certificate(
         _gain_claim(fitted.lower_bound_, fitted.log_likelihood_, parameters, about, floor),
         _rise_claim(fitted, parameters, about, floor),
         Claim("step", STEP_SAYS, moved, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
-        _curvature_claim(model, data, floor, parameters.tol, CURVED_AT_FIT),
+        _curvature_claim(model, data, about, floor, parameters.tol, CURVED_AT_FIT),
     )
     return Certificate("stationary", claims, _report(model, about, floor))
 
@@ -254,12 +255,16 @@ def _rise_claim(fitted: Any, parameters: Any, about: _DataMoments, floor: Array)
     return Claim("never fell", said, fall, fall_bound(parameters, about, floor), "Lower reg_covar, or scale X.")
 
 
-def _curvature_claim(model: GaussianComponents, data: TrainingData, floor: Array, tol: float, most: int) -> Claim:
+def _curvature_claim(
+    model: GaussianComponents, data: TrainingData, about: _DataMoments, floor: Array, tol: float, most: int
+) -> Claim:
     n = len(data.X)
     some = some_rows(n, most)
     counts = np.ones(len(some)) if data.weight is None else data.weight[some]
     directions, steps = FEW_DIRECTIONS if n > most == CURVED_AT_FIT else DIRECTIONS
-    value = largest_curvature(data.X[some], counts, model, floor, n_directions=directions, n_steps=steps)
+    rows = np.subtract(data.X[some], about.mean, dtype=np.float64)  # small shifts would drown in a large offset
+    centered = replace(model, means=model.means - about.mean)
+    value = largest_curvature(rows, counts, centered, floor, n_directions=directions, n_steps=steps)
     sample = "" if len(some) == n else f", from {len(some):,} of {n:,} rows"
     said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
     remedy = "The fit may have ended at a saddle, or far from a maximum: try another start, or a smaller tol."

@@ -127,7 +127,7 @@ def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: flo
         trace.keep(weights=shown.weights, means=shown.means, covariances=shown.covariances)
         told_to_stop = effort.watch(shown)
         # steps that grow leave a flat place: there the gain is small, and the end is far
-        if abs(bound - previous) < effort.goal and moved <= last:
+        if abs(bound - previous) < effort.goal and moved <= min(last, effort.goal):
             converged, stopped = True, "the lower bound rose by less than tol"
             break
         if told_to_stop:

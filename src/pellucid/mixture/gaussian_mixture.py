@@ -196,7 +196,7 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Return rows drawn from the mixture, sorted by component, and the component of each."""
         check_is_fitted(self)
-        check_whole(n_samples=n_samples)
+        check_whole(n_samples=n_samples, hint="(Invalid value for 'n_samples'.) Draw one row at least.")
         rng = check_random_state(self.random_state)
         counts = rng.multinomial(n_samples, self.weights_)
         drawn = []

@@ -121,8 +121,10 @@ def test_the_likelihood_never_falls(seed, covariance_type):
 @pytest.mark.parametrize("unit", [1e-150, 1e-3, 1e6, 1e140])
 def test_units_do_not_matter(covariance_type, unit):
     X = blobs(1)
-    plain = GaussianMixture(3, covariance_type=covariance_type, reg_covar=0, random_state=0).fit(X)
-    scaled = GaussianMixture(3, covariance_type=covariance_type, reg_covar=0, random_state=0).fit(unit * X)
+    given = start(X, covariance_type)
+    plain = GaussianMixture(3, **given, reg_covar=0).fit(X)
+    given |= {"means_init": unit * given["means_init"], "precisions_init": given["precisions_init"] / unit / unit}
+    scaled = GaussianMixture(3, **given, reg_covar=0).fit(unit * X)
     np.testing.assert_allclose(scaled.means_, unit * plain.means_, rtol=1e-9, atol=1e-9 * unit)
     np.testing.assert_allclose(scaled.covariances_, unit * unit * plain.covariances_, rtol=1e-8, atol=1e-9 * unit**2)
     np.testing.assert_allclose(scaled.predict_proba(unit * X), plain.predict_proba(X), atol=1e-9)

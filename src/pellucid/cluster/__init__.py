@@ -10,6 +10,7 @@ from pellucid.cluster.kmedians import KMedians
 from pellucid.cluster.kmedoids.kmedoids import KMedoids
 from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
 from pellucid.cluster.silhouette import silhouette_samples, silhouette_score
+from pellucid.cluster.soft_kmeans import SoftKMeans
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering, spectral_clustering
 from pellucid.core.public_names import name_finder
 
@@ -20,6 +21,7 @@ __all__ = [
     "KMedians",
     "KMedoids",
     "MiniBatchKMeans",
+    "SoftKMeans",
     "SpectralClustering",
     "choose_clusters",
     "exhaustive_clustering",

@@ -23,19 +23,23 @@ from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.recording import is_recording
 from pellucid.core.rounding import EPSILON, ROUNDING
-from pellucid.core.threads import split_evenly
+from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
 
 LOOKED_AT = 256
-"""Rows whose nearest center a fit finds again from differences."""
+"""Rows whose nearest center a fit finds again from differences, at most."""
+DIFFERENCES = 1 << 21
+"""That this may take, for all rows and centers."""
 SMALL = 1 << 18
 """Differences of a round up to which there is one loop for all of it."""
 UNCHANGED, SHORT_STEPS = "no row changed its cluster", "centers moved less than tol"
-ENTRIES_AT_ONCE = 1 << 20
-"""Of sparse rows that are filled up with zeros."""
+DIGITS_LEFT = 1e-4
+"""Part of the squares of row and center above which their distance is told from a product."""
+ENTRIES_AT_ONCE = 1 << 18
+"""Distances computed in one go, or entries of sparse rows that are filled up with zeros."""
 
 
 def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, effort: Effort) -> Fit:
@@ -53,7 +57,7 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
         if found is not None:
             return found
     rows, trace, stopped = measured_rows(data.X), Trace(), "max_iter"
-    nearest, sums = NearestCenters(rows, centers), ClusterSums(rows, data.weight, len(centers))
+    sums, nearest = ClusterSums(rows, data.weight, len(centers)), NearestCenters(rows, centers)
     order, moved = nearest.order, math.inf
     for n_iter in range(1, effort.max_iter + 1):
         changed = _assign(nearest, sums, centers)
@@ -118,11 +122,14 @@ def _are_same(means: Array, centers: Array, middle: Array) -> bool:
 
 def _assign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
     """Give each row its nearest center and each cluster a row; return how many rows changed their cluster."""
-    changes = nearest.assign(centers)
-    sums.move(changes, nearest.bounds.labels)
-    if sums.counts.all():
-        return len(changes.rows)
-    return len(changes.rows) + _fill_empty_clusters(nearest, sums)
+    is_first = not sums.counts.any()
+    moves = nearest.assign(centers)
+    if is_first:
+        sums.gather(nearest.bounds.labels)
+    else:
+        sums.move(moves, nearest.bounds.labels)
+    changed = nearest.rows.shape[0] if is_first else sum(len(move.rows) for move in moves)
+    return changed if sums.counts.all() else changed + _fill_empty_clusters(nearest, sums)
 
 
 def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
@@ -135,7 +142,7 @@ def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
         row = next((row for row in farthest if sums.counts[labels[row]] > 1), None)
         if row is None or distances[row] == 0.0:  # fewer different rows than clusters
             break
-        sums.move(nearest.move(int(row), int(empty)), labels)
+        sums.move([nearest.move(int(row), int(empty))], labels)
         n_moved += 1
     return n_moved
 
@@ -146,14 +153,14 @@ def _finished(
     """Return the attributes, with centers stored as the data are, and what is claimed of them."""
     X = data.X
     centers = centers.astype(X.dtype).astype(np.float64)
-    sums.move(nearest.assign(centers), nearest.bounds.labels)
+    _assign(nearest, sums, centers)
     moved = float(np.sum((sums.means(nearest.centers) - nearest.centers) ** 2))
-    labels = nearest.names
+    labels = nearest.finish()
     strays, n_rows = strays_of_some(X, centers, labels)
     inertia = own_distances(nearest.rows, sums.weight, centers, labels)
     certificate = kmeans_certificate(strays, moved, goal + rounding_of_centers(X, len(centers)), n_rows)
     if least is None:
-        least = quick_bound(X, data.weights, labels, len(centers))
+        least = quick_bound(X, data.weight, labels, len(centers))
     attributes = {
         "cluster_centers_": centers.astype(X.dtype),
         "labels_": data.spread(labels, fill=-1),
@@ -164,7 +171,8 @@ def _finished(
 
 def strays_of_some(X: Any, centers: Array, labels: Array) -> tuple[float, int]:
     """Return how many of some rows, told from differences, have a nearer center than their own, and of how many."""
-    some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
+    count = int(np.clip(DIFFERENCES / centers.size, LOOKED_AT // 16, LOOKED_AT))
+    some = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(np.intp))
     exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
     own = exact[np.arange(len(some)), labels[some]]
     return float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1]))), len(some)
@@ -196,8 +204,30 @@ def nearest_centers(X: Any, centers: Array) -> NearestCenters:
 
 
 def center_distances(X: Any, centers: Array) -> Array:
-    """Return the distance of each row to each center."""
-    return np.sqrt(np.stack([exact_distances(X, center) for center in centers], axis=1))
+    """Return the distance of each row to each center.
+
+    From products, and where these leave fewer than 12 digits, from differences.
+    """
+    centers = np.asarray(centers, dtype=np.float64)
+    distances, middle = np.empty((X.shape[0], len(centers))), np.zeros(X.shape[1])
+    if not sparse.issparse(X):
+        middle = centers.mean(axis=0)
+    moved = centers - middle
+    sizes = np.einsum("kj,kj->k", moved, moved)
+
+    def work(part: slice) -> None:
+        rows = X[part].astype(np.float64) if sparse.issparse(X) else X[part] - middle
+        own = np.asarray(rows.multiply(rows).sum(axis=1)) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
+        whole = own[:, None] + sizes
+        squares = whole - 2.0 * np.asarray(rows @ moved.T)
+        for k in range(len(centers)):
+            close = np.flatnonzero(~(squares[:, k] > DIGITS_LEFT * whole[:, k]))
+            if len(close):
+                squares[close, k] = exact_distances(X[part][close], centers[k])
+        np.sqrt(squares, out=distances[part])
+
+    run_blocks(work, split_evenly(X.shape[0], 1 + X.shape[0] * max(centers.shape) // ENTRIES_AT_ONCE))
+    return distances
 
 
 def exact_distances(X: Any, center: Array) -> Array:

@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 
+from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree
+from pellucid.cluster.agglomerative.dendrogram import cut
 from pellucid.cluster.cluster_sums import NOTHING, ClusterSums
 from pellucid.cluster.kmeans_starts_kernels import AT_ONCE
 from pellucid.cluster.measured_rows import hashes_of, measured_rows
@@ -191,8 +192,8 @@ def k_log_k(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> 
     points = random_rows(data, n_rows, rng)
     if n_rows == n_clusters:
         return points
-    groups = fcluster(linkage(points, "average"), n_clusters, "maxclust") - 1
-    return np.array([points[groups == k].mean(axis=0) if (groups == k).any() else points[k] for k in range(n_clusters)])
+    groups = cut(merge_tree(points, "average", "euclidean", None, n_rows - n_clusters), n_clusters)
+    return np.array([points[groups == k].mean(axis=0) for k in range(n_clusters)])
 
 
 STARTS: dict[str, Start] = {

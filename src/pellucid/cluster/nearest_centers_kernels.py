@@ -51,8 +51,13 @@ def stored_upper(distance, path):
 @lean
 def stored_lower(distance, drift):
     """Return what is kept of a lower bound."""
-    kept_value = distance + drift
-    return np.float32(kept_value - OUTWARD * kept_value)
+    return np.float32((distance + drift) * (1.0 - OUTWARD))
+
+
+@lean
+def least_reach(value, own, error):
+    """Return a lower bound of a distance from a rough squared one, less the row's own square; infinite stays so."""
+    return np.inf if value == np.inf else np.sqrt(max(value + own - error, 0.0))
 
 
 @lean_in_any_order
@@ -129,7 +134,7 @@ def judge_rows(products, squares, share, largest, rows, ends, labels, upper, low
         best, runner_up, group = np.inf, np.inf, 0
         for g in range(ends.size - 1):
             low = least(products, r, ends[g], ends[g + 1])
-            lower[g, i] = stored_lower(np.sqrt(max(low + own - error, 0.0)), drifts[g])
+            lower[g, i] = stored_lower(least_reach(low, own, error), drifts[g])
             if low < best:
                 best, runner_up, group = low, best, g
             elif low < runner_up:
@@ -138,7 +143,7 @@ def judge_rows(products, squares, share, largest, rows, ends, labels, upper, low
         while products[r, nearest] > best:
             nearest += 1
         second = second_of_group(products, r, ends[group], ends[group + 1], nearest)
-        lower[group, i] = stored_lower(np.sqrt(max(second + own - error, 0.0)), drifts[group])
+        lower[group, i] = stored_lower(least_reach(second, own, error), drifts[group])
         before[r] = labels[i]
         labels[i] = nearest
         upper[i] = stored_upper(np.sqrt(max(best + own + error, 0.0)), paths[nearest])
@@ -168,11 +173,11 @@ def settle_rows(
                     best, nearest = value, k
         if nearest != labels[i]:
             group = np.searchsorted(ends, labels[i], side="right") - 1
-            bound = stored_lower(np.sqrt(max(rough + own - error, 0.0)), drifts[group])
+            bound = stored_lower(least_reach(rough, own, error), drifts[group])
             lower[group, i] = min(lower[group, i], bound)
             group = np.searchsorted(ends, nearest, side="right") - 1
             second = second_of_group(products, r, ends[group], ends[group + 1], nearest)
-            lower[group, i] = stored_lower(np.sqrt(max(second + own - error, 0.0)), drifts[group])
+            lower[group, i] = stored_lower(least_reach(second, own, error), drifts[group])
         labels[i] = nearest
         upper[i] = stored_upper(np.sqrt(best) * unit, paths[nearest])
 

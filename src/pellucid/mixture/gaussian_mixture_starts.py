@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.cluster import KMeans
-from pellucid.core.recording import record
+from pellucid.cluster.kmeans_starts import STARTS as STARTS_OF_CLUSTERS
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.mixture.covariance_kinds import Components, Moments
@@ -37,7 +37,7 @@ def start_components(
 
 
 def _from_clusters(data: TrainingData, problem: MixtureRows, parameters: Any, rng: np.random.RandomState) -> Components:
-    labels = _quiet_kmeans(data, parameters.n_components, rng, "k-means++", 300).labels_
+    labels = _clusters(data, parameters.n_components, rng).labels_
     labels = labels if data.kept is None else labels[labels >= 0]
     return _estimated(problem, parameters.n_components, lambda part: _one_hot(labels[part], parameters.n_components))
 
@@ -55,18 +55,15 @@ def _from_random(data: TrainingData, problem: MixtureRows, parameters: Any, rng:
 
 def _from_rows(init: str) -> Callable[..., Components]:
     def start(data: TrainingData, problem: MixtureRows, parameters: Any, rng: np.random.RandomState) -> Components:
-        with record():
-            drawn = _quiet_kmeans(data, parameters.n_components, rng, init, 1).trace_.states[0]["centers"]
-        k, (_, d) = parameters.n_components, drawn.shape
+        drawn = STARTS_OF_CLUSTERS[init](data, parameters.n_components, rng)
+        (k, d), means = drawn.shape, (drawn - problem.rows.center) / problem.rows.scale
         spread = np.maximum(problem.floor, SHARP * np.where(problem.variances > 0.0, problem.variances, 1.0))
-        moments = Moments(np.ones(k), (drawn - problem.rows.center) / problem.rows.scale, np.zeros(()))
         if problem.second is not None:  # one matrix for all: that of the data
             covariances = problem.second + np.diag(spread)
         else:
-            covariances = problem.kind.with_floor(
-                Moments(np.ones(k), moments.means, np.zeros(problem.kind.shape(k, d))), spread
-            )
-        return Components(np.full(k, 1.0 / k), moments.means, covariances, problem.kind.factors(covariances))
+            around = Moments(np.ones(k), means, np.zeros(problem.kind.shape(k, d)))
+            covariances = problem.kind.with_floor(around, spread)
+        return Components(np.full(k, 1.0 / k), means, covariances, problem.kind.factors(covariances))
 
     return start
 
@@ -108,9 +105,8 @@ def _one_hot(labels: Array, n_components: int) -> Array:
     return (labels == np.arange(n_components)[:, None]).astype(np.float64)
 
 
-def _quiet_kmeans(data: TrainingData, k: int, rng: np.random.RandomState, init: str, max_iter: int) -> KMeans:
+def _clusters(data: TrainingData, k: int, rng: np.random.RandomState) -> KMeans:
     """Return k-means clusters, good enough to start from: what they could not prove is no concern of the mixture."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = KMeans(k, init=init, n_init=1, max_iter=max_iter, random_state=rng)
-        return model.fit(data.given[0], sample_weight=data.given[2])
+        return KMeans(k, n_init=1, random_state=rng).fit(data.given[0], sample_weight=data.given[2])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.cluster import KMeans
+from pellucid.core.column_values import column_values
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.rounding import TINY
@@ -98,7 +99,7 @@ def fitted_densities(
         given = old.densities[k] if old is not None else [None] * len(kinds)
         triples = zip(kinds, values, given, strict=True)
         try:
-            densities.append([_fit(kind, part, shares[:, k], smoothing, before) for kind, part, before in triples])
+            densities.append([_fit(kind, part, shares, k, smoothing, before) for kind, part, before in triples])
         except ValueError as error:
             raise ValueError(
                 f"n_components must leave each component rows to fit its densities to, got {len(totals)}: {error}"
@@ -106,11 +107,14 @@ def fitted_densities(
     return MixtureOfDensities(totals / totals.sum(), densities)
 
 
-def _fit(kind: Any, values: Array, share: Array, smoothing: float, before: Any) -> Any:
+def _fit(kind: Any, values: Array, shares: Array, k: int, smoothing: float, before: Any) -> Any:
     """Return the density of largest weighted likelihood; variances of Gaussians get a little of that of all rows."""
+    share = np.ascontiguousarray(shares[:, k])
     if kind is Gaussian or kind is MultivariateGaussian:
         rows = values[:, None] if values.ndim == 1 else values
-        own, all_rows = (moments(SampleData(rows, w), full=kind is MultivariateGaussian) for w in (share, None))
+        own, all_rows = (
+            moments(SampleData(rows, w), full=kind is MultivariateGaussian) for w in (share, shares.sum(axis=1))
+        )
         spread, floor = own.scatter / own.total, smoothing * _variances(all_rows.scatter) / all_rows.total
         if kind is Gaussian:
             return Gaussian(float(own.mean[0]), max(float(spread[0] + floor[0]), TINY))
@@ -130,7 +134,7 @@ def clustered_start(
     data: TrainingData, parts: Parts, n_components: int, smoothing: float, rng: np.random.RandomState
 ) -> MixtureOfDensities:
     """Return densities of k-means clusters of the rows, standardized and words as zeros and ones, a little blurred."""
-    table = _as_numbers(data.X)
+    table = _as_numbers(data.X, data.weights)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the clusters could not prove is no concern of the mixture
         labels = KMeans(n_components, n_init=1, random_state=rng).fit(table, sample_weight=data.weight).labels_
@@ -139,15 +143,15 @@ def clustered_start(
     return fitted_densities(parts, parts.values(data.X), shares * data.weights[:, None], smoothing)
 
 
-def _as_numbers(X: Array) -> Array:
-    from pellucid.core.column_values import column_values
-
+def _as_numbers(X: Array, weight: Array) -> Array:
     columns: list[Array] = []
     for j in range(X.shape[1]):
         values = column_values(X, j)
         if values.dtype.kind == "U":
             columns += [(values == label).astype(np.float64) for label in np.unique(values)]
         else:
-            deviation = float(values.std())
-            columns.append((values - values.mean()) / (deviation if deviation > 0.0 else 1.0))
+            centered = values - values[0]
+            centered -= weight @ centered / weight.sum()
+            deviation = float(np.sqrt(weight @ centered**2 / weight.sum()))
+            columns.append(centered / (deviation if deviation > 0.0 else 1.0))
     return np.column_stack(columns)

@@ -9,9 +9,11 @@ from pellucid.plots.coefficient_path_plot import plot_coefficient_path
 from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
 from pellucid.plots.decision_regions_plot import plot_decision_regions
+from pellucid.plots.dendrogram_plot import plot_dendrogram
 from pellucid.plots.fitted_line_plot import plot_fitted_line
 from pellucid.plots.kernel_matrix_plot import plot_kernel_matrix
 from pellucid.plots.loss_plot import plot_losses
+from pellucid.plots.mixture_plot import plot_mixture
 from pellucid.plots.residuals_plot import plot_residuals
 from pellucid.plots.roc_plot import plot_roc
 from pellucid.plots.score_intervals_plot import plot_score_intervals
@@ -25,10 +27,12 @@ __all__ = [
     "plot_confusion",
     "plot_curve_band",
     "plot_decision_regions",
+    "plot_dendrogram",
     "plot_error_curve",
     "plot_fitted_line",
     "plot_kernel_matrix",
     "plot_losses",
+    "plot_mixture",
     "plot_race",
     "plot_residuals",
     "plot_roc",

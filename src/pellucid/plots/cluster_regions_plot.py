@@ -67,16 +67,8 @@ def plot_cluster_regions(
         if len(drawn) > 1:
             way = np.array([one[k, pair] for one in (*drawn, centers)])
             ax.plot(*way.T, color=INK, linewidth=LINE_WIDTH / 2, marker=".", markersize=3.0, zorder=4)
-        ax.scatter(
-            centers[k, pair[0]],
-            centers[k, pair[1]],
-            s=130,
-            marker="*",
-            color=color(k),
-            edgecolors=INK,
-            linewidths=0.9,
-            zorder=5,
-        )
+        x, y = centers[k, pair]
+        ax.scatter(x, y, s=130, marker="*", color=color(k), edgecolors=INK, linewidths=0.9, zorder=5)
     ax.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]), xlabel=plane.label(0), ylabel=plane.label(1))
     if plane.held:
         ax.set_title(f"slice {plane.note()}", fontsize="medium", color=INK, loc="left")

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import pairwise_distances_chunked
 from sklearn.utils import check_random_state, check_X_y
 
 from pellucid.core.rounding import EPSILON
@@ -117,6 +116,8 @@ def _means(sums: Array, codes: Array, counts: Array) -> tuple[Array, Array]:
 
 def _means_by_table(X: Any, codes: Array, counts: Array, metric: Any, kwds: dict[str, Any]) -> tuple[Array, Array]:
     """Return both means from blocks of distances that scikit-learn measures."""
+    from sklearn.metrics import pairwise_distances_chunked  # a tenth of a second that few need
+
     order = np.argsort(codes, kind="stable")
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     members = sparse.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)))

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from pellucid.core.types import Array
 
@@ -22,6 +21,8 @@ def agreement(fit: Callable[[Array, int], Any], X: Array, labels: Array, rng: np
     1 means the same clusters, 0 no more agreement than by chance. A model that cannot assign rows is asked for those
     that were drawn. ``fit(rows, seed)`` returns a fitted model.
     """
+    from sklearn.metrics import adjusted_rand_score  # a tenth of a second that few need
+
     drawn = rng.integers(len(X), size=len(X))
     model = fit(X[drawn], int(rng.integers(2**31 - 1)))
     if hasattr(model, "predict"):

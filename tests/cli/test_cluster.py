@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -98,6 +99,16 @@ def test_auto_and_numbers_are_read():
     assert parse_count("12") == 12
 
 
+def test_the_report_says_in_red_that_there_are_no_clusters(tmp_path, capsys):
+    even = np.random.default_rng(0).uniform(size=(150, 2))
+    pd.DataFrame(even, columns=["a", "b"]).to_csv(tmp_path / "even.csv", index=False)
+    assert run(["cluster", str(tmp_path / "even.csv"), "--out", str(tmp_path / "out")]) == 0
+    assert "No clusters were found" in capsys.readouterr().out
+    page = (tmp_path / "out" / "clusters.html").read_text()
+    assert '<p class="alarm">No clusters were found' in page
+    assert "<b>none</b>" in page
+
+
 def test_nothing_is_written_where_nothing_can_be_clustered(tmp_path, capsys):
     (tmp_path / "t.csv").write_text("x,y\n1,a\n1,a\n1,a\n")
     assert run(["cluster", str(tmp_path / "t.csv"), "--out", str(tmp_path / "out")]) == 2
@@ -106,8 +117,6 @@ def test_nothing_is_written_where_nothing_can_be_clustered(tmp_path, capsys):
 
 
 def test_a_model_of_a_target_still_wants_it_named(tmp_path, capsys):
-    import numpy as np
-
     import pellucid
     from pellucid.linear_model import Ridge
 

@@ -65,8 +65,7 @@ def choose_clusters(
     X, ks = _checked(X, k, most_rows)
     estimator = KMeans(n_init=5) if estimator is None else estimator
     name = _count_parameter(estimator)
-    rng, n_fits = generator(random_state), len(ks) * (1 + n_references + n_bootstraps)
-    work = _Work(estimator, name, rng, n_fits, listen)
+    work = _Work(estimator, name, generator(random_state), _n_fits(ks, n_references, n_bootstraps), listen)
     rows = some_rows(len(X), most_rows)
     some = X[rows]
     models = [work.fit(X, int(k)) for k in ks]
@@ -119,6 +118,12 @@ class _Work:
         if self.listen is not None:
             self.listen(self.done, self.total)
         return model
+
+
+def _n_fits(ks: Array, n_references: int, n_bootstraps: int) -> int:
+    """Return how many fits there will be: gap and bootstrap, if asked for, fit the rows themselves once more."""
+    for_gap, for_bootstrap = (count + 1 if count else 0 for count in (n_references, n_bootstraps))
+    return len(ks) * (1 + for_gap) + int(np.sum(ks > 1)) * for_bootstrap
 
 
 def _checked(X: Data, k: Iterable[int], most_rows: int) -> tuple[Array, Array]:

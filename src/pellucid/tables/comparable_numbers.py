@@ -31,8 +31,10 @@ class ComparableNumbers(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> ComparableNumbers(limit=1.5).fit_transform([[0.0], [2.0], [np.nan], [4.0], [4.0], [90.0]]).round(2).ravel()
-    array([-0.12, -0.06,  0.  ,  0.  ,  0.  ,  1.5 ])
+    The median is 2, the standard deviation 3.
+
+    >>> ComparableNumbers(limit=1.5).fit_transform([[0.0], [2.0], [np.nan], [2.0], [8.0]]).round(2).ravel()
+    array([-0.67,  0.  ,  0.  ,  0.  ,  1.5 ])
     """
 
     center_: Array

@@ -217,14 +217,18 @@ def _rounded(X: Any, unit: float) -> Any:
     return (X if MODEST_UNIT < unit < 1.0 / MODEST_UNIT else X * unit).astype(np.float32)
 
 
-def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, salt: int = 0) -> Array:
-    """Return a number for the content of each row, or of some: an order that does not depend on the table's."""
+def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, *, salt: int = 0, keep: int = 64) -> Array:
+    """Return a number for the content of each row, or of some: an order that does not depend on the table's.
+
+    Of its 64 bits the first ``keep`` are kept, 16 at most where it is not all.
+    """
     if which is not None:
         return content_hashes(rows.rounded(which), np.full(len(which), salt))
-    hashes = np.empty(rows.shape[0], np.uint64)
+    hashes = np.empty(rows.shape[0], np.uint64 if keep == 64 else np.uint16)
 
     def work(part: slice) -> None:
-        hashes[part] = content_hashes(rows.rounded(part), np.full(part.stop - part.start, salt))
+        found = content_hashes(rows.rounded(part), np.full(part.stop - part.start, salt))
+        hashes[part] = found >> np.uint64(64 - keep)
 
     run_blocks(work, split_evenly(rows.shape[0], 1 + rows.shape[0] * rows.shape[1] // HASHED_AT_ONCE))
     return hashes

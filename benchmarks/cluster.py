@@ -1,49 +1,78 @@
-"""Speed of clustering: k-means from the same start, to the same fixed point."""
+"""Speed of k-means: from the same start to the same fixed point, its start alone, and from batches."""
 
 from __future__ import annotations
 
+import gzip
+import os
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn.cluster as peer
+from scipy import sparse
 
 import pellucid.cluster as ours
 from benchmarks.harness import OURS, Row
 from pellucid.core.threads import thread_count
 
-ROUNDS = 100
+ROUNDS = 300
 
 
 class Problem(NamedTuple):
-    """Rows and the centers to start from."""
+    """Rows, the centers to start from, and how many rounds the plain method takes from there."""
 
-    X: np.ndarray
+    X: Any
     start: np.ndarray
+    n_rounds: int
+
+
+def problem(X: Any, k: int) -> Problem:
+    start = X[:k].toarray() if sparse.issparse(X) else X[:k].copy()
+    return Problem(X, start, ours.KMeans(k, init=start, tol=0.0, max_iter=ROUNDS).fit(X).n_iter_)
 
 
 def blobs(n: int, p: int, k: int) -> Problem:
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, p)) + 3.0 * rng.standard_normal((k, p))[rng.integers(k, size=n)]
-    return Problem(X, X[:k].copy())
+    return problem(rng.standard_normal((n, p)) + 3.0 * rng.standard_normal((k, p))[rng.integers(k, size=n)], k)
+
+
+def data_folder() -> Path | None:
+    """Return where MNIST and Reuters lie, if PELLUCID_DATA says so."""
+    folder = os.environ.get("PELLUCID_DATA")
+    return Path(folder) if folder else None
+
+
+def mnist() -> Problem:
+    with gzip.open(data_folder() / "mnist/train-images-idx3-ubyte.gz") as file:
+        return problem(np.frombuffer(file.read()[16:], np.uint8).reshape(-1, 784) / 255.0, 10)
+
+
+def reuters() -> Problem:
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    stored = np.load(data_folder() / "text/reuters21578_counts.npz")
+    counts = sparse.csr_array((stored["data"], stored["indices"], stored["indptr"]), shape=stored["shape"])
+    return problem(sparse.csr_array(TfidfTransformer().fit_transform(counts.astype(np.float64))), 20)
 
 
 def inertia(data: Problem, centers: np.ndarray) -> float:
     """Return the sum of squared distances to the nearest center."""
-    blocks = (data.X[i : i + 1000] for i in range(0, len(data.X), 1000))
-    return float(sum(np.square(block[:, None] - centers).sum(axis=2).min(axis=1).sum() for block in blocks))
+    model = peer.KMeans(len(centers), init=centers, n_init=1, max_iter=1)
+    model.cluster_centers_, model._n_threads, model.n_features_in_ = centers.astype(np.float64), 1, data.X.shape[1]
+    return -float(model.score(data.X))
 
 
 def by(kind: Any, **settings: Any) -> Callable[[Problem], np.ndarray]:
-    def fit(data: Problem) -> np.ndarray:
+    def fit(data: Problem) -> Any:
         return kind(len(data.start), init=data.start, n_init=1, max_iter=ROUNDS, tol=0.0, **settings).fit(data.X)
 
     return lambda data: fit(data).cluster_centers_
 
 
 def faiss() -> dict[str, Callable[[Problem], Any]]:
-    """Return the k-means of faiss, where that is installed; it works in single precision and does all its rounds."""
+    """Return the k-means of faiss, where that is installed: in single precision, with as many rounds as are needed."""
     if not find_spec("faiss"):
         return {}
     import faiss as library
@@ -51,23 +80,59 @@ def faiss() -> dict[str, Callable[[Problem], Any]]:
     def fit(data: Problem) -> np.ndarray:
         library.omp_set_num_threads(thread_count())
         most = len(data.X)
-        machine = library.Kmeans(data.X.shape[1], len(data.start), niter=ROUNDS, max_points_per_centroid=most)
+        machine = library.Kmeans(data.X.shape[1], len(data.start), niter=data.n_rounds, max_points_per_centroid=most)
         machine.train(data.X.astype(np.float32), init_centroids=data.start.astype(np.float32))
         return machine.centroids.astype(np.float64)
 
     return {"faiss": fit}
 
 
-def rows() -> list[Row]:
-    """Return the rows of the table."""
+def to_convergence(name: str, prepare: Callable[[], Problem], rounds: int = 5, *, dense: bool = True) -> Row:
+    """Return a row for k-means from a given start."""
     contenders = {
         OURS: by(ours.KMeans),
         "sklearn lloyd": by(peer.KMeans, algorithm="lloyd"),
         "sklearn elkan": by(peer.KMeans, algorithm="elkan"),
-        **faiss(),
     }
-    shapes = ((20_000, 10, 8), (50_000, 50, 20), (10_000, 100, 100))
-    return [
-        Row(f"KMeans {n:,} x {p}, k = {k}", lambda n=n, p=p, k=k: blobs(n, p, k), contenders, inertia, slack=1e-4)
+    return Row(name, prepare, contenders | (faiss() if dense else {}), inertia, slack=1e-4, rounds=rounds)
+
+
+def start_alone(n: int, p: int, k: int) -> Row:
+    """Return a row for k-means++: the objective of the rows drawn, the mean of three seeds."""
+
+    def draw(function: Callable[..., Any]) -> Callable[[Problem], Any]:
+        return lambda data: [function(data.X, k, random_state=seed)[0] for seed in range(3)]
+
+    def objective(data: Problem, starts: Any) -> float:
+        return float(np.mean([inertia(data, centers) for centers in starts]))
+
+    contenders = {OURS: draw(ours.kmeans_plusplus), "sklearn": draw(peer.kmeans_plusplus)}
+    name = f"k-means++ alone {n:,} x {p}, k = {k}"
+    return Row(name, lambda: blobs(n, p, k), contenders, objective, slack=0.1, rounds=5)
+
+
+def from_batches(n: int, p: int, k: int) -> Row:
+    """Return a row for k-means from batches: the sum of three seeds."""
+
+    def fit(kind: Any) -> Callable[[Problem], Any]:
+        return lambda data: [kind(k, random_state=seed, n_init=1).fit(data.X).inertia_ for seed in range(3)]
+
+    contenders = {OURS: fit(ours.MiniBatchKMeans), "sklearn": fit(peer.MiniBatchKMeans)}
+    name = f"MiniBatchKMeans {n:,} x {p}, k = {k}"
+    return Row(name, lambda: blobs(n, p, k), contenders, lambda _data, found: float(sum(found)), slack=0.05, rounds=3)
+
+
+def rows() -> list[Row]:
+    """Return the rows of the table; those of real data need PELLUCID_DATA."""
+    shapes = ((100_000, 20, 50), (1_000_000, 8, 16), (20_000, 50, 500))
+    table = [
+        to_convergence(f"KMeans {n:,} x {p}, k = {k}", lambda n=n, p=p, k=k: blobs(n, p, k), rounds=3)
         for n, p, k in shapes
     ]
+    if data_folder():
+        table += [
+            to_convergence("KMeans MNIST 60,000 x 784, k = 10", mnist, rounds=3),
+            to_convergence("KMeans Reuters sparse 8,293 x 18,933, k = 20", reuters, dense=False),
+        ]
+    starts = [start_alone(n, p, k) for n, p, k in shapes]
+    return [*table, *starts, from_batches(1_000_000, 20, 10)]

@@ -49,7 +49,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "bake_off": FAMILY
     | {"tables", "table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors"}
     | {"svm", "kernel_ridge", "tree", "ensemble"},
-    "report": {"core", "drawing", "bake_off", "tables", "plots", "model_selection"},
+    "grouping": {"core", "cluster", "mixture", "tables", "table_model"},
+    "report": {"core", "drawing", "bake_off", "grouping", "tables", "plots", "model_selection"},
     "serving": {"core", "tables", "table_model"},
     "cli": {
         "core",
@@ -58,6 +59,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
         "table_model",
         "serving",
         "bake_off",
+        "grouping",
         "report",
         "catalogue",
         "workings",

@@ -23,6 +23,7 @@ from pellucid.cluster.agglomerative.dendrogram_kernels import hand_down, join_no
 from pellucid.cluster.agglomerative.matrix_chain_kernels import fill_tiles, matrix_chain
 from pellucid.cluster.agglomerative.spanning_tree_kernels import grow_tree, grow_tree_of_matrix
 from pellucid.cluster.agglomerative.ward_chain_kernels import ward_chain
+from tests.plain_kernels import in_python
 from tests.proving import quiet_proof
 
 LINKAGES = ("single", "complete", "average", "ward")
@@ -260,6 +261,20 @@ def test_verify_objects_to_two_merges_in_the_wrong_order():
     assert not quiet_proof(broken, X).holds
 
 
+@pytest.mark.parametrize("kind", ["complete", "average", "ward"])
+def test_verify_objects_to_ties_settled_by_another_rule(kind):
+    # rows in the opposite order have the same tree upside down: the last of equally near pairs merges first
+    X = np.random.default_rng(5).integers(0, 3, (14, 2)).astype(float)
+    settings = {"linkage": kind, "metric": "euclidean" if kind == "ward" else "manhattan"}
+    model, mirrored = AgglomerativeClustering(2, **settings).fit(X), AgglomerativeClustering(2, **settings).fit(X[::-1])
+    assert pellucid.verify(model, X)["ties"].holds
+    renamed = np.r_[np.arange(14)[::-1], 14 + np.arange(13)]
+    broken = copy.copy(model)
+    broken.children_, broken.labels_ = np.sort(renamed[mirrored.children_], axis=1), mirrored.labels_[::-1].copy()
+    broken.distances_ = mirrored.distances_
+    assert [claim.name for claim in quiet_proof(broken, X).failed] == ["ties"]
+
+
 def test_verify_objects_to_labels_of_another_cut_and_trees_that_are_none():
     X = blobs(11, n=40)
     model = AgglomerativeClustering(3).fit(X)
@@ -293,18 +308,8 @@ def test_the_first_merges_of_many_neighbors_are_replayed_at_the_fit():
 # kernels
 
 
-def in_python(monkeypatch, *kernels):
-    """Let compiled loops that only compiled loops can call be plain Python."""
-    for kernel in kernels:
-        names = kernel.py_func.__globals__
-        for name, inner in list(names.items()):
-            if hasattr(inner, "py_func"):
-                monkeypatch.setitem(names, name, inner.py_func)
-    return [kernel.py_func for kernel in kernels]
-
-
-def test_kernels_do_what_their_python_does(monkeypatch):
-    ward, chain, tree, tree_of_matrix = in_python(monkeypatch, ward_chain, matrix_chain, grow_tree, grow_tree_of_matrix)
+def test_kernels_do_what_their_python_does():
+    ward, chain, tree, tree_of_matrix = map(in_python, (ward_chain, matrix_chain, grow_tree, grow_tree_of_matrix))
     X = blobs(12, n=9, p=5)
     for kernel in (ward_chain, ward):
         merges, heights = np.empty((8, 2), np.int64), np.empty(8)
@@ -326,13 +331,12 @@ def test_kernels_do_what_their_python_does(monkeypatch):
         np.testing.assert_allclose(np.sort(lengths), linkage(squareform(D), "single")[:, 2])
 
 
-def test_small_kernels_do_what_their_python_does(monkeypatch):
-    in_python(monkeypatch, fill_tiles)
+def test_small_kernels_do_what_their_python_does():
     tiles, D = np.zeros((1, 3, 64)), np.empty((4, 4))
     tiles[0, :, :4] = np.arange(12.0).reshape(3, 4)
     merges = np.array([[0, 1], [2, 3], [1, 3]])
-    for run in (lambda kernel: kernel, lambda kernel: kernel.py_func):
-        run(fill_tiles)(tiles, 0, 1, False, D)
+    for run in (lambda kernel: kernel, in_python):
+        run(fill_tiles)(tiles, 0, 1, False, np.empty((64, 64)), D)
         assert D[0].tolist() == [0, 3, 12, 27]
         prior, heights = np.empty((3, 2), np.int64), np.array([1.0, 2.0, 1.5])
         run(lift_heights)(merges, np.full(4, -1), heights, prior)

@@ -17,6 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 
 from pellucid.files.writing import model_bytes
 from pellucid.tables.column_reader import ColumnReader
+from pellucid.tables.comparable_numbers import ComparableNumbers
 from pellucid.tables.step_features import StepFeatures
 from pellucid.tables.word_encoder import WordEncoder
 from tests.public_estimators import public_estimators
@@ -83,6 +84,7 @@ def fitted_transformers() -> dict[str, tuple[Any, Any]]:
         "ColumnReader": (ColumnReader({"length": "number", "maker": "words"}).fit(frame), frame.assign(maker="b&w")),
         "WordEncoder": (WordEncoder(2, indicators=True).fit(makers), makers),
         "StepFeatures": (StepFeatures(4).fit(X), X),
+        "ComparableNumbers": (ComparableNumbers().fit(X), X),
         "PolynomialFeatures": (PolynomialFeatures((1, 3), include_bias=False).fit(X), X),
         "ColumnTransformer": (preparation().fit(frame), frame),
         "Pipeline": (Pipeline([("all", preparation()), ("nothing", "passthrough")]).fit(frame), frame),

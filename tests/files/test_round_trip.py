@@ -26,6 +26,7 @@ from tests.files.sample_models import (
     suited,
     table,
 )
+from tests.public_estimators import answer_of
 
 ESTIMATORS = public_estimators()
 REGRESSORS = {name: kind for name, kind in ESTIMATORS.items() if hasattr(kind, "predict") and not is_classifier(kind())}
@@ -82,8 +83,7 @@ def test_every_transformer_comes_back_whole(name, tmp_path):
 def test_predictions_are_the_same_bits(name, tmp_path):
     X = suited(ESTIMATORS[name], numbers(seed=1, n=50)[0])
     model = fitted_estimator(ESTIMATORS[name])
-    answer = "predict" if hasattr(model, "predict") else "transform"
-    np.testing.assert_array_equal(getattr(model, answer)(X), getattr(again(model, tmp_path), answer)(X))
+    np.testing.assert_array_equal(answer_of(model, X), answer_of(again(model, tmp_path), X))
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

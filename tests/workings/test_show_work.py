@@ -76,7 +76,15 @@ def has_namesake(name):
 SHOWN = {card.name: card.workings for card in all_cards() if card.workings}
 # BayesClassifier needs densities to be given, GaussianMixture one column, KMeans a start, what learns row by row two
 # classes, and from scikit-learn an order of the rows: their own tests show them.
-NOT_NAMED = {"BayesClassifier", "GaussianMixture", "KMeans", "KernelPerceptron", "Perceptron", "SGDClassifier"}
+NOT_NAMED = {
+    "BayesClassifier",
+    "GaussianMixture",
+    "KMeans",
+    "KMedians",
+    "KernelPerceptron",
+    "Perceptron",
+    "SGDClassifier",
+}
 NAMED = sorted(set(SHOWN) - NOT_NAMED)
 OTHER_TIES = {"AgglomerativeClustering"}  # scikit-learn merges another of equally near pairs
 IN_BOTH = [(name, "pellucid") for name in NAMED] + [

@@ -12,6 +12,7 @@ import typer
 
 import pellucid
 from pellucid.cli.catalogue import catalogue
+from pellucid.cli.cluster import cluster
 from pellucid.cli.demo import demo
 from pellucid.cli.errors import INTERRUPTED, ClaimError, CommandError, CommandInterrupted, NothingProvedError
 from pellucid.cli.explain import explain
@@ -47,7 +48,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-for command in (demo, fit, predict, explain, monitor, serve, verify, show_work, catalogue, warm_up):
+for command in (demo, fit, cluster, predict, explain, monitor, serve, verify, show_work, catalogue, warm_up):
     application.command()(_interruptible(command))
 
 

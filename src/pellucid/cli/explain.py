@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pellucid.cli.errors import CommandError
+
 LEVEL = 0.9
 
 
@@ -22,9 +24,13 @@ def explain(
     from sklearn.base import is_classifier
 
     from pellucid.bake_off.explanation import explain_rows
-    from pellucid.cli.model_input import load_table_model, read_rows
+    from pellucid.cli.model_input import finds_clusters, load_table_model, read_rows
 
     loaded, frame = load_table_model(model), read_rows(table).head(rows)
+    if finds_clusters(loaded):
+        raise CommandError(
+            "model must predict a target to be explained, got one of clusters. What they are stands in its report."
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         story = explain_rows(loaded, frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from enum import Enum
 from inspect import signature
 from pathlib import Path
@@ -175,16 +176,17 @@ def parse_duration(text: str) -> float:
     return seconds
 
 
-def command_line(given: dict[str, Any]) -> str:
-    """Return the command that does the same again: every option that is not as it would be anyway.
+def command_line(given: dict[str, Any], of: Callable[..., None] | None = None) -> str:
+    """Return the command, of ``fit`` or another, that does the same again: every option that is not as usual.
 
     Examples
     --------
     >>> command_line({"table": Path("a b.csv"), "target": "y", "folds": 5, "drop": ["id", "no"], "seed": 3})
     "pellucid fit 'a b.csv' --target y --drop id --drop no --seed 3"
     """
-    usual = {name: parameter.default for name, parameter in signature(fit).parameters.items()}
-    words = ["pellucid", "fit", str(given["table"])]
+    command = of or fit
+    usual = {name: parameter.default for name, parameter in signature(command).parameters.items()}
+    words = ["pellucid", command.__name__, str(given["table"])]
     for name, value in given.items():
         if name == "table" or value == usual.get(name) or value is None or value is False:
             continue

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from pellucid.cli.errors import CommandError
 from pellucid.core.cards import card_of
+from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fingerprint import fingerprint
 from pellucid.core.training_data import NO_TARGET
 from pellucid.core.types import Array
@@ -73,6 +74,12 @@ def features_for(model: Any, frame: pd.DataFrame) -> Any:
 def takes_target(estimator: Any) -> bool:
     """Return whether a method learns from a target."""
     return card_of(type(estimator)).rules_for(estimator).target != NO_TARGET
+
+
+def finds_clusters(model: Any) -> bool:
+    """Return whether a model says which cluster a row belongs to, and knows no target."""
+    estimator = model[-1] if isinstance(model, Pipeline) else model
+    return isinstance(estimator, CertifiedEstimator) and not takes_target(estimator)
 
 
 def read_numbers(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit' or pellucid.save.")],
+    model: Annotated[
+        Path, typer.Argument(help="Model file written by 'pellucid fit', 'pellucid cluster' or pellucid.save.")
+    ],
     table: Annotated[
         Path, typer.Argument(help="CSV, TSV, Parquet, Feather or XLSX file with the columns of the training table.")
     ],
@@ -26,7 +28,7 @@ def predict(
         bool, typer.Option("--probabilities", help="Also give the probability of every class.")
     ] = False,
 ) -> None:
-    """Predict the target for every row of a table."""
+    """Predict the target for every row of a table, or say which cluster it belongs to."""
     import sys
 
     from pellucid.cli.model_input import features_for, load_model, unused_columns
@@ -63,7 +65,9 @@ def _probabilities(model: Any, X: Any) -> pd.DataFrame:
 def _predictions(model: Any, X: Any, level: float | None) -> pd.DataFrame:
     import pandas as pd
 
-    found = pd.DataFrame({"prediction": model.predict(X)})
+    from pellucid.cli.model_input import finds_clusters
+
+    found = pd.DataFrame({"cluster" if finds_clusters(model) else "prediction": model.predict(X)})
     if level is None:
         return found
     low, high = _interval(model, X, level)

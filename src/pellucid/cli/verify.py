@@ -11,9 +11,13 @@ from pellucid.cli.errors import ClaimError, CommandError, NothingProvedError
 
 
 def verify(
-    model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit' or pellucid.save.")],
+    model: Annotated[
+        Path, typer.Argument(help="Model file written by 'pellucid fit', 'pellucid cluster' or pellucid.save.")
+    ],
     table: Annotated[Path, typer.Argument(help="The table it was fitted on.")],
-    target: Annotated[str, typer.Option(help="Name of the column that was predicted.")],
+    target: Annotated[
+        str | None, typer.Option(help="Name of the column that was predicted; clusters have none.")
+    ] = None,
     weights: Annotated[str | None, typer.Option(help="Column of weights, if it was fitted with one.")] = None,
 ) -> None:
     """Recompute the certificate of a model from its training data, without the solver's code."""
@@ -25,7 +29,6 @@ def verify(
         fingerprints,
         load_model,
         training_fingerprint,
-        training_target,
     )
     from pellucid.core.certificate import UncertifiedWarning
     from pellucid.core.verification import last_step
@@ -33,10 +36,8 @@ def verify(
     from pellucid.tables import read_table
 
     loaded, frame = load_model(model), read_table(table)
-    if target in getattr(loaded, "feature_names_in_", ()):
-        raise CommandError(f"target must be the column that was predicted, got {target!r}, a feature of the model.")
-    rows, y = training_target(loaded, frame, target)
-    X = features_for(loaded, frame.loc[rows].drop(columns=target))
+    rows, y = _rows_and_target(loaded, frame, target)
+    X = features_for(loaded, frame.loc[rows] if target is None else frame.loc[rows].drop(columns=target))
     estimator, seen = last_step(loaded, X)
     _check_proves(estimator)
     if training_fingerprint(loaded) not in fingerprints(loaded, X, y):
@@ -50,6 +51,23 @@ def verify(
         raise ClaimError(f"the certificate does not hold on {table.name}: {failed}.")
     if not certificate.holds:
         raise NothingProvedError(f"nothing is proved about {type(estimator).__name__}: {certificate.reason}")
+
+
+def _rows_and_target(model: Any, frame: Any, target: str | None) -> tuple[Any, Any]:
+    """Return which rows the model was fitted on, and their target; clusters are fitted on all, without one."""
+    import numpy as np
+
+    from pellucid.cli.model_input import finds_clusters, training_target
+
+    if finds_clusters(model):
+        if target is not None:
+            raise CommandError(f"target must be left out for a model of clusters, got {target!r}.")
+        return np.ones(len(frame), bool), None
+    if target is None:
+        raise CommandError("target must name the column that was predicted. Add --target COLUMN.")
+    if target in getattr(model, "feature_names_in_", ()):
+        raise CommandError(f"target must be the column that was predicted, got {target!r}, a feature of the model.")
+    return training_target(model, frame, target)
 
 
 def _weights_of(rows: Any, name: str | None) -> Any:

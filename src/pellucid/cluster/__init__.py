@@ -3,8 +3,10 @@
 from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
 from pellucid.cluster.choosing.choose_clusters import choose_clusters
 from pellucid.cluster.diana.diana import Diana
+from pellucid.cluster.exhaustive.exhaustive_clustering import exhaustive_clustering
 from pellucid.cluster.kmeans import KMeans
 from pellucid.cluster.kmeans_functions import k_means, kmeans_plusplus
+from pellucid.cluster.kmedians import KMedians
 from pellucid.cluster.kmedoids.kmedoids import KMedoids
 from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
 from pellucid.cluster.silhouette import silhouette_samples, silhouette_score
@@ -16,11 +18,13 @@ __all__ = [
     "AgglomerativeClustering",
     "Diana",
     "KMeans",
+    "KMedians",
     "KMedoids",
     "MiniBatchKMeans",
     "SoftKMeans",
     "SpectralClustering",
     "choose_clusters",
+    "exhaustive_clustering",
     "k_means",
     "kmeans_plusplus",
     "silhouette_samples",

@@ -51,7 +51,8 @@ class CenteredClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def transform(self, X: Data) -> Array:
         """Return the distance of each row to each center, of shape (n_samples, n_clusters)."""
         X = self._check_new(X)
-        return center_distances(X, self.cluster_centers_).astype(X.dtype)
+        with own_threads():
+            return center_distances(X, self.cluster_centers_).astype(X.dtype, copy=False)
 
     def score(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> float:
         """Return minus the objective of the rows: the larger, the nearer they are to their centers."""

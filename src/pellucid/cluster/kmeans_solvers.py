@@ -15,22 +15,31 @@ from scipy import sparse
 from pellucid.cluster.cluster_sums import NOTHING, ClusterSums, own_distances
 from pellucid.cluster.kmeans_lower_bounds import quick_bound
 from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
-from pellucid.cluster.measured_rows import measured_rows
+from pellucid.cluster.measured_rows import DenseRows, measured_rows
 from pellucid.cluster.nearest_centers import NearestCenters
+from pellucid.cluster.nearest_centers_kernels import plain_rounds
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.recording import is_recording
 from pellucid.core.rounding import EPSILON, ROUNDING
-from pellucid.core.threads import split_evenly
+from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.core.watching import ignore
 
 LOOKED_AT = 256
-"""Rows whose nearest center a fit finds again from differences."""
-ENTRIES_AT_ONCE = 1 << 20
-"""Of sparse rows that are filled up with zeros."""
+"""Rows whose nearest center a fit finds again from differences, at most."""
+DIFFERENCES = 1 << 21
+"""That this may take, for all rows and centers."""
+SMALL = 1 << 18
+"""Differences of a round up to which there is one loop for all of it."""
+UNCHANGED, SHORT_STEPS = "no row changed its cluster", "centers moved less than tol"
+DIGITS_LEFT = 1e-4
+"""Part of the squares of row and center above which their distance is told from a product."""
+ENTRIES_AT_ONCE = 1 << 18
+"""Distances computed in one go, or entries of sparse rows that are filled up with zeros."""
 
 
 def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, effort: Effort) -> Fit:
@@ -43,8 +52,12 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
 
     ``least`` is the objective of the best clustering, where that is known.
     """
+    if effort.watch is ignore and _is_small(data, centers) and not is_recording():
+        found = _small_lloyd(data, centers, effort, least)
+        if found is not None:
+            return found
     rows, trace, stopped = measured_rows(data.X), Trace(), "max_iter"
-    nearest, sums = NearestCenters(rows, centers), ClusterSums(rows, data.weight, len(centers))
+    sums, nearest = ClusterSums(rows, data.weight, len(centers)), NearestCenters(rows, centers)
     order, moved = nearest.order, math.inf
     for n_iter in range(1, effort.max_iter + 1):
         changed = _assign(nearest, sums, centers)
@@ -59,12 +72,43 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
             trace.keep(centers=centers, labels=nearest.names)
         is_settled = changed == 0 and _are_same(means, centers, rows.middle)
         if is_settled or moved == 0.0 or max(last, moved) <= goal:  # twice: the next step from here is as short
-            stopped = "centers moved less than tol" if changed and moved else "no row changed its cluster"
+            stopped = SHORT_STEPS if changed and moved else UNCHANGED
             break
         if effort.watch(means):
             stopped = "callback"
             break
         centers = means
+    certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
+    certificate = certificate.with_claims(_descent(trace, sums.scatter))
+    return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
+
+
+def _is_small(data: TrainingData, centers: Array) -> bool:
+    return not sparse.issparse(data.X) and data.X.shape[0] * centers.size <= SMALL
+
+
+def _small_lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | None) -> Fit | None:
+    """Return the same fit for small data, by the plain method in one compiled loop; None if a cluster lost its rows."""
+    rows, centers = DenseRows(data.X), centers.copy()
+    sums = ClusterSums(rows, data.weight, len(centers))
+    labels, history = np.full(rows.shape[0], -1, np.int32), np.empty((effort.max_iter, 3))
+    means = np.empty_like(centers)
+    n_iter, has_all = plain_rounds(
+        data.X, rows.middle, sums.weight, effort.goal, centers, means, labels, sums.sums, sums.totals, history
+    )
+    if not has_all:
+        return None
+    trace = Trace()
+    for number, (objective, changed, moved) in enumerate(history[:n_iter].tolist(), start=1):
+        trace.add(iteration=number, objective=objective, changed=changed, moved=moved)
+    goal = effort.goal * sums.mean_variance()
+    stopped = "max_iter"
+    if changed == 0 or moved == 0.0:
+        stopped = UNCHANGED
+    elif n_iter > 1 and max(moved, history[n_iter - 2, 2]) <= goal:
+        stopped = SHORT_STEPS
+    nearest = NearestCenters(rows, centers)
+    sums = ClusterSums(rows, data.weight, len(centers))
     certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
     certificate = certificate.with_claims(_descent(trace, sums.scatter))
     return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
@@ -78,11 +122,14 @@ def _are_same(means: Array, centers: Array, middle: Array) -> bool:
 
 def _assign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
     """Give each row its nearest center and each cluster a row; return how many rows changed their cluster."""
-    changes = nearest.assign(centers)
-    sums.move(changes, nearest.bounds.labels)
-    if sums.counts.all():
-        return len(changes.rows)
-    return len(changes.rows) + _fill_empty_clusters(nearest, sums)
+    is_first = not sums.counts.any()
+    moves = nearest.assign(centers)
+    if is_first:
+        sums.gather(nearest.bounds.labels)
+    else:
+        sums.move(moves, nearest.bounds.labels)
+    changed = nearest.rows.shape[0] if is_first else sum(len(move.rows) for move in moves)
+    return changed if sums.counts.all() else changed + _fill_empty_clusters(nearest, sums)
 
 
 def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
@@ -95,7 +142,7 @@ def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
         row = next((row for row in farthest if sums.counts[labels[row]] > 1), None)
         if row is None or distances[row] == 0.0:  # fewer different rows than clusters
             break
-        sums.move(nearest.move(int(row), int(empty)), labels)
+        sums.move([nearest.move(int(row), int(empty))], labels)
         n_moved += 1
     return n_moved
 
@@ -106,14 +153,14 @@ def _finished(
     """Return the attributes, with centers stored as the data are, and what is claimed of them."""
     X = data.X
     centers = centers.astype(X.dtype).astype(np.float64)
-    sums.move(nearest.assign(centers), nearest.bounds.labels)
+    _assign(nearest, sums, centers)
     moved = float(np.sum((sums.means(nearest.centers) - nearest.centers) ** 2))
-    labels = nearest.names
+    labels = nearest.finish()
     strays, n_rows = strays_of_some(X, centers, labels)
     inertia = own_distances(nearest.rows, sums.weight, centers, labels)
     certificate = kmeans_certificate(strays, moved, goal + rounding_of_centers(X, len(centers)), n_rows)
     if least is None:
-        least = quick_bound(X, data.weights, labels, len(centers))
+        least = quick_bound(X, data.weight, labels, len(centers))
     attributes = {
         "cluster_centers_": centers.astype(X.dtype),
         "labels_": data.spread(labels, fill=-1),
@@ -124,7 +171,8 @@ def _finished(
 
 def strays_of_some(X: Any, centers: Array, labels: Array) -> tuple[float, int]:
     """Return how many of some rows, told from differences, have a nearer center than their own, and of how many."""
-    some = np.unique(np.linspace(0, X.shape[0] - 1, LOOKED_AT).astype(np.intp))
+    count = int(np.clip(DIFFERENCES / centers.size, LOOKED_AT // 16, LOOKED_AT))
+    some = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(np.intp))
     exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
     own = exact[np.arange(len(some)), labels[some]]
     return float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1]))), len(some)
@@ -156,8 +204,30 @@ def nearest_centers(X: Any, centers: Array) -> NearestCenters:
 
 
 def center_distances(X: Any, centers: Array) -> Array:
-    """Return the distance of each row to each center."""
-    return np.sqrt(np.stack([exact_distances(X, center) for center in centers], axis=1))
+    """Return the distance of each row to each center.
+
+    From products, and where these leave fewer than 12 digits, from differences.
+    """
+    centers = np.asarray(centers, dtype=np.float64)
+    distances, middle = np.empty((X.shape[0], len(centers))), np.zeros(X.shape[1])
+    if not sparse.issparse(X):
+        middle = centers.mean(axis=0)
+    moved = centers - middle
+    sizes = np.einsum("kj,kj->k", moved, moved)
+
+    def work(part: slice) -> None:
+        rows = X[part].astype(np.float64) if sparse.issparse(X) else X[part] - middle
+        own = np.asarray(rows.multiply(rows).sum(axis=1)) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
+        whole = own[:, None] + sizes
+        squares = whole - 2.0 * np.asarray(rows @ moved.T)
+        for k in range(len(centers)):
+            close = np.flatnonzero(~(squares[:, k] > DIGITS_LEFT * whole[:, k]))
+            if len(close):
+                squares[close, k] = exact_distances(X[part][close], centers[k])
+        np.sqrt(squares, out=distances[part])
+
+    run_blocks(work, split_evenly(X.shape[0], 1 + X.shape[0] * max(centers.shape) // ENTRIES_AT_ONCE))
+    return distances
 
 
 def exact_distances(X: Any, center: Array) -> Array:

@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 
+from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree
+from pellucid.cluster.agglomerative.dendrogram import cut
 from pellucid.cluster.cluster_sums import NOTHING, ClusterSums
 from pellucid.cluster.kmeans_starts_kernels import AT_ONCE
 from pellucid.cluster.measured_rows import hashes_of, measured_rows
@@ -22,6 +23,8 @@ from pellucid.core.types import Array
 
 BUCKET_BITS = 10
 """Of the hash, that say in which part of the rows one stands: no sum over all rows is made for each draw."""
+FEW_ROWS = 4096
+"""So few are one bucket, and sorted once."""
 MOST_TRIALS = 8
 ALL = 255
 """The bits of all trials."""
@@ -43,8 +46,11 @@ class DrawnRows:
         self.indices: list[int] = []
         self.centers = np.zeros((n_clusters, d))
         self._helps = np.full(n, ALL, np.uint8)
-        self._bucket = (hashes_of(self.rows) >> np.uint64(64 - BUCKET_BITS)).astype(np.uint16)
-        self._heights = np.zeros(1 << BUCKET_BITS)
+        hashes = hashes_of(self.rows)
+        bits = BUCKET_BITS if n > FEW_ROWS else 0
+        self._bucket = (hashes >> np.uint64(64 - BUCKET_BITS)).astype(np.uint16) >> (BUCKET_BITS - bits)
+        self._heights = np.zeros(1 << bits)
+        self._order = np.argsort(hashes, kind="stable") if bits == 0 else None
 
     @property
     def is_done(self) -> bool:
@@ -104,8 +110,7 @@ class DrawnRows:
             chances = np.ones(len(self.nearest))
             heights = np.bincount(self._bucket, minlength=len(heights)).astype(np.float64)
         bucket = _place(heights, share)
-        members = np.flatnonzero(self._bucket == bucket)
-        members = members[np.argsort(hashes_of(self.rows, members), kind="stable")]
+        members = self._order if self._order is not None else self._members(bucket)
         if chances is None:
             own = self.nearest[members] * (self.weight[members] if len(self.weight) else 1.0)
         else:
@@ -113,6 +118,11 @@ class DrawnRows:
         rest = share * float(heights.sum()) - float(heights[:bucket].sum())
         total = float(own.sum())
         return int(members[_place(own, min(rest / total, 1.0) if total > 0.0 else 0.0)])
+
+    def _members(self, bucket: int) -> Array:
+        """Return the rows of a bucket, in the order of the draws."""
+        members = np.flatnonzero(self._bucket == bucket)
+        return members[np.argsort(hashes_of(self.rows, members), kind="stable")]
 
     def _taken(self, rows: Array) -> Array:
         return self.rows.exact(rows).astype(np.float64)
@@ -182,8 +192,8 @@ def k_log_k(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> 
     points = random_rows(data, n_rows, rng)
     if n_rows == n_clusters:
         return points
-    groups = fcluster(linkage(points, "average"), n_clusters, "maxclust") - 1
-    return np.array([points[groups == k].mean(axis=0) if (groups == k).any() else points[k] for k in range(n_clusters)])
+    groups = cut(merge_tree(points, "average", "euclidean", None, n_rows - n_clusters), n_clusters)
+    return np.array([points[groups == k].mean(axis=0) for k in range(n_clusters)])
 
 
 STARTS: dict[str, Start] = {

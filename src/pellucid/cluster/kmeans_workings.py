@@ -39,7 +39,7 @@ def kmeans_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
         raise ValueError(
             f"n_clusters must be at most {MOST_CLUSTERS} to be worked by hand, got {estimator.n_clusters}."
         )
-    rounds = _rounds(features, _start(estimator, X), estimator.max_iter)
+    rounds = _rounds(features, start_centers(estimator, X), estimator.max_iter)
     last = rounds[-1]
     found = {
         "cluster_centers_": [list(last.centers.row(k)) for k in range(last.centers.rows)],
@@ -51,11 +51,11 @@ def kmeans_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
     return Document("k-means", _opening(data, rounds[0]), (*steps, _end_step(rounds, data)), found)
 
 
-def _start(estimator: Any, X: Data) -> Matrix:
+def start_centers(estimator: Any, X: Data, name: str = "KMeans") -> Matrix:
     """Return the centers to start from: given ones, or the rows that our estimator draws with this seed."""
     if not isinstance(estimator.init, str) and not callable(estimator.init):
         return exact_features(estimator.init)[0]
-    card = find_card("KMeans")
+    card = find_card(name)
     assert card is not None
     with record():
         drawn = card.estimator(**estimator.get_params(deep=False)).fit(X).trace_.states[0]["centers"]

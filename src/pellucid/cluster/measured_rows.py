@@ -1,7 +1,7 @@
 r"""Rows, dense or sparse, as k-means asks for them: who is nearest, how far, and the sums of clusters.
 
 For many rows at once a product gives :math:`\|\mu\|^2 - 2x'\mu` of all centers with an error that is bounded, in
-float32 for dense rows; what it cannot tell apart, squared differences in float64 decide.
+float32; what it cannot tell apart, squared differences in float64 decide.
 """
 
 from __future__ import annotations
@@ -20,17 +20,22 @@ from pellucid.cluster.nearest_centers_kernels import (
     settle_rows,
     take_rows,
 )
+from pellucid.core.finite import size_of
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
 from pellucid.numerics.presented_rows import content_hashes
 from pellucid.numerics.rough_distances import LARGEST_SQUARE, Sample
 
-BYTES_AT_ONCE = 1 << 19
+BYTES_AT_ONCE = 1 << 18
 """Of a block of rows with its rough distances: it stays in the cache."""
 
 
-HASHED_ROWS = 1 << 13
+HASHED_AT_ONCE = 1 << 16
 MODEST_UNIT = 2.0**-100
+
+
+Sums = tuple[Array, Array, Array]
+"""Of the rows, their weights and their number, for each cluster."""
 
 
 class Bounds(NamedTuple):
@@ -107,9 +112,9 @@ class DenseRows:
         d = self.shape[1]
         return (count + pairs) * (4 + 0.4 * d) < count * (1.7 * d + k * (3.5 + 0.07 * d))
 
-    def move(self, changes: Any, labels: Array, weight: Array, part: slice, sums: tuple[Array, Array, Array]) -> None:
+    def move(self, rows: Array, before: Array, labels: Array, weight: Array, part: slice, sums: Sums) -> None:
         """Bring the sums of some clusters up to date."""
-        move_sums(self.X, self.middle, weight, changes.rows, changes.before, labels, part.start, part.stop, *sums)
+        move_sums(self.X, self.middle, weight, rows, before, labels, part.start, part.stop, *sums)
 
     def own_distances(self, part: slice, weight: Array, centers: Array, labels: Array, distances: Array) -> float:
         """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
@@ -129,29 +134,35 @@ class DenseRows:
 
 
 class SparseRows:
-    """A CSR matrix: products in float64, no bound is worth more than what they cost."""
+    """A CSR matrix."""
 
     def __init__(self, X: Any) -> None:
         self.X, self.shape, self.middle = X, X.shape, np.zeros(X.shape[1])
         self.parts = (X.data, X.indices, X.indptr)
-        size = float(np.abs(X.data).max(initial=0.0))
+        size = size_of(X) or 0.0
         self.unit = math.ldexp(1.0, -math.frexp(size)[1]) if size > 0 else 1.0
         self.row_bytes = 12 * X.nnz // max(1, X.shape[0])
-        self.share = 1.1 * (2 * int(np.diff(X.indptr).max(initial=0)) + 18) * 2.0**-53
+        self.share = 1.1 * (2 * int(np.diff(X.indptr).max(initial=0)) + 22) * 2.0**-24
 
     def code(self, centers: Array, names: Array) -> CodedCenters:
         """Return the centers in the form in which rows are multiplied with them."""
         moved = centers * self.unit
-        sizes = np.einsum("kj,kj->k", moved, moved)
-        return CodedCenters(centers, names, np.ascontiguousarray(-2.0 * moved.T), sizes, float(sizes.max()))
+        sizes, k = np.einsum("kj,kj->k", moved, moved), len(centers)
+        factors, largest = np.zeros((centers.shape[1], k + -k % 4), np.float32), float(sizes.max())
+        if not largest < LARGEST_SQUARE:
+            return CodedCenters(centers, names, factors, np.zeros(k), math.inf)
+        moved *= -2.0
+        factors[:, :k] = moved.T
+        return CodedCenters(centers, names, factors, sizes, largest)
 
     def judge(self, rows: Array, coded: CodedCenters, bounds: Bounds, before: Array) -> None:
         """Find the nearest of all centers for some rows."""
         from pellucid.cluster.sparse_centers_kernels import take_sparse_rows
 
-        k = len(coded.sizes)
-        height = min(max(1, len(rows)), max(64, BYTES_AT_ONCE // (8 * k)))
-        products, squares, unsure = np.empty((height, k)), np.empty(height), np.empty(height, np.int32)
+        width = coded.factors.shape[1]
+        height = min(max(1, len(rows)), max(64, BYTES_AT_ONCE // (4 * width)))
+        products = np.empty((height, width), np.float32)
+        squares, unsure = np.empty(height), np.empty(height, np.int32)
         for start in range(0, len(rows), height):
             some = rows[start : start + height]
             take_sparse_rows(*self.parts, some, self.unit, coded.factors, coded.sizes, products, squares)
@@ -171,11 +182,11 @@ class SparseRows:
         """Return rows in single precision, in which they look alike whatever precision they came in."""
         return _rounded(self.X[rows], self.unit)
 
-    def move(self, changes: Any, labels: Array, weight: Array, part: slice, sums: tuple[Array, Array, Array]) -> None:
+    def move(self, rows: Array, before: Array, labels: Array, weight: Array, part: slice, sums: Sums) -> None:
         """Bring the sums of some clusters up to date."""
         from pellucid.cluster.sparse_centers_kernels import move_sparse_sums
 
-        move_sparse_sums(*self.parts, weight, changes.rows, changes.before, labels, part.start, part.stop, *sums)
+        move_sparse_sums(*self.parts, weight, rows, before, labels, part.start, part.stop, *sums)
 
     def own_distances(self, part: slice, weight: Array, centers: Array, labels: Array, distances: Array) -> float:
         """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
@@ -215,7 +226,7 @@ def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, salt: in
     def work(part: slice) -> None:
         hashes[part] = content_hashes(rows.rounded(part), np.full(part.stop - part.start, salt))
 
-    run_blocks(work, split_evenly(rows.shape[0], -(-rows.shape[0] // HASHED_ROWS)))
+    run_blocks(work, split_evenly(rows.shape[0], 1 + rows.shape[0] * rows.shape[1] // HASHED_AT_ONCE))
     return hashes
 
 

@@ -51,8 +51,13 @@ def stored_upper(distance, path):
 @lean
 def stored_lower(distance, drift):
     """Return what is kept of a lower bound."""
-    kept_value = distance + drift
-    return np.float32(kept_value - OUTWARD * kept_value)
+    return np.float32((distance + drift) * (1.0 - OUTWARD))
+
+
+@lean
+def least_reach(value, own, error):
+    """Return a lower bound of a distance from a rough squared one, less the row's own square; infinite stays so."""
+    return np.inf if value == np.inf else np.sqrt(max(value + own - error, 0.0))
 
 
 @lean_in_any_order
@@ -129,7 +134,7 @@ def judge_rows(products, squares, share, largest, rows, ends, labels, upper, low
         best, runner_up, group = np.inf, np.inf, 0
         for g in range(ends.size - 1):
             low = least(products, r, ends[g], ends[g + 1])
-            lower[g, i] = stored_lower(np.sqrt(max(low + own - error, 0.0)), drifts[g])
+            lower[g, i] = stored_lower(least_reach(low, own, error), drifts[g])
             if low < best:
                 best, runner_up, group = low, best, g
             elif low < runner_up:
@@ -138,7 +143,7 @@ def judge_rows(products, squares, share, largest, rows, ends, labels, upper, low
         while products[r, nearest] > best:
             nearest += 1
         second = second_of_group(products, r, ends[group], ends[group + 1], nearest)
-        lower[group, i] = stored_lower(np.sqrt(max(second + own - error, 0.0)), drifts[group])
+        lower[group, i] = stored_lower(least_reach(second, own, error), drifts[group])
         before[r] = labels[i]
         labels[i] = nearest
         upper[i] = stored_upper(np.sqrt(max(best + own + error, 0.0)), paths[nearest])
@@ -168,11 +173,11 @@ def settle_rows(
                     best, nearest = value, k
         if nearest != labels[i]:
             group = np.searchsorted(ends, labels[i], side="right") - 1
-            bound = stored_lower(np.sqrt(max(rough + own - error, 0.0)), drifts[group])
+            bound = stored_lower(least_reach(rough, own, error), drifts[group])
             lower[group, i] = min(lower[group, i], bound)
             group = np.searchsorted(ends, nearest, side="right") - 1
             second = second_of_group(products, r, ends[group], ends[group + 1], nearest)
-            lower[group, i] = stored_lower(np.sqrt(max(second + own - error, 0.0)), drifts[group])
+            lower[group, i] = stored_lower(least_reach(second, own, error), drifts[group])
         labels[i] = nearest
         upper[i] = stored_upper(np.sqrt(best) * unit, paths[nearest])
 
@@ -239,3 +244,61 @@ def own_distances(X, first, stop, weight, centers, labels, distances):
         if distances.size > 0:
             distances[i] = value
     return total
+
+
+@kept
+def plain_rounds(X, middle, weight, tol, centers, means, labels, sums, totals, history):
+    """Do rounds of the plain method, for small data; return how many, and whether every cluster kept a row.
+
+    Each round is a row of ``history``: objective, rows that changed, how far the centers moved. The last centers stand
+    in ``centers``, and in ``means`` where one more round would bring them. O(n k p) for a round.
+    """
+    before, goal = np.inf, 0.0
+    for r in range(history.shape[0]):
+        objective, changed = 0.0, 0
+        sums[:] = 0.0
+        totals[:] = 0.0
+        for i in range(X.shape[0]):
+            best, nearest = squared_distance(X, i, centers, 0), 0
+            for k in range(1, centers.shape[0]):
+                distance = squared_distance(X, i, centers, k)
+                if distance < best:
+                    best, nearest = distance, k
+            changed += labels[i] != nearest
+            labels[i] = nearest
+            w = weight[i] if weight.size > 0 else 1.0
+            objective += w * best
+            totals[nearest] += w
+            for j in range(X.shape[1]):
+                sums[nearest, j] += w * (X[i, j] - middle[j])
+        moved = 0.0
+        for k in range(centers.shape[0]):
+            if totals[k] == 0.0:
+                return r, False
+            for j in range(X.shape[1]):
+                means[k, j] = middle[j] + sums[k, j] / totals[k]
+                moved += (means[k, j] - centers[k, j]) ** 2
+        if r == 0:
+            goal = tol * mean_variance(X, middle, weight, sums, totals)
+        history[r, 0], history[r, 1], history[r, 2] = objective, changed, moved
+        if changed == 0 or moved == 0.0 or max(before, moved) <= goal or r + 1 == history.shape[0]:
+            return r + 1, True
+        before = moved
+        centers[:] = means
+    return 0, False
+
+
+@lean
+def mean_variance(X, middle, weight, sums, totals):
+    """Return the mean over the features of their variance, from the sums of clusters that hold all rows."""
+    total, scatter = totals.sum(), 0.0
+    for i in range(X.shape[0]):
+        w = weight[i] if weight.size > 0 else 1.0
+        for j in range(X.shape[1]):
+            scatter += w * (X[i, j] - middle[j]) ** 2
+    for j in range(X.shape[1]):
+        column = 0.0
+        for k in range(sums.shape[0]):
+            column += sums[k, j]
+        scatter -= column * column / total
+    return max(scatter / total, 0.0) / X.shape[1]

@@ -194,9 +194,11 @@ class _Blocks:
         here, there = self.part(a), self.part(b)
         A, B, codes = self.rows[here], self.rows[there], self.codes[there]
         ends = np.append(np.flatnonzero(np.diff(codes)) + 1, len(codes))
+        a_codes = self.codes[here]
+        if b_sums is None:  # of no interest: added up in one row that nobody looks at
+            b_sums, a_codes = np.zeros((1, BLOCK_ROWS)), np.zeros_like(a_codes)
         lengths = self.squares[here], self.squares[there]
-        both = a_sums, np.empty((0, 0)) if b_sums is None else b_sums
-        add_distances(A @ (-2.0 * B.T), A, B, *lengths, self.limit, self.codes[here], ends, codes[ends - 1], *both)
+        add_distances(A @ (-2.0 * B.T), A, B, *lengths, self.limit, a_codes, ends, codes[ends - 1], a_sums, b_sums)
 
 
 def rounds_of_pairs(n: int) -> list[list[tuple[int, int]]]:

@@ -16,8 +16,8 @@ def add_distances(products, A, B, own, other, limit, a_codes, ends, ended, a_sum
     ``products`` are those of the rows of ``A`` with those of ``B``, times -2, and are written over; ``own`` and
     ``other`` are the squared lengths of the rows. A squared distance below ``limit`` times both lengths has lost
     digits and is summed from differences. The rows of ``B`` stand in segments of one cluster each, number ``ended[s]``
-    up to row ``ends[s]``. ``a_sums[k, i]`` are distances of row i to cluster k, and so ``b_sums``, which is left alone
-    if it is empty. O(n m d).
+    up to row ``ends[s]``. ``a_sums[k, i]`` are distances of row i to cluster k, and so ``b_sums`` for the clusters
+    ``a_codes`` of the rows of ``A``. O(n m d).
     """
     for i in range(products.shape[0]):
         squares, mine, rough = products[i], own[i], 0
@@ -33,16 +33,12 @@ def add_distances(products, A, B, own, other, limit, a_codes, ends, ended, a_sum
                     for k in range(A.shape[1]):
                         total += (A[i, k] - B[j, k]) ** 2
                     squares[j] = total
-        for j in range(squares.size):
-            squares[j] = np.sqrt(squares[j] if squares[j] > 0.0 else 0.0)
-        start = 0
+        column, start = b_sums[a_codes[i]], 0
         for segment in range(ends.size):
             total = 0.0
             for j in range(start, ends[segment]):
-                total += squares[j]
+                distance = np.sqrt(squares[j] if squares[j] > 0.0 else 0.0)
+                total += distance
+                column[j] += distance
             a_sums[ended[segment], i] += total
             start = ends[segment]
-        if b_sums.size > 0:
-            code = a_codes[i]
-            for j in range(squares.size):
-                b_sums[code, j] += squares[j]

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PANELS = (
-    ("dispersion", None, "elbow", "squared distances to the means"),
+    ("dispersion", None, "elbow", "squared distances"),
     ("silhouette", None, "silhouette", "mean silhouette"),
     ("gap", "gap_error", "gap", "gap statistic"),
     ("bic", None, "bic", "BIC"),
-    ("stability", "stability_error", None, "agreement when drawn again"),
+    ("stability", "stability_error", None, "comes back"),
 )
 """Column, its standard error, the vote it casts and what it is called."""
 

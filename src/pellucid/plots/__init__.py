@@ -4,10 +4,12 @@ from pellucid.drawing.cluster_choice_plot import plot_cluster_choice
 from pellucid.drawing.error_curve_plot import plot_error_curve
 from pellucid.drawing.race_plot import plot_race
 from pellucid.drawing.trace_plot import plot_trace
+from pellucid.plots.cluster_regions_plot import plot_cluster_regions
 from pellucid.plots.coefficient_path_plot import plot_coefficient_path
 from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
 from pellucid.plots.decision_regions_plot import plot_decision_regions
+from pellucid.plots.dendrogram_plot import plot_dendrogram
 from pellucid.plots.fitted_line_plot import plot_fitted_line
 from pellucid.plots.kernel_matrix_plot import plot_kernel_matrix
 from pellucid.plots.loss_plot import plot_losses
@@ -20,10 +22,12 @@ from pellucid.plots.tube_plot import plot_tube
 
 __all__ = [
     "plot_cluster_choice",
+    "plot_cluster_regions",
     "plot_coefficient_path",
     "plot_confusion",
     "plot_curve_band",
     "plot_decision_regions",
+    "plot_dendrogram",
     "plot_error_curve",
     "plot_fitted_line",
     "plot_kernel_matrix",

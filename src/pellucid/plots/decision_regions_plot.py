@@ -11,18 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.types import Array, Data
 from pellucid.drawing.style import INK, LINE_WIDTH, color, tidy_axes
 from pellucid.plots.feature_slice import FeatureSlice, feature_slice
+from pellucid.plots.shaded_regions import GRID, draw_borders, draw_shades, reach
 from pellucid.plots.support_rows import support_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GRID = 320
-"""Places along each axis."""
-MARGIN = 0.06
-"""The plane reaches this share of the range beyond the outermost points."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
-SHADE = 0.18
-"""How much of its color a region has: the points must stand out."""
 
 
 def plot_decision_regions(
@@ -63,7 +58,7 @@ def plot_decision_regions(
         raise ValueError(f"y must have a class for each of the {len(plane.values(0))} rows of X, got {len(labels)}.")
     ax = tidy_axes(ax)
     support = support_rows(model, len(labels))
-    across, up = (_reach(plane.values(k)) for k in (0, 1))
+    across, up = (reach(plane.values(k)) for k in (0, 1))
     _draw_regions(ax, model, plane, across, up, has_margins=len(support) > 0)
     _draw_points(ax, plane, labels, np.asarray(model.classes_), support)
     ax.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]), xlabel=plane.label(0), ylabel=plane.label(1))
@@ -73,26 +68,13 @@ def plot_decision_regions(
     return ax
 
 
-def _reach(values: Array) -> Array:
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    margin = MARGIN * (high - low) if high > low else 1.0
-    return np.linspace(low - margin, high + margin, GRID)
-
-
 def _draw_regions(ax: Axes, model: Any, plane: FeatureSlice, across: Array, up: Array, *, has_margins: bool) -> None:
-    from matplotlib.colors import ListedColormap, to_rgb
-
     classes = np.asarray(model.classes_)
     grid = plane.rows(*(side.ravel() for side in np.meshgrid(across, up)))
     codes = np.searchsorted(classes, np.asarray(model.predict(grid))).reshape(GRID, GRID)
-    shades = [tuple(1.0 - SHADE * (1.0 - part) for part in to_rgb(color(k))) for k in range(len(classes))]
-    ax.pcolormesh(
-        across, up, codes, cmap=ListedColormap(shades), vmin=-0.5, vmax=len(classes) - 0.5, rasterized=True, zorder=0
-    )
+    draw_shades(ax, across, up, codes, len(classes))
     if len(classes) > 2 or not hasattr(model, "decision_function"):
-        for k in range(len(classes)):
-            if 0 < np.count_nonzero(codes == k) < codes.size:
-                ax.contour(across, up, codes == k, levels=[0.5], colors=INK, linewidths=LINE_WIDTH / 3, zorder=1)
+        draw_borders(ax, across, up, codes, len(classes))
         return
     scores = np.asarray(model.decision_function(grid), dtype=float).reshape(GRID, GRID)
     levels = {0.0: "-"} | ({-1.0: "--", 1.0: "--"} if has_margins else {})

@@ -1,6 +1,7 @@
 """Fitted things as one self-contained HTML page, and as a model card."""
 
 from pellucid.report.card import render_model_card
+from pellucid.report.cluster_page import render_cluster_report
 from pellucid.report.meaning import alarm_of, meaning_of
 from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
 from pellucid.report.page import render_fit_report
@@ -15,6 +16,7 @@ __all__ = [
     "format_share",
     "format_spread",
     "meaning_of",
+    "render_cluster_report",
     "render_fit_report",
     "render_model_card",
 ]

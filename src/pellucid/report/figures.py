@@ -17,6 +17,7 @@ from pellucid.model_selection import ErrorCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 INK = "#010203"
 MARK = "#040506"
@@ -175,6 +176,16 @@ def _opacity(n: int) -> float:
 
 
 def _svg(draw: Callable[[Axes], None], name: str, size: tuple[float, float] = (4.6, 4.0)) -> str:
+    def fill(figure: Figure) -> None:
+        ax = figure.add_subplot()
+        draw(ax)
+        _tidy_ticks(ax)
+
+    return figure_as_svg(fill, name, size)
+
+
+def figure_as_svg(fill: Callable[[Figure], None], name: str, size: tuple[float, float]) -> str:
+    """Return what a function draws on an empty figure as an svg element with the page's ink."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -182,9 +193,7 @@ def _svg(draw: Callable[[Axes], None], name: str, size: tuple[float, float] = (4
     with rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
-        ax = figure.add_subplot()
-        draw(ax)
-        _tidy_ticks(ax)
+        fill(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return _inline(buffer.getvalue(), name)

@@ -18,6 +18,12 @@ MEANINGS = {
     "RandomForest": "each question of the trees checked was the best at its place for the rows its tree drew; that is "
     "no promise about the forest as a whole",
     "DecisionTree": "each question was the best at its place; another tree as a whole may still fit better",
+    "KMeans": "every row is with the nearest of the centers, and every center is the mean of its rows; how much better "
+    "the best clustering of all could be is bounded below, where a claim says so",
+    "KMedoids": "every row is with the nearest of the medoids, and no swap of a medoid with another row that was tried "
+    "makes the sum of distances smaller",
+    "GaussianMixture": "one more step of the method changes nothing worth mentioning; another start may still end in a "
+    "likelier mixture",
     "LinearRegression": "no other coefficients fit these rows better, up to rounding",
     "Ridge": "no other coefficients make squared error plus penalty smaller on these rows, up to rounding",
     "Lasso": "no other coefficients make error plus penalty smaller on these rows by more than the gap shown",

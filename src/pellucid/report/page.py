@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 from sklearn.metrics import average_precision_score
 
@@ -72,21 +72,14 @@ def recipe_of(result: BakeOffResult) -> str:
     return f"{n_done} of the splits of {whole}" if n_done < result.plan.n_splits else whole
 
 
-def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
-    """Return the report of a bake-off as one HTML page without scripts, fonts or pictures from elsewhere.
-
-    Parameters
-    ----------
-    result : BakeOffResult
-    origin : Origin
-        Names of the files that the table came from and the model went to, and the command.
-    """
+def page_template(name: str) -> Template:
+    """Return a template of this room, with its parts and with the ways to write numbers."""
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        loader=FunctionLoader(lambda name: (files("pellucid.report") / "parts" / name).read_text(encoding="utf-8")),
+        loader=FunctionLoader(lambda part: (files("pellucid.report") / "parts" / part).read_text(encoding="utf-8")),
     )
     environment.filters |= {
         "number": format_number,
@@ -98,7 +91,19 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         "correlation": lambda value: f"{round(value, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}"),
         "measured": lambda value, measure: format_share(value) if measure.is_share else format_number(value),
     }
-    template = environment.from_string((files("pellucid.report") / "fit_report.html").read_text(encoding="utf-8"))
+    return environment.from_string((files("pellucid.report") / name).read_text(encoding="utf-8"))
+
+
+def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
+    """Return the report of a bake-off as one HTML page without scripts, fonts or pictures from elsewhere.
+
+    Parameters
+    ----------
+    result : BakeOffResult
+    origin : Origin
+        Names of the files that the table came from and the model went to, and the command.
+    """
+    template = page_template("fit_report.html")
     is_classification = result.target.is_classification
     story = result.story if isinstance(result.story, TreeStory) else TreeStory()
     bars = coefficient_bars(result.coefficients)
@@ -242,12 +247,13 @@ def _describe_column(column: pd.Series, result: BakeOffResult) -> ColumnRow:
     n_missing = int(column.isna().sum())
     if name == result.target.name:
         kind = "classes" if result.target.is_classification else NUMBER
-        return ColumnRow(name, "target", n_missing, _summary(column, kind), histogram(column, kind))
+        return ColumnRow(name, "target", n_missing, column_summary(column, kind), histogram(column, kind))
     kind = result.columns.kinds.get(name, "left out")
-    return ColumnRow(name, kind, n_missing, _summary(column, kind), histogram(column, kind))
+    return ColumnRow(name, kind, n_missing, column_summary(column, kind), histogram(column, kind))
 
 
-def _summary(column: pd.Series, kind: str) -> str:
+def column_summary(column: pd.Series, kind: str) -> str:
+    """Return what the values of a column are, in a few words."""
     present = column.dropna()
     if present.empty:
         return "no values"

@@ -63,6 +63,8 @@ def answers(model: TableModel, frame: pd.DataFrame, level: float) -> list[Mappin
         chances = model.predict_proba(frame).tolist()
         pairs = zip(predicted, chances, strict=True)
         return [{"prediction": said, "probabilities": dict(zip(labels, row, strict=True))} for said, row in pairs]
+    if model.errors_ is None:  # clusters have no truth to be off from
+        return [{"prediction": said} for said in predicted]
     low, high = (ends.tolist() for ends in model.predict_interval(frame, level))
     triples = zip(predicted, low, high, strict=True)
     return [{"prediction": said, "low": least, "high": most, "level": level} for said, least, most in triples]

@@ -14,6 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from pellucid.tables.comparable_numbers import ComparableNumbers
 from pellucid.tables.step_features import StepFeatures
 from pellucid.tables.understanding import MOST_WORDS, TEXT, WORD_KINDS, Columns
 from pellucid.tables.word_encoder import GAP, WordEncoder
@@ -68,6 +69,21 @@ def coded(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
         branches.append(("words", WordEncoder(MOST_CODES, min_frequency=_rare(read)), words))
     if numbers:
         branches.append(("numbers", StandardScaler(with_mean=False, with_std=False), numbers))  # only makes them floats
+    branches += [(f"text {name}", TfidfVectorizer(max_features=MOST_TERMS_OF_TREES), name) for name in texts]
+    return ColumnTransformer(branches, sparse_threshold=0.0)
+
+
+def comparable(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
+    """Return the transformer for distances of rows: numbers in one unit, words as indicators, few words of texts.
+
+    Two rows that differ in a word are as far apart as two that differ by about a standard deviation and a half.
+    """
+    numbers, words, texts = _numbers(columns, read), columns.of(*WORD_KINDS), columns.of(TEXT)
+    branches: list[tuple[str, Any, Any]] = []
+    if numbers:
+        branches.append(("numbers", ComparableNumbers(), numbers))
+    if words:
+        branches.append(("words", WordEncoder(MOST_WORDS, min_frequency=_rare(read), indicators=True), words))
     branches += [(f"text {name}", TfidfVectorizer(max_features=MOST_TERMS_OF_TREES), name) for name in texts]
     return ColumnTransformer(branches, sparse_threshold=0.0)
 

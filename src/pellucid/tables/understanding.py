@@ -214,8 +214,10 @@ def number_values(column: pd.Series, name: str) -> Array:
     return values
 
 
-def understand(frame: pd.DataFrame, target: str, *, coerce: bool = True) -> Columns:
-    """Return how every column beside the target is understood; without ``coerce`` texts are words and nothing else.
+def understand(frame: pd.DataFrame, target: str | None, *, coerce: bool = True) -> Columns:
+    """Return how every column beside the target, if there is one, is understood.
+
+    Without ``coerce`` texts are words and nothing else.
 
     Examples
     --------
@@ -224,7 +226,7 @@ def understand(frame: pd.DataFrame, target: str, *, coerce: bool = True) -> Colu
     Columns(kinds={'size': 'number', 'city': 'words'}, left_out={'same': 'it never changes'})
     """
     kinds, left_out = {}, {}
-    for name in frame.columns.drop(target):
+    for name in frame.columns if target is None else frame.columns.drop(target):
         reason, kind = _understand_column(frame[name], coerce)
         if reason:
             left_out[name] = reason
@@ -232,7 +234,8 @@ def understand(frame: pd.DataFrame, target: str, *, coerce: bool = True) -> Colu
             kinds[name] = kind
     if not kinds:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "there is no other column"
-        raise TableError(f"table must have a column beside {target!r} to learn from, got none ({reasons}).")
+        beside = "" if target is None else f" beside {target!r}"
+        raise TableError(f"table must have a column{beside} to learn from, got none ({reasons}).")
     return Columns(kinds, left_out)
 
 

@@ -20,7 +20,7 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 
-MOST_TRACED = 500
+MOST_TRACED = 100
 """Merges that the trace lists; of more, so many evenly spaced."""
 
 
@@ -175,7 +175,8 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
 
 def _trace(tree: Dendrogram) -> Trace:
     """Return the heights at which the clusters became fewer."""
-    trace, n_merges = Trace(), len(tree.children)
+    n_merges, heights = len(tree.children), tree.heights.tolist()
+    trace = Trace()
     for k in np.unique(np.linspace(0, n_merges - 1, min(MOST_TRACED, n_merges)).astype(int)).tolist():
-        trace.add(iteration=k + 1, height=float(tree.heights[k]), clusters=tree.n_leaves - k - 1)
+        trace.add(iteration=k + 1, height=heights[k], clusters=tree.n_leaves - k - 1)
     return trace

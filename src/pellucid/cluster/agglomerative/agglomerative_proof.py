@@ -5,6 +5,10 @@ and B were the nearest pair of all: a nearer pair (C, D) would be there still wh
 at least h, though D was nearer to C. So it is enough to look at two clusters per merge. Where that costs too much, a
 random sample of the merges is checked. Distances of clusters are computed from their rows, whatever a method updates.
 
+Ties are checked where all numbers are whole and small, so that equal distances are equal numbers: of clusters as near,
+a cluster must have merged with the one of the lowest name, and merges at one height must be in the order of names. Then
+the pair is the first of all nearest ones, by the same argument.
+
 With a connectivity heights may fall, and merges are done again from the first, on a heap of the proof's own.
 """
 
@@ -27,6 +31,8 @@ from pellucid.core.types import Array
 AT_FIT = 400_000
 """Distances of rows that a fit may compute again."""
 TO_VERIFY = 200_000_000
+WORK_PER_MERGE = 50_000
+"""What looking at one merge takes beside its distances, in distances."""
 WORK_OF_A_REPLAYED_MERGE = 200
 FEWEST = 4
 """Merges that are checked whatever they cost, if they are small."""
@@ -63,23 +69,24 @@ def _tree_claim(problems: int) -> Claim:
 def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work: int) -> list[Claim]:
     """Return the claims that the merges checked were of nearest clusters, at the stored heights."""
     gaps = make_gaps(X, parameters.metric, parameters.linkage)
-    checked = _affordable(shape, gaps.cost(shape), work)
-    errors, shortfalls = np.zeros(len(checked)), np.zeros(len(checked))
+    checked = _affordable(shape, gaps.cost(shape) + WORK_PER_MERGE, work)
+    errors, shortfalls, passed_over = np.zeros(len(checked)), np.zeros(len(checked)), 0
     for k, merge in enumerate(checked):
         starts, first, second = shape.clusters_before(merge)
         pair = np.array([first, second])
         to_all = gaps.to_clusters(shape, starts, pair)  # (2, n_clusters)
         height = to_all[0, second]
         to_all[[0, 1], pair] = np.inf
+        if gaps.settles_ties:
+            names = shape.last_rows(starts)
+            passed_over += int(np.any((to_all == height) & (names < names[pair[::-1], None])))
         scale = height + gaps.rounding_scale
         errors[k] = abs(heights[merge] - height) / scale if scale > 0.0 else heights[merge]
         shortfalls[k] = (height - to_all.min()) / scale if scale > 0.0 else 0.0
     bound = sum_error(shape.n_rows) * gaps.factor
     of = _of(len(checked), len(heights))
-    return [
-        Claim(
-            "heights", f"{of}, the largest relative error of a stored height", float(np.max(errors, initial=0.0)), bound
-        ),
+    claims = [
+        Claim("heights", f"{of}, the largest relative error of a height", float(np.max(errors, initial=0.0)), bound),
         Claim(
             "nearest pairs",
             f"{of}, by how much a third cluster was nearer to one of the two, relatively",
@@ -87,6 +94,10 @@ def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work:
             bound,
         ),
     ]
+    if gaps.settles_ties:
+        passed_over += shape.out_of_order(heights)
+        claims.append(Claim("ties", f"{of}, those that an equally near pair should come before", passed_over, 0.0))
+    return claims
 
 
 def _of(n_checked: int, n_merges: int) -> str:

@@ -16,7 +16,7 @@ from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
 
 WORTH_SPLITTING = 1000
-"""Rows from which a spanning tree is looked for in three parts, on two threads."""
+"""Rows from which a spanning tree is looked for in three parts, and distances are shared among threads."""
 
 
 def merge_tree(X: Array, linkage: str, metric: Any, connectivity: Any, n_merges: int) -> Dendrogram:
@@ -104,9 +104,10 @@ def euclidean_matrix(X: Array, *, rooted: bool) -> tuple[Array, float]:
     padded[:n] = rows
     tiles = np.ascontiguousarray(padded.reshape(n_tiles, TILE, p).transpose(0, 2, 1))
     D = np.empty((n, n))
-    edges = [int(n_tiles * math.sqrt(k / 16)) for k in range(17)]  # equal shares of a triangle
+    n_shares = 16 if n >= WORTH_SPLITTING else 1
+    edges = [int(n_tiles * math.sqrt(k / n_shares)) for k in range(n_shares + 1)]  # equal shares of a triangle
     shares = [(a, b) for a, b in pairwise(edges) if b > a]
-    run_blocks(lambda part: fill_tiles(tiles, *part, rooted, D), shares)
+    run_blocks(lambda part: fill_tiles(tiles, *part, rooted, np.empty((TILE, TILE)), D), shares)
     return D, unit
 
 

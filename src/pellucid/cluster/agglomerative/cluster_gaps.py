@@ -12,6 +12,8 @@ from pellucid.cluster.agglomerative.tree_shape import TreeShape
 from pellucid.core.types import Array
 
 ROWS_AT_ONCE = 256
+EXACT = 2.0**48
+"""Whole numbers below it are exact, and so far apart that their roots differ too."""
 
 
 def make_gaps(X: Array, metric: Any, linkage: str) -> RowGaps | WardGaps:
@@ -31,6 +33,9 @@ class RowGaps:
         self.metric = PAIR_BY_PAIR.get(metric) if isinstance(metric, str) else None
         self.X = np.asarray(X, np.float64) if self.metric else distance_matrix(X, metric)
         self.factor = 1.0 + X.shape[1] / 16 if self.metric else 1.0
+        # the mean of Manhattan distances is one quotient; of Euclidean ones it is a sum of roots
+        is_settled = linkage == "complete" or (linkage == "average" and metric in ("cityblock", "l1", "manhattan"))
+        self.settles_ties = is_settled and self.metric is not None and _are_small_and_whole(self.X, len(X) * X.shape[1])
 
     def cost(self, shape: TreeShape) -> Array:
         """Return how many distances of rows each merge takes."""
@@ -63,6 +68,7 @@ class WardGaps:
         self.X = rows - np.median(rows, axis=0)
         self.rounding_scale = float(np.sqrt(np.square(self.X).sum(axis=1).max(initial=0.0)))
         self.factor = 1.0 + X.shape[1] / 16
+        self.settles_ties = _are_small_and_whole(2.0 * self.X, len(X) ** 2 * X.shape[1])
 
     def cost(self, shape: TreeShape) -> Array:
         """Return how many distances each merge takes, about."""
@@ -71,6 +77,14 @@ class WardGaps:
     def to_clusters(self, shape: TreeShape, starts: Array, pair: Array) -> Array:
         """Return the distances of two clusters to all, which begin at these places of the order of rows."""
         sizes = np.diff(np.append(starts, shape.n_rows)).astype(np.float64)
-        means = np.add.reduceat(self.X[shape.order], starts, axis=0) / sizes[:, None]
-        factors = 2.0 * sizes * sizes[pair, None] / (sizes + sizes[pair, None])
-        return np.sqrt(factors) * cdist(means[pair], means)
+        sums = np.add.reduceat(self.X[shape.order], starts, axis=0)
+        # gaps of means times both sizes: no quotient before the last, so that equal distances are equal numbers
+        gaps = [sizes[:, None] * sums[k] - sizes[k] * sums for k in pair]
+        squares = np.stack([np.square(gap).sum(axis=1) for gap in gaps])
+        return np.sqrt(2.0 * squares / ((sizes * sizes[pair, None]) * (sizes + sizes[pair, None])))
+
+
+def _are_small_and_whole(X: Array, terms: int) -> bool:
+    """Return whether sums of this many squares of whole numbers as large are exact."""
+    size = float(np.abs(X).max(initial=0.0))
+    return terms * size * (1.0 + size) < EXACT and bool(np.array_equal(X, np.rint(X)))

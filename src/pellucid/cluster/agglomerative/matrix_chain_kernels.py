@@ -9,7 +9,7 @@ writing columns costs more than all else.
 import numpy as np
 
 from pellucid.cluster.agglomerative.chain_kernels import pushed
-from pellucid.numerics.compiling_kernels import kept, lean
+from pellucid.numerics.compiling_kernels import lean, lean_and_kept
 
 TILE = 64
 COMPLETE, AVERAGE = 0, 1
@@ -43,13 +43,14 @@ def fill_tile(rows, columns, rooted, tile):
                 out[k] = np.sqrt(out[k])
 
 
-@kept
-def fill_tiles(tiles, first, last, rooted, D):
+@lean_and_kept
+def fill_tiles(tiles, first, last, rooted, tile, D):
     """Write the distances of the rows in some tiles to themselves and to all before, on both sides of D.
 
-    ``tiles`` is X cut in strips of rows, each transposed; distances are squared unless ``rooted``. O(n m p).
+    ``tiles`` is X cut in strips of rows, each transposed; ``tile`` is scratch. Distances are squared unless ``rooted``.
+    O(n m p).
     """
-    n, tile = D.shape[0], np.empty((TILE, TILE))
+    n = D.shape[0]
     for t in range(first, last):
         top, height = t * TILE, min(TILE, n - t * TILE)
         for s in range(t + 1):
@@ -104,7 +105,6 @@ def join_rows(one, two, a, active, n_active, linkage):
         left += y != a
 
 
-@kept
 def matrix_chain(D, linkage, merges, heights):
     """Write the merges, in the order of the chain: names of both clusters and heights. D is used up.
 
@@ -112,10 +112,21 @@ def matrix_chain(D, linkage, merges, heights):
     sums of distances, which are exact for whole numbers. O(n^2).
     """
     n = D.shape[0]
-    active, sizes, ages, seen = np.arange(n), np.ones(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
-    older, younger, youngest = np.full(n, -1), np.full(n, -1), np.int64(-1)  # merged clusters in order of age
-    near, near_age, gaps = np.full(n, -1), np.zeros(n, np.int64), np.empty(n)  # neighbors found before, and when
-    chain, place = np.empty(n + 1, np.int64), np.full(n, -1)
+    clusters = (np.arange(n), np.ones(n), np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1), np.full(n, -1))
+    neighbors = (np.full(n, -1), np.zeros(n, np.int64), np.empty(n))
+    follow_chain(D, linkage, *clusters, *neighbors, np.empty(n + 1, np.int64), np.full(n, -1), merges, heights)
+
+
+@lean_and_kept
+def follow_chain(
+    D, linkage, active, sizes, ages, seen, older, younger, near, near_age, gaps, chain, place, merges, heights
+):
+    """Merge to the end. O(n^2).
+
+    ``ages`` is when a cluster was merged, ``seen`` when its row was last up to date; ``older`` and ``younger`` list the
+    merged clusters in the order of age. ``near`` is the neighbor found before, of that age, at the distance ``gaps``.
+    """
+    n, youngest = D.shape[0], np.int64(-1)
     length, n_active = 0, n
     for now in range(n - 1):
         if length == 0:

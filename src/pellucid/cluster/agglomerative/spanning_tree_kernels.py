@@ -8,7 +8,7 @@ length, then by their first row, then by their second, so that the tree is one a
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept, lean, lean_in_any_order
+from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 STRIP = 512
 """Rows whose bounds are computed in one go: they stay in the nearest cache."""
@@ -71,7 +71,6 @@ def first_of_strip(lengths, ends, names, n):
     return best
 
 
-@kept
 def grow_tree(X, centered, first_pool, second_pool, edges, lengths):
     """Write the edges of the minimum spanning tree and their squared lengths.
 
@@ -80,12 +79,25 @@ def grow_tree(X, centered, first_pool, second_pool, edges, lengths):
     """
     p, split = X.shape[1], (first_pool.size + STRIP - 1) // STRIP
     n_strips = split + (second_pool.size + STRIP - 1) // STRIP
-    names = np.full((n_strips, STRIP), -1)
+    names, ends, best = (np.full((n_strips, STRIP), value) for value in (-1, -1, np.inf))
     codes, norms = np.zeros((n_strips, p, STRIP), np.float32), np.full((n_strips, STRIP), np.float32(np.inf))
     limits, bounds = np.full((n_strips, STRIP), np.float32(np.inf)), np.empty(STRIP, np.float32)
-    best, ends = np.full((n_strips, STRIP), np.inf), np.full((n_strips, STRIP), -1)
-    filled, firsts = np.zeros(n_strips, np.int64), np.zeros(n_strips, np.int64)
-    query, error = np.empty(p, np.float32), (2.0 * p + 32.0) * FLOAT32_UNIT
+    strips = (names, codes, norms, limits, best, ends, np.zeros(n_strips, np.int64), np.zeros(n_strips, np.int64))
+    follow_edges(X, centered, first_pool, second_pool, split, *strips, bounds, np.empty(p, np.float32), edges, lengths)
+
+
+@lean_and_kept
+def follow_edges(
+    X, centered, first_pool, second_pool, split,
+    names, codes, norms, limits, best, ends, filled, firsts, bounds, query, edges, lengths,
+):  # fmt: skip
+    """Add the row nearest to the tree until all are in it; ``split`` is the first strip of the second pool. O(n^2 p).
+
+    A strip holds rows that are not in the tree: ``filled`` of them, their edges to it in ``best`` and ``ends``, and
+    in ``firsts`` the place of the first of these edges.
+    """
+    p, n_strips = X.shape[1], names.shape[0]
+    error = (2.0 * p + 32.0) * FLOAT32_UNIT
     for side in range(2):
         pool, start = (first_pool, 0) if side == 0 else (second_pool, split)
         for r in range(pool.size):
@@ -139,11 +151,16 @@ def is_before(best, ends, names, firsts, k, other):
     )
 
 
-@kept
 def grow_tree_of_matrix(D, edges, lengths):
     """Write the edges of the minimum spanning tree of a matrix of distances, and their lengths. O(n^2)."""
     n = D.shape[0]
-    left, best, ends = np.arange(1, n), D[0, 1:].copy(), np.zeros(n - 1, np.int64)
+    follow_matrix_edges(D, np.arange(1, n), D[0, 1:].copy(), np.zeros(n - 1, np.int64), edges, lengths)
+
+
+@lean_and_kept
+def follow_matrix_edges(D, left, best, ends, edges, lengths):
+    """Add the row nearest to the tree until none is ``left``; ``best`` and ``ends`` are their edges to it. O(n^2)."""
+    n = D.shape[0]
     for done in range(n - 1):
         count, first = n - 1 - done, 0
         for i in range(1, count):

@@ -58,3 +58,16 @@ class TreeShape:
         starts = np.sort(self.starts_of_clusters(merge))
         first, second = np.searchsorted(starts, self.starts[self.children[merge]])
         return starts, int(first), int(second)
+
+    def last_rows(self, starts: Array) -> Array:
+        """Return the last row of each cluster that begins at these places: its name."""
+        return np.asarray(np.maximum.reduceat(self.order, starts))
+
+    def out_of_order(self, heights: Array) -> int:
+        """Return how many merges come after one of the same height whose names are higher."""
+        names = list(range(self.n_rows))
+        for i, j in self.children.tolist():
+            names.append(max(names[i], names[j]))
+        pairs = np.sort(np.array(names)[self.children], axis=1)
+        falls = (pairs[1:, 0] < pairs[:-1, 0]) | ((pairs[1:, 0] == pairs[:-1, 0]) & (pairs[1:, 1] <= pairs[:-1, 1]))
+        return int(np.sum(falls & (heights[1:] == heights[:-1])))

@@ -8,7 +8,7 @@ Distances are bounded from below in float32; what could be the nearest is measur
 import numpy as np
 
 from pellucid.cluster.agglomerative.chain_kernels import pushed
-from pellucid.numerics.compiling_kernels import kept, lean, lean_in_any_order
+from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 STRIP = 512
 """Clusters whose bounds are computed in one go: they stay in the nearest cache."""
@@ -100,19 +100,25 @@ def nearest_by_ward(means, norms, shares, sums, sizes, who, mine, active, bounds
     return found
 
 
-@kept
 def ward_chain(X, merges, heights):
     """Write the merges of all rows of X, in the order of the chain: names of both clusters, half the squared heights.
 
     A cluster is named by its last row; of equally near ones the first named is the nearest. O(n^2 p), memory O(n p).
     """
     n, p = X.shape
-    sums, sizes, n_strips = X.copy(), np.ones(n), (n + STRIP - 1) // STRIP
+    n_strips = (n + STRIP - 1) // STRIP
     means, norms = np.zeros((n_strips, p, STRIP), np.float32), np.full((n_strips, STRIP), np.float32(np.inf))
     shares, bounds = np.ones((n_strips, STRIP), np.float32), np.empty((n_strips, STRIP), np.float32)
     lows, query = np.empty(n_strips, np.float32), np.empty(p, np.float32)
-    who, spot = np.arange(n), np.arange(n)  # the cluster at each place of the means, and its place
     chain, place = np.empty(n + 1, np.int64), np.full(n, -1)
+    state = (X.copy(), np.ones(n), means, norms, shares, bounds, lows, query, np.arange(n), np.arange(n))
+    follow_ward_chain(*state, chain, place, merges, heights)
+
+
+@lean_and_kept
+def follow_ward_chain(sums, sizes, means, norms, shares, bounds, lows, query, who, spot, chain, place, merges, heights):
+    """Merge to the end: ``who`` is the cluster at each place of the means, ``spot`` its place. O(n^2 p)."""
+    n, p = sums.shape
     error = (2.0 * p + 32.0) * FLOAT32_UNIT
     for i in range(n):
         encode(means, norms, shares, sums, sizes, i, i, error)

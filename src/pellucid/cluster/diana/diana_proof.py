@@ -24,6 +24,8 @@ from pellucid.core.types import Array
 AT_FIT = 200_000
 """Distances of rows that a fit may compute again."""
 TO_VERIFY = 100_000_000
+WORK_PER_SPLIT = 10_000
+"""What looking at one split takes beside its distances, in distances."""
 
 
 def prove_diana(fitted: Any, parameters: Any, data: TrainingData, *, work: int = TO_VERIFY) -> Certificate:
@@ -46,10 +48,11 @@ def prove_diana(fitted: Any, parameters: Any, data: TrainingData, *, work: int =
 
 def _splits(X: Array, metric: Any, shape: TreeShape, heights: Array, work: int) -> list[Claim]:
     sizes = shape.sizes[shape.n_rows :]
+    cost = sizes**2 + WORK_PER_SPLIT
     checked = np.random.default_rng(shape.seed).permutation(len(sizes))
-    if np.sum(sizes**2) > work:
-        checked = checked[sizes[checked] ** 2 <= max(work / 4, np.median(sizes) ** 2)]
-        checked = checked[: max(1, int(np.searchsorted(np.cumsum(sizes[checked] ** 2), work)))]
+    if np.sum(cost) > work:
+        checked = checked[cost[checked] <= max(work / 4, np.median(cost))]
+        checked = checked[: max(1, int(np.searchsorted(np.cumsum(cost[checked]), work)))]
     name = PAIR_BY_PAIR.get(metric) if isinstance(metric, str) else None
     D = None if name else distance_matrix(X, metric)
     X = np.asarray(X, np.float64)

@@ -45,5 +45,6 @@ def _distances_of(row: int, parameters: Any, X: Any) -> Array:
         return np.concatenate(
             [np.square(X[start : start + 512].toarray() - one).sum(axis=1) for start in range(0, X.shape[0], 512)]
         )
-    scale = max(float(np.abs(X).max()), 1e-300)
-    return np.square(X / scale - X[row] / scale).sum(axis=1)
+    apart = X - X[row]  # before any scaling: an offset of the rows then costs no digits
+    size = max(float(np.abs(apart).max()), 1e-300)
+    return np.asarray(np.square(apart / size).sum(axis=1))

@@ -31,6 +31,11 @@ def _check_steps(model: Any) -> None:
         raise SchemaError("thresholds_ of StepFeatures must rise.")
 
 
+def _check_scale(model: Any) -> None:
+    if not (model.scale_ > 0.0).all():
+        raise SchemaError("scale_ of ComparableNumbers must be above 0.")
+
+
 def _check_words(model: Any) -> None:
     if len(model.words_) != model.n_features_in_:
         raise SchemaError(f"words_ must have {model.n_features_in_} entries, got {len(model.words_)}.")
@@ -63,6 +68,7 @@ def _fault_in_seen(seen: SeenTable) -> str:
 
 
 LINE = Numbers((None,), ("float64",))
+PER_COLUMN = Numbers(("n_features",), ("float64",))
 SHARE = NONNEGATIVE
 ERRORS = Nothing() | Record(ErrorQuantiles, {"predicted": LINE, "errors": LINE}, _fault_in_errors)
 SEEN = Record(
@@ -109,6 +115,13 @@ SCHEMAS = (
         parameters={"n_steps": Whole(low=1)},
         attributes=INPUTS | {"thresholds_": Items(Numbers((None,), ("float64",)))},
         rebuild=_check_steps,
+    ),
+    Schema(
+        "ComparableNumbers",
+        "pellucid.tables.comparable_numbers",
+        parameters={"limit": POSITIVE},
+        attributes=INPUTS | {"center_": PER_COLUMN, "scale_": PER_COLUMN},
+        rebuild=_check_scale,
     ),
     Schema(
         "WordEncoder",

@@ -1,0 +1,1 @@
+"""Every way to cut a few rows into clusters."""

@@ -1,0 +1,99 @@
+"""exhaustive_clustering: the best of all clusterings of a few rows, under any score."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from pellucid.cluster.exhaustive.exhaustive_proof import certify_exhaustive
+from pellucid.cluster.exhaustive.partitions import partition_count, partitions
+from pellucid.cluster.exhaustive.scores import score_named
+from pellucid.core.certificate import Certificate
+from pellucid.core.checks import check_whole
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array, Data
+
+
+@dataclass(frozen=True, eq=False)
+class ExhaustiveClustering:
+    """The best clustering of all, its score, and how many were looked at."""
+
+    labels: Array
+    score: float
+    n_clusters: int
+    n_partitions: int
+    trace: Trace
+    certificate: Certificate
+
+
+def exhaustive_clustering(
+    X: Data,
+    score: Any = "inertia",
+    *,
+    n_clusters: int | None = None,
+    maximize: bool = False,
+    max_partitions: int = 200_000,
+) -> ExhaustiveClustering:
+    """Return the clustering of the rows with the least score, after a look at every one there is.
+
+    Of equal scores the first in the order of labels counts: 0, 0, 0 comes before 0, 0, 1.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows.
+    score : {'inertia', 'diameter'} or callable, default='inertia'
+        The sum of squared distances to the means, the largest distance within a cluster, or a function of ``X`` and
+        the labels that returns a number; it must not depend on how clusters are numbered. NaN means: not this one.
+    n_clusters : int or None, default=None
+        How many clusters; None for any number, which takes a score that does not simply fall with it.
+    maximize : bool, default=False
+        Whether the largest score is the best.
+    max_partitions : int, default=200000
+        Most partitions to look at: Bell's numbers grow fast, 52 for 5 rows, 115,975 for 10.
+
+    Examples
+    --------
+    >>> found = exhaustive_clustering([[0.0], [1.0], [5.0], [6.0]], n_clusters=2)
+    >>> found.labels, found.score, found.n_partitions
+    (array([0, 0, 1, 1]), 1.0, 7)
+    >>> found.certificate.grade
+    'optimal'
+    """
+    X = check_array(X, dtype=np.float64)
+    check_whole(max_partitions=max_partitions)
+    n, measure, sign = len(X), score_named(score), -1.0 if maximize else 1.0
+    _refuse_too_many(n, n_clusters, max_partitions)
+    best, best_labels, count, trace = math.inf, np.zeros(n, np.int64), 0, Trace()
+    for labels in partitions(n, n_clusters):
+        count += 1
+        codes = np.array(labels)
+        value = sign * float(measure(X, codes))
+        if value < best:
+            best, best_labels = value, codes
+            trace.add(iteration=count, objective=sign * value, clusters=int(codes.max()) + 1)
+    if math.isinf(best):
+        raise ValueError("score must be a finite number for at least one clustering, got none. Look at the function.")
+    certificate = certify_exhaustive(
+        X, best_labels, measure, sign * best, n_clusters=n_clusters, maximize=maximize, counted=count
+    )
+    certificate.warn_unless_holds("exhaustive_clustering")
+    return ExhaustiveClustering(best_labels, sign * best, int(best_labels.max()) + 1, count, trace, certificate)
+
+
+def _refuse_too_many(n: int, n_clusters: int | None, max_partitions: int) -> None:
+    if n_clusters is not None:
+        check_whole(n_clusters=n_clusters)
+        if n_clusters > n:
+            raise ValueError(f"n_clusters must be at most the number of rows, got {n_clusters} for {n} rows.")
+    count = partition_count(n, n_clusters)
+    if count > max_partitions:
+        into = "" if n_clusters is None else f" into {n_clusters}"
+        raise ValueError(
+            f"X must have few enough rows to look at every clustering, got {n} rows, which can be clustered{into} in "
+            f"{count:,} ways. Raise max_partitions above that, or use KMeans or AgglomerativeClustering."
+        )

@@ -1,0 +1,112 @@
+"""k-medians by hand: every Manhattan distance, every median, until no row changes its cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Matrix, Rational
+
+from pellucid.cluster.kmeans_workings import MOST_CLUSTERS, Round, start_centers
+from pellucid.core.types import Data
+from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.workings.exact_data import ExactData, exact_features
+from pellucid.workings.notation import math, typed
+
+
+def kmedians_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
+    """Show the rounds from the start of the estimator, every row counted once."""
+    features, names, rounded = exact_features(X)
+    data = ExactData(features, Matrix.zeros(features.rows, 1), names, rounded)
+    if estimator.n_clusters > MOST_CLUSTERS:
+        most = f"n_clusters must be at most {MOST_CLUSTERS} to be worked by hand, got {estimator.n_clusters}."
+        raise ValueError(f"{most} Ask for fewer clusters.")
+    rounds = _rounds(features, start_centers(estimator, X, "KMedians"), estimator.max_iter)
+    last = rounds[-1]
+    found = {
+        "cluster_centers_": [list(last.centers.row(k)) for k in range(last.centers.rows)],
+        "labels_": list(last.labels),
+        "inertia_": last.objective,
+        "n_iter_": len(rounds),
+    }
+    steps = [_round_step(number, now, data) for number, now in enumerate(rounds, start=1)]
+    return Document("k-medians", _opening(data, rounds[0]), (*steps, _end_step(rounds, data)), found)
+
+
+def _rounds(X: Matrix, centers: Matrix, max_iter: int) -> list[Round]:
+    rounds: list[Round] = []
+    while len(rounds) < max_iter:
+        distances = Matrix(X.rows, centers.rows, lambda i, k, now=centers: sum(map(abs, X.row(i) - now.row(k))))
+        labels = tuple(min(range(centers.rows), key=lambda k: distances[i, k]) for i in range(X.rows))
+        rounds.append(Round(centers, distances, labels))
+        if len(rounds) > 1 and rounds[-2].labels == labels:
+            break
+        centers = Matrix([_medians(X, labels, k) for k in range(centers.rows)])
+    return rounds
+
+
+def _medians(X: Matrix, labels: tuple[int, ...], k: int) -> list[Rational]:
+    own = [i for i, label in enumerate(labels) if label == k]
+    if not own:
+        raise ValueError(
+            f"every cluster must keep a row to be worked by hand, got none in cluster {k + 1}. Choose another start."
+        )
+    half = len(own) // 2
+    columns = [sorted(X[i, j] for i in own) for j in range(X.cols)]
+    return [values[half] if len(own) % 2 else (values[half - 1] + values[half]) / 2 for values in columns]
+
+
+def _opening(data: ExactData, first: Round) -> tuple[Block, ...]:
+    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features))]
+    rows = [[math(i + 1), *map(typed, data.X.row(i))] for i in range(data.n_samples)]
+    return (
+        sentence(
+            "Each row goes to its nearest center in Manhattan distance, each center to the median of its rows, feature "
+            "by feature, until no row changes its cluster. The sum of distances never rises:"
+        ),
+        formula("E = ∑ d"),
+        table(head, rows, caption="The data"),
+        _centers(first, data, "The start"),
+        *data.notes(),
+    )
+
+
+def _centers(now: Round, data: ExactData, caption: str) -> Block:
+    head = ["center", *(data.symbol("x", j) for j in range(data.n_features))]
+    return table(head, [[math(k + 1), *now.centers.row(k)] for k in range(now.centers.rows)], caption=caption)
+
+
+def _round_step(number: int, now: Round, data: ExactData) -> Step:
+    k = now.centers.rows
+    head = [math("i"), *(math(f"d_{j + 1}") for j in range(k)), "nearest"]
+    rows = [[math(i + 1), *now.distances.row(i), math(now.labels[i] + 1)] for i in range(data.n_samples)]
+    blocks: list[Block] = [table(head, rows, caption="Distances to the centers")]
+    tied = [i + 1 for i in range(data.n_samples) if list(now.distances.row(i)).count(min(now.distances.row(i))) > 1]
+    if tied:
+        who = f"Row {tied[0]} has" if len(tied) == 1 else f"Rows {', '.join(map(str, tied))} have"
+        blocks.append(remark(f"{who} two nearest centers: the first counts."))
+    return step(f"Round {number}", *blocks, result("E =", now.objective), *_middles(now, data))
+
+
+def _middles(now: Round, data: ExactData) -> list[Block]:
+    """Return the middle values of each cluster, one or two, and the median that they make."""
+    rows = []
+    for k in range(now.centers.rows):
+        own = [i for i, label in enumerate(now.labels) if label == k]
+        medians = _medians(data.X, now.labels, k)
+        for j in range(data.n_features):
+            middle: list[Any] = []
+            for value in sorted(data.X[i, j] for i in own)[(len(own) - 1) // 2 : len(own) // 2 + 1]:
+                middle += [typed(value), ","]
+            rows.append([math(k + 1), data.symbol("x", j), math(*middle[:-1]), medians[j]])
+    return [table(("cluster", "feature", "in the middle", "median"), rows, caption="The middle of each cluster")]
+
+
+def _end_step(rounds: list[Round], data: ExactData) -> Step:
+    last = rounds[-1]
+    settled = len(rounds) > 1 and rounds[-2].labels == last.labels
+    words = (
+        f"Round {len(rounds)} leaves every row where it was: a local minimum. Another start may end in another."
+        if settled
+        else f"max_iter ends the work after {len(rounds)} rounds."
+    )
+    return step("The clusters", sentence(words), _centers(last, data, "The centers"), result("E =", last.objective))

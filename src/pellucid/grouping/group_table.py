@@ -1,0 +1,195 @@
+"""From a table to clusters: understand, make comparable, choose how many, compare methods, fit, describe."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pellucid.cluster import KMeans, choose_clusters, silhouette_samples
+from pellucid.cluster.choosing.cluster_choice import ClusterChoice
+from pellucid.cluster.choosing.criteria import largest
+from pellucid.core.random_state import some_rows
+from pellucid.core.types import Array
+from pellucid.grouping.cautions import cautions_on
+from pellucid.grouping.methods import MethodScore, best_method, compare_methods
+from pellucid.grouping.profiles import describe
+from pellucid.grouping.result import Grouping
+from pellucid.grouping.table_map import draw_map
+from pellucid.table_model import TableModel
+from pellucid.tables.column_reader import ColumnReader
+from pellucid.tables.frames import as_frame
+from pellucid.tables.preparation import comparable, readable_names
+from pellucid.tables.reading import TableError
+from pellucid.tables.understanding import NUMBER, Columns, understand
+
+FEWEST_ROWS = 3
+MOST_CLUSTERS = 10
+MOST_WITHOUT_STRUCTURE = 4
+"""Clusters that are shown, at most, where there are none to be found."""
+MOST_COMPARED = 2000
+"""Rows on which numbers of clusters and methods are compared."""
+MOST_LOOKED_AT = 10_000
+TARGET = "cluster"
+
+Listener = Callable[[str, int, int], None]
+"""Called with what is being done, and how much of how much is done."""
+
+
+def _hear_nothing(_what: str, _done: int, _total: int) -> None:
+    return None
+
+
+def group_table(
+    frame: Any,
+    k: int | None = None,
+    *,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    coerce: bool = True,
+    seed: int = 0,
+    listen: Listener = _hear_nothing,
+) -> Grouping:
+    """Find the clusters of a table, and say what they are.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars
+        One row per example; numbers, words, dates, texts and gaps as they are.
+    k : int or None, default=None
+        The number of clusters; None chooses it, see :func:`pellucid.cluster.choose_clusters`.
+    drop, keep : sequence of str, default=()
+        Columns to leave out, and columns to use although they look like an id.
+    coerce : bool, default=True
+        Whether prices, dates, yes and no are read into texts.
+    seed : int, default=0
+        The same seed gives the same clusters.
+    listen : callable, default=None
+        Called with what is being done, and how much of how much is done.
+    """
+    start = time.monotonic()
+    table = as_frame(frame)
+    columns = _understood(table, drop, keep, coerce)
+    _check_rows(table, k)
+    reader = ColumnReader(dict(columns.kinds))
+    read = reader.fit_transform(table)
+    preparation = comparable(columns, read)
+    X = np.ascontiguousarray(preparation.fit_transform(read), dtype=np.float64)
+    n_different = _check_different(X, k)
+    compared = X[some_rows(len(X), MOST_COMPARED)]
+    choice = None if k is not None else _choose(compared, min(MOST_CLUSTERS, n_different), seed, listen)
+    number, alarm = _shown(k, choice)
+    scores = compare_methods(compared, number, seed, lambda name: listen(name, 0, 1))
+    chosen = best_method(scores, len(X))
+    model, labels, warned = _fit(chosen, X, number, seed)
+    silhouettes = _mean_silhouettes(X, labels)
+    names = readable_names(preparation.get_feature_names_out(), columns)
+    profiles = describe(read, columns, X, names, labels, silhouettes)
+    pipeline = TableModel([("columns", reader), ("preparation", preparation), ("method", model)])
+    _remember(pipeline, read, labels)
+    return Grouping(
+        k=len(profiles),
+        was_asked=k is not None,
+        choice=choice,
+        scores=scores,
+        chosen=chosen,
+        model=pipeline,
+        labels=labels,
+        X=X,
+        profiles=profiles,
+        table_map=draw_map(X, names),
+        columns=columns,
+        table=table,
+        n_compared=len(compared),
+        alarm=alarm,
+        cautions=(*cautions_on(columns, table, profiles, chosen, len(X)), *warned),
+        notes=tuple(columns.notes()),
+        seed=seed,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _understood(table: pd.DataFrame, drop: Sequence[str], keep: Sequence[str], coerce: bool) -> Columns:
+    unknown = [name for name in (*drop, *keep) if name not in table.columns]
+    if unknown:
+        raise TableError(f"drop and keep must name columns of the table {list(table.columns)}, got {unknown}.")
+    found = understand(table.drop(columns=list(drop)), None, coerce=coerce) if not keep else None
+    if found is None:
+        others = table.drop(columns=[*drop, *keep])
+        found = understand(others, None, coerce=coerce) if len(others.columns) else Columns({}, {})
+        kept = {name: NUMBER if pd.api.types.is_numeric_dtype(table[name]) else "words" for name in keep}
+        found = Columns({**found.kinds, **kept}, found.left_out)
+    return Columns(found.kinds, {**found.left_out, **dict.fromkeys(drop, "you said so")})
+
+
+def _check_rows(table: pd.DataFrame, k: int | None) -> None:
+    if len(table) < FEWEST_ROWS:
+        raise TableError(f"table must have at least {FEWEST_ROWS} rows to be clustered, got {len(table)}.")
+    if k is not None and k > len(table):
+        raise TableError(f"k must be at most the number of rows, got {k} for {len(table)} rows.")
+
+
+def _check_different(X: Array, k: int | None) -> int:
+    """Return how many different rows there are; of many rows, those among the first if these are enough."""
+    wanted = max(2, k or 2)
+    n_different = len(np.unique(X[:MOST_LOOKED_AT], axis=0))
+    if n_different < wanted:
+        n_different = len(np.unique(X, axis=0))
+    if n_different < wanted:
+        raise TableError(f"table must have {wanted} different rows for as many clusters, got {n_different}.")
+    return n_different
+
+
+def _choose(X: Array, most: int, seed: int, listen: Listener) -> ClusterChoice:
+    """Return what every number of clusters is worth, for k-means."""
+    highest = min(most, len(X) - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows drawn with replacement may be fewer than clusters
+        return choose_clusters(
+            X,
+            KMeans(n_init=3),
+            k=range(1, max(highest, 2) + 1),
+            random_state=seed,
+            listen=lambda done, total: listen("choosing the number of clusters", done, total),
+        )
+
+
+def _shown(k: int | None, choice: ClusterChoice | None) -> tuple[int, str]:
+    """Return the number of clusters to show, and the alarm if there are none to be found."""
+    if choice is None or choice.k > 1:
+        return int(k or choice.k), ""  # type: ignore[union-attr]  # one of the two is there
+    few = (choice.ks > 1) & (choice.ks <= MOST_WITHOUT_STRUCTURE)
+    best = largest(choice.ks[few], choice.silhouette[few]) or 2
+    why = choice.reason.removeprefix("No clusters: ")
+    said = f"The {best} shown below cut the rows as well as any other, and stand for nothing more."
+    return best, f"No clusters were found: {why} {said}"
+
+
+def _fit(chosen: MethodScore, X: Array, k: int, seed: int) -> tuple[Any, Array, list[str]]:
+    """Return the chosen method fitted to every row, the clusters, and what it warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = chosen.method.make(k, len(X), seed).fit(X)
+    labels = np.asarray(model.labels_ if hasattr(model, "labels_") else model.predict(X))
+    return model, labels, list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _mean_silhouettes(X: Array, labels: Array) -> Array:
+    """Return the mean silhouette of each cluster, of some rows where they are many."""
+    rows = some_rows(len(X), 5 * MOST_COMPARED)
+    different = np.unique(labels)
+    if not 1 < len(np.unique(labels[rows])) < len(rows):
+        return np.zeros(len(different))
+    values = silhouette_samples(X[rows], labels[rows])
+    own = [values[labels[rows] == label] for label in different]
+    return np.array([part.mean() if len(part) else 0.0 for part in own])
+
+
+def _remember(pipeline: TableModel, read: pd.DataFrame, labels: Array) -> None:
+    pipeline.target_ = TARGET
+    pipeline.errors_ = pipeline.judged_ = pipeline.inverse_temperature_ = pipeline.costs_ = None
+    pipeline.remember(read, labels)

@@ -1,0 +1,73 @@
+"""Grouping: everything that is known about the clusters of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from pellucid.cluster.choosing.cluster_choice import ClusterChoice
+from pellucid.core.certificate import Certificate
+from pellucid.core.types import Array
+from pellucid.grouping.methods import MethodScore
+from pellucid.grouping.profiles import Profile
+from pellucid.table_model import TableModel
+from pellucid.tables.understanding import Columns
+
+if TYPE_CHECKING:
+    from pellucid.grouping.table_map import TableMap
+
+
+@dataclass(frozen=True, repr=False)
+class Grouping:
+    """Clusters of a table, how their number and the method were chosen, and the model that assigns new rows."""
+
+    k: int
+    """Clusters."""
+    was_asked: bool
+    """Whether their number was given, not chosen."""
+    choice: ClusterChoice | None
+    """The criteria for every number; None if it was given."""
+    scores: list[MethodScore]
+    chosen: MethodScore
+    model: TableModel
+    """A pipeline that takes tables; ``predict`` says which cluster each row belongs to."""
+    labels: Array
+    X: Array
+    """The rows as numbers that can be compared."""
+    profiles: list[Profile]
+    table_map: TableMap
+    columns: Columns
+    table: pd.DataFrame
+    n_compared: int
+    """Rows that methods and numbers of clusters were compared on."""
+    alarm: str
+    """What must be said before anything else; empty if there are clusters."""
+    cautions: tuple[str, ...]
+    notes: tuple[str, ...]
+    """What was read into the columns."""
+    seed: int
+    seconds: float
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proved of the clusters on these rows."""
+        found: Certificate = self.model[-1].certificate_
+        return found
+
+    def frame(self) -> pd.DataFrame:
+        """Return the methods compared as a pandas data frame."""
+        return pd.DataFrame(
+            {
+                "method": [score.method.name for score in self.scores],
+                "silhouette": [score.silhouette for score in self.scores],
+                "stability": [score.stability for score in self.scores],
+                "agreement": [score.agreement for score in self.scores],
+                "smallest": [score.smallest for score in self.scores],
+            }
+        )
+
+    def __repr__(self) -> str:
+        lines = [f"Grouping: {self.k} clusters by {self.chosen.method.name}", self.alarm]
+        return "\n".join([*filter(None, lines), *(f"  {profile.sentence}" for profile in self.profiles)])

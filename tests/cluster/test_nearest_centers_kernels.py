@@ -1,0 +1,212 @@
+"""The loops of k-means do the same compiled and as plain Python, and what they keep are bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pellucid.cluster.kmeans_line_kernels import add_cluster
+from pellucid.cluster.kmeans_starts_kernels import add_center, add_sparse_center, gains_of, sparse_gains_of
+from pellucid.cluster.measured_rows import Bounds, DenseRows, SparseRows, measured_rows
+from pellucid.cluster.nearest_centers import NearestCenters, group_centers
+from pellucid.cluster.nearest_centers_kernels import (
+    find_doubtful,
+    judge_rows,
+    move_sums,
+    own_distances,
+    plain_rounds,
+    settle_rows,
+    take_rows,
+)
+from pellucid.cluster.sparse_centers_kernels import move_sparse_sums, own_sparse_distances, take_sparse_rows
+from tests.plain_kernels import in_python
+
+NONE = np.empty(0)
+
+
+def rows_and_centers(n=30, p=5, k=6):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, p)), rng.standard_normal((k, p)), rng.random(n)
+
+
+def state(n, k, n_groups, centers):
+    order, ends = group_centers(centers, n_groups)
+    return order, Bounds(
+        ends,
+        np.zeros(n, np.int32),
+        np.full(n, np.inf, np.float32),
+        np.zeros((n_groups, n), np.float32),
+        np.linspace(0.0, 0.1, k),
+        np.linspace(0.0, 0.1, n_groups),
+    )
+
+
+def exact(X, centers):
+    return np.sqrt(np.square(X[:, None] - centers).sum(axis=2))
+
+
+@pytest.mark.parametrize("n_groups", [1, 3, 6])
+@pytest.mark.parametrize("make", [DenseRows, lambda X: SparseRows(sparse.csr_array(X))])
+def test_labels_are_nearest_and_bounds_are_bounds(n_groups, make):
+    X, centers, _ = rows_and_centers(n=200)
+    rows = make(X)
+    order, bounds = state(len(X), len(centers), n_groups, centers)
+    moved, before = centers[order], np.empty(len(X), np.int32)
+    everybody = np.arange(len(X), dtype=np.int32)
+    for measure in (rows.judge, rows.revisit):
+        measure(everybody, rows.code(moved, order), bounds, before)
+        distances = exact(X, moved) * rows.unit
+        np.testing.assert_array_equal(bounds.labels, distances.argmin(axis=1))
+        own = distances[everybody, bounds.labels]
+        assert (bounds.upper + bounds.paths[bounds.labels] >= own).all()
+        assert (bounds.upper + bounds.paths[bounds.labels] <= own * (1 + 1e-3) + 1e-3).all()
+        for g in range(n_groups):
+            others = distances.copy()
+            others[everybody, bounds.labels] = np.inf
+            least = others[:, bounds.ends[g] : bounds.ends[g + 1]].min(axis=1)
+            assert (bounds.lower[g] - bounds.drifts[g] <= least).all()
+            finite = np.isfinite(least)
+            assert (bounds.lower[g] - bounds.drifts[g] >= least * (1 - 1e-2) - 1e-2)[finite].all()
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_stay_bounds_while_centers_move(seed, make):
+    rng = np.random.default_rng(seed)
+    X, centers, _ = rows_and_centers(n=500, k=12)
+    nearest = NearestCenters(measured_rows(make(X)), centers)
+    for _ in range(15):
+        nearest.assign(centers)
+        distances = exact(X, centers)
+        np.testing.assert_array_equal(nearest.names, distances.argmin(axis=1))
+        centers = centers + 0.1 * rng.standard_normal(centers.shape) * (rng.random((len(centers), 1)) < 0.4)
+
+
+def test_plain_python_does_the_same():
+    X, centers, weight = rows_and_centers()
+    n, k = len(X), len(centers)
+    order, bounds = state(n, k, 2, centers)
+    rows = DenseRows(X)
+    coded = rows.code(centers[order], order)
+    everybody, before, unsure = np.arange(n, dtype=np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    block, squares = np.empty((n, X.shape[1] + 1), np.float32), np.empty(n)
+    outcomes = []
+    for convert in (lambda kernel: kernel, in_python):
+        copies = Bounds(*(array.copy() for array in bounds))
+        convert(take_rows)(X, everybody, rows.middle, rows.unit, block, squares)
+        products = block @ coded.factors.T
+        error = (1.0, coded.largest)  # so rough that every row is unsure
+        count = convert(judge_rows)(products, squares, *error, everybody, *copies, before, unsure)
+        assert count == n
+        decided = (products, squares, *error, everybody, rows.unit, coded.centers, coded.names)
+        convert(settle_rows)(unsure[:count], X, *decided, *copies)
+        sums, totals, counts = np.zeros(centers.shape), np.zeros(k), np.zeros(k, np.int64)
+        convert(move_sums)(
+            X, rows.middle, weight, everybody, np.full(n, -1, np.int32), copies.labels, 0, k, sums, totals, counts
+        )
+        total = convert(own_distances)(X, 0, n, weight, coded.centers, copies.labels, NONE)
+        doubtful = np.empty(n, np.int32)
+        wide = (copies.paths.astype(np.float32) + 1, copies.drifts.astype(np.float32) + 1, np.diff(copies.ends))
+        found = convert(find_doubtful)(0, n, *copies[1:4], *wide, doubtful)
+        outcomes.append((*copies, sums, totals, counts, total, *found))
+    for compiled, interpreted in zip(*outcomes, strict=True):
+        np.testing.assert_allclose(compiled, interpreted, rtol=1e-6)
+    np.testing.assert_array_equal(outcomes[0][1], exact(X, centers[order]).argmin(axis=1))
+
+
+def test_plain_rounds_in_plain_python():
+    X, centers, weight = rows_and_centers(k=3)
+    outcomes = []
+    for convert in (lambda kernel: kernel, in_python):
+        mine, means, labels = centers.copy(), np.empty_like(centers), np.full(len(X), -1, np.int32)
+        sums, totals, history = np.zeros(centers.shape), np.zeros(3), np.zeros((20, 3))
+        kernel = convert(plain_rounds)
+        n_rounds, has_all = kernel(X, X.mean(axis=0), weight, 1e-4, mine, means, labels, sums, totals, history)
+        assert has_all
+        outcomes.append((mine, means, labels, history[:n_rounds]))
+    for compiled, interpreted in zip(*outcomes, strict=True):
+        np.testing.assert_allclose(compiled, interpreted, rtol=1e-9, atol=1e-15)
+    objective = outcomes[0][3][:, 0]
+    assert (np.diff(objective) <= 1e-12).all()
+
+
+def test_sparse_loops_in_plain_python():
+    X, centers, weight = rows_and_centers()
+    X[np.abs(X) < 0.7] = 0.0
+    matrix, n, k = sparse.csr_array(X), len(X), len(centers)
+    rows = SparseRows(matrix)
+    coded, everybody = rows.code(centers, np.arange(k)), np.arange(n, dtype=np.int32)
+    labels, sizes = np.arange(n, dtype=np.int32) % k, np.square(centers).sum(axis=1)
+    outcomes = []
+    for convert in (lambda kernel: kernel, in_python):
+        products, squares = np.empty((n, coded.factors.shape[1]), np.float32), np.empty(n)
+        take = convert(take_sparse_rows)
+        take(*rows.parts, everybody, rows.unit, coded.factors, coded.sizes, products, squares)
+        sums, totals, counts = np.zeros(centers.shape), np.zeros(k), np.zeros(k, np.int64)
+        move = convert(move_sparse_sums)
+        move(*rows.parts, weight, everybody, np.full(n, -1, np.int32), labels, 0, k, sums, totals, counts)
+        distances = np.empty(n)
+        own = convert(own_sparse_distances)
+        total = own(*rows.parts, 0, n, weight, centers, sizes, labels, distances)
+        outcomes.append((products[:, :k], squares, sums, totals, counts, distances, total))
+    for compiled, interpreted in zip(*outcomes, strict=True):
+        np.testing.assert_allclose(compiled, interpreted, rtol=1e-5, atol=1e-6)
+    products, squares, *_, distances, _ = outcomes[0]
+    scaled = np.square(exact(X, centers)) * rows.unit**2
+    np.testing.assert_allclose(products + squares[:, None], scaled, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(distances, np.square(X - centers[labels]).sum(axis=1))
+
+
+def test_starts_in_plain_python():
+    X, candidates, weight = rows_and_centers(k=8)
+    n = len(X)
+    near, helps = np.square(X - X[0]).sum(axis=1), np.empty(n, np.uint8)
+    gaps = np.square(candidates - X[0]).sum(axis=1).reshape(2, 4).min(axis=1)[:, None].copy()
+    matrix, sizes = sparse.csr_array(X), np.square(candidates).sum(axis=1)
+    parts = (matrix.data, matrix.indices, matrix.indptr)
+    expected = weight @ np.maximum(near[:, None] - np.square(exact(X, candidates)), 0.0)
+    for convert in (lambda kernel: kernel, in_python):
+        for kernel, given in (
+            (gains_of, (X, 0, n, weight, candidates)),
+            (sparse_gains_of, (*parts, 0, n, weight, candidates, sizes)),
+        ):
+            gains = np.zeros(8)
+            convert(kernel)(*given, gaps, np.zeros(n, np.int32), near, helps, gains)
+            np.testing.assert_allclose(gains, expected)
+        for kernel, given in (
+            (add_center, (X, 0, n, weight, candidates)),
+            (add_sparse_center, (*parts, 0, n, weight, candidates, sizes)),
+        ):
+            owner, nearest, heights = np.zeros(n, np.int32), near.copy(), np.array([weight @ near])
+            bucket = np.zeros(n, np.uint16)
+            convert(kernel)(*given, 3, 1 << 3, owner, nearest, helps, bucket, heights)
+            reached = np.minimum(near, np.square(X - candidates[3]).sum(axis=1))
+            np.testing.assert_allclose(nearest, reached)
+            assert heights[0] == pytest.approx(weight @ reached)
+            assert set(owner) == {0, 3}
+
+
+def test_one_more_cluster_on_a_line_in_plain_python():
+    values = np.array([0.0, 1.0, 5.0, 6.0])
+    sums = [np.concatenate(([0.0], np.cumsum(terms))) for terms in (np.ones(4), values, values**2)]
+    for convert in (lambda kernel: kernel, in_python):
+        before = np.array([0.0, np.inf, np.inf, np.inf, np.inf])
+        for expected in ([0.0, 0.5, 14.0, 26.0], [np.inf, 0.0, 0.5, 1.0]):
+            after, cuts = np.full(5, np.inf), np.zeros(5, np.int32)
+            convert(add_cluster)(*sums, before, after, cuts)
+            np.testing.assert_allclose(after[1:], expected)
+            before = after
+
+
+def test_moves_name_who_moved_and_from_where():
+    X, centers, _ = rows_and_centers(n=50)
+    nearest = NearestCenters(measured_rows(X), centers)
+    assert nearest.assign(centers) == []  # everybody is new
+    before = nearest.bounds.labels.copy()
+    (move,) = nearest.assign(centers[::-1] + 0.1)
+    changed = np.flatnonzero(before != nearest.bounds.labels)
+    np.testing.assert_array_equal(move.rows, changed)
+    np.testing.assert_array_equal(move.before, before[changed])
+    names = nearest.names
+    np.testing.assert_array_equal(nearest.finish(), names)

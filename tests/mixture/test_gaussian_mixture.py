@@ -297,6 +297,18 @@ def test_drawn_starts_end_as_well_as_scikit_learns(init, covariance_type):
     assert ours.lower_bound_ >= peer.lower_bound_ - 0.1
 
 
+def test_a_flat_start_is_left_where_scikit_learn_stops():
+    # two almost equal components: the likelihood hardly rises at first, as they move apart by a factor in each step
+    X = np.random.default_rng(0).standard_normal((300, 2)) * [5.0, 1.0]
+    means = X.mean(axis=0) + np.array([[1e-3, 0.0], [-1e-3, 0.0]])
+    given = {"covariance_type": "spherical", "weights_init": [0.5, 0.5], "means_init": means}
+    given["precisions_init"] = [2 / X.var(axis=0).sum()] * 2
+    ours, peer = (kind(2, **given).fit(X) for kind in (GaussianMixture, sklearn.mixture.GaussianMixture))
+    assert peer.converged_
+    assert ours.lower_bound_ > peer.lower_bound_ + 0.1
+    assert ours.certificate_.holds
+
+
 def test_a_warm_start_goes_on():
     X = blobs(1, apart=1.0)
     with warnings.catch_warnings():

@@ -51,7 +51,7 @@ LOOKED_AT, CURVED = 1000, 20_000
 """Rows of which the answers are checked, and rows of which the curvature is taken."""
 CURVED_AT_FIT = 1000
 DIRECTIONS, FEW_DIRECTIONS = (3, 5), (2, 3)
-"""Directions of the subspace and steps of EM applied to it; few for a fit to many rows, where it should cost little."""
+"""Directions of the subspace and steps of EM applied to it; few at a fit, where the look should cost little."""
 NOT_CONVERGED = (
     "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or "
     "check for degenerate data."
@@ -261,7 +261,7 @@ def _curvature_claim(
     n = len(data.X)
     some = some_rows(n, most)
     counts = np.ones(len(some)) if data.weight is None else data.weight[some]
-    directions, steps = FEW_DIRECTIONS if n > most == CURVED_AT_FIT else DIRECTIONS
+    directions, steps = FEW_DIRECTIONS if most == CURVED_AT_FIT else DIRECTIONS
     rows = np.subtract(data.X[some], about.mean, dtype=np.float64)  # small shifts would drown in a large offset
     centered = replace(model, means=model.means - about.mean)
     value = largest_curvature(rows, counts, centered, floor, n_directions=directions, n_steps=steps)

@@ -32,7 +32,7 @@ def check_given(estimator: Any, d: int) -> dict[str, Array]:
             known = {"weights_init": "weights", "means_init": "means", "precisions_init": f"{kind} precision"}[name]
             raise ValueError(
                 f"{name} must be finite numbers of shape {shape}, got shape {given[name].shape}. (The parameter "
-                f"'{known}' should have the shape of {shape}, but got {given[name].shape}.) Give one for each component."
+                f"'{known}' should have the shape of {shape}, but got {given[name].shape}.) Change its shape."
             )
     if "weights_init" in given:
         _check_weights(given["weights_init"])

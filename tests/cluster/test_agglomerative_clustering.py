@@ -19,6 +19,7 @@ import pellucid
 from pellucid.cluster import AgglomerativeClustering
 from pellucid.cluster.agglomerative import constrained_kernels, constrained_merges
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree, single_tree
+from pellucid.cluster.agglomerative.chain_kernels import pushed
 from pellucid.cluster.agglomerative.constrained_merges import constrained_tree
 from pellucid.cluster.agglomerative.dendrogram import tree_of_chain
 from pellucid.cluster.agglomerative.dendrogram_kernels import hand_down, join_nodes, keep_tree_edges, lift_heights
@@ -331,6 +332,26 @@ def test_kernels_do_what_their_python_does():
     for kernel in (grow_tree_of_matrix, tree_of_matrix):
         kernel(D, edges, lengths)
         np.testing.assert_allclose(np.sort(lengths), linkage(squareform(D), "single")[:, 2])
+
+
+def test_a_chain_is_cut_where_rounding_made_a_middle_one_the_nearest():
+    # 4 -> 2 -> 7 -> 5, and 5 is nearest to 2: the chain goes on from 4 -> 5 -> 2
+    chain, place = np.array([4, 2, 7, 5, 0]), np.array([-1, -1, 1, -1, 0, 3, -1, 2])
+    assert in_python(pushed)(chain, 4, place, 2) == 3
+    assert chain[:3].tolist() == [4, 5, 2]
+    assert place.tolist() == [-1, -1, 2, -1, 0, 1, -1, -1]
+    assert in_python(pushed)(chain, 3, place, 5) == -3  # mutual neighbors merge
+    assert in_python(pushed)(chain, 3, place, 6) == 4
+
+
+@pytest.mark.parametrize("kind", ["single", "complete", "ward"])
+@given(st.integers(3, 25), st.integers(0, 1000))
+def test_a_connectivity_of_all_rows_settles_ties_as_none_does(kind, n, seed):
+    X = np.random.default_rng(seed).integers(0, 4, (n, 2)).astype(float)
+    free, bound = (
+        AgglomerativeClustering(1, linkage=kind, connectivity=graph).fit(X) for graph in (None, np.ones((n, n)))
+    )
+    np.testing.assert_array_equal(free.children_, bound.children_)
 
 
 def test_merges_of_neighbors_do_not_depend_on_room_or_compiler(monkeypatch):

@@ -9,7 +9,7 @@ from scipy import sparse
 from pellucid.cluster.kmeans_line_kernels import add_cluster
 from pellucid.cluster.kmeans_starts_kernels import add_center, add_sparse_center, gains_of, sparse_gains_of
 from pellucid.cluster.measured_rows import Bounds, DenseRows, SparseRows, measured_rows
-from pellucid.cluster.nearest_centers import Changes, NearestCenters, group_centers
+from pellucid.cluster.nearest_centers import NearestCenters, group_centers
 from pellucid.cluster.nearest_centers_kernels import (
     find_doubtful,
     judge_rows,
@@ -199,15 +199,14 @@ def test_one_more_cluster_on_a_line_in_plain_python():
             before = after
 
 
-def test_changes_name_who_moved_and_from_where():
+def test_moves_name_who_moved_and_from_where():
     X, centers, _ = rows_and_centers(n=50)
     nearest = NearestCenters(measured_rows(X), centers)
-    first = nearest.assign(centers)
-    assert (first.before == -1).all()
-    assert len(first.rows) == 50
+    assert nearest.assign(centers) == []  # everybody is new
     before = nearest.bounds.labels.copy()
-    second = nearest.assign(centers[::-1] + 0.1)
+    (move,) = nearest.assign(centers[::-1] + 0.1)
     changed = np.flatnonzero(before != nearest.bounds.labels)
-    np.testing.assert_array_equal(second.rows, changed)
-    np.testing.assert_array_equal(second.before, before[changed])
-    assert isinstance(second, Changes)
+    np.testing.assert_array_equal(move.rows, changed)
+    np.testing.assert_array_equal(move.before, before[changed])
+    names = nearest.names
+    np.testing.assert_array_equal(nearest.finish(), names)

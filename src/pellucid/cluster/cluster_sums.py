@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from pellucid.cluster.measured_rows import DenseRows, SparseRows, measured_rows
-from pellucid.cluster.nearest_centers import Changes, pieces
+from pellucid.cluster.nearest_centers import Move, pieces
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
@@ -33,13 +34,16 @@ class ClusterSums:
         labels = np.zeros(self.rows.shape[0], np.int32)
         return own_distances(self.rows, self.weight, self.rows.middle[None], labels)
 
-    def move(self, changes: Changes, labels: Array) -> None:
+    def move(self, moves: Sequence[Move], labels: Array) -> None:
         """Bring the sums up to date."""
         state = (self.sums, self.totals, self.counts)
-        run_blocks(
-            lambda part: self.rows.move(changes, labels, self.weight, part, state),
-            shares(len(self.counts), len(changes.rows) * self.rows.shape[1]),
-        )
+        work = sum(len(move.rows) for move in moves) * self.rows.shape[1]
+
+        def work_on(clusters: slice) -> None:
+            for move in moves:
+                self.rows.move(*move, labels, self.weight, clusters, state)
+
+        run_blocks(work_on, shares(len(self.counts), work))
 
     def gather(self, labels: Array) -> None:
         """Sum all rows anew: what a far row leaves behind in a sum is rounding."""
@@ -47,7 +51,7 @@ class ClusterSums:
             total[:] = 0
         for piece in pieces(len(labels)):
             rows = np.arange(piece.start, piece.stop, dtype=np.int32)
-            self.move(Changes(rows, np.full(len(rows), -1, np.int32)), labels)
+            self.move([Move(rows, np.full(len(rows), -1, np.int32))], labels)
 
     def means(self, centers: Array) -> Array:
         """Return the means; a cluster without rows keeps its center."""

@@ -48,7 +48,7 @@ PARTS_WORK = 4e9
 """Rows times the squared rows of a part, up to which the parts are bounded."""
 MOST_ENTRIES = 1 << 21
 """Different values of one column, times clusters, up to which its best clustering is found."""
-ENTRIES_AT_ONCE = 1 << 20
+ENTRIES_AT_ONCE = 1 << 16
 MOST_STEPS = 60
 STEP_WORK = 1e10
 """Rows to the third power, times steps, that improving a dual point may take."""
@@ -56,35 +56,42 @@ CLOSED = 1e-9
 """A gap, as a part of the objective, that is taken for none."""
 
 
-def quick_bound(X: Any, weight: Array, labels: Array, n_clusters: int, n_steps: int = 0) -> float | None:
-    """Return a bound that a fit has time for; None where there is none."""
+def quick_bound(X: Any, weight: Array | None, labels: Array, n_clusters: int, n_steps: int = 0) -> float | None:
+    """Return a bound that a fit has time for; None where there is none. Weights that are None are all 1."""
     n, d = X.shape
     bound = spectral_bound(X, weight, n_clusters) if min(n, d) <= FEW_COLUMNS else None
     if n <= FEW_ROWS and n_clusters > 1:
+        weight = np.ones(n) if weight is None else weight
         return max(bound or 0.0, _bound_of_part(X, weight, labels, n_clusters, n_steps))
     return bound
 
 
-def spectral_bound(X: Any, weight: Array, n_clusters: int) -> float | None:
+def spectral_bound(X: Any, weight: Array | None, n_clusters: int) -> float | None:
     """Return the total scatter less its K - 1 largest eigenvalues; None where that would take too long."""
     n, d = X.shape
     if min(n, d) > MOST_COLUMNS:
         return None
-    mean = np.asarray(X.T @ weight).ravel() / weight.sum()
+    total_weight = n if weight is None else float(weight.sum())
+    mean = np.asarray(X.sum(axis=0) if weight is None else X.T @ weight, dtype=np.float64).ravel() / total_weight
     if n < d:
-        rows = np.sqrt(weight)[:, None] * (_dense(X) - mean)
+        rows = _weighted_rows(X, weight, mean)
         scatter = rows @ rows.T
     else:
         scatter = np.zeros((d, d))
         height = max(1, ENTRIES_AT_ONCE // d)
         for start in range(0, n, height):
             some = slice(start, start + height)
-            rows = np.sqrt(weight[some])[:, None] * (_dense(X[some]) - mean)
+            rows = _weighted_rows(X[some], None if weight is None else weight[some], mean)
             scatter += rows.T @ rows
     total = float(np.trace(scatter))
-    largest = min(n_clusters - 1, len(scatter))
-    kept = _largest_eigenvalues(scatter, largest)
+    kept = _largest_eigenvalues(scatter, min(n_clusters - 1, len(scatter)))
     return max(total - kept - 8 * EPSILON * (len(scatter) + np.sqrt(n)) * total, 0.0)
+
+
+def _weighted_rows(X: Any, weight: Array | None, mean: Array) -> Array:
+    """Return rows about the mean, times the roots of their weights."""
+    rows = _dense(X) - mean
+    return rows if weight is None else np.sqrt(weight)[:, None] * rows
 
 
 def line_bound(X: Any, weight: Array, n_clusters: int) -> float | None:

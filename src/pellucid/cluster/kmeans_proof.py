@@ -16,6 +16,7 @@ from scipy import sparse
 
 from pellucid.cluster.kmeans_lower_bounds import CLOSED, line_bound, semidefinite_bound, spectral_bound
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.finite import size_of
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
@@ -122,6 +123,6 @@ def _are_places(labels: Array, n_clusters: int) -> bool:
 
 def rounding_of_centers(X: Any, n_clusters: int) -> float:
     """Return by how much, squared and summed, centers differ from means because they are stored as the data are."""
-    largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+    largest = size_of(X) or 0.0
     rounding = 8.0 * float(np.finfo(X.dtype).eps) + sum_error(X.shape[0])
     return n_clusters * X.shape[1] * (rounding * largest) ** 2

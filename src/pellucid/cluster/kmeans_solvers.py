@@ -57,7 +57,7 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
         if found is not None:
             return found
     rows, trace, stopped = measured_rows(data.X), Trace(), "max_iter"
-    nearest, sums = NearestCenters(rows, centers), ClusterSums(rows, data.weight, len(centers))
+    sums, nearest = ClusterSums(rows, data.weight, len(centers)), NearestCenters(rows, centers)
     order, moved = nearest.order, math.inf
     for n_iter in range(1, effort.max_iter + 1):
         changed = _assign(nearest, sums, centers)
@@ -122,11 +122,14 @@ def _are_same(means: Array, centers: Array, middle: Array) -> bool:
 
 def _assign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
     """Give each row its nearest center and each cluster a row; return how many rows changed their cluster."""
-    changes = nearest.assign(centers)
-    sums.move(changes, nearest.bounds.labels)
-    if sums.counts.all():
-        return len(changes.rows)
-    return len(changes.rows) + _fill_empty_clusters(nearest, sums)
+    is_first = not sums.counts.any()
+    moves = nearest.assign(centers)
+    if is_first:
+        sums.gather(nearest.bounds.labels)
+    else:
+        sums.move(moves, nearest.bounds.labels)
+    changed = nearest.rows.shape[0] if is_first else sum(len(move.rows) for move in moves)
+    return changed if sums.counts.all() else changed + _fill_empty_clusters(nearest, sums)
 
 
 def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
@@ -139,7 +142,7 @@ def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
         row = next((row for row in farthest if sums.counts[labels[row]] > 1), None)
         if row is None or distances[row] == 0.0:  # fewer different rows than clusters
             break
-        sums.move(nearest.move(int(row), int(empty)), labels)
+        sums.move([nearest.move(int(row), int(empty))], labels)
         n_moved += 1
     return n_moved
 
@@ -150,14 +153,14 @@ def _finished(
     """Return the attributes, with centers stored as the data are, and what is claimed of them."""
     X = data.X
     centers = centers.astype(X.dtype).astype(np.float64)
-    sums.move(nearest.assign(centers), nearest.bounds.labels)
+    _assign(nearest, sums, centers)
     moved = float(np.sum((sums.means(nearest.centers) - nearest.centers) ** 2))
-    labels = nearest.names
+    labels = nearest.finish()
     strays, n_rows = strays_of_some(X, centers, labels)
     inertia = own_distances(nearest.rows, sums.weight, centers, labels)
     certificate = kmeans_certificate(strays, moved, goal + rounding_of_centers(X, len(centers)), n_rows)
     if least is None:
-        least = quick_bound(X, data.weights, labels, len(centers))
+        least = quick_bound(X, data.weight, labels, len(centers))
     attributes = {
         "cluster_centers_": centers.astype(X.dtype),
         "labels_": data.spread(labels, fill=-1),

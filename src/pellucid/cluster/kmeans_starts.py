@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from pellucid.core.types import Array
 
 BUCKET_BITS = 10
 """Of the hash, that say in which part of the rows one stands: no sum over all rows is made for each draw."""
-FEW_ROWS = 4096
+FEW_ROWS = 1 << 15
 """So few are one bucket, and sorted once."""
 MOST_TRIALS = 8
 ALL = 255
@@ -46,11 +47,11 @@ class DrawnRows:
         self.indices: list[int] = []
         self.centers = np.zeros((n_clusters, d))
         self._helps = np.full(n, ALL, np.uint8)
-        hashes = hashes_of(self.rows)
-        bits = BUCKET_BITS if n > FEW_ROWS else 0
-        self._bucket = (hashes >> np.uint64(64 - BUCKET_BITS)).astype(np.uint16) >> (BUCKET_BITS - bits)
-        self._heights = np.zeros(1 << bits)
-        self._order = np.argsort(hashes, kind="stable") if bits == 0 else None
+        self._order = np.argsort(hashes_of(self.rows), kind="stable") if n <= FEW_ROWS else None
+        self._bucket = np.zeros(n, np.uint16)
+        if self._order is None:
+            self._bucket[:] = hashes_of(self.rows, keep=BUCKET_BITS)
+        self._heights = np.zeros(1 if self._order is not None else 1 << BUCKET_BITS)
 
     @property
     def is_done(self) -> bool:
@@ -59,13 +60,11 @@ class DrawnRows:
 
     def draw_any(self, rng: np.random.RandomState) -> None:
         """Make a row a center that differs from all before, as likely as its weight."""
-        chances = (self.nearest > 0.0) * (self.weight if len(self.weight) else 1.0)
-        heights = np.bincount(self._bucket, weights=chances, minlength=len(self._heights))
-        self.add(self._row_at(heights, rng.uniform(), chances))
+        self.add(self._rows_at(self._sums(self._if_different), rng.uniform(size=1), self._if_different)[0])
 
     def draw_far(self, rng: np.random.RandomState, n_trials: int) -> None:
         """Make a row a center, as likely as its weight times its squared distance to the others: the best of a few."""
-        trials = np.array([self._row_at(self._heights, share) for share in rng.uniform(size=n_trials)])
+        trials = self._rows_at(self._heights, rng.uniform(size=n_trials), self._if_far)
         if n_trials == 1:
             self.add(trials[0])
             return
@@ -101,23 +100,34 @@ class DrawnRows:
 
         self._heights = np.maximum(self._heights + np.sum(run_blocks(work, self.pieces), axis=0), 0.0)
 
-    def _row_at(self, heights: Array, share: float, chances: Array | None = None) -> int:
-        """Return the row at this share of the sum of the heights, which are sums of the chances in each bucket.
+    def _if_different(self, rows: Any) -> Array:
+        return np.where(self.nearest[rows] > 0.0, self._weights(rows), 0.0)
 
-        Chances that are not given are the weighted squared distances.
-        """
+    def _if_far(self, rows: Any) -> Array:
+        return self.nearest[rows] * self._weights(rows)
+
+    def _weights(self, rows: Any) -> Any:
+        return self.weight[rows] if len(self.weight) else 1.0
+
+    def _sums(self, chance_of: Callable[[Any], Array]) -> Array:
+        """Return the sums of chances in the buckets."""
+        found = np.zeros(len(self._heights))
+        for piece in self.pieces:
+            found += np.bincount(self._bucket[piece], weights=chance_of(piece), minlength=len(found))
+        return found
+
+    def _rows_at(self, heights: Array, shares: Array, chance_of: Callable[[Any], Array]) -> Array:
+        """Return the rows at these shares of the sum of the heights, which are sums of chances in the buckets."""
         if not heights.any():  # fewer different rows than centers: one comes twice
-            chances = np.ones(len(self.nearest))
-            heights = np.bincount(self._bucket, minlength=len(heights)).astype(np.float64)
-        bucket = _place(heights, share)
-        members = self._order if self._order is not None else self._members(bucket)
-        if chances is None:
-            own = self.nearest[members] * (self.weight[members] if len(self.weight) else 1.0)
-        else:
-            own = chances[members]
-        rest = share * float(heights.sum()) - float(heights[:bucket].sum())
-        total = float(own.sum())
-        return int(members[_place(own, min(rest / total, 1.0) if total > 0.0 else 0.0)])
+            return self._rows_at(self._sums(_one), shares, _one)
+        if self._order is not None:
+            return self._order[_places(chance_of(self._order), shares)]
+        whole, found = np.concatenate(([0.0], np.cumsum(heights))), []
+        for share, bucket in zip(shares, _places(heights, shares), strict=True):
+            members = self._members(bucket)
+            rest = (share * whole[-1] - whole[bucket]) / (whole[bucket + 1] - whole[bucket])
+            found.append(members[_places(chance_of(members), np.clip([rest], 0.0, 1.0))[0]])
+        return np.array(found)
 
     def _members(self, bucket: int) -> Array:
         """Return the rows of a bucket, in the order of the draws."""
@@ -134,11 +144,15 @@ class DrawnRows:
         return np.ascontiguousarray(gaps.reshape(-1, AT_ONCE, len(known)).min(axis=1))
 
 
-def _place(heights: Array, share: float) -> int:
-    """Return where this share of the sum of the heights is reached, never at a height of 0."""
+def _one(rows: Any) -> Array:
+    return np.ones(rows.stop - rows.start if isinstance(rows, slice) else len(rows))
+
+
+def _places(heights: Array, shares: Array) -> Array:
+    """Return where these shares of the sum of the heights are reached, never at a height of 0."""
     total = np.cumsum(heights)
-    last = int(np.searchsorted(total, total[-1], side="left"))
-    return min(int(np.searchsorted(total, share * total[-1], side="right")), last)
+    last = np.searchsorted(total, total[-1], side="left")
+    return np.minimum(np.searchsorted(total, shares * total[-1], side="right"), last)
 
 
 def plus_plus(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:

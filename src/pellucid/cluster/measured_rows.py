@@ -20,17 +20,22 @@ from pellucid.cluster.nearest_centers_kernels import (
     settle_rows,
     take_rows,
 )
+from pellucid.core.finite import size_of
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
 from pellucid.numerics.presented_rows import content_hashes
 from pellucid.numerics.rough_distances import LARGEST_SQUARE, Sample
 
-BYTES_AT_ONCE = 1 << 19
+BYTES_AT_ONCE = 1 << 18
 """Of a block of rows with its rough distances: it stays in the cache."""
 
 
-HASHED_ROWS = 1 << 13
+HASHED_AT_ONCE = 1 << 16
 MODEST_UNIT = 2.0**-100
+
+
+Sums = tuple[Array, Array, Array]
+"""Of the rows, their weights and their number, for each cluster."""
 
 
 class Bounds(NamedTuple):
@@ -107,9 +112,9 @@ class DenseRows:
         d = self.shape[1]
         return (count + pairs) * (4 + 0.4 * d) < count * (1.7 * d + k * (3.5 + 0.07 * d))
 
-    def move(self, changes: Any, labels: Array, weight: Array, part: slice, sums: tuple[Array, Array, Array]) -> None:
+    def move(self, rows: Array, before: Array, labels: Array, weight: Array, part: slice, sums: Sums) -> None:
         """Bring the sums of some clusters up to date."""
-        move_sums(self.X, self.middle, weight, changes.rows, changes.before, labels, part.start, part.stop, *sums)
+        move_sums(self.X, self.middle, weight, rows, before, labels, part.start, part.stop, *sums)
 
     def own_distances(self, part: slice, weight: Array, centers: Array, labels: Array, distances: Array) -> float:
         """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
@@ -134,7 +139,7 @@ class SparseRows:
     def __init__(self, X: Any) -> None:
         self.X, self.shape, self.middle = X, X.shape, np.zeros(X.shape[1])
         self.parts = (X.data, X.indices, X.indptr)
-        size = float(np.abs(X.data).max(initial=0.0))
+        size = size_of(X) or 0.0
         self.unit = math.ldexp(1.0, -math.frexp(size)[1]) if size > 0 else 1.0
         self.row_bytes = 12 * X.nnz // max(1, X.shape[0])
         self.share = 1.1 * (2 * int(np.diff(X.indptr).max(initial=0)) + 22) * 2.0**-24
@@ -177,11 +182,11 @@ class SparseRows:
         """Return rows in single precision, in which they look alike whatever precision they came in."""
         return _rounded(self.X[rows], self.unit)
 
-    def move(self, changes: Any, labels: Array, weight: Array, part: slice, sums: tuple[Array, Array, Array]) -> None:
+    def move(self, rows: Array, before: Array, labels: Array, weight: Array, part: slice, sums: Sums) -> None:
         """Bring the sums of some clusters up to date."""
         from pellucid.cluster.sparse_centers_kernels import move_sparse_sums
 
-        move_sparse_sums(*self.parts, weight, changes.rows, changes.before, labels, part.start, part.stop, *sums)
+        move_sparse_sums(*self.parts, weight, rows, before, labels, part.start, part.stop, *sums)
 
     def own_distances(self, part: slice, weight: Array, centers: Array, labels: Array, distances: Array) -> float:
         """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
@@ -212,16 +217,20 @@ def _rounded(X: Any, unit: float) -> Any:
     return (X if MODEST_UNIT < unit < 1.0 / MODEST_UNIT else X * unit).astype(np.float32)
 
 
-def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, salt: int = 0) -> Array:
-    """Return a number for the content of each row, or of some: an order that does not depend on the table's."""
+def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, *, salt: int = 0, keep: int = 64) -> Array:
+    """Return a number for the content of each row, or of some: an order that does not depend on the table's.
+
+    Of its 64 bits the first ``keep`` are kept, 16 at most where it is not all.
+    """
     if which is not None:
         return content_hashes(rows.rounded(which), np.full(len(which), salt))
-    hashes = np.empty(rows.shape[0], np.uint64)
+    hashes = np.empty(rows.shape[0], np.uint64 if keep == 64 else np.uint16)
 
     def work(part: slice) -> None:
-        hashes[part] = content_hashes(rows.rounded(part), np.full(part.stop - part.start, salt))
+        found = content_hashes(rows.rounded(part), np.full(part.stop - part.start, salt))
+        hashes[part] = found >> np.uint64(64 - keep)
 
-    run_blocks(work, split_evenly(rows.shape[0], -(-rows.shape[0] // HASHED_ROWS)))
+    run_blocks(work, split_evenly(rows.shape[0], 1 + rows.shape[0] * rows.shape[1] // HASHED_AT_ONCE))
     return hashes
 
 

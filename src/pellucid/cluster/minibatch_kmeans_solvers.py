@@ -134,7 +134,8 @@ def learn_batch(X: Any, weight: Array | None, state: BatchState, ratio: float, r
     """Pull the centers towards the rows of a batch; return the objective of the rows before that."""
     rows = measured_rows(X)
     nearest, sums = NearestCenters(rows, state.centers), ClusterSums(rows, weight, len(state.centers))
-    sums.move(nearest.assign(state.centers), nearest.bounds.labels)
+    nearest.assign(state.centers)
+    sums.gather(nearest.bounds.labels)
     objective = sums.objective(nearest.centers)
     state.counts = state.counts.copy()
     state.counts[nearest.order] += sums.totals

@@ -7,7 +7,7 @@ as many as centers is Elkan's, between them stands Yinyang's; memory decides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,12 +21,12 @@ SHARE_FOR_BOUNDS = 0.16
 FEW_ROWS = 4096
 """So few are one piece of work."""
 PIECES = 8
-PIECE_ROWS = 1 << 17
+NOBODY = np.empty(0, np.intp)
+PIECE_ROWS = 1 << 16
 
 
-@dataclass(frozen=True)
-class Changes:
-    """Rows that have another center than before, and which one they had (-1: none)."""
+class Move(NamedTuple):
+    """Rows that go to another cluster, and from which (-1: from none)."""
 
     rows: Array
     before: Array
@@ -56,32 +56,41 @@ class NearestCenters:
         """The nearest center of each row, as the centers were given."""
         return self.order.astype(np.int32)[self.bounds.labels]
 
-    def assign(self, centers: Array) -> Changes:
-        """Find the nearest of the centers for every row, of equally near ones the first; return what changed."""
+    def assign(self, centers: Array) -> list[Move]:
+        """Find the nearest of the centers for every row, of equally near ones the first; return what changed.
+
+        The first time every row does, and nothing is returned.
+        """
         self._drift(centers)
         coded = self.rows.code(self.centers, self.order)
         labels, sizes, k = self.bounds.labels, np.diff(self.bounds.ends), len(centers)
         reaches = (*self.bounds[1:4], _raised(self.bounds.paths), _raised(self.bounds.drifts), sizes)
 
-        def work(piece: slice) -> Changes:
+        def work(piece: slice) -> Move:
             doubtful = np.empty(piece.stop - piece.start, np.int32)
             count, pairs = find_doubtful(piece.start, piece.stop, *reaches, doubtful)
             doubtful, before = doubtful[:count], np.empty(count, np.int32)
-            revisit = labels[piece.start] >= 0 and self.rows.is_worth_revisiting(count, pairs, k)
+            is_new = labels[piece.start] < 0
+            revisit = not is_new and self.rows.is_worth_revisiting(count, pairs, k)
             (self.rows.revisit if revisit else self.rows.judge)(doubtful, coded, self.bounds, before)
-            changed = np.flatnonzero(before != labels[doubtful])
-            return Changes(doubtful[changed], before[changed])
+            changed = np.flatnonzero(before != labels[doubtful]) if not is_new else NOBODY
+            return Move(doubtful[changed], before[changed])
 
-        found = run_blocks(work, self.pieces)
-        return Changes(
-            np.concatenate([changes.rows for changes in found]), np.concatenate([changes.before for changes in found])
-        )
+        return [move for move in run_blocks(work, self.pieces) if len(move.rows)]
 
-    def move(self, row: int, label: int) -> Changes:
+    def move(self, row: int, label: int) -> Move:
         """Put a row into another cluster, whatever its distances; it is looked at again the next time."""
         before = np.array([self.bounds.labels[row]])
         self.bounds.labels[row], self.bounds.upper[row] = label, np.inf
-        return Changes(np.array([row], np.int32), before)
+        return Move(np.array([row], np.int32), before)
+
+    def finish(self) -> Array:
+        """Return the labels as the centers were given, and forget all else: nothing can be assigned any more."""
+        labels = self.bounds.labels
+        for piece in self.pieces:
+            labels[piece] = self.order[labels[piece]]
+        self.bounds = self.bounds._replace(upper=np.empty(0, np.float32), lower=np.empty((0, 0), np.float32))
+        return labels
 
     def _drift(self, centers: Array) -> None:
         """Take the centers, and note how far they have gone."""

@@ -47,7 +47,7 @@ def size_of(value: Any) -> float | None:
     if isinstance(value, (list, tuple)):
         return max((size for size in map(size_of, value) if size is not None), default=None)
     if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
-        size = float(np.abs(value).max(initial=0.0)) if np.size(value) else 0.0
+        size = float(max(np.max(value), -np.min(value))) if np.size(value) else 0.0  # np.abs would be a copy
         return np.inf if np.isnan(size) else size
     return None
 

@@ -42,7 +42,7 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
     tol : float, default=1e-3
         Rise of the mean log likelihood by a step at which to stop; a step longer than the one before is not the last.
     reg_covar : float, default=1e-6
-        Added to the variances, so that none is 0; or ``2**-43`` of the variance of the column, if that is more. A
+        Added to the variances, so that none is 0; or ``2**-33`` of the variance of the column, if that is more. A
         component that collapses onto few rows is warned of; with ``reg_covar=0`` it is an error.
     max_iter : int, default=100
         Most steps of each start; 0 leaves the start as it is.
@@ -196,7 +196,7 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Return rows drawn from the mixture, sorted by component, and the component of each."""
         check_is_fitted(self)
-        check_whole(n_samples=n_samples)
+        check_whole(n_samples=n_samples, hint="(Invalid value for 'n_samples'.) Draw one row at least.")
         rng = check_random_state(self.random_state)
         counts = rng.multinomial(n_samples, self.weights_)
         drawn = []

@@ -17,6 +17,7 @@ variance, which for K components of the data's own shape is as said in ``fall_bo
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,7 +39,7 @@ from pellucid.mixture.gaussian_components import (
 )
 from pellucid.mixture.gaussian_mixture_curvature import curvature_bound, largest_curvature
 
-FLOOR = 2.0**-43
+FLOOR = 2.0**-33
 """Where ``reg_covar`` is above 0, no variance falls below this part of the variance of its column."""
 STEP_ROUNDING = 1e-9
 """What rounding alone may move, in nats: digits that cancel in a divergence."""
@@ -71,11 +72,11 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
     if model is None:
         return Certificate("stationary", (Claim("attributes", "whether they have the shapes of a fit", math.inf, 0.0),))
     weight = data.weights
-    about = _DataMoments(data.X, weight, model.has_matrices)
+    about = _moments_of_data(data.X, weight, model.has_matrices)
     floor = variance_floor(parameters.reg_covar, about.variances)
     found = step_sums(data.X, weight, model)
     after = next_components(model, found, floor)
-    curvature = _curvature_claim(model, data, floor, parameters.tol, CURVED)
+    curvature = _curvature_claim(model, data, about, floor, parameters.tol, CURVED)
     return Certificate(
         "stationary",
         (
@@ -92,20 +93,21 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
     )
 
 
-def fitted_certificate(attributes: Any, parameters: Any, data: TrainingData, moved: float) -> Certificate:
-    """Return what a fit can say at little cost: what it measured on the way, and the moments of the data."""
+def fitted_certificate(
+    attributes: Any, parameters: Any, data: TrainingData, moments: tuple[Array, Any], moved: float
+) -> Certificate:
+    """Return what a fit can say at little cost: from what it measured on the way, and the moments of the data."""
     fitted = SimpleNamespace(**attributes)
     model = _components(fitted, parameters, data.X.shape[1])
     assert model is not None
-    weight = data.weights
-    about = _DataMoments(data.X, weight, has_matrices=False)
+    about = _DataMoments(len(data.X), *moments)
     floor = variance_floor(parameters.reg_covar, about.variances)
     claims = (
         *_moment_claims(model, about, floor, parameters),
         _gain_claim(fitted.lower_bound_, fitted.log_likelihood_, parameters, about, floor),
         _rise_claim(fitted, parameters, about, floor),
         Claim("step", STEP_SAYS, moved, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
-        _curvature_claim(model, data, floor, parameters.tol, CURVED_AT_FIT),
+        _curvature_claim(model, data, about, floor, parameters.tol, CURVED_AT_FIT),
     )
     return Certificate("stationary", claims, _report(model, about, floor))
 
@@ -114,36 +116,37 @@ STEP_SAYS = "nats by which one more step of EM moves the components, on average 
 
 
 class _DataMoments:
-    """Mean and covariance of the data, or variances alone, about the mean, in blocks."""
+    """Mean and covariance of the data, or variances alone, and how far the rows reach."""
 
-    def __init__(self, X: Array, weight: Array, has_matrices: bool) -> None:
-        total, d = float(weight.sum()), X.shape[1]
-        center = np.asarray(X[0], dtype=np.float64)
-        spread = np.zeros((d, d) if has_matrices else d)
-        for number in range(2):  # the mean, then the spread about it
-            shift = np.zeros(d)
-            for start in range(0, len(X), ROWS_AT_ONCE):
-                rows = np.subtract(X[start : start + ROWS_AT_ONCE], center, dtype=np.float64)
-                weighted = rows * weight[start : start + ROWS_AT_ONCE, None]
-                shift += weighted.sum(axis=0)
-                if number:
-                    spread += weighted.T @ rows if has_matrices else (weighted * rows).sum(axis=0)
-            center = center + shift / total
-        self.n, self.mean = len(X), center
-        self.spread = spread / total
-        self.variances = np.diagonal(self.spread) if has_matrices else self.spread
+    def __init__(self, n: int, mean: Array, spread: Array, reach: Any = 0.0) -> None:
+        self.n, self.mean, self.spread = n, mean, spread
+        self.variances = np.diagonal(spread) if spread.ndim == 2 else spread
         self.deviations = np.sqrt(self.variances)
-        largest = np.zeros(d)
-        for start in range(0, len(X), ROWS_AT_ONCE):
-            block = np.abs(np.subtract(X[start : start + ROWS_AT_ONCE], center, dtype=np.float64))
-            largest = np.maximum(largest, block.max(axis=0))
-        self.reach = np.maximum(largest, self.deviations)
+        self.reach = np.maximum(reach, self.deviations)
 
     @property
     def log_size(self) -> float:
         """The size of a log density of these data, of which rounding is a part."""
         logs = np.abs(np.log(np.maximum(self.deviations, TINY)))
         return float(np.sum(1.0 + logs)) + 1.0
+
+
+def _moments_of_data(X: Array, weight: Array, has_matrices: bool) -> _DataMoments:
+    """Return the moments about the mean, in blocks."""
+    total, d = float(weight.sum()), X.shape[1]
+    center, reach = np.asarray(X[0], dtype=np.float64), np.zeros(d)
+    spread = np.zeros((d, d) if has_matrices else d)
+    for number in range(2):  # the mean, then the spread about it
+        shift = np.zeros(d)
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            rows = np.subtract(X[start : start + ROWS_AT_ONCE], center, dtype=np.float64)
+            weighted = rows * weight[start : start + ROWS_AT_ONCE, None]
+            shift += weighted.sum(axis=0)
+            if number:
+                spread += weighted.T @ rows if has_matrices else (weighted * rows).sum(axis=0)
+                reach = np.maximum(reach, np.abs(rows).max(axis=0))
+        center = center + shift / total
+    return _DataMoments(len(X), center, spread / total, reach)
 
 
 def _components(fitted: Any, parameters: Any, d: int) -> GaussianComponents | None:
@@ -252,11 +255,16 @@ def _rise_claim(fitted: Any, parameters: Any, about: _DataMoments, floor: Array)
     return Claim("never fell", said, fall, fall_bound(parameters, about, floor), "Lower reg_covar, or scale X.")
 
 
-def _curvature_claim(model: GaussianComponents, data: TrainingData, floor: Array, tol: float, most: int) -> Claim:
-    n, weight = len(data.X), data.weights
+def _curvature_claim(
+    model: GaussianComponents, data: TrainingData, about: _DataMoments, floor: Array, tol: float, most: int
+) -> Claim:
+    n = len(data.X)
     some = some_rows(n, most)
+    counts = np.ones(len(some)) if data.weight is None else data.weight[some]
     directions, steps = FEW_DIRECTIONS if n > most == CURVED_AT_FIT else DIRECTIONS
-    value = largest_curvature(data.X[some], weight[some], model, floor, n_directions=directions, n_steps=steps)
+    rows = np.subtract(data.X[some], about.mean, dtype=np.float64)  # small shifts would drown in a large offset
+    centered = replace(model, means=model.means - about.mean)
+    value = largest_curvature(rows, counts, centered, floor, n_directions=directions, n_steps=steps)
     sample = "" if len(some) == n else f", from {len(some):,} of {n:,} rows"
     said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
     remedy = "The fit may have ended at a saddle, or far from a maximum: try another start, or a smaller tol."

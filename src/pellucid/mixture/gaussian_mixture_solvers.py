@@ -20,7 +20,15 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.mixture.covariance_kinds import KINDS, Components, Moments, movement, scores
 from pellucid.mixture.gaussian_mixture_proof import fitted_certificate, variance_floor
-from pellucid.numerics.soft_assignment import StandardRows, blocks_of, given_sums, parts_of, soft_sums, standard_rows
+from pellucid.numerics.soft_assignment import (
+    StandardRows,
+    blocks_of,
+    given_sums,
+    parts_of,
+    soft_log_sum,
+    soft_sums,
+    standard_rows,
+)
 
 NARROW = 1e5
 """Variance of the data over that of a component, from which on the fast pass would lose too many digits."""
@@ -71,10 +79,9 @@ def mixture_rows(data: TrainingData, covariance_type: str, reg_covar: float) -> 
     """Return the rows as the steps want them."""
     kind, one_scale = KINDS[covariance_type], covariance_type == "spherical"
     rows = standard_rows(data.X, data.weight, smallest=float(np.sqrt(reg_covar)), one_scale=one_scale)
-    sums = given_sums(rows, KINDS["diag"].features, 1, lambda part: np.ones((1, part.stop - part.start)))[0]
-    d = data.X.shape[1]
-    variances = np.maximum(sums[:d] / rows.total - (sums[d : 2 * d] / rows.total) ** 2, 0.0)
-    floor = variance_floor(reg_covar, variances * rows.scale**2) / rows.scale**2
+    assert rows.variances is not None
+    floor = variance_floor(reg_covar, rows.variances) / rows.scale**2
+    variances = rows.variances / rows.scale**2
     return MixtureRows(rows, kind, floor, variances, _second_moments(rows) if covariance_type == "tied" else None)
 
 
@@ -120,7 +127,7 @@ def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: flo
         trace.keep(weights=shown.weights, means=shown.means, covariances=shown.covariances)
         told_to_stop = effort.watch(shown)
         # steps that grow leave a flat place: there the gain is small, and the end is far
-        if abs(bound - previous) < effort.goal and moved <= last:
+        if abs(bound - previous) < effort.goal and moved <= min(last, effort.goal):
             converged, stopped = True, "the lower bound rose by less than tol"
             break
         if told_to_stop:
@@ -142,9 +149,26 @@ def _finished(data: TrainingData, problem: MixtureRows, run: _Run, parameters: A
         "n_iter_": len(run.bounds),
         "lower_bound_": run.bound,
         "lower_bounds_": run.bounds,
-        "log_likelihood_": float(_weighted(log_densities(problem.kind, found, data.X), data.weight)),
+        "log_likelihood_": _log_likelihood(data, problem, run.found, found),
     }
-    return Fit(attributes, run.trace, run.stopped, fitted_certificate(attributes, parameters, data, run.moved))
+    moments = (problem.rows.center, problem.rows.variances)
+    return Fit(attributes, run.trace, run.stopped, fitted_certificate(attributes, parameters, data, moments, run.moved))
+
+
+def _log_likelihood(data: TrainingData, problem: MixtureRows, standard: Components, found: Components) -> float:
+    """Return the mean log likelihood of the final components, by products where these lose no digits."""
+    if _narrowest(problem.kind, standard.factors) > NARROW:
+        logs = log_densities(problem.kind, found, data.X)
+        return float(logs.mean() if data.weight is None else data.weight @ logs / data.weight.sum())
+    log_sum = soft_log_sum(problem.rows, problem.kind.features, problem.kind.coefficients(standard))
+    return (log_sum - _shared_part(problem, standard)) / problem.rows.total - problem.log_scale
+
+
+def _shared_part(problem: MixtureRows, found: Components) -> float:
+    """Return the part of all log densities that the features leave out, as components of one covariance share it."""
+    if problem.second is None:
+        return 0.0
+    return 0.5 * problem.rows.total * float(np.sum(problem.kind.precisions(found.factors) * problem.second))
 
 
 def em_step(problem: MixtureRows, found: Components) -> tuple[float, Components]:
@@ -154,8 +178,7 @@ def em_step(problem: MixtureRows, found: Components) -> tuple[float, Components]
     else:
         log_sum, sums = soft_sums(problem.rows, problem.kind.features, problem.kind.coefficients(found))
         moments = problem.kind.moments(sums, problem.second)
-        if problem.second is not None:
-            log_sum -= 0.5 * problem.rows.total * float(np.sum(problem.kind.precisions(found.factors) * problem.second))
+        log_sum -= _shared_part(problem, found)
     return log_sum / problem.rows.total - problem.log_scale, components_of(problem, moments, found)
 
 
@@ -241,7 +264,3 @@ def _second_moments(rows: StandardRows) -> Array:
     sums = given_sums(rows, full.features, 1, lambda part: np.ones((1, part.stop - part.start)))
     found = full.moments(sums, None)
     return np.asarray(found.spreads[0] + np.outer(found.means[0], found.means[0]))
-
-
-def _weighted(values: Array, weight: Array | None) -> float:
-    return float(values.mean() if weight is None else weight @ values / weight.sum())

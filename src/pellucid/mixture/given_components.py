@@ -29,9 +29,10 @@ def check_given(estimator: Any, d: int) -> dict[str, Array]:
             continue
         given[name] = np.array(value, dtype=np.float64)
         if given[name].shape != shape or not np.isfinite(given[name]).all():
+            known = {"weights_init": "weights", "means_init": "means", "precisions_init": f"{kind} precision"}[name]
             raise ValueError(
-                f"{name} must be finite numbers of shape {shape}, got shape {given[name].shape}. Give one "
-                f"for each of the {k} components and {d} columns, as covariance_type={kind!r} has them."
+                f"{name} must be finite numbers of shape {shape}, got shape {given[name].shape}. (The parameter "
+                f"'{known}' should have the shape of {shape}, but got {given[name].shape}.) Give one for each component."
             )
     if "weights_init" in given:
         _check_weights(given["weights_init"])
@@ -45,7 +46,10 @@ def _check_weights(weights: Array) -> None:
         worst = weights.min() if weights.min() < 0.0 else weights.max()
         raise ValueError(f"weights_init must be between 0 and 1, got {worst:g}. Divide by their sum.")
     if abs(weights.sum() - 1.0) > SUM_ERROR:
-        raise ValueError(f"weights_init must add up to 1, got {weights.sum():.5f}. Divide by their sum.")
+        raise ValueError(
+            f"weights_init must add up to 1, got {weights.sum():.5f}. (The parameter 'weights' should be normalized, "
+            f"but got sum(weights) = {weights.sum():.5f}.) Divide by their sum."
+        )
 
 
 def _check_precisions(precisions: Array, kind: str) -> None:
@@ -60,5 +64,5 @@ def _check_precisions(precisions: Array, kind: str) -> None:
         if np.abs(matrix - matrix.T).max() > ASYMMETRY * size or not (np.linalg.eigvalsh(matrix) > 0.0).all():
             raise ValueError(
                 "precisions_init must be symmetric and positive definite, got a matrix that is not. "
-                "Take the inverses of covariances."
+                f"('{kind} precision' should be symmetric, positive-definite.) Take the inverses of covariances."
             )

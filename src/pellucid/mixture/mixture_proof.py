@@ -16,7 +16,7 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.random_state import some_rows
-from pellucid.core.rounding import sum_error
+from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.mixture.density_parts import Parts, density_parts, log_joint, responsibilities
@@ -45,7 +45,7 @@ def prove_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
     size = float(weight @ np.abs(logs) / weight.sum()) if np.isfinite(found) else 1.0
     rounding = (LIKELIHOOD_ROUNDING + sum_error(len(logs))) * (1.0 + min(size, _log_size(values)))
     total = float(abs(fitted.weights_.sum() - 1.0)) if (fitted.weights_ >= 0.0).all() else math.inf
-    score, unknown = _worst_score(densities, values, shares * weight[:, None])
+    score, unknown = _worst_score(densities, values, shares * weight[:, None], parameters.var_smoothing)
     gain = found - fitted.lower_bound_
     claims = (
         Claim("densities", "densities that are not those asked for", 0.0, 0.0),
@@ -111,7 +111,7 @@ def _log_size(values: list[Array]) -> float:
     return total
 
 
-def _worst_score(stored: list[list[Any]], values: list[Array], shares: Array) -> tuple[float, str]:
+def _worst_score(stored: list[list[Any]], values: list[Array], shares: Array, smoothing: float) -> tuple[float, str]:
     """Return the largest score of a density, times the root of its weight, and the name of one without a score."""
     worst, unknown = 0.0, ""
     total = shares.sum()
@@ -120,12 +120,31 @@ def _worst_score(stored: list[list[Any]], values: list[Array], shares: Array) ->
         if share < 1e-12:
             continue
         for density, part in zip(densities, values, strict=True):
-            proof = certify_fit(density, part, shares[:, k])
-            if proof.grade == "none":
-                unknown = type(density).__name__
-                continue
-            worst = max(worst, *(math.sqrt(share) * _number(claim.value) for claim in proof.claims))
+            if type(density).__name__ in ("Gaussian", "MultivariateGaussian"):
+                found = [_gaussian_score(density, part, shares[:, k], shares.sum(axis=1), smoothing)]
+            else:
+                proof = certify_fit(density, part, shares[:, k])
+                unknown = type(density).__name__ if proof.grade == "none" else unknown
+                found = [claim.value for claim in proof.claims]
+            worst = max([worst, *(math.sqrt(share) * _number(value) for value in found)])
     return worst, unknown
+
+
+def _gaussian_score(density: Any, values: Array, share: Array, weight: Array, smoothing: float) -> float:
+    """Return how far mean and covariance are from those of the weighted rows, smoothed, in deviations."""
+    rows = np.asarray(values, dtype=np.float64).reshape(len(share), -1)
+    rows = rows - rows[0]
+    mean = share @ rows / share.sum()
+    centered, middle = rows - mean, weight @ rows / weight.sum()
+    floor = smoothing * (weight @ np.square(rows - middle)) / weight.sum()
+    stored = np.asarray(getattr(density, "covariance", density.variance), dtype=np.float64)
+    stored = np.diag(stored) if stored.ndim == 1 else stored.reshape(len(mean), len(mean))
+    wanted = (centered * share[:, None]).T @ centered / share.sum() + np.diag(np.maximum(floor, TINY))
+    deviation = np.sqrt(np.diagonal(wanted))
+    at = np.atleast_1d(density.mean) - np.asarray(values, dtype=np.float64).reshape(len(share), -1)[0]
+    lost = 4 * EPSILON * np.abs(density.mean)
+    away = np.max(np.maximum(np.abs(at - mean) - lost, 0.0) / deviation)
+    return float(np.max([away, np.max(np.abs(stored - wanted) / np.outer(deviation, deviation))]))
 
 
 def _number(value: float) -> float:

@@ -28,7 +28,7 @@ PART_MEMORY = 0.05
 """Share of the memory of X that the sums of all parts may take."""
 NEGLIGIBLE = 1e-18
 """A responsibility so small changes no sum that holds a row's worth of others."""
-FEW = 0.4
+FEW = 0.25
 """Share of responsibilities above that: where fewer are, adding them one by one beats a product with all."""
 
 
@@ -40,6 +40,8 @@ class StandardRows:
     weight: Array | None
     center: Array
     scale: Array
+    variances: Array | None = None
+    """Of the columns, in the units of X; None where nobody needed them."""
 
     @property
     def total(self) -> float:
@@ -75,9 +77,10 @@ def standard_rows(X: Array, weight: Array | None, *, smallest: float = 0.0, one_
         found = run_blocks(lambda part, center=origin: sums(part, center), parts)  # type: ignore[misc]
         shift, square = (np.sum(one, axis=0) for one in zip(*found, strict=True))
         origin = origin + shift / total
-    deviation = np.sqrt(np.mean(square / total) * np.ones(d) if one_scale else square / total)
-    scale = np.maximum(deviation, max(smallest, TINY))
-    return StandardRows(X, weight, origin, np.where(deviation > 0.0, scale, smallest if smallest > 0.0 else 1.0))
+    variances = square / total
+    deviation = np.sqrt(np.mean(variances) * np.ones(d) if one_scale else variances)
+    scale = np.where(deviation > 0.0, np.maximum(deviation, max(smallest, TINY)), smallest if smallest > 0.0 else 1.0)
+    return StandardRows(X, weight, origin, scale, variances)
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,20 @@ def soft_sums(rows: StandardRows, features: Features, coefficients: Array) -> tu
     return sums_of(rows, features, len(coefficients), respond)
 
 
+def soft_log_sum(rows: StandardRows, features: Features, coefficients: Array) -> float:
+    """Return the weighted sum of the rows' log densities alone."""
+    from pellucid.numerics.soft_assignment_kernels import responsibilities_pass
+
+    nothing = np.zeros((1, 0))
+
+    def respond(block: Array, weight: Array, _rows: slice) -> tuple[Array, float]:
+        scores, logs = coefficients @ block, np.empty(len(weight))
+        responsibilities_pass(scores, weight, logs, np.empty(len(weight)))
+        return nothing, float(weight @ logs)
+
+    return sums_of(rows, features, 0, respond)[0]
+
+
 def given_sums(rows: StandardRows, features: Features, n_components: int, given: Callable[[slice], Array]) -> Array:
     """Return the sums of features for responsibilities that a function gives, of shape (n_components, n_rows)."""
 
@@ -143,7 +160,8 @@ def sums_of(
 ) -> tuple[float, Array]:
     """Return the sum of the numbers, and of the features times the shares, that a function gives for each block.
 
-    It is called with the features of shape (width, n), the weights and the places of the rows.
+    It is called with the features of shape (width, n), the weights and the places of the rows. Without components only
+    the numbers are summed.
     """
     from pellucid.numerics.soft_assignment_kernels import add_significant, count_above, write_columns
 
@@ -160,14 +178,16 @@ def sums_of(
             write_columns(plain, rows.center, inverse, block)
             features.fill(block, d)
             shares, logs = respond(block, rows.weights(some), some)
+            log_sum += logs
+            if n_components == 0:
+                continue
             if features.may_skip and count_above(shares, NEGLIGIBLE) < FEW * shares.size:
                 add_significant(shares, plain, rows.center, inverse, NEGLIGIBLE, sums)
             else:
                 sums += shares @ block.T
-            log_sum += logs
         return log_sum, sums
 
-    logs, sums = zip(*run_blocks(work, parts_of(n, n_components * width, rows.X.nbytes)), strict=True)
+    logs, sums = zip(*run_blocks(work, parts_of(n, max(1, n_components) * width, rows.X.nbytes)), strict=True)
     return float(np.sum(logs)), np.sum(sums, axis=0)
 
 

@@ -33,7 +33,7 @@ KERNEL = 1e-10
 NEARLY = 1e-7
 """Coordinates of rows of length 1 that differ by less may be taken for each other."""
 
-ROWS_AT_FIT, ROWS_AT_VERIFY = 64, 4000
+ROWS_AT_FIT, NEIGHBORS_AT_FIT, ROWS_AT_VERIFY = 64, 16, 4000
 """Rows whose links are computed again."""
 
 
@@ -53,7 +53,8 @@ def embedding_claims(
 ) -> list[Claim]:
     """Return what is claimed of links and embedding; at a fit only some rows of the links are looked at."""
     is_fit = rows is None
-    looked_at = some_rows(data.X.shape[0], ROWS_AT_FIT) if rows is None else rows
+    at_fit = NEIGHBORS_AT_FIT if uses_neighbors(parameters.affinity) else ROWS_AT_FIT
+    looked_at = some_rows(data.X.shape[0], at_fit) if rows is None else rows
     values, vectors = 2.0 - fitted.eigenvalues_, fitted.embedding_ * roots[:, None]
     noise = max(RESIDUAL, 8 * sum_error(len(vectors)), 4 * _tolerance(parameters))
     is_positive = bool(np.all((M.data if sparse.issparse(M) else M) >= 0.0))

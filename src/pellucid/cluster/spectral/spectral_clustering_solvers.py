@@ -13,6 +13,7 @@ from scipy.sparse.linalg import splu
 from pellucid.cluster.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, affinity_kernel, symmetric_links, uses_neighbors
 from pellucid.core.types import Array
 from pellucid.kernels.functions import check_products, check_symmetric
+from pellucid.numerics.kd_tree import KDTree
 from pellucid.numerics.leading_eigenvectors import EigenPairs, dense_times, eigenpairs_at_once, leading_eigenpairs
 from pellucid.numerics.pairwise_blocks import nearest_by_table, nearest_euclidean, nearest_sparse_euclidean
 from pellucid.numerics.tiled_cholesky import factor_in_place, solve_factored
@@ -30,8 +31,14 @@ FEW = 0.1
 PATIENCE = 120
 """Blocks multiplied by a dense matrix before it is factored instead: that takes about as long."""
 
-SHIFT = 1e-4
+MOST_FOR_A_TREE, LEAF = 8, 30
+"""Columns up to which nearest rows are found by a tree, and rows in its leaves."""
+
+SHIFT = 1e-5
 """Added to the Laplacian before it is factored: a smaller one costs digits, with a larger one less tells them apart."""
+
+SYMMETRIC = {"SymmetricMode": True}
+"""For a sparse factor of a positive definite matrix, which needs no pivots off the diagonal."""
 
 POLISHED = 2
 """Times that vectors are multiplied by the inverse once more, if they are not yet eigenvectors of M itself."""
@@ -62,7 +69,10 @@ def _neighbors(X: Any, k: int) -> Any:
         nearest_sparse_euclidean(X, X, found)
     else:
         unit = 0.5 ** np.frexp(max(float(np.abs(X).max(initial=0.0)), 1e-300))[1]  # squares then stay finite
-        nearest_euclidean(X * unit, X * unit, found)
+        if X.shape[1] <= MOST_FOR_A_TREE:
+            found = KDTree.of(X * unit, LEAF).query(X * unit, k)[0]
+        else:
+            nearest_euclidean(X * unit, X * unit, found)
     return _graph(found.indices, n)
 
 
@@ -109,8 +119,8 @@ def _by_inverse(M: Any, k: int, goal: float, seed: int) -> EigenPairs:
     """Return the eigenpairs from those of the inverse of L + SHIFT I, whose largest are far apart."""
     n = M.shape[0]
     if sparse.issparse(M):
-        factor = splu((sparse.diags_array(np.full(n, 2.0 + SHIFT)) - M).tocsc(), options={"SymmetricMode": True})
-        inverse = factor.solve
+        shifted = (sparse.diags_array(np.full(n, 2.0 + SHIFT)) - M).tocsc()
+        inverse = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=SYMMETRIC).solve
     else:
         shifted = -M
         shifted.flat[:: n + 1] += 2.0 + SHIFT

@@ -17,7 +17,10 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.cluster import AgglomerativeClustering
+from pellucid.cluster.agglomerative import constrained_kernels, constrained_merges
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree, single_tree
+from pellucid.cluster.agglomerative.chain_kernels import pushed
+from pellucid.cluster.agglomerative.constrained_merges import constrained_tree
 from pellucid.cluster.agglomerative.dendrogram import tree_of_chain
 from pellucid.cluster.agglomerative.dendrogram_kernels import hand_down, join_nodes, keep_tree_edges, lift_heights
 from pellucid.cluster.agglomerative.matrix_chain_kernels import fill_tiles, matrix_chain
@@ -301,7 +304,7 @@ def test_a_large_tree_is_checked_in_part_and_says_so():
 def test_the_first_merges_of_many_neighbors_are_replayed_at_the_fit():
     X = np.random.default_rng(0).standard_normal((2500, 2))
     model = AgglomerativeClustering(3, connectivity=grid_to_graph(50, 50), linkage="average").fit(X)
-    assert "of the first 2,000 of 2,499 merges" in model.certificate_["heights"].statement
+    assert "of the first 100 of 2,499 merges" in model.certificate_["heights"].statement
     assert "of 2,499 merges" in pellucid.verify(model, X)["heights"].statement
 
 
@@ -329,6 +332,40 @@ def test_kernels_do_what_their_python_does():
     for kernel in (grow_tree_of_matrix, tree_of_matrix):
         kernel(D, edges, lengths)
         np.testing.assert_allclose(np.sort(lengths), linkage(squareform(D), "single")[:, 2])
+
+
+def test_a_chain_is_cut_where_rounding_made_a_middle_one_the_nearest():
+    # 4 -> 2 -> 7 -> 5, and 5 is nearest to 2: the chain goes on from 4 -> 5 -> 2
+    chain, place = np.array([4, 2, 7, 5, 0]), np.array([-1, -1, 1, -1, 0, 3, -1, 2])
+    assert in_python(pushed)(chain, 4, place, 2) == 3
+    assert chain[:3].tolist() == [4, 5, 2]
+    assert place.tolist() == [-1, -1, 2, -1, 0, 1, -1, -1]
+    assert in_python(pushed)(chain, 3, place, 5) == -3  # mutual neighbors merge
+    assert in_python(pushed)(chain, 3, place, 6) == 4
+
+
+@pytest.mark.parametrize("kind", ["single", "complete", "ward"])
+@given(st.integers(3, 25), st.integers(0, 1000))
+def test_a_connectivity_of_all_rows_settles_ties_as_none_does(kind, n, seed):
+    X = np.random.default_rng(seed).integers(0, 4, (n, 2)).astype(float)
+    free, bound = (
+        AgglomerativeClustering(1, linkage=kind, connectivity=graph).fit(X) for graph in (None, np.ones((n, n)))
+    )
+    np.testing.assert_array_equal(free.children_, bound.children_)
+
+
+def test_merges_of_neighbors_do_not_depend_on_room_or_compiler(monkeypatch):
+    X, edges = blobs(14, n=60), np.array([(i, j) for i in range(60) for j in range(i + 1, 60) if (i * j) % 3 == 0])
+    for kind in ("complete", "average", "ward"):
+        whole = constrained_tree(X, edges, kind, "euclidean", 59)
+        with monkeypatch.context() as patch:
+            patch.setattr(constrained_merges, "ROOM_PER_EDGE", 1)
+            narrow = constrained_tree(X, edges, kind, "euclidean", 59)
+            patch.setattr(constrained_kernels, "merge_neighbors", in_python(constrained_kernels.merge_neighbors))
+            plain = constrained_tree(X, edges, kind, "euclidean", 59)
+        for other in (narrow, plain):
+            np.testing.assert_array_equal(other.children, whole.children)
+            np.testing.assert_array_equal(other.heights, whole.heights)
 
 
 def test_small_kernels_do_what_their_python_does():

@@ -41,6 +41,15 @@ def test_of_equal_rows_the_first_leaves():
     assert splinter(np.abs(np.subtract.outer([0.0, 1, 2, 3], [0, 1, 2, 3]))).tolist() == [True, True, False, False]
 
 
+def test_of_rows_that_gain_as_much_the_first_follows():
+    # rows 1 and 5 are farthest (14): row 1 leaves. Rows 2 and 5 then gain 8/3 - 2 = 11/3 - 3: row 2 follows. After that
+    # row 5 is at 5/2 from the rest and at 9/2 from those that left: it stays, and would have left had it been first
+    D = np.array([[0, 2, 6, 3, 3], [2, 0, 1, 1, 6], [6, 1, 0, 2, 3], [3, 1, 2, 0, 2], [3, 6, 3, 2, 0]], dtype=float)
+    assert splinter(D).tolist() == [True, True, False, False, False]
+    work, model = pellucid.show_work(Diana(2, metric="precomputed"), D), Diana(2, metric="precomputed").fit(D)
+    assert work.answer["children_"] == model.children_.tolist()
+
+
 def test_equal_rows_leave_one_by_one():
     model = Diana(1).fit(np.ones((4, 2)))
     assert model.distances_.tolist() == [0, 0, 0]

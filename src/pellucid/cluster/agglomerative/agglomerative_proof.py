@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.cluster.agglomerative.agglomerative_replay import constrained_shortfall
+from pellucid.cluster.agglomerative.agglomerative_replay import constrained_shortfall, spanning_shortfall
 from pellucid.cluster.agglomerative.cluster_gaps import make_gaps
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
 from pellucid.cluster.agglomerative.tree_shape import TreeShape, tree_problems
@@ -33,7 +33,7 @@ AT_FIT = 400_000
 TO_VERIFY = 200_000_000
 WORK_PER_MERGE = 50_000
 """What looking at one merge takes beside its distances, in distances."""
-WORK_OF_A_REPLAYED_MERGE = 200
+WORK_OF_A_REPLAYED_MERGE = 4000
 FEWEST = 4
 """Merges that are checked whatever they cost, if they are small."""
 
@@ -121,8 +121,12 @@ def _constrained(
     X: Array, parameters: Any, shape: TreeShape, heights: Array, work: int
 ) -> tuple[list[Claim], int, int]:
     """Return the claims about merges of neighbors, the pieces of the graph, and how many merges are missing."""
-    most = min(len(heights), work // WORK_OF_A_REPLAYED_MERGE)
-    shortfall, error, n_pieces = constrained_shortfall(X, parameters, shape.children[:most], heights)
+    most = len(heights)
+    if parameters.linkage == "single":
+        shortfall, error, n_pieces = spanning_shortfall(X, parameters, shape, heights)
+    else:
+        most = min(most, work // WORK_OF_A_REPLAYED_MERGE)
+        shortfall, error, n_pieces = constrained_shortfall(X, parameters, shape.children[:most], heights)
     n = X.shape[0]
     is_whole = parameters.n_clusters is None or parameters.compute_full_tree is True or parameters.linkage == "single"
     if parameters.compute_full_tree == "auto" and parameters.n_clusters is not None:

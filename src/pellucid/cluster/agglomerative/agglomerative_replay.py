@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.cluster.agglomerative.connectivity_graph import connectivity_graph
 from pellucid.cluster.agglomerative.distances import paired_gaps
+from pellucid.cluster.agglomerative.tree_shape import TreeShape
 from pellucid.core.types import Array
 
 
@@ -47,6 +48,23 @@ def constrained_shortfall(X: Array, parameters: Any, children: Array, heights: A
             around[k][new] = gap
             heappush(waiting, (gap, k, new))
     return shortfall, error, n_pieces
+
+
+def spanning_shortfall(X: Array, parameters: Any, shape: TreeShape, heights: Array) -> tuple[float, float, int]:
+    """Return the same for single linkage, without merging: each height is the least of the edges that join at it.
+
+    An edge that was free when a merge was made joins at a later one, whose height is no larger than the edge and, as
+    heights never fall, no smaller than that of the merge.
+    """
+    edges, n_pieces = connectivity_graph(X, parameters.connectivity, parameters.metric)
+    gaps = paired_gaps(X, edges[:, 0], edges[:, 1], parameters.metric)
+    least = np.full(len(heights), np.inf)
+    np.minimum.at(least, shape.merge_of_pairs(edges), gaps)
+    if np.isinf(least).any():
+        return np.inf, np.inf, n_pieces
+    unit = np.maximum(least, np.finfo(float).tiny)
+    falls = np.max((heights[:-1] - heights[1:]) / unit[1:], initial=0.0)
+    return float(falls), float(np.max(np.abs(heights - least) / unit)), n_pieces
 
 
 def _joined(

@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.cluster.agglomerative.connectivity_graph import connectivity_graph
 from pellucid.cluster.agglomerative.constrained_merges import constrained_tree
 from pellucid.cluster.agglomerative.dendrogram import Dendrogram, tree_of_chain, tree_of_edges
-from pellucid.cluster.agglomerative.distances import EUCLIDEAN, distance_matrix
+from pellucid.cluster.agglomerative.distances import EUCLIDEAN, distance_matrix, paired_gaps
 from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
 
@@ -23,7 +23,12 @@ def merge_tree(X: Array, linkage: str, metric: Any, connectivity: Any, n_merges:
     """Return the tree of merges of all rows, or with a connectivity of the first so many."""
     if connectivity is not None:
         edges, n_pieces = connectivity_graph(X, connectivity, metric)
-        tree = constrained_tree(X, edges, linkage, metric, len(X) - 1 if linkage == "single" else n_merges)
+        if linkage == "single":
+            lengths = paired_gaps(X, edges[:, 0], edges[:, 1], metric)
+            is_kept = _in_spanning_tree(edges, lengths, len(X))
+            tree = tree_of_edges(edges[is_kept], lengths[is_kept])
+        else:
+            tree = constrained_tree(X, edges, linkage, metric, n_merges)
         return tree._replace(n_connected_components=n_pieces)
     is_euclidean = isinstance(metric, str) and metric in EUCLIDEAN
     if linkage == "ward":

@@ -71,3 +71,23 @@ class TreeShape:
         pairs = np.sort(np.array(names)[self.children], axis=1)
         falls = (pairs[1:, 0] < pairs[:-1, 0]) | ((pairs[1:, 0] == pairs[:-1, 0]) & (pairs[1:, 1] <= pairs[:-1, 1]))
         return int(np.sum(falls & (heights[1:] == heights[:-1])))
+
+    def merge_of_pairs(self, pairs: Array) -> Array:
+        """Return the merge at which the two rows of each pair come together, in a whole tree.
+
+        It is the last of the merges at the boundaries between them in the order of rows: a largest number of a range,
+        which two overlapping ranges of a length that is a power of two have together.
+        """
+        boundaries = np.empty(self.n_rows - 1, np.int64)
+        boundaries[self.starts[self.children[:, 1]] - 1] = np.arange(len(self.children))
+        levels = [boundaries]
+        while 2 ** len(levels) <= len(boundaries):
+            half = 2 ** (len(levels) - 1)
+            levels.append(np.maximum(levels[-1][:-half], levels[-1][half:]))
+        ends = np.sort(self.starts[pairs], axis=1)
+        level = np.frexp(ends[:, 1] - ends[:, 0])[1] - 1
+        found = np.empty(len(pairs), np.int64)
+        for depth, largest in enumerate(levels):
+            own = level == depth
+            found[own] = np.maximum(largest[ends[own, 0]], largest[ends[own, 1] - 2**depth])
+        return found

@@ -9,7 +9,7 @@ candidate at least twice as far from the owner as the row is cannot be nearer to
 
 from pellucid.cluster.nearest_centers_kernels import squared_distance
 from pellucid.cluster.sparse_centers_kernels import sparse_squared_distance
-from pellucid.numerics.compiling_kernels import kept, lean_in_any_order
+from pellucid.numerics.compiling_kernels import lean_and_kept, lean_in_any_order
 
 AT_ONCE = 4
 """Candidates that are measured together: a row is read once for all."""
@@ -46,7 +46,7 @@ def four_gains(X, first, stop, weight, candidates, c, gaps, owner, nearest, help
     gains[c + 3] += gain_d
 
 
-@kept
+@lean_and_kept
 def gains_of(X, first, stop, weight, candidates, gaps, owner, nearest, helps, gains):
     """Add how much each candidate would take off the sum of squared distances to the nearest center. O(n p l).
 
@@ -54,12 +54,13 @@ def gains_of(X, first, stop, weight, candidates, gaps, owner, nearest, helps, ga
     """
     for start in range(first, stop, BLOCK_ROWS):
         end = min(start + BLOCK_ROWS, stop)
-        helps[start:end] = 0
+        for i in range(start, end):
+            helps[i] = 0
         for c in range(0, candidates.shape[0], AT_ONCE):
             four_gains(X, start, end, weight, candidates, c, gaps, owner, nearest, helps, gains)
 
 
-@kept
+@lean_and_kept
 def add_center(X, first, stop, weight, centers, number, bit, owner, nearest, helps, bucket, heights):
     """Lower the distances of the rows with this bit of ``helps`` to the nearest center: center ``number`` is new.
 
@@ -74,7 +75,7 @@ def add_center(X, first, stop, weight, centers, number, bit, owner, nearest, hel
                 nearest[i], owner[i] = distance, number
 
 
-@kept
+@lean_and_kept
 def sparse_gains_of(values, columns, ends, first, stop, weight, candidates, sizes, gaps, owner, nearest, helps, gains):
     """Do what ``gains_of`` does for dense rows."""
     for i in range(first, stop):
@@ -88,7 +89,7 @@ def sparse_gains_of(values, columns, ends, first, stop, weight, candidates, size
                     helps[i] |= 1 << c
 
 
-@kept
+@lean_and_kept
 def add_sparse_center(
     values, columns, ends, first, stop, weight, centers, sizes, number, bit, owner, nearest, helps, bucket, heights
 ):

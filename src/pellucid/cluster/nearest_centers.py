@@ -20,6 +20,8 @@ SHARE_FOR_BOUNDS = 0.16
 """Memory for labels and bounds, as a part of the rows."""
 FEW_ROWS = 4096
 """So few are one piece of work."""
+STRIP = 256
+"""Rows whose bounds are looked at together."""
 PIECES = 8
 NOBODY = np.empty(0, np.intp)
 PIECE_ROWS = 1 << 16
@@ -68,7 +70,7 @@ class NearestCenters:
 
         def work(piece: slice) -> Move:
             doubtful = np.empty(piece.stop - piece.start, np.int32)
-            count, pairs = find_doubtful(piece.start, piece.stop, *reaches, doubtful)
+            count, pairs = find_doubtful(piece.start, piece.stop, *reaches, np.empty(STRIP, np.float32), doubtful)
             doubtful, before = doubtful[:count], np.empty(count, np.int32)
             is_new = labels[piece.start] < 0
             revisit = not is_new and self.rows.is_worth_revisiting(count, pairs, k)

@@ -10,12 +10,10 @@ only if ``upper[i] + paths[label] < lower[g, i] - drifts[g]`` fails for some g. 
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept, lean, lean_in_any_order
+from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 OUTWARD = 2.0**-20
 """Share by which a bound is moved to the safe side: eight times what three roundings in float32 can take."""
-STRIP = 256
-"""Rows whose bounds are looked at together."""
 LARGEST_SQUARE = 1e30
 """Rows whose squared norm is larger might overflow float32: squared differences decide about them."""
 UNDERFLOW = 1e-30
@@ -39,6 +37,15 @@ def least(values, i, start, stop):
     for k in range(start + 1, stop):
         found = values[i, k] if values[i, k] < found else found
     return found
+
+
+@lean
+def group_of(ends, k):
+    """Return the group that a center is in."""
+    group = 0
+    while ends[group + 1] <= k:
+        group += 1
+    return group
 
 
 @lean
@@ -71,16 +78,15 @@ def least_bounds(first, stop, lower, drifts, bounds):
             bounds[r] = bound if bound < bounds[r] else bounds[r]
 
 
-@kept
-def find_doubtful(first, stop, labels, upper, lower, paths, drifts, sizes, doubtful):
+@lean_and_kept
+def find_doubtful(first, stop, labels, upper, lower, paths, drifts, sizes, bounds, doubtful):
     """Write which rows of a part may have another nearest center now; return how many, and how many centers that are.
 
-    ``sizes`` are those of the groups. O(n g).
+    ``sizes`` are those of the groups, ``bounds`` is for the bounds of a strip of rows. O(n g).
     """
     count, pairs = 0, 0
-    bounds = np.empty(STRIP, np.float32)
-    for start in range(first, stop, STRIP):
-        end = min(start + STRIP, stop)
+    for start in range(first, stop, bounds.size):
+        end = min(start + bounds.size, stop)
         least_bounds(start, end, lower, drifts, bounds)
         before = count
         for i in range(start, end):
@@ -93,7 +99,7 @@ def find_doubtful(first, stop, labels, upper, lower, paths, drifts, sizes, doubt
     return count, pairs
 
 
-@kept
+@lean_and_kept
 def take_rows(X, rows, middle, unit, block, squares):
     """Write the rows, moved by ``middle`` and in ``unit``, to a block with a column of ones, and their squares."""
     d = X.shape[1]
@@ -117,7 +123,7 @@ def second_of_group(products, r, start, stop, nearest):
     return found
 
 
-@kept
+@lean_and_kept
 def judge_rows(products, squares, share, largest, rows, ends, labels, upper, lower, paths, drifts, before, unsure):
     """Find the nearest center of each row from rough squared distances, less the row's own square. O(n k).
 
@@ -129,7 +135,8 @@ def judge_rows(products, squares, share, largest, rows, ends, labels, upper, low
         i, own = rows[r], squares[r]
         error = share * (own + largest) + UNDERFLOW
         if not own < LARGEST_SQUARE:  # its products may have overflowed
-            products[r, :] = 0.0
+            for k in range(products.shape[1]):
+                products[r, k] = 0.0
             error = np.inf
         best, runner_up, group = np.inf, np.inf, 0
         for g in range(ends.size - 1):
@@ -152,7 +159,7 @@ def judge_rows(products, squares, share, largest, rows, ends, labels, upper, low
     return count
 
 
-@kept
+@lean_and_kept
 def settle_rows(
     unsure, X, products, squares, share, largest, rows, unit, centers, names, ends, labels, upper, lower, paths, drifts
 ):
@@ -172,17 +179,17 @@ def settle_rows(
                 if value < best or nearest < 0 or (value == best and names[k] < names[nearest]):
                     best, nearest = value, k
         if nearest != labels[i]:
-            group = np.searchsorted(ends, labels[i], side="right") - 1
+            group = group_of(ends, labels[i])
             bound = stored_lower(least_reach(rough, own, error), drifts[group])
             lower[group, i] = min(lower[group, i], bound)
-            group = np.searchsorted(ends, nearest, side="right") - 1
+            group = group_of(ends, nearest)
             second = second_of_group(products, r, ends[group], ends[group + 1], nearest)
             lower[group, i] = stored_lower(least_reach(second, own, error), drifts[group])
         labels[i] = nearest
         upper[i] = stored_upper(np.sqrt(best) * unit, paths[nearest])
 
 
-@kept
+@lean_and_kept
 def revisit_rows(X, rows, unit, centers, names, ends, labels, upper, lower, paths, drifts, before):
     """Find the nearest center of each row from squared differences, but for the groups that a bound excludes.
 
@@ -208,7 +215,7 @@ def revisit_rows(X, rows, unit, centers, names, ends, labels, upper, lower, path
                 best, nearest, group, second = low, place, g, next_low
                 reach = np.sqrt(best) * unit
         if nearest != own:  # the center it leaves is one of the others now
-            g = np.searchsorted(ends, own, side="right") - 1
+            g = group_of(ends, own)
             lower[g, i] = min(lower[g, i], stored_lower(own_reach, drifts[g]))
         if group >= 0:
             lower[group, i] = stored_lower(np.sqrt(second) * unit, drifts[group])
@@ -217,7 +224,7 @@ def revisit_rows(X, rows, unit, centers, names, ends, labels, upper, lower, path
         upper[i] = stored_upper(reach, paths[nearest])
 
 
-@kept
+@lean_and_kept
 def move_sums(X, middle, weight, rows, before, labels, first, stop, sums, totals, counts):
     """Take rows out of the clusters they leave (-1: none) and add them to their new ones, of those in a range. O(n p).
 
@@ -234,7 +241,7 @@ def move_sums(X, middle, weight, rows, before, labels, first, stop, sums, totals
                     sums[k, j] += sign * w * (X[i, j] - middle[j])
 
 
-@kept
+@lean_and_kept
 def own_distances(X, first, stop, weight, centers, labels, distances):
     """Return the weighted sum of the squared distances of rows to their centers; write them where there is room."""
     total = 0.0
@@ -246,7 +253,25 @@ def own_distances(X, first, stop, weight, centers, labels, distances):
     return total
 
 
-@kept
+@lean
+def mean_variance(X, middle, weight, sums, totals):
+    """Return the mean over the features of their variance, from the sums of clusters that hold all rows."""
+    total = scatter = 0.0
+    for k in range(totals.size):
+        total += totals[k]
+    for i in range(X.shape[0]):
+        w = weight[i] if weight.size > 0 else 1.0
+        for j in range(X.shape[1]):
+            scatter += w * (X[i, j] - middle[j]) ** 2
+    for j in range(X.shape[1]):
+        column = 0.0
+        for k in range(sums.shape[0]):
+            column += sums[k, j]
+        scatter -= column * column / total
+    return max(scatter / total, 0.0) / X.shape[1]
+
+
+@lean_and_kept
 def plain_rounds(X, middle, weight, tol, centers, means, labels, sums, totals, history):
     """Do rounds of the plain method, for small data; return how many, and whether every cluster kept a row.
 
@@ -256,8 +281,10 @@ def plain_rounds(X, middle, weight, tol, centers, means, labels, sums, totals, h
     before, goal = np.inf, 0.0
     for r in range(history.shape[0]):
         objective, changed = 0.0, 0
-        sums[:] = 0.0
-        totals[:] = 0.0
+        for k in range(centers.shape[0]):
+            totals[k] = 0.0
+            for j in range(X.shape[1]):
+                sums[k, j] = 0.0
         for i in range(X.shape[0]):
             best, nearest = squared_distance(X, i, centers, 0), 0
             for k in range(1, centers.shape[0]):
@@ -284,21 +311,7 @@ def plain_rounds(X, middle, weight, tol, centers, means, labels, sums, totals, h
         if changed == 0 or moved == 0.0 or max(before, moved) <= goal or r + 1 == history.shape[0]:
             return r + 1, True
         before = moved
-        centers[:] = means
+        for k in range(centers.shape[0]):
+            for j in range(X.shape[1]):
+                centers[k, j] = means[k, j]
     return 0, False
-
-
-@lean
-def mean_variance(X, middle, weight, sums, totals):
-    """Return the mean over the features of their variance, from the sums of clusters that hold all rows."""
-    total, scatter = totals.sum(), 0.0
-    for i in range(X.shape[0]):
-        w = weight[i] if weight.size > 0 else 1.0
-        for j in range(X.shape[1]):
-            scatter += w * (X[i, j] - middle[j]) ** 2
-    for j in range(X.shape[1]):
-        column = 0.0
-        for k in range(sums.shape[0]):
-            column += sums[k, j]
-        scatter -= column * column / total
-    return max(scatter / total, 0.0) / X.shape[1]

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept, lean, lean_in_any_order
+from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 FEW_DIGITS_LOST = 0.1
 """Share of a center's square that a squared distance must have to be told from products."""
@@ -23,7 +23,7 @@ def four_products(values, columns, start, stop, unit, coded, k):
     return a, b, c, d
 
 
-@kept
+@lean_and_kept
 def take_sparse_rows(values, columns, ends, rows, unit, coded, sizes, products, squares):
     """Write ``sizes[k] + x'coded[:, k]`` for each row, in ``unit``, and the square of the row. O(entries k).
 
@@ -41,7 +41,7 @@ def take_sparse_rows(values, columns, ends, rows, unit, coded, sizes, products, 
         squares[r] = total
 
 
-@kept
+@lean_and_kept
 def move_sparse_sums(values, columns, ends, weight, rows, before, labels, first, stop, sums, totals, counts):
     """Do what ``move_sums`` does for dense rows."""
     for r in range(rows.size):
@@ -76,7 +76,7 @@ def sparse_squared_distance(values, columns, ends, i, centers, k, sizes):
     return inside + missing
 
 
-@kept
+@lean_and_kept
 def own_sparse_distances(values, columns, ends, first, stop, weight, centers, sizes, labels, distances):
     """Do what ``own_distances`` does for dense rows."""
     total = 0.0

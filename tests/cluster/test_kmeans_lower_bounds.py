@@ -10,8 +10,8 @@ from scipy import sparse
 
 import pellucid
 from pellucid.cluster import KMeans
-from pellucid.cluster.kmeans_line import best_line_centers
-from pellucid.cluster.kmeans_lower_bounds import line_bound, semidefinite_bound, spectral_bound
+from pellucid.cluster.kmeans.kmeans_line import best_line_centers
+from pellucid.cluster.kmeans.kmeans_lower_bounds import line_bound, semidefinite_bound, spectral_bound
 from pellucid.core.training_data import TrainingData
 
 seeds = pytest.mark.parametrize("seed", range(8))

@@ -9,7 +9,7 @@ from scipy import sparse
 
 import pellucid
 from pellucid.cluster import KMeans, MiniBatchKMeans, k_means, kmeans_plusplus
-from pellucid.cluster.minibatch_kmeans_solvers import BatchState, learn_batch
+from pellucid.cluster.kmeans.minibatch_kmeans_solvers import BatchState, learn_batch
 from tests.proving import quiet_proof
 
 seeds = pytest.mark.parametrize("seed", range(4))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.cluster.kmeans_line_kernels import add_cluster
-from pellucid.cluster.kmeans_starts_kernels import add_center, add_sparse_center, gains_of, sparse_gains_of
-from pellucid.cluster.measured_rows import Bounds, DenseRows, SparseRows, measured_rows
-from pellucid.cluster.nearest_centers import NearestCenters, group_centers
-from pellucid.cluster.nearest_centers_kernels import (
+from pellucid.cluster.kmeans.kmeans_line_kernels import add_cluster
+from pellucid.cluster.kmeans.kmeans_starts_kernels import add_center, add_sparse_center, gains_of, sparse_gains_of
+from pellucid.cluster.kmeans.measured_rows import Bounds, DenseRows, SparseRows, measured_rows
+from pellucid.cluster.kmeans.nearest_centers import NearestCenters, group_centers
+from pellucid.cluster.kmeans.nearest_centers_kernels import (
     find_doubtful,
     judge_rows,
     move_sums,
@@ -19,7 +19,7 @@ from pellucid.cluster.nearest_centers_kernels import (
     settle_rows,
     take_rows,
 )
-from pellucid.cluster.sparse_centers_kernels import move_sparse_sums, own_sparse_distances, take_sparse_rows
+from pellucid.cluster.kmeans.sparse_centers_kernels import move_sparse_sums, own_sparse_distances, take_sparse_rows
 from tests.plain_kernels import in_python
 
 NONE = np.empty(0)
@@ -105,7 +105,7 @@ def test_values_as_rough_as_is_said_lead_to_the_same_labels(share, n_groups):
     count = judge_rows(rough, squares, share, coded.largest, everybody, *bounds, before, unsure)
     known = (share, coded.largest, everybody, rows.unit, coded.centers, coded.names)
     settle_rows(unsure[:count], X[unsure[:count]], rough, squares, *known, *bounds)
-    assert 0 < count
+    assert count > 0
     assert_bounds(X, centers[order], bounds, rows.unit)
 
 

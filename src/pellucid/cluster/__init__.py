@@ -4,11 +4,11 @@ from pellucid.cluster.agglomerative.agglomerative_clustering import Agglomerativ
 from pellucid.cluster.choosing.choose_clusters import choose_clusters
 from pellucid.cluster.diana.diana import Diana
 from pellucid.cluster.exhaustive.exhaustive_clustering import exhaustive_clustering
-from pellucid.cluster.kmeans import KMeans
-from pellucid.cluster.kmeans_functions import k_means, kmeans_plusplus
+from pellucid.cluster.kmeans.kmeans import KMeans
+from pellucid.cluster.kmeans.kmeans_functions import k_means, kmeans_plusplus
+from pellucid.cluster.kmeans.minibatch_kmeans import MiniBatchKMeans
 from pellucid.cluster.kmedians import KMedians
 from pellucid.cluster.kmedoids.kmedoids import KMedoids
-from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
 from pellucid.cluster.silhouette import silhouette_samples, silhouette_score
 from pellucid.cluster.soft_kmeans import SoftKMeans
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering, spectral_clustering

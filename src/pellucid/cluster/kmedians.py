@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from sklearn.utils import check_random_state
 
-from pellucid.cluster.kmeans_base import CenteredClusters
+from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.kmedians_solvers import best_medians, manhattan_distances
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import fit_method

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pellucid.cluster.kmeans_card import CENTERS, STARTS
+from pellucid.cluster.kmeans.kmeans_card import CENTERS, STARTS
 from pellucid.cluster.kmedians import KMedians
 from pellucid.cluster.kmedians_proof import prove_kmedians
 from pellucid.core.cards import WORK_DONE, MethodCard

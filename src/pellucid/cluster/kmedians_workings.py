@@ -6,7 +6,7 @@ from typing import Any
 
 from sympy import Matrix, Rational
 
-from pellucid.cluster.kmeans_workings import MOST_CLUSTERS, Round, start_centers
+from pellucid.cluster.kmeans.kmeans_workings import MOST_CLUSTERS, Round, start_centers
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pellucid.cluster.kmeans_base import CenteredClusters
+from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.soft_kmeans_solvers import best_soft_kmeans, soft_answers
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import fit_method

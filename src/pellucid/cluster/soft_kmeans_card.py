@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pellucid.cluster.kmeans_card import CENTERS
-from pellucid.cluster.kmeans_starts import STARTS
+from pellucid.cluster.kmeans.kmeans_card import CENTERS
+from pellucid.cluster.kmeans.kmeans_starts import STARTS
 from pellucid.cluster.soft_kmeans import SoftKMeans
 from pellucid.cluster.soft_kmeans_proof import answers_of, prove_soft_kmeans
 from pellucid.core.cards import MethodCard

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.cluster import KMeans
-from pellucid.cluster.kmeans_starts import STARTS as STARTS_OF_CLUSTERS
+from pellucid.cluster.kmeans.kmeans_starts import STARTS as STARTS_OF_CLUSTERS
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.mixture.covariance_kinds import Components, Moments

@@ -15,7 +15,7 @@ from pellucid.cluster.choosing.cluster_choice import ClusterChoice
 from pellucid.cluster.choosing.criteria import best_gap, dispersion, elbow_of, even_rows, largest, spherical_bic
 from pellucid.cluster.choosing.recommendation import reason_for, recommend
 from pellucid.cluster.choosing.stability import agreement, labels_of
-from pellucid.cluster.kmeans import KMeans
+from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.silhouette import silhouette_score
 from pellucid.core.random_state import generator, some_rows
 from pellucid.core.types import Array, Data

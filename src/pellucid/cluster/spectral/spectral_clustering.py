@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_array, check_random_state
 
-from pellucid.cluster.kmeans import KMeans
+from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.spectral.affinity import GIVEN, asymmetry, is_connected, is_pairwise, normalized
 from pellucid.cluster.spectral.embedding_labels_solvers import cluster_qr, discretize
 from pellucid.cluster.spectral.spectral_clustering_proof import embedding_claims, with_label_claims

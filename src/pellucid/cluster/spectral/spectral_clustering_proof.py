@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.kmeans_proof import prove_kmeans
+from pellucid.cluster.kmeans.kmeans_proof import prove_kmeans
 from pellucid.cluster.spectral.affinity import GIVEN, affinity_kernel, normalized, symmetric_links, uses_neighbors
 from pellucid.cluster.spectral.neighbor_links_proof import wrong_links
 from pellucid.core.certificate import Certificate, Claim

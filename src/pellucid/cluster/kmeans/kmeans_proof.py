@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.kmeans_lower_bounds import CLOSED, line_bound, semidefinite_bound, spectral_bound
+from pellucid.cluster.kmeans.kmeans_lower_bounds import CLOSED, line_bound, semidefinite_bound, spectral_bound
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.finite import size_of
 from pellucid.core.rounding import EPSILON, sum_error

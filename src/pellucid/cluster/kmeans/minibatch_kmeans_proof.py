@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pellucid.cluster.kmeans_proof import labels_of_rows, lower_bound, measure_clusters, objective_claim, with_gap
+from pellucid.cluster.kmeans.kmeans_proof import (
+    labels_of_rows,
+    lower_bound,
+    measure_clusters,
+    objective_claim,
+    with_gap,
+)
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.training_data import TrainingData
 

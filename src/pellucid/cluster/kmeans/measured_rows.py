@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.nearest_centers_kernels import (
+from pellucid.cluster.kmeans.nearest_centers_kernels import (
     judge_rows,
     move_sums,
     own_distances,
@@ -122,13 +122,13 @@ class DenseRows:
 
     def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> None:
         """Add what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
-        from pellucid.cluster.kmeans_starts_kernels import gains_of
+        from pellucid.cluster.kmeans.kmeans_starts_kernels import gains_of
 
         gains_of(self.X, part.start, part.stop, weight, candidates, *state)
 
     def add_center(self, part: slice, weight: Array, centers: Array, *state: Any) -> None:
         """Lower the squared distances to the nearest center where a new one is nearer."""
-        from pellucid.cluster.kmeans_starts_kernels import add_center
+        from pellucid.cluster.kmeans.kmeans_starts_kernels import add_center
 
         add_center(self.X, part.start, part.stop, weight, centers, *state)
 
@@ -157,7 +157,7 @@ class SparseRows:
 
     def judge(self, rows: Array, coded: CodedCenters, bounds: Bounds, before: Array) -> None:
         """Find the nearest of all centers for some rows."""
-        from pellucid.cluster.sparse_centers_kernels import take_sparse_rows
+        from pellucid.cluster.kmeans.sparse_centers_kernels import take_sparse_rows
 
         width = coded.factors.shape[1]
         height = min(max(1, len(rows)), max(64, BYTES_AT_ONCE // (4 * width)))
@@ -184,13 +184,13 @@ class SparseRows:
 
     def move(self, rows: Array, before: Array, labels: Array, weight: Array, part: slice, sums: Sums) -> None:
         """Bring the sums of some clusters up to date."""
-        from pellucid.cluster.sparse_centers_kernels import move_sparse_sums
+        from pellucid.cluster.kmeans.sparse_centers_kernels import move_sparse_sums
 
         move_sparse_sums(*self.parts, weight, rows, before, labels, part.start, part.stop, *sums)
 
     def own_distances(self, part: slice, weight: Array, centers: Array, labels: Array, distances: Array) -> float:
         """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
-        from pellucid.cluster.sparse_centers_kernels import own_sparse_distances
+        from pellucid.cluster.kmeans.sparse_centers_kernels import own_sparse_distances
 
         sizes = np.einsum("kj,kj->k", centers, centers)
         return float(
@@ -199,14 +199,14 @@ class SparseRows:
 
     def gains_of(self, part: slice, weight: Array, candidates: Array, *state: Array) -> None:
         """Add what each candidate would take off the sum of squared distances; see ``kmeans_starts_kernels``."""
-        from pellucid.cluster.kmeans_starts_kernels import sparse_gains_of
+        from pellucid.cluster.kmeans.kmeans_starts_kernels import sparse_gains_of
 
         sizes = np.einsum("kj,kj->k", candidates, candidates)
         sparse_gains_of(*self.parts, part.start, part.stop, weight, candidates, sizes, *state)
 
     def add_center(self, part: slice, weight: Array, centers: Array, *state: Any) -> None:
         """Lower the squared distances to the nearest center where a new one is nearer."""
-        from pellucid.cluster.kmeans_starts_kernels import add_sparse_center
+        from pellucid.cluster.kmeans.kmeans_starts_kernels import add_sparse_center
 
         sizes = np.einsum("kj,kj->k", centers, centers)
         add_sparse_center(*self.parts, part.start, part.stop, weight, centers, sizes, *state)

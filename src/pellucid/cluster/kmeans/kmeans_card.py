@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pellucid.cluster.kmeans import KMeans
-from pellucid.cluster.kmeans_proof import prove_kmeans
-from pellucid.cluster.minibatch_kmeans import MiniBatchKMeans
-from pellucid.cluster.minibatch_kmeans_proof import prove_minibatch_kmeans
+from pellucid.cluster.kmeans.kmeans import KMeans
+from pellucid.cluster.kmeans.kmeans_proof import prove_kmeans
+from pellucid.cluster.kmeans.minibatch_kmeans import MiniBatchKMeans
+from pellucid.cluster.kmeans.minibatch_kmeans_proof import prove_minibatch_kmeans
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.training_data import InputRules
 from pellucid.kinds.arrays import Numbers
@@ -21,7 +21,7 @@ CARDS = (
         KMeans,
         topics=("CLU-1",),
         prove=prove_kmeans,
-        workings="pellucid.cluster.kmeans_workings:kmeans_workings",
+        workings="pellucid.cluster.kmeans.kmeans_workings:kmeans_workings",
         parameters={
             "n_clusters": Whole(low=1),
             "init": OneOf(("k-means++", "random", "random-partition", "furthest-first", "k-log-k"))

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.cluster.measured_rows import Bounds, DenseRows, SparseRows
-from pellucid.cluster.nearest_centers_kernels import find_doubtful
+from pellucid.cluster.kmeans.measured_rows import Bounds, DenseRows, SparseRows
+from pellucid.cluster.kmeans.nearest_centers_kernels import find_doubtful
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree
 from pellucid.cluster.agglomerative.dendrogram import cut
-from pellucid.cluster.cluster_sums import NOTHING, ClusterSums
-from pellucid.cluster.kmeans_starts_kernels import AT_ONCE
-from pellucid.cluster.measured_rows import hashes_of, measured_rows
-from pellucid.cluster.nearest_centers import pieces
+from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums
+from pellucid.cluster.kmeans.kmeans_starts_kernels import AT_ONCE
+from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
+from pellucid.cluster.kmeans.nearest_centers import pieces
 from pellucid.core.threads import run_blocks
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pellucid.cluster.measured_rows import DenseRows, SparseRows, measured_rows
-from pellucid.cluster.nearest_centers import Move, pieces
+from pellucid.cluster.kmeans.measured_rows import DenseRows, SparseRows, measured_rows
+from pellucid.cluster.kmeans.nearest_centers import Move, pieces
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array

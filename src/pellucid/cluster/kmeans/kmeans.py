@@ -6,9 +6,9 @@ from typing import Any, Self
 
 from sklearn.utils import check_random_state
 
-from pellucid.cluster.kmeans_base import CenteredClusters
-from pellucid.cluster.kmeans_line import best_line_centers
-from pellucid.cluster.kmeans_solvers import best_lloyd, lloyd
+from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
+from pellucid.cluster.kmeans.kmeans_line import best_line_centers
+from pellucid.cluster.kmeans.kmeans_solvers import best_lloyd, lloyd
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import fit_method
 from pellucid.core.types import Data

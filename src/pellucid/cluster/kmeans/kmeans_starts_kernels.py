@@ -7,8 +7,8 @@ candidate at least twice as far from the owner as the row is cannot be nearer to
 
 # mypy: allow-untyped-defs
 
-from pellucid.cluster.nearest_centers_kernels import squared_distance
-from pellucid.cluster.sparse_centers_kernels import sparse_squared_distance
+from pellucid.cluster.kmeans.nearest_centers_kernels import squared_distance
+from pellucid.cluster.kmeans.sparse_centers_kernels import sparse_squared_distance
 from pellucid.numerics.compiling_kernels import lean_and_kept, lean_in_any_order
 
 AT_ONCE = 4

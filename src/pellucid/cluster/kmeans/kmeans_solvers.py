@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.cluster_sums import NOTHING, ClusterSums, own_distances
-from pellucid.cluster.kmeans_lower_bounds import quick_bound
-from pellucid.cluster.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
-from pellucid.cluster.measured_rows import DenseRows, measured_rows
-from pellucid.cluster.nearest_centers import NearestCenters
-from pellucid.cluster.nearest_centers_kernels import plain_rounds
+from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums, own_distances
+from pellucid.cluster.kmeans.kmeans_lower_bounds import quick_bound
+from pellucid.cluster.kmeans.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
+from pellucid.cluster.kmeans.measured_rows import DenseRows, measured_rows
+from pellucid.cluster.kmeans.nearest_centers import NearestCenters
+from pellucid.cluster.kmeans.nearest_centers_kernels import plain_rounds
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit

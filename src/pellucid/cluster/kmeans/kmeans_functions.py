@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from pellucid.cluster.kmeans import KMeans
-from pellucid.cluster.kmeans_starts import draw_far_rows
+from pellucid.cluster.kmeans.kmeans import KMeans
+from pellucid.cluster.kmeans.kmeans_starts import draw_far_rows
 from pellucid.core.threads import own_threads
 from pellucid.core.training_data import FLOATS, TrainingData
 from pellucid.core.types import Array, Data

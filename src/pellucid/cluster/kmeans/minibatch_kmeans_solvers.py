@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.cluster.cluster_sums import ClusterSums
-from pellucid.cluster.kmeans_solvers import score_rows
-from pellucid.cluster.measured_rows import hashes_of, measured_rows
-from pellucid.cluster.nearest_centers import NearestCenters
+from pellucid.cluster.kmeans.cluster_sums import ClusterSums
+from pellucid.cluster.kmeans.kmeans_solvers import score_rows
+from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
+from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.kmeans_line_kernels import add_cluster
+from pellucid.cluster.kmeans.kmeans_line_kernels import add_cluster
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 

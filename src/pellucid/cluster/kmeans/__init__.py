@@ -1,0 +1,1 @@
+"""k-means: centers that are the means of the rows nearest to them."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from sympy import Matrix, Rational
 
-from pellucid.cluster.kmeans.kmeans_workings import MOST_CLUSTERS, Round, start_centers
+from pellucid.cluster.kmeans.kmeans_workings import MOST_CLUSTERS, Round, rows_of_cluster, start_centers, worked_rounds
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
@@ -20,7 +20,8 @@ def kmedians_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
     if estimator.n_clusters > MOST_CLUSTERS:
         most = f"n_clusters must be at most {MOST_CLUSTERS} to be worked by hand, got {estimator.n_clusters}."
         raise ValueError(f"{most} Ask for fewer clusters.")
-    rounds = _rounds(features, start_centers(estimator, X, "KMedians"), estimator.max_iter)
+    start = start_centers(estimator, X, "KMedians")
+    rounds = worked_rounds(features, start, estimator.max_iter, _manhattan, _medians)
     last = rounds[-1]
     found = {
         "cluster_centers_": [list(last.centers.row(k)) for k in range(last.centers.rows)],
@@ -32,24 +33,12 @@ def kmedians_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
     return Document("k-medians", _opening(data, rounds[0]), (*steps, _end_step(rounds, data)), found)
 
 
-def _rounds(X: Matrix, centers: Matrix, max_iter: int) -> list[Round]:
-    rounds: list[Round] = []
-    while len(rounds) < max_iter:
-        distances = Matrix(X.rows, centers.rows, lambda i, k, now=centers: sum(map(abs, X.row(i) - now.row(k))))
-        labels = tuple(min(range(centers.rows), key=lambda k: distances[i, k]) for i in range(X.rows))
-        rounds.append(Round(centers, distances, labels))
-        if len(rounds) > 1 and rounds[-2].labels == labels:
-            break
-        centers = Matrix([_medians(X, labels, k) for k in range(centers.rows)])
-    return rounds
+def _manhattan(x: Matrix, center: Matrix) -> Rational:
+    return sum(map(abs, x - center), Rational(0))
 
 
 def _medians(X: Matrix, labels: tuple[int, ...], k: int) -> list[Rational]:
-    own = [i for i, label in enumerate(labels) if label == k]
-    if not own:
-        raise ValueError(
-            f"every cluster must keep a row to be worked by hand, got none in cluster {k + 1}. Choose another start."
-        )
+    own = rows_of_cluster(labels, k)
     half = len(own) // 2
     columns = [sorted(X[i, j] for i in own) for j in range(X.cols)]
     return [values[half] if len(own) % 2 else (values[half - 1] + values[half]) / 2 for values in columns]

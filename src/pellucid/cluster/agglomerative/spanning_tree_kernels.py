@@ -8,6 +8,7 @@ length, then by their first row, then by their second, so that the tree is one a
 
 import numpy as np
 
+from pellucid.cluster.agglomerative.strip_kernels import add_products
 from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 STRIP = 512
@@ -40,20 +41,9 @@ def comes_first(length, a, b, other, c, d):
 @lean_in_any_order
 def count_within(codes, norms, limits, query, own, bounds):
     """Write lower bounds of the squared distances of a strip of rows; return how many are within their limits. O(p)."""
-    p, n = codes.shape
-    for i in range(n):
-        bounds[i] = norms[i] + own
-    for j in range(0, p - p % 4, 4):
-        a, b, c, d = query[j], query[j + 1], query[j + 2], query[j + 3]
-        one, two, three, four = codes[j], codes[j + 1], codes[j + 2], codes[j + 3]
-        for i in range(n):
-            bounds[i] += a * one[i] + b * two[i] + c * three[i] + d * four[i]
-    for j in range(p - p % 4, p):
-        a, one = query[j], codes[j]
-        for i in range(n):
-            bounds[i] += a * one[i]
+    add_products(codes, norms, query, own, bounds)
     count = np.int32(0)
-    for i in range(n):
+    for i in range(codes.shape[1]):
         count += np.int32(1) if bounds[i] <= limits[i] else np.int32(0)
     return count
 

@@ -8,6 +8,7 @@ Distances are bounded from below in float32; what could be the nearest is measur
 import numpy as np
 
 from pellucid.cluster.agglomerative.chain_kernels import pushed
+from pellucid.cluster.agglomerative.strip_kernels import add_products
 from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 STRIP = 512
@@ -32,20 +33,9 @@ def ward_distance(sums, sizes, a, b):
 @lean_in_any_order
 def bound_strip(means, norms, shares, query, own, share, bounds):
     """Write lower bounds of the distances of a strip of clusters to one of share 1 / size; return the least. O(p)."""
-    p, n = means.shape
-    for i in range(n):
-        bounds[i] = norms[i] + own
-    for j in range(0, p - p % 4, 4):
-        a, b, c, d = query[j], query[j + 1], query[j + 2], query[j + 3]
-        one, two, three, four = means[j], means[j + 1], means[j + 2], means[j + 3]
-        for i in range(n):
-            bounds[i] += a * one[i] + b * two[i] + c * three[i] + d * four[i]
-    for j in range(p - p % 4, p):
-        a, one = query[j], means[j]
-        for i in range(n):
-            bounds[i] += a * one[i]
+    add_products(means, norms, query, own, bounds)
     least = np.float32(np.inf)
-    for i in range(n):
+    for i in range(means.shape[1]):
         value = bounds[i] / (shares[i] + share)
         bounds[i] = value
         least = value if value < least else least

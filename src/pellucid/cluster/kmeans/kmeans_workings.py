@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.notation import Math, fenced, math, over, typed
 
 MOST_CLUSTERS = 4
+
+Distance = Callable[[Matrix, Matrix], Rational]
+CenterOf = Callable[[Matrix, tuple[int, ...], int], Any]
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ def kmeans_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
         raise ValueError(
             f"n_clusters must be at most {MOST_CLUSTERS} to be worked by hand, got {estimator.n_clusters}."
         )
-    rounds = _rounds(features, start_centers(estimator, X), estimator.max_iter)
+    rounds = worked_rounds(features, start_centers(estimator, X), estimator.max_iter, _squared_distance, _mean)
     last = rounds[-1]
     found = {
         "cluster_centers_": [list(last.centers.row(k)) for k in range(last.centers.rows)],
@@ -62,16 +66,27 @@ def start_centers(estimator: Any, X: Data, name: str = "KMeans") -> Matrix:
     return exact_features(drawn)[0]
 
 
-def _rounds(X: Matrix, centers: Matrix, max_iter: int) -> list[Round]:
+def worked_rounds(X: Matrix, centers: Matrix, max_iter: int, distance: Distance, center_of: CenterOf) -> list[Round]:
+    """Return the rounds from a start: rows to the nearest center, centers to the middle of their rows."""
     rounds: list[Round] = []
     while len(rounds) < max_iter:
-        distances = Matrix(X.rows, centers.rows, lambda i, k, now=centers: _squared_distance(X.row(i), now.row(k)))
+        distances = Matrix(X.rows, centers.rows, lambda i, k, now=centers: distance(X.row(i), now.row(k)))
         labels = tuple(min(range(centers.rows), key=lambda k: distances[i, k]) for i in range(X.rows))
         rounds.append(Round(centers, distances, labels))
         if len(rounds) > 1 and rounds[-2].labels == labels:
             break
-        centers = Matrix([_mean(X, labels, k) for k in range(centers.rows)])
+        centers = Matrix([center_of(X, labels, k) for k in range(centers.rows)])
     return rounds
+
+
+def rows_of_cluster(labels: tuple[int, ...], k: int) -> list[int]:
+    """Return the rows of a cluster, which must have some."""
+    own = [i for i, label in enumerate(labels) if label == k]
+    if not own:
+        raise ValueError(
+            f"every cluster must keep a row to be worked by hand, got none in cluster {k + 1}. Choose another start."
+        )
+    return own
 
 
 def _squared_distance(x: Matrix, center: Matrix) -> Rational:
@@ -79,11 +94,7 @@ def _squared_distance(x: Matrix, center: Matrix) -> Rational:
 
 
 def _mean(X: Matrix, labels: tuple[int, ...], k: int) -> Matrix:
-    own = [i for i, label in enumerate(labels) if label == k]
-    if not own:
-        raise ValueError(
-            f"every cluster must keep a row to be worked by hand, got none in cluster {k + 1}. Choose another start."
-        )
+    own = rows_of_cluster(labels, k)
     return sum((X.row(i) for i in own), Matrix.zeros(1, X.cols)) / len(own)
 
 

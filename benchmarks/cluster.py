@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn.cluster as peer
+from rich.console import Console
 from scipy import sparse
 
 import pellucid.cluster as ours
+from benchmarks.growth import print_growth
 from benchmarks.harness import OURS, Row
 from pellucid.core.threads import thread_count
 
@@ -136,3 +138,22 @@ def rows() -> list[Row]:
         ]
     starts = [start_alone(n, p, k) for n, p, k in shapes]
     return [*table, *starts, from_batches(1_000_000, 20, 10)]
+
+
+def report(console: Console, only: str) -> None:
+    """Print how time and memory of 20 rounds grow, unless other rows are asked for."""
+    if only:
+        return
+    sizes = (
+        (50_000, 20, 25), (100_000, 20, 25), (200_000, 20, 25), (400_000, 20, 25), (100_000, 20, 50),
+        (100_000, 20, 100), (100_000, 20, 200), (100_000, 40, 25), (100_000, 80, 25),
+    )  # fmt: skip
+
+    def prepare(n: int, p: int, k: int) -> Problem:
+        X = np.random.default_rng(0).standard_normal((n, p))
+        return Problem(X, X[:k].copy(), 20)
+
+    def fit(data: Problem) -> Any:
+        return ours.KMeans(len(data.start), init=data.start, tol=0.0, max_iter=data.n_rounds).fit(data.X)
+
+    print_growth(console, "KMeans, 20 rounds on rows without clusters", sizes, prepare, fit)

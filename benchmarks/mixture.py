@@ -5,18 +5,15 @@
 
 from __future__ import annotations
 
-import time
-import tracemalloc
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn.mixture as peer
 from rich.console import Console
-from rich.table import Table
 
 import pellucid.mixture as ours
+from benchmarks.growth import print_growth
 from benchmarks.harness import OURS, Row
 
 STEPS = 20
@@ -79,30 +76,9 @@ def report(console: Console, only: str) -> None:
     """Print how time and memory grow, unless other rows are asked for."""
     if only:
         return
-    table = Table(title=f"GaussianMixture full, {STEPS} steps: growth from 20,000 x 10, K = 5")
-    for heading in ("rows", "columns", "K", "seconds", "memory beyond X"):
-        table.add_column(heading, justify="right")
-    for n, d, k in (
+    sizes = (
         (20_000, 10, 5), (40_000, 10, 5), (80_000, 10, 5), (20_000, 20, 5), (20_000, 40, 5), (20_000, 10, 10),
         (20_000, 10, 20),
-    ):  # fmt: skip
-        data = blobs(n, d, k, "full")
-        seconds, share = _measured(data)
-        table.add_row(f"{n:,}", str(d), str(k), f"{seconds:.3f}", f"{share:.1%}")
-    console.print(table)
-
-
-def _measured(data: Problem) -> tuple[float, float]:
-    """Return the seconds of a fit, and the bytes it allocates at the worst moment as a part of X."""
-    fit = by(ours.GaussianMixture)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit(data)
-        start = time.perf_counter()
-        fit(data)
-        seconds = time.perf_counter() - start
-        tracemalloc.start()
-        fit(data)
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-    return seconds, most / data.X.nbytes
+    )  # fmt: skip
+    title = f"GaussianMixture full, {STEPS} steps: growth from 20,000 x 10, K = 5"
+    print_growth(console, title, sizes, lambda n, d, k: blobs(n, d, k, "full"), by(ours.GaussianMixture))

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.cluster import KMeans
-from pellucid.cluster.kmeans.kmeans_solvers import assign_rows, score_rows
+from pellucid.cluster.kmeans.center_answers import assign_rows, score_rows
 from pellucid.cluster.kmeans.kmeans_starts import furthest_first, k_log_k, plus_plus, random_partition, random_rows
 from pellucid.core.training_data import TrainingData
 from tests.proving import quiet_proof

@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.cluster.kmeans.kmeans_solvers import assign_rows, center_distances, score_rows
+from pellucid.cluster.kmeans.center_answers import assign_rows, center_distances, score_rows
 from pellucid.cluster.kmeans.kmeans_starts import STARTS
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.threads import own_threads

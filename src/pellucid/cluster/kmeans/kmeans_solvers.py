@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid.cluster.kmeans.center_answers import strays_of_some
 from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums, own_distances
 from pellucid.cluster.kmeans.kmeans_lower_bounds import quick_bound
 from pellucid.cluster.kmeans.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
@@ -22,24 +23,17 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.recording import is_recording
-from pellucid.core.rounding import EPSILON, ROUNDING
-from pellucid.core.threads import run_blocks, split_evenly
+from pellucid.core.rounding import ROUNDING
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
 
-LOOKED_AT = 256
-"""Rows whose nearest center a fit finds again from differences, at most."""
-DIFFERENCES = 1 << 21
-"""That this may take, for all rows and centers."""
 SMALL = 1 << 18
 """Differences of a round up to which there is one loop for all of it."""
+MOST_LISTED = 10_000
+"""Rounds that this loop has room for."""
 UNCHANGED, SHORT_STEPS = "no row changed its cluster", "centers moved less than tol"
-DIGITS_LEFT = 1e-4
-"""Part of the squares of row and center above which their distance is told from a product."""
-ENTRIES_AT_ONCE = 1 << 18
-"""Distances computed in one go, or entries of sparse rows that are filled up with zeros."""
 
 
 def best_lloyd(data: TrainingData, start: Callable[[], Array], n_starts: int, effort: Effort) -> Fit:
@@ -52,7 +46,7 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
 
     ``least`` is the objective of the best clustering, where that is known.
     """
-    if effort.watch is ignore and _is_small(data, centers) and not is_recording():
+    if effort.watch is ignore and _is_small(data, centers, effort.max_iter) and not is_recording():
         found = _small_lloyd(data, centers, effort, least)
         if found is not None:
             return found
@@ -83,8 +77,8 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
     return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
 
 
-def _is_small(data: TrainingData, centers: Array) -> bool:
-    return not sparse.issparse(data.X) and data.X.shape[0] * centers.size <= SMALL
+def _is_small(data: TrainingData, centers: Array, max_iter: int) -> bool:
+    return not sparse.issparse(data.X) and data.X.shape[0] * centers.size <= SMALL and max_iter <= MOST_LISTED
 
 
 def _small_lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | None) -> Fit | None:
@@ -169,72 +163,7 @@ def _finished(
     return with_gap(certificate, inertia, least), attributes
 
 
-def strays_of_some(X: Any, centers: Array, labels: Array) -> tuple[float, int]:
-    """Return how many of some rows, told from differences, have a nearer center than their own, and of how many."""
-    count = int(np.clip(DIFFERENCES / centers.size, LOOKED_AT // 16, LOOKED_AT))
-    some = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(np.intp))
-    exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
-    own = exact[np.arange(len(some)), labels[some]]
-    return float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1]))), len(some)
-
-
 def _descent(trace: Trace, scatter: float) -> Claim:
     rises = np.diff(trace["objective"])
     statement = "largest rise of the objective from one round to the next, as a part of the scatter of all rows"
     return Claim("descent", statement, max(float(rises.max(initial=0.0)), 0.0) / (scatter or 1.0), ROUNDING)
-
-
-def assign_rows(X: Any, centers: Array) -> Array:
-    """Return the nearest center of each row, of equally near ones the first."""
-    return nearest_centers(X, centers).names
-
-
-def score_rows(X: Any, weight: Array | None, centers: Array) -> float:
-    """Return the sum of squared distances of rows to their nearest centers."""
-    nearest = nearest_centers(X, centers)
-    return own_distances(nearest.rows, NOTHING if weight is None else weight, nearest.centers, nearest.bounds.labels)
-
-
-def nearest_centers(X: Any, centers: Array) -> NearestCenters:
-    """Return who is nearest to which of the centers."""
-    centers = np.asarray(centers, dtype=np.float64)
-    nearest = NearestCenters(measured_rows(X), centers)
-    nearest.assign(centers)
-    return nearest
-
-
-def center_distances(X: Any, centers: Array) -> Array:
-    """Return the distance of each row to each center.
-
-    From products, and where these leave fewer than 12 digits, from differences.
-    """
-    centers = np.asarray(centers, dtype=np.float64)
-    distances, middle = np.empty((X.shape[0], len(centers))), np.zeros(X.shape[1])
-    if not sparse.issparse(X):
-        middle = centers.mean(axis=0)
-    moved = centers - middle
-    sizes = np.einsum("kj,kj->k", moved, moved)
-
-    def work(part: slice) -> None:
-        rows = X[part].astype(np.float64) if sparse.issparse(X) else X[part] - middle
-        own = np.asarray(rows.multiply(rows).sum(axis=1)) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
-        whole = own[:, None] + sizes
-        squares = whole - 2.0 * np.asarray(rows @ moved.T)
-        for k in range(len(centers)):
-            close = np.flatnonzero(~(squares[:, k] > DIGITS_LEFT * whole[:, k]))
-            if len(close):
-                squares[close, k] = exact_distances(X[part][close], centers[k])
-        np.sqrt(squares, out=distances[part])
-
-    run_blocks(work, split_evenly(X.shape[0], 1 + X.shape[0] * max(centers.shape) // ENTRIES_AT_ONCE))
-    return distances
-
-
-def exact_distances(X: Any, center: Array) -> Array:
-    """Return the sums of squared differences of rows from a center."""
-    if not sparse.issparse(X):
-        return np.square(np.subtract(X, center, dtype=np.float64)).sum(axis=1)
-    distances = np.empty(X.shape[0])
-    for piece in split_evenly(X.shape[0], 1 + X.shape[0] * X.shape[1] // ENTRIES_AT_ONCE):
-        distances[piece] = exact_distances(X[piece].toarray(), center)
-    return distances

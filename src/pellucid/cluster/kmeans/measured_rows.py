@@ -30,7 +30,7 @@ BYTES_AT_ONCE = 1 << 18
 """Of a block of rows with its rough distances: it stays in the cache."""
 
 
-HASHED_AT_ONCE = 1 << 16
+BYTES_HASHED = 1 << 19
 MODEST_UNIT = 2.0**-100
 
 
@@ -230,7 +230,7 @@ def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, *, salt:
         found = content_hashes(rows.rounded(part), np.full(part.stop - part.start, salt))
         hashes[part] = found >> np.uint64(64 - keep)
 
-    run_blocks(work, split_evenly(rows.shape[0], 1 + rows.shape[0] * rows.shape[1] // HASHED_AT_ONCE))
+    run_blocks(work, split_evenly(rows.shape[0], 1 + rows.shape[0] * rows.row_bytes // BYTES_HASHED))
     return hashes
 
 

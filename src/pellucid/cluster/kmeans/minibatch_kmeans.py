@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pellucid.cluster.kmeans.center_answers import nearest_centers, strays_of_some
 from pellucid.cluster.kmeans.cluster_sums import NOTHING, mean_variance, own_distances
 from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.kmeans.kmeans_lower_bounds import MOST_STEPS, quick_bound
-from pellucid.cluster.kmeans.kmeans_solvers import nearest_centers, strays_of_some
 from pellucid.cluster.kmeans.minibatch_kmeans_proof import NO_LABELS, minibatch_certificate
 from pellucid.cluster.kmeans.minibatch_kmeans_solvers import (
     Batches,

@@ -75,7 +75,7 @@ def test_rows_that_share_a_hash_are_told_apart(monkeypatch, form):
     for i in range(len(X)):
         if weight[i]:
             wanted[(tuple(X[i]), codes[i])] += weight[i]
-    monkeypatch.setattr(presented_rows, "_hashes", lambda X, codes: np.zeros(X.shape[0], dtype=np.uint64))
+    monkeypatch.setattr(presented_rows, "content_hashes", lambda X, codes: np.zeros(X.shape[0], dtype=np.uint64))
     found = present_by_content(form(X), codes, weight)
     assert {(tuple(X[i]), codes[i]): found.weight[i] for i in found.order} == wanted
 

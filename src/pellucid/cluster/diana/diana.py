@@ -60,7 +60,7 @@ class Diana(ClusterMixin, CertifiedEstimator):
     --------
     >>> model = Diana().fit([[0.0], [1.0], [5.0], [6.0]])
     >>> model.labels_, model.distances_
-    (array([1, 1, 0, 0]), array([1., 1., 6.]))
+    (array([0, 0, 1, 1]), array([1., 1., 6.]))
     """
 
     labels_: Array

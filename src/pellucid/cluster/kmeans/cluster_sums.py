@@ -27,6 +27,7 @@ class ClusterSums:
         self.rows, self.weight = rows, NOTHING if weight is None else weight
         self.sums, self.totals = np.zeros((n_clusters, rows.shape[1])), np.zeros(n_clusters)
         self.counts = np.zeros(n_clusters, np.int64)
+        self._has_middle = bool(rows.middle.any())
         self.scatter = self._scatter()
 
     def _scatter(self) -> float:
@@ -57,13 +58,14 @@ class ClusterSums:
         """Return the means; a cluster without rows keeps its center."""
         is_used = self.totals > 0.0
         means = self.sums / np.where(is_used, self.totals, 1.0)[:, None]
-        means += self.rows.middle
+        if self._has_middle:
+            means += self.rows.middle
         means[~is_used] = centers[~is_used]
         return means
 
     def objective(self, centers: Array) -> float:
         """Return the sum of squared distances to these centers, from the sums: O(k p)."""
-        moved = centers - self.rows.middle
+        moved = centers - self.rows.middle if self._has_middle else centers
         gains = 2.0 * np.einsum("kj,kj->k", self.sums, moved) - self.totals * np.einsum("kj,kj->k", moved, moved)
         return max(self.scatter - float(gains.sum()), 0.0)
 

@@ -52,15 +52,16 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
             return found
     rows, trace, stopped = measured_rows(data.X), Trace(), "max_iter"
     sums, nearest = ClusterSums(rows, data.weight, len(centers)), NearestCenters(rows, centers)
-    order, moved = nearest.order, math.inf
+    moved = math.inf
     for n_iter in range(1, effort.max_iter + 1):
         changed = _assign(nearest, sums, centers)
         if changed == 0:
             sums.gather(nearest.bounds.labels)
-        means = np.empty_like(centers)
-        means[order] = sums.means(nearest.centers)
-        last, moved = moved, float(np.sum((means - centers) ** 2))
-        goal = effort.goal * sums.mean_variance()
+        means = nearest.as_given(sums.means(nearest.centers))
+        way = (means - centers).ravel()
+        last, moved = moved, float(way @ way)
+        if n_iter == 1:
+            goal = effort.goal * sums.mean_variance()
         trace.add(iteration=n_iter, objective=sums.objective(nearest.centers), changed=changed, moved=moved)
         if is_recording():
             trace.keep(centers=centers, labels=nearest.names)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree
 from pellucid.cluster.agglomerative.dendrogram import cut
@@ -18,7 +19,7 @@ from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums
 from pellucid.cluster.kmeans.kmeans_starts_kernels import AT_ONCE
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import pieces
-from pellucid.core.threads import run_blocks
+from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
@@ -42,7 +43,7 @@ class DrawnRows:
     def __init__(self, data: TrainingData, n_clusters: int) -> None:
         self.rows, self.weight = measured_rows(data.X), NOTHING if data.weight is None else data.weight
         n, d = self.rows.shape
-        self.pieces = pieces(n)
+        self.pieces = pieces(n) if n > FEW_ROWS else split_evenly(n, 2)
         self.nearest, self.owner = np.full(n, np.inf), np.zeros(n, np.int32)
         self.indices: list[int] = []
         self.centers = np.zeros((n_clusters, d))
@@ -98,7 +99,8 @@ class DrawnRows:
             self.rows.add_center(piece, self.weight, *state, heights)
             return heights
 
-        self._heights = np.maximum(self._heights + np.sum(run_blocks(work, self.pieces), axis=0), 0.0)
+        parts = self.pieces if self._order is None else [slice(0, len(self.nearest))]
+        self._heights = np.maximum(self._heights + np.sum(run_blocks(work, parts), axis=0), 0.0)
 
     def _if_different(self, rows: Any) -> Array:
         return np.where(self.nearest[rows] > 0.0, self._weights(rows), 0.0)
@@ -140,8 +142,9 @@ class DrawnRows:
     def _gaps(self, candidates: Array) -> Array:
         """Return the squared distance of each center so far to the nearest of every four candidates."""
         known = self.centers[: len(self.indices)]
-        gaps = np.array([np.square(known - candidate).sum(axis=1) for candidate in candidates])
-        return np.ascontiguousarray(gaps.reshape(-1, AT_ONCE, len(known)).min(axis=1))
+        return np.ascontiguousarray(
+            cdist(candidates, known, "sqeuclidean").reshape(-1, AT_ONCE, len(known)).min(axis=1)
+        )
 
 
 def _one(rows: Any) -> Array:

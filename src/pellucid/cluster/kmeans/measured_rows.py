@@ -21,7 +21,7 @@ from pellucid.cluster.kmeans.nearest_centers_kernels import (
     take_rows,
 )
 from pellucid.core.finite import size_of
-from pellucid.core.threads import run_blocks, split_evenly
+from pellucid.core.threads import run_blocks, shares, split_evenly
 from pellucid.core.types import Array
 from pellucid.numerics.presented_rows import content_hashes
 from pellucid.numerics.rough_distances import LARGEST_SQUARE, Sample
@@ -146,13 +146,18 @@ class SparseRows:
 
     def code(self, centers: Array, names: Array) -> CodedCenters:
         """Return the centers in the form in which rows are multiplied with them."""
-        moved = centers * self.unit
-        sizes, k = np.einsum("kj,kj->k", moved, moved), len(centers)
-        factors, largest = np.zeros((centers.shape[1], k + -k % 4), np.float32), float(sizes.max())
+        moved, k = centers * self.unit, len(centers)
+        sizes = np.einsum("kj,kj->k", moved, moved)
+        largest = float(sizes.max())
+        factors = np.zeros((centers.shape[1], k + -k % 4), np.float32)
         if not largest < LARGEST_SQUARE:
             return CodedCenters(centers, names, factors, np.zeros(k), math.inf)
         moved *= -2.0
-        factors[:, :k] = moved.T
+
+        def turn(part: slice) -> None:
+            factors[part, :k] = moved[:, part].T
+
+        run_blocks(turn, shares(centers.shape[1], moved.size))
         return CodedCenters(centers, names, factors, sizes, largest)
 
     def judge(self, rows: Array, coded: CodedCenters, bounds: Bounds, before: Array) -> None:

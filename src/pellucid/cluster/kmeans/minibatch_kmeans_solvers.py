@@ -139,8 +139,7 @@ def learn_batch(X: Any, weight: Array | None, state: BatchState, ratio: float, r
     objective = sums.objective(nearest.centers)
     state.counts = state.counts.copy()
     state.counts[nearest.order] += sums.totals
-    pulls = np.empty_like(state.centers)
-    pulls[nearest.order] = sums.sums - sums.totals[:, None] * (nearest.centers - rows.middle)
+    pulls = nearest.as_given(sums.sums - sums.totals[:, None] * (nearest.centers - rows.middle))
     state.centers = state.centers + pulls / np.where(state.counts > 0.0, state.counts, 1.0)[:, None]
     state.since_reassignment += rows.shape[0]
     if not state.counts.all() or state.since_reassignment >= SINCE_LAST * len(state.centers):

@@ -42,6 +42,7 @@ class NearestCenters:
         n = rows.shape[0]
         self.rows = rows
         self.order, ends = group_centers(centers, n_groups)
+        self._is_in_order = n_groups in (1, len(centers))
         self.centers = centers[self.order]
         self.bounds = Bounds(
             ends,
@@ -80,6 +81,14 @@ class NearestCenters:
 
         return [move for move in run_blocks(work, self.pieces) if len(move.rows)]
 
+    def as_given(self, centers: Array) -> Array:
+        """Return centers in the order in which they were given."""
+        if self._is_in_order:
+            return centers
+        given = np.empty_like(centers)
+        given[self.order] = centers
+        return given
+
     def move(self, row: int, label: int) -> Move:
         """Put a row into another cluster, whatever its distances; it is looked at again the next time."""
         before = np.array([self.bounds.labels[row]])
@@ -96,9 +105,10 @@ class NearestCenters:
 
     def _drift(self, centers: Array) -> None:
         """Take the centers, and note how far they have gone."""
-        before, self.centers = self.centers, np.ascontiguousarray(centers[self.order])
+        before, self.centers = self.centers, centers if self._is_in_order else centers[self.order]
         way = self.centers - before
-        way *= self.rows.unit
+        if self.rows.unit != 1.0:
+            way *= self.rows.unit
         steps = np.sqrt(np.einsum("kj,kj->k", way, way)) * (1.0 + 1e-12)
         self.bounds.paths[:] += steps
         self.bounds.drifts[:] += np.maximum.reduceat(steps, self.bounds.ends[:-1])

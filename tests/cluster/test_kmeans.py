@@ -254,6 +254,28 @@ def test_same_start_same_answer_as_scikit_learn(seed):
     np.testing.assert_array_equal(ours.get_feature_names_out(), peer.get_feature_names_out())
 
 
+@pytest.mark.parametrize("max_iter", [1, 2, 3])
+@pytest.mark.parametrize("n", [200, 20_000])  # one loop for all, and bounds
+def test_a_run_cut_short_ends_where_scikit_learns_does(max_iter, n):
+    X = blobs(1, n=n, p=5, k=6)
+    settings = {"n_clusters": 6, "init": X[:6], "tol": 0.0, "max_iter": max_iter}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours, peer = KMeans(**settings).fit(X), sklearn.cluster.KMeans(**settings).fit(X)
+    np.testing.assert_allclose(ours.cluster_centers_, peer.cluster_centers_)
+    np.testing.assert_array_equal(ours.labels_, peer.labels_)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix])
+def test_distances_of_sparse_rows_are_those_of_dense_ones(make):
+    X = blobs(2)
+    X[np.abs(X) < 2.0] = 0.0
+    model = KMeans(4, random_state=0).fit(X)
+    np.testing.assert_allclose(model.transform(make(X)), model.transform(X), rtol=1e-12)
+    exact = np.sqrt(np.square(X[:, None] - model.cluster_centers_).sum(axis=2))
+    np.testing.assert_allclose(model.transform(X), exact, rtol=1e-12)
+
+
 @seeds
 @pytest.mark.parametrize("init", ["k-means++", "random"])
 def test_drawn_starts_end_as_well_as_scikit_learns(seed, init):

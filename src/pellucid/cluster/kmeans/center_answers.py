@@ -57,7 +57,11 @@ def center_distances(X: Any, centers: Array) -> Array:
 
     def work(part: slice) -> None:
         rows = X[part].astype(np.float64) if sparse.issparse(X) else X[part] - middle
-        own = np.asarray(rows.multiply(rows).sum(axis=1)) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
+        own = (
+            np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+            if sparse.issparse(X)
+            else np.einsum("ij,ij->i", rows, rows)
+        )
         whole = own[:, None] + sizes
         squares = whole - 2.0 * np.asarray(rows @ moved.T)
         for k in range(len(centers)):

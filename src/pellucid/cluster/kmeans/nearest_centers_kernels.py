@@ -308,10 +308,10 @@ def plain_rounds(X, middle, weight, tol, centers, means, labels, sums, totals, h
         if r == 0:
             goal = tol * mean_variance(X, middle, weight, sums, totals)
         history[r, 0], history[r, 1], history[r, 2] = objective, changed, moved
-        if changed == 0 or moved == 0.0 or max(before, moved) <= goal or r + 1 == history.shape[0]:
+        if changed == 0 or moved == 0.0 or max(before, moved) <= goal:
             return r + 1, True
         before = moved
         for k in range(centers.shape[0]):
             for j in range(X.shape[1]):
                 centers[k, j] = means[k, j]
-    return 0, False
+    return history.shape[0], True

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
-import os
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn.cluster as peer
 from rich.console import Console
 from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
 
 import pellucid.cluster as ours
 from benchmarks.growth import print_growth
 from benchmarks.harness import OURS, Row
+from benchmarks.linear_classifiers import mnist, reuters
 from pellucid.core.threads import thread_count
 
 ROUNDS = 300
@@ -40,23 +39,8 @@ def blobs(n: int, p: int, k: int) -> Problem:
     return problem(rng.standard_normal((n, p)) + 3.0 * rng.standard_normal((k, p))[rng.integers(k, size=n)], k)
 
 
-def data_folder() -> Path | None:
-    """Return where MNIST and Reuters lie, if PELLUCID_DATA says so."""
-    folder = os.environ.get("PELLUCID_DATA")
-    return Path(folder) if folder else None
-
-
-def mnist() -> Problem:
-    with gzip.open(data_folder() / "mnist/train-images-idx3-ubyte.gz") as file:
-        return problem(np.frombuffer(file.read()[16:], np.uint8).reshape(-1, 784) / 255.0, 10)
-
-
-def reuters() -> Problem:
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    stored = np.load(data_folder() / "text/reuters21578_counts.npz")
-    counts = sparse.csr_array((stored["data"], stored["indices"], stored["indptr"]), shape=stored["shape"])
-    return problem(sparse.csr_array(TfidfTransformer().fit_transform(counts.astype(np.float64))), 20)
+def tf_idf() -> Problem:
+    return problem(sparse.csr_array(TfidfTransformer().fit_transform(reuters().X)), 20)
 
 
 def inertia(data: Problem, centers: np.ndarray) -> float:
@@ -125,17 +109,16 @@ def from_batches(n: int, p: int, k: int) -> Row:
 
 
 def rows() -> list[Row]:
-    """Return the rows of the table; those of real data need PELLUCID_DATA."""
+    """Return the rows of the table; without PELLUCID_DATA real data are numbers of the same shape."""
     shapes = ((100_000, 20, 50), (1_000_000, 8, 16), (20_000, 50, 500))
     table = [
         to_convergence(f"KMeans {n:,} x {p}, k = {k}", lambda n=n, p=p, k=k: blobs(n, p, k), rounds=3)
         for n, p, k in shapes
     ]
-    if data_folder():
-        table += [
-            to_convergence("KMeans MNIST 60,000 x 784, k = 10", mnist, rounds=3),
-            to_convergence("KMeans Reuters sparse 8,293 x 18,933, k = 20", reuters, dense=False),
-        ]
+    table += [
+        to_convergence("KMeans MNIST 60,000 x 784, k = 10", lambda: problem(mnist().X, 10), rounds=3),
+        to_convergence("KMeans Reuters sparse 8,293 x 18,933, k = 20", tf_idf, dense=False),
+    ]
     starts = [start_alone(n, p, k) for n, p, k in shapes]
     return [*table, *starts, from_batches(1_000_000, 20, 10)]
 

@@ -266,6 +266,16 @@ def test_a_run_cut_short_ends_where_scikit_learns_does(max_iter, n):
     np.testing.assert_array_equal(ours.labels_, peer.labels_)
 
 
+def test_labels_are_those_of_the_nearest_centers_also_where_a_cluster_ends_empty():
+    # after one round the third center is the mean of rows 0 and 4, and both are nearer to another one
+    X = np.array([[9, 1], [8, 1], [5, 0], [6, 10], [8, 9], [2, 5], [3, 0]], dtype=float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KMeans(4, init=[[1, 5], [4, 9], [11, 7], [3, 4]], max_iter=1, tol=0.0).fit(X)
+    assert model.labels_.tolist() == [3, 3, 3, 1, 1, 0, 3]
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+
+
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix])
 def test_distances_of_sparse_rows_are_those_of_dense_ones(make):
     X = blobs(2)

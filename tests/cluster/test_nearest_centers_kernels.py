@@ -143,12 +143,13 @@ def test_plain_python_does_the_same():
 
 def test_plain_rounds_in_plain_python():
     X, centers, weight = rows_and_centers(k=3)
-    outcomes = []
+    outcomes, middle = [], X.mean(axis=0)
+    scatter = float(weight @ np.square(X - middle).sum(axis=1))
     for convert in (lambda kernel: kernel, in_python):
         mine, means, labels = centers.copy(), np.empty_like(centers), np.full(len(X), -1, np.int32)
         sums, totals, history = np.zeros(centers.shape), np.zeros(3), np.zeros((20, 3))
         kernel = convert(plain_rounds)
-        n_rounds, has_all = kernel(X, X.mean(axis=0), weight, 1e-4, mine, means, labels, sums, totals, history)
+        n_rounds, has_all = kernel(X, middle, weight, 1e-4, scatter, mine, means, labels, sums, totals, history)
         assert has_all
         outcomes.append((mine, means, labels, history[:n_rounds]))
     for compiled, interpreted in zip(*outcomes, strict=True):

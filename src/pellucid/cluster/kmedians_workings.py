@@ -6,31 +6,26 @@ from typing import Any
 
 from sympy import Matrix, Rational
 
-from pellucid.cluster.kmeans.kmeans_workings import MOST_CLUSTERS, Round, rows_of_cluster, start_centers, worked_rounds
+from pellucid.cluster.kmeans.kmeans_workings import (
+    Round,
+    answer_of,
+    rows_of_cluster,
+    rows_to_work,
+    start_centers,
+    worked_rounds,
+)
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
+from pellucid.workings.exact_data import ExactData
 from pellucid.workings.notation import math, typed
 
 
 def kmedians_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
     """Show the rounds from the start of the estimator, every row counted once."""
-    features, names, rounded = exact_features(X)
-    data = ExactData(features, Matrix.zeros(features.rows, 1), names, rounded)
-    if estimator.n_clusters > MOST_CLUSTERS:
-        most = f"n_clusters must be at most {MOST_CLUSTERS} to be worked by hand, got {estimator.n_clusters}."
-        raise ValueError(f"{most} Ask for fewer clusters.")
-    start = start_centers(estimator, X, "KMedians")
-    rounds = worked_rounds(features, start, estimator.max_iter, _manhattan, _medians)
-    last = rounds[-1]
-    found = {
-        "cluster_centers_": [list(last.centers.row(k)) for k in range(last.centers.rows)],
-        "labels_": list(last.labels),
-        "inertia_": last.objective,
-        "n_iter_": len(rounds),
-    }
+    data, start = rows_to_work(estimator, X), start_centers(estimator, X, "KMedians")
+    rounds = worked_rounds(data.X, start, estimator.max_iter, _manhattan, _medians)
     steps = [_round_step(number, now, data) for number, now in enumerate(rounds, start=1)]
-    return Document("k-medians", _opening(data, rounds[0]), (*steps, _end_step(rounds, data)), found)
+    return Document("k-medians", _opening(data, rounds[0]), (*steps, _end_step(rounds, data)), answer_of(rounds))
 
 
 def _manhattan(x: Matrix, center: Matrix) -> Rational:

@@ -126,10 +126,6 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
             )
         return self._adopt(self._fit_of(tree, data), data)
 
-    def fit_predict(self, X: Data, y: Data = None) -> Array:
-        """Fit to ``X`` and return the cluster of each row."""
-        return self.fit(X, y).labels_
-
     @property
     def linkage_matrix_(self) -> Array:
         """The tree as SciPy writes it."""

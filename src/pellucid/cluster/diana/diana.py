@@ -82,10 +82,6 @@ class Diana(ClusterMixin, CertifiedEstimator):
         certificate = prove_diana(SimpleNamespace(**found.attributes), self, data, work=AT_FIT)
         return self._adopt(replace(found, certificate=certificate), data)
 
-    def fit_predict(self, X: Data, y: Data = None) -> Array:
-        """Fit to ``X`` and return the cluster of each row."""
-        return self.fit(X, y).labels_
-
     @property
     def linkage_matrix_(self) -> Array:
         """The tree as SciPy writes it."""

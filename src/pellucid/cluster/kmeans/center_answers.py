@@ -26,7 +26,7 @@ ENTRIES_AT_ONCE = 1 << 18
 
 def assign_rows(X: Any, centers: Array) -> Array:
     """Return the nearest center of each row, of equally near ones the first."""
-    return nearest_centers(X, centers).names
+    return nearest_centers(X, centers).finish()
 
 
 def score_rows(X: Any, weight: Array | None, centers: Array) -> float:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +18,7 @@ from pellucid.cluster.kmeans.kmeans_proof import kmeans_certificate, rounding_of
 from pellucid.cluster.kmeans.measured_rows import DenseRows, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.cluster.kmeans.nearest_centers_kernels import plain_rounds
-from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.certificate import Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.recording import is_recording
@@ -55,6 +54,8 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
     moved = math.inf
     for n_iter in range(1, effort.max_iter + 1):
         changed = _assign(nearest, sums, centers)
+        if not sums.counts.all():
+            changed += _fill_empty_clusters(nearest, sums)
         if changed == 0:
             sums.gather(nearest.bounds.labels)
         means = nearest.as_given(sums.means(nearest.centers))
@@ -73,9 +74,7 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
             stopped = "callback"
             break
         centers = means
-    certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
-    certificate = certificate.with_claims(_descent(trace, sums.scatter))
-    return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
+    return _finished(data, nearest, sums, centers, goal, least, trace, stopped)
 
 
 def _is_small(data: TrainingData, centers: Array, max_iter: int) -> bool:
@@ -89,7 +88,17 @@ def _small_lloyd(data: TrainingData, centers: Array, effort: Effort, least: floa
     labels, history = np.full(rows.shape[0], -1, np.int32), np.empty((effort.max_iter, 3))
     means = np.empty_like(centers)
     n_iter, has_all = plain_rounds(
-        data.X, rows.middle, sums.weight, effort.goal, centers, means, labels, sums.sums, sums.totals, history
+        data.X,
+        rows.middle,
+        sums.weight,
+        effort.goal,
+        sums.scatter,
+        centers,
+        means,
+        labels,
+        sums.sums,
+        sums.totals,
+        history,
     )
     if not has_all:
         return None
@@ -102,11 +111,7 @@ def _small_lloyd(data: TrainingData, centers: Array, effort: Effort, least: floa
         stopped = UNCHANGED
     elif n_iter > 1 and max(moved, history[n_iter - 2, 2]) <= goal:
         stopped = SHORT_STEPS
-    nearest = NearestCenters(rows, centers)
-    sums = ClusterSums(rows, data.weight, len(centers))
-    certificate, attributes = _finished(data, nearest, sums, centers, goal, least)
-    certificate = certificate.with_claims(_descent(trace, sums.scatter))
-    return Fit({**attributes, "n_iter_": n_iter}, trace, stopped, certificate)
+    return _finished(data, NearestCenters(rows, centers), sums, centers, goal, least, trace, stopped)
 
 
 def _are_same(means: Array, centers: Array, middle: Array) -> bool:
@@ -116,15 +121,14 @@ def _are_same(means: Array, centers: Array, middle: Array) -> bool:
 
 
 def _assign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
-    """Give each row its nearest center and each cluster a row; return how many rows changed their cluster."""
+    """Give each row its nearest center; return how many rows changed their cluster."""
     is_first = not sums.counts.any()
     moves = nearest.assign(centers)
     if is_first:
         sums.gather(nearest.bounds.labels)
-    else:
-        sums.move(moves, nearest.bounds.labels)
-    changed = nearest.rows.shape[0] if is_first else sum(len(move.rows) for move in moves)
-    return changed if sums.counts.all() else changed + _fill_empty_clusters(nearest, sums)
+        return nearest.rows.shape[0]
+    sums.move(moves, nearest.bounds.labels)
+    return sum(len(move.rows) for move in moves)
 
 
 def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
@@ -143,9 +147,16 @@ def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
 
 
 def _finished(
-    data: TrainingData, nearest: NearestCenters, sums: ClusterSums, centers: Array, goal: float, least: float | None
-) -> tuple[Certificate, dict[str, Any]]:
-    """Return the attributes, with centers stored as the data are, and what is claimed of them."""
+    data: TrainingData,
+    nearest: NearestCenters,
+    sums: ClusterSums,
+    centers: Array,
+    goal: float,
+    least: float | None,
+    trace: Trace,
+    stopped: str,
+) -> Fit:
+    """Return the fit, with centers stored as the data are, and what is claimed of it."""
     X = data.X
     centers = centers.astype(X.dtype).astype(np.float64)
     _assign(nearest, sums, centers)
@@ -160,8 +171,10 @@ def _finished(
         "cluster_centers_": centers.astype(X.dtype),
         "labels_": data.spread(labels, fill=-1),
         "inertia_": inertia,
+        "n_iter_": len(trace),
     }
-    return with_gap(certificate, inertia, least), attributes
+    certificate = with_gap(certificate, inertia, least).with_claims(_descent(trace, sums.scatter))
+    return Fit(attributes, trace, stopped, certificate)
 
 
 def _descent(trace: Trace, scatter: float) -> Claim:

@@ -37,22 +37,32 @@ class Round:
 
 def kmeans_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
     """Show the rounds of Lloyd's method from the start of the estimator, every row counted once."""
-    features, names, rounded = exact_features(X)
-    data = ExactData(features, Matrix.zeros(features.rows, 1), names, rounded)
+    data = rows_to_work(estimator, X)
+    rounds = worked_rounds(data.X, start_centers(estimator, X), estimator.max_iter, _squared_distance, _mean)
+    steps = [_round_step(number, now, data) for number, now in enumerate(rounds, start=1)]
+    return Document("k-means", _opening(data, rounds[0]), (*steps, _end_step(rounds, data)), answer_of(rounds))
+
+
+def rows_to_work(estimator: Any, X: Data) -> ExactData:
+    """Return the rows as exact numbers; refuse more clusters than a person would work through."""
     if estimator.n_clusters > MOST_CLUSTERS:
         raise ValueError(
-            f"n_clusters must be at most {MOST_CLUSTERS} to be worked by hand, got {estimator.n_clusters}."
+            f"n_clusters must be at most {MOST_CLUSTERS} to be worked by hand, got {estimator.n_clusters}. "
+            "Ask for fewer clusters."
         )
-    rounds = worked_rounds(features, start_centers(estimator, X), estimator.max_iter, _squared_distance, _mean)
+    features, names, rounded = exact_features(X)
+    return ExactData(features, Matrix.zeros(features.rows, 1), names, rounded)
+
+
+def answer_of(rounds: list[Round]) -> dict[str, Any]:
+    """Return what an estimator has at the end of these rounds."""
     last = rounds[-1]
-    found = {
+    return {
         "cluster_centers_": [list(last.centers.row(k)) for k in range(last.centers.rows)],
         "labels_": list(last.labels),
         "inertia_": last.objective,
         "n_iter_": len(rounds),
     }
-    steps = [_round_step(number, now, data) for number, now in enumerate(rounds, start=1)]
-    return Document("k-means", _opening(data, rounds[0]), (*steps, _end_step(rounds, data)), found)
 
 
 def start_centers(estimator: Any, X: Data, name: str = "KMeans") -> Matrix:

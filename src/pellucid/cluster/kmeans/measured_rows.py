@@ -28,11 +28,10 @@ from pellucid.numerics.rough_distances import LARGEST_SQUARE, Sample
 
 BYTES_AT_ONCE = 1 << 18
 """Of a block of rows with its rough distances: it stays in the cache."""
-
-
 BYTES_HASHED = 1 << 19
+"""Of rows whose hashes are computed in one go."""
 MODEST_UNIT = 2.0**-100
-
+"""Units between this and its inverse are those of numbers that single precision has room for."""
 
 Sums = tuple[Array, Array, Array]
 """Of the rows, their weights and their number, for each cluster."""

@@ -254,29 +254,26 @@ def own_distances(X, first, stop, weight, centers, labels, distances):
 
 
 @lean
-def mean_variance(X, middle, weight, sums, totals):
-    """Return the mean over the features of their variance, from the sums of clusters that hold all rows."""
-    total = scatter = 0.0
+def mean_variance(scatter, sums, totals):
+    """Return the mean over the features of their variance, from the scatter and sums of clusters that hold all rows."""
+    total = 0.0
     for k in range(totals.size):
         total += totals[k]
-    for i in range(X.shape[0]):
-        w = weight[i] if weight.size > 0 else 1.0
-        for j in range(X.shape[1]):
-            scatter += w * (X[i, j] - middle[j]) ** 2
-    for j in range(X.shape[1]):
+    for j in range(sums.shape[1]):
         column = 0.0
         for k in range(sums.shape[0]):
             column += sums[k, j]
         scatter -= column * column / total
-    return max(scatter / total, 0.0) / X.shape[1]
+    return max(scatter / total, 0.0) / sums.shape[1]
 
 
 @lean_and_kept
-def plain_rounds(X, middle, weight, tol, centers, means, labels, sums, totals, history):
+def plain_rounds(X, middle, weight, tol, scatter, centers, means, labels, sums, totals, history):
     """Do rounds of the plain method, for small data; return how many, and whether every cluster kept a row.
 
-    Each round is a row of ``history``: objective, rows that changed, how far the centers moved. The last centers stand
-    in ``centers``, and in ``means`` where one more round would bring them. O(n k p) for a round.
+    ``scatter`` is that of all rows about ``middle``. Each round is a row of ``history``: objective, rows that changed,
+    how far the centers moved. The last centers stand in ``centers``, and in ``means`` where one more round would bring
+    them. O(n k p) for a round.
     """
     before, goal = np.inf, 0.0
     for r in range(history.shape[0]):
@@ -306,7 +303,7 @@ def plain_rounds(X, middle, weight, tol, centers, means, labels, sums, totals, h
                 means[k, j] = middle[j] + sums[k, j] / totals[k]
                 moved += (means[k, j] - centers[k, j]) ** 2
         if r == 0:
-            goal = tol * mean_variance(X, middle, weight, sums, totals)
+            goal = tol * mean_variance(scatter, sums, totals)
         history[r, 0], history[r, 1], history[r, 2] = objective, changed, moved
         if changed == 0 or moved == 0.0 or max(before, moved) <= goal:
             return r + 1, True

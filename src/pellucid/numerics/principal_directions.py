@@ -17,11 +17,13 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, qr, svd
 
+from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import run_blocks, shared_blas, split_evenly, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.numerics.dense_design import DenseDesign
 from pellucid.numerics.design import Design
+from pellucid.numerics.elbow import first_largest
 from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once, leading_eigenpairs, signed
 from pellucid.numerics.sparse_design import SparseDesign
 
@@ -39,6 +41,9 @@ FEW = 0.25
 
 TINY_SIZE, TINY_SCALE, SAMPLED_ROWS = 1e-100, 2.0**500, 64
 """Numbers below the first have squares that may vanish: they are multiplied by the second. A few rows tell it first."""
+
+SQUARED_LOSS = 8 * EPSILON
+"""Part of the largest square, for each row of a Gram matrix, up to which a square may be rounding of 0."""
 
 ROUGH_FROM = 12
 """Columns for each vector to correct from which float32 pays."""
@@ -100,7 +105,8 @@ def from_gram(design: Design, k: int, *, all_values: bool = False) -> Directions
                 return found
     gram = design.gram() if gram is None else gram
     pairs = eigenpairs_at_once(gram, d if all_values else max(k, 1))
-    return Directions(np.maximum(pairs.values, 0.0), signed(pairs.vectors[:, :k]), pairs.trace, gram, is_rough)
+    squares, vectors = completed(pairs.values, pairs.vectors[:, :k], SQUARED_LOSS * d)
+    return Directions(squares, vectors, pairs.trace, gram, is_rough)
 
 
 def by_lanczos(design: Design, k: int, *, goal: float, seed: int) -> Directions:
@@ -114,13 +120,15 @@ def by_lanczos(design: Design, k: int, *, goal: float, seed: int) -> Directions:
 
         pairs = leading_eigenpairs(times, d, k, goal=goal, seed=seed, width=LANCZOS_WIDTH)
         residual = float(pairs.trace["residual"][-1])
-        return Directions(np.maximum(pairs.values, 0.0), signed(pairs.vectors), pairs.trace, residual=residual)
+        squares, vectors = completed(pairs.values, pairs.vectors, SQUARED_LOSS * d)
+        return Directions(squares, vectors, pairs.trace, residual=residual)
     pairs = leading_eigenpairs(
         lambda block: design.times(design.transposed_times(block)), n, k, goal=goal, seed=seed, width=LANCZOS_WIDTH
     )
     # A'u has the length of the singular value; where that is 0, QR finds some vector at right angles to the others.
     vectors = qr(design.transposed_times(pairs.vectors), mode="economic", check_finite=False)[0]
-    return Directions(np.maximum(pairs.values, 0.0), signed(vectors), pairs.trace)
+    squares, vectors = completed(pairs.values, vectors, SQUARED_LOSS * n)
+    return Directions(squares, vectors, pairs.trace)
 
 
 def from_rows(design: Design, *, whole: bool = False) -> Directions:
@@ -131,10 +139,30 @@ def from_rows(design: Design, *, whole: bool = False) -> Directions:
         left, singular, right = svd(A, full_matrices=whole, check_finite=False)
     trace = Trace()
     trace.add(iteration=1, captured=float(singular @ singular))
-    vectors = signed(right.T)
+    squares, vectors = completed(singular**2, right.T, (EPSILON * max(n, d)) ** 2)
     flipped = np.einsum("ij,ij->j", vectors, right.T)[: left.shape[1]] < 0.0
     left[:, : len(flipped)][:, flipped] *= -1.0
-    return Directions(singular**2, vectors, trace, left=left)
+    return Directions(squares, vectors, trace, left=left)
+
+
+def completed(squares: Array, vectors: Array, loss: float) -> tuple[Array, Array]:
+    """Return squares and vectors with signs settled; where a square is 0, the vector depends on the others alone.
+
+    A square counts as 0 up to the part ``loss`` of the largest. Any vectors at right angles to the others would do: in
+    their place come the unit vectors that lie farthest outside the span so far, the first of the farthest each time.
+    """
+    squares = np.maximum(squares, 0.0)
+    rank = int(np.sum(squares > loss * squares.max(initial=0.0)))
+    vectors = signed(vectors)
+    for j in range(rank, vectors.shape[1]):
+        span = vectors[:, :j]
+        place = first_largest(1.0 - np.einsum("ij,ij->i", span, span))
+        new = -span @ span[place]
+        new[place] += 1.0
+        new -= span @ (span.T @ new)
+        vectors[:, j] = new / np.linalg.norm(new)
+    squares[rank:] = 0.0
+    return squares, signed(vectors) if rank < vectors.shape[1] else vectors
 
 
 def _corrected(design: DenseDesign, k: int) -> Directions | None:

@@ -123,14 +123,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
     def partial_fit(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> Self:
         """Go on with more rows: the components are those of all rows so far, not an approximation of them.
 
-        It keeps the matrix ``scatter_``, of the columns by the columns.
+        It keeps the matrix ``scatter_``, of the columns by the columns, and goes on from a ``fit`` of all components.
         """
         is_first = not hasattr(self, "components_")
-        if not is_first and not hasattr(self, "scatter_"):
-            raise ValueError(
-                "partial_fit must follow partial_fit, got a model from fit, which keeps no scatter_. Start with "
-                "partial_fit on a clone."
-            )
         data = self._check(X, None, sample_weight, reset=is_first)
         return self._adopt(add_rows(data, self, None if is_first else self), data)
 

@@ -113,14 +113,15 @@ def _shape_fault(fitted: Any, data: TrainingData) -> str:
 def _count_claim(fitted: Any, parameters: Any, data: TrainingData, noise: float) -> Claim:
     """Return the claim that as many components were kept as the parameters say."""
     k = fitted.n_components_
-    solver = chosen_solver(parameters, data.X.shape, is_sparse=sparse.issparse(data.X))
-    fixed = fixed_count(parameters.n_components, solver, min(data.X.shape))
+    shape = (int(_count(data)), data.X.shape[1])
+    solver = chosen_solver(parameters, shape, is_sparse=sparse.issparse(data.X))
+    fixed = fixed_count(parameters.n_components, "full" if hasattr(fitted, "scatter_") else solver, min(shape))
     if fixed is not None or parameters.n_components == "mle":
         wanted = k if fixed is None else fixed
         return Claim("components", "distance of their number from the one asked for", float(abs(k - wanted)), 0.0)
     held = np.concatenate([[0.0], np.cumsum(fitted.explained_variance_ratio_, dtype=np.float64)])
     share = float(parameters.n_components)
-    too_few = share - held[-1] if k < min(data.X.shape) else 0.0
+    too_few = share - held[-1] if k < min(shape) else 0.0
     return Claim(
         "components",
         "share of the variance that the components lack, or that one fewer would have held too much",

@@ -22,9 +22,11 @@ from pellucid.decomposition.pca.component_count import (
     minka_count,
 )
 from pellucid.numerics.design import Design, make_design
-from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once, signed
+from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once
 from pellucid.numerics.principal_directions import (
+    SQUARED_LOSS,
     Directions,
+    completed,
     from_gram,
     from_rows,
     leading_directions,
@@ -34,13 +36,15 @@ from pellucid.numerics.principal_directions import (
 
 def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:
     """Return the components of the rows."""
-    shape = data.X.shape
-    solver = chosen_solver(parameters, shape, is_sparse=sparse.issparse(data.X))
-    check_count(parameters.n_components, solver, shape)
     X, unit = scaled_if_tiny(data.X)
     design = make_design(X, fit_intercept=True, sample_weight=data.weight)
     refuse_one_row(design.total_weight)
-    found, total = _directions(design, parameters, solver, seed)
+    shape = (int(design.total_weight), X.shape[1])
+    solver = chosen_solver(parameters, shape, is_sparse=sparse.issparse(X))
+    check_count(parameters.n_components, solver, shape)
+    found, total = _directions(
+        design, fixed_count(parameters.n_components, solver, min(shape)), solver, parameters, seed
+    )
     spread = Spread(design.total_weight, shape[1], design.mean / unit, found.squares / unit**2, total / unit**2)
     k = wanted_count(parameters.n_components, solver, min(shape), spread)
     attributes = stored_components(spread, found.vectors[:, :k], data.X.dtype)
@@ -104,10 +108,11 @@ def stored_components(spread: Spread, vectors: Array, dtype: Any) -> dict[str, A
     }
 
 
-def _directions(design: Design, parameters: Any, solver: str, seed: int) -> tuple[Directions, float]:
-    """Return the directions and the sum of all squared singular values."""
-    k = fixed_count(parameters.n_components, solver, min(design.shape))
-    if solver in ("arpack", "randomized") and k is not None:
+def _directions(design: Design, k: int | None, solver: str, parameters: Any, seed: int) -> tuple[Directions, float]:
+    """Return the ``k`` leading directions, all for None, and the sum of all squared singular values."""
+    if k is not None and k > min(design.shape):  # rows with weights stand for more rows than there are
+        found = from_gram(design, k)
+    elif solver in ("arpack", "randomized") and k is not None:
         found = leading_directions(design, k, tol=float(parameters.tol), seed=seed)
     elif solver == "covariance_eigh":
         found = from_gram(design, design.shape[1] if k is None else k, all_values=k is None)
@@ -119,6 +124,19 @@ def _directions(design: Design, parameters: Any, solver: str, seed: int) -> tupl
     return found, float(found.squares.sum() if is_whole else design.sq_norms().sum())
 
 
+def known_scatter(model: Any) -> Array:
+    """Return the scatter of the rows of a model so far: stored by ``partial_fit``, or held by all its components."""
+    if hasattr(model, "scatter_"):
+        return np.asarray(model.scatter_)
+    if model.n_components_ < min(int(model.n_samples_), model.n_features_in_):
+        raise ValueError(
+            f"partial_fit must follow partial_fit, or a fit of all components, got a fit of {model.n_components_}, "
+            "from which the scatter of its rows is not known. Start with partial_fit on a clone."
+        )
+    V = model.components_.astype(np.float64)
+    return np.asarray((V.T * model.singular_values_.astype(np.float64) ** 2) @ V)
+
+
 def add_rows(data: TrainingData, parameters: Any, earlier: Any) -> Fit:
     """Return the components of the rows and of all those before, whose scatter about their mean is known.
 
@@ -128,15 +146,16 @@ def add_rows(data: TrainingData, parameters: Any, earlier: Any) -> Fit:
     n, mean, scatter, trace = design.total_weight, design.mean, design.gram(), Trace()
     if earlier is not None:
         m, gap = float(earlier.n_samples_), mean - earlier.mean_
-        scatter += earlier.scatter_ + np.outer(gap, gap) * (n * m / (n + m))
+        scatter += known_scatter(earlier) + np.outer(gap, gap) * (n * m / (n + m))
         mean, n, trace = earlier.mean_ + gap * (n / (n + m)), n + m, Trace.joined([earlier.trace_])
     refuse_one_row(n)
     shape = (int(n), data.X.shape[1])
     check_count(parameters.n_components, "covariance_eigh", shape)
     pairs = eigenpairs_at_once(scatter, shape[1])
-    spread = Spread(n, shape[1], mean, np.maximum(pairs.values, 0.0), float(scatter.trace()))
+    squares, vectors = completed(pairs.values, pairs.vectors, SQUARED_LOSS * shape[1])
+    spread = Spread(n, shape[1], mean, squares, float(scatter.trace()))
     k = wanted_count(parameters.n_components, "covariance_eigh", min(shape), spread)
     trace.add(iteration=len(trace) + 1, captured=float(spread.squares[:k].sum()))
-    found = Directions(spread.squares, signed(pairs.vectors[:, :k]), trace, scatter)
+    found = Directions(spread.squares, vectors[:, :k], trace, scatter)
     attributes = stored_components(spread, found.vectors, data.X.dtype) | {"scatter_": scatter, "mean_": mean}
     return Fit(attributes, trace, certificate=certificate_at_fit(found, k, design, spread.total, data))

@@ -26,11 +26,11 @@ def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
     X, unit = scaled_if_tiny(data.X)
     design = make_design(X, fit_intercept=False, sample_weight=data.weight)
     total = float(design.sq_norms().sum())
-    found = leading_directions(design, min(n, k), tol=float(parameters.tol), seed=seed)
-    k = found.vectors.shape[1]
-    variances, of_all = _variances(X, data.weight, found.vectors)
+    k = min(n, k)
+    found = leading_directions(design, k, tol=float(parameters.tol), seed=seed)
+    variances, of_all = _variances(X, data.weight, found.vectors[:, :k])
     attributes = {
-        "components_": np.ascontiguousarray(found.vectors.T, dtype=data.X.dtype),
+        "components_": np.ascontiguousarray(found.vectors[:, :k].T, dtype=data.X.dtype),
         "singular_values_": (np.sqrt(found.squares[:k]) / unit).astype(data.X.dtype),
         "explained_variance_": (variances / unit**2).astype(data.X.dtype),
         "explained_variance_ratio_": (variances / max(of_all, TINY)).astype(data.X.dtype),

@@ -24,6 +24,8 @@ from pellucid.numerics.missed_eigenvalues_proof import Symmetric, missed_claim
 RESIDUAL = 1e-10
 """Residuals accepted, in parts of the largest squared singular value, where no ``tol`` or float32 allows more."""
 
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
+
 BLOCK_ROWS = 2048
 
 PAIRS_AT_FIT = 8
@@ -47,6 +49,10 @@ class ProductsOfRows:
         size = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
         is_ordinary = size == 0.0 or 1e-100 < size < 1e100
         return cls(data, mean, 1.0 if is_ordinary else 0.5 ** int(np.frexp(size)[1]))
+
+    def subnormal_loss(self, level: float) -> float:
+        """Return the part of a level that squares of tiny rows lose when they are stored in the units of the rows."""
+        return SMALLEST * self.unit * self.unit / max(level, TINY)
 
     def times(self, block: Array) -> Array:
         """Return :math:`A'A` times a vector or a block of vectors."""

@@ -72,7 +72,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
 
     Examples
     --------
-    The four points of the lecture: the first axis explains 98 % of the variance.
+    The four points of the lecture: the first axis explains 97 % of the variance.
 
     >>> X = [[0.6, 0.4], [1.0, 1.2], [1.6, 1.3], [2.0, 2.3]]
     >>> model = PCA(n_components=1).fit(X)

@@ -29,7 +29,7 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     shape = _shape_fault(fitted, data)
     if shape:
         return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    squares = fitted.explained_variance_.astype(np.float64) * rows.unit * (_count(data) - 1.0) * rows.unit
+    squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
     found = ClaimedDirections(
         squares,
         fitted.components_.T.astype(np.float64),
@@ -46,13 +46,14 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
             rounding_unit(data.X.dtype),
         ),
         *direction_claims(rows, found, is_factored=data.X.shape[1] <= FACTORED),
-        *record_claims(fitted, parameters, data, rows.trace / rows.unit / rows.unit, found.noise),
+        *_record_claims(fitted, rows, found),
+        _count_claim(fitted, parameters, data, found.noise),
     ]
     if parameters.n_components == "mle":
-        variances = np.linalg.eigvalsh(rows.matrix)[::-1] / (_count(data) - 1.0) / rows.unit**2
+        variances = np.linalg.eigvalsh(rows.matrix)[::-1] / (_count(data) - 1.0) / rows.unit / rows.unit
         claims.append(_evidence_claim(fitted.n_components_, np.maximum(variances, 0.0), _count(data)))
     if hasattr(fitted, "scatter_"):
-        apart = np.abs(fitted.scatter_ * rows.unit**2 - rows.matrix).max(initial=0.0)
+        apart = np.abs(fitted.scatter_ * rows.unit * rows.unit - rows.matrix).max(initial=0.0)
         claims.append(
             Claim(
                 "scatter",
@@ -64,32 +65,29 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return Certificate("exact", tuple(claims))
 
 
-def record_claims(fitted: Any, parameters: Any, data: TrainingData, total: float, noise: float) -> list[Claim]:
-    """Return the claims that the numbers stored beside the directions follow from their variances and the total."""
-    n, k = _count(data), len(fitted.explained_variance_)
-    most = min(int(n), data.X.shape[1])
-    variance = fitted.explained_variance_.astype(np.float64)
-    whole = max(total, TINY)
-    rest = max(total / (n - 1.0) - float(variance.sum()), 0.0) / (most - k) if k < most else 0.0
-    level = max(float(variance.max(initial=0.0)), total / (n - 1.0) / most, TINY)
+def _record_claims(fitted: Any, rows: ProductsOfRows, found: ClaimedDirections) -> list[Claim]:
+    """Return the claims that the numbers stored beside the directions follow from their squares and the sum of all."""
+    n, unit = _count(rows.data), rows.unit
+    k, most = len(found.squares), min(int(n), len(found.vectors))
+    rest = max(rows.trace - float(found.squares.sum()), 0.0) / (most - k) if k < most else 0.0
+    level = max(float(found.squares.max(initial=0.0)), rows.least_norm)
     apart = [
-        np.abs(fitted.explained_variance_ratio_ - variance * ((n - 1.0) / whole)).max(initial=0.0),
-        np.abs(fitted.singular_values_ / np.sqrt(level * (n - 1.0)) - np.sqrt(variance / level)).max(initial=0.0),
-        abs(fitted.noise_variance_ - rest) / level,
+        np.abs(fitted.explained_variance_ratio_ - found.squares / max(rows.trace, TINY)).max(initial=0.0),
+        np.abs(fitted.explained_variance_ * unit * unit * (n - 1.0) - found.squares).max(initial=0.0) / level,
+        abs(fitted.noise_variance_ * unit * unit * (n - 1.0) - rest) / level,
     ]
-    # a variance that is stored in float32 is off by a part of itself; what is left of the total by one of the total
-    allowed = max(noise, 2 * rounding_unit(data.X.dtype)) * max(1.0, total / (n - 1.0) / level)
+    # what is left of the total has the rounding of the total
+    allowed = max(found.noise, 2 * rounding_unit(rows.data.X.dtype)) * max(1.0, rows.trace / level)
     return [
         Claim(
             "shares",
-            "ratios, singular values and noise that do not follow from the variances, in parts of the largest",
+            "variances, ratios and noise that do not follow from the singular values, in parts of the largest square",
             float(np.max(apart)),
-            float(np.sqrt(allowed) if k and variance.min() < 1e-8 * level else allowed),
+            allowed + (n - 1.0) * rows.subnormal_loss(level),
         ),
         Claim(
             "rows", "distance of n_samples_ from the sum of the weights", abs(float(fitted.n_samples_) - n), 1e-9 * n
         ),
-        _count_claim(fitted, parameters, data, noise),
     ]
 
 

@@ -45,7 +45,7 @@ def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:
     found, total = _directions(
         design, fixed_count(parameters.n_components, solver, min(shape)), solver, parameters, seed
     )
-    spread = Spread(design.total_weight, shape[1], design.mean / unit, found.squares / unit**2, total / unit**2)
+    spread = Spread(design.total_weight, shape[1], design.mean, found.squares, total, unit)
     k = wanted_count(parameters.n_components, solver, min(shape), spread)
     attributes = stored_components(spread, found.vectors[:, :k], data.X.dtype)
     certificate = certificate_at_fit(found, k, design, total, data, float(parameters.tol))
@@ -73,11 +73,13 @@ class Spread:
     """Squared singular values of the centered rows, falling: all of them, or the largest."""
     total: float
     """The sum of all of them."""
+    unit: float = 1.0
+    """The power of two that the rows were multiplied by."""
 
     @property
-    def freedom(self) -> float:
-        """What sums of squares are divided by to be variances."""
-        return self.n_rows - 1.0
+    def variances(self) -> Array:
+        """The squares as variances of the rows as they were."""
+        return self.squares / (self.n_rows - 1.0) / self.unit / self.unit
 
 
 def wanted_count(n_components: Any, solver: str, most: int, spread: Spread) -> int:
@@ -86,7 +88,7 @@ def wanted_count(n_components: Any, solver: str, most: int, spread: Spread) -> i
     if k is not None:
         return k
     if n_components == "mle":
-        return minka_count(spread.squares / spread.freedom, spread.n_rows)
+        return minka_count(spread.variances, spread.n_rows)
     return count_for_share(spread.squares[:most] / max(spread.total, TINY), float(n_components))
 
 
@@ -98,13 +100,13 @@ def stored_components(spread: Spread, vectors: Array, dtype: Any) -> dict[str, A
     is_whole = float(spread.n_rows).is_integer()
     return {
         "components_": np.ascontiguousarray(vectors.T, dtype=dtype),
-        "explained_variance_": (squares / spread.freedom).astype(dtype),
+        "explained_variance_": spread.variances[:k].astype(dtype),
         "explained_variance_ratio_": (squares / max(spread.total, TINY)).astype(dtype),
-        "singular_values_": np.sqrt(squares).astype(dtype),
-        "mean_": spread.mean.astype(dtype),
+        "singular_values_": (np.sqrt(squares) / spread.unit).astype(dtype),
+        "mean_": (spread.mean / spread.unit).astype(dtype),
         "n_components_": k,
         "n_samples_": int(spread.n_rows) if is_whole else float(spread.n_rows),
-        "noise_variance_": float(rest / spread.freedom),
+        "noise_variance_": float(rest / (spread.n_rows - 1.0) / spread.unit / spread.unit),
     }
 
 

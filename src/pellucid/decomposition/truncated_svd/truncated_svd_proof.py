@@ -38,12 +38,12 @@ def _variance_claim(fitted: Any, data: TrainingData, V: Any, noise: float) -> Cl
     variances = np.einsum("ij,ij->j", V, centered.times(V)) / n_rows
     of_all = max(centered.trace / n_rows, TINY)
     apart = max(
-        np.abs(fitted.explained_variance_ * centered.unit**2 - variances).max(initial=0.0) / of_all,
+        np.abs(fitted.explained_variance_ * centered.unit * centered.unit - variances).max(initial=0.0) / of_all,
         np.abs(fitted.explained_variance_ratio_ - variances / of_all).max(initial=0.0),
     )
     return Claim(
         "variances",
         "largest distance of a variance from that of the projections, in parts of that of all columns",
         float(apart),
-        noise,
+        noise + centered.subnormal_loss(of_all),
     )

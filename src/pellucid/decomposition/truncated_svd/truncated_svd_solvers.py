@@ -20,9 +20,13 @@ def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
     """Return the leading directions of the rows as they are."""
     n, d = data.X.shape
     k = parameters.n_components
-    if k > d or (parameters.algorithm == "arpack" and k >= min(n, d)):
-        limit = f"n_features({d})" if k > d else f"below min(n_samples, n_features)={min(n, d)} for 'arpack'"
-        raise ValueError(f"n_components({k}) must be <= {limit}. Ask for fewer components.")
+    if k > d:
+        raise ValueError(f"n_components({k}) must be <= n_features({d}). Ask for fewer components.")
+    if parameters.algorithm == "arpack" and k >= min(n, d):
+        raise ValueError(
+            f"n_components must be below min(n_samples, n_features)={min(n, d)} for 'arpack', got {k}. Ask for fewer "
+            "components."
+        )
     X, unit = scaled_if_tiny(data.X)
     design = make_design(X, fit_intercept=False, sample_weight=data.weight)
     total = float(design.sq_norms().sum())
@@ -32,7 +36,7 @@ def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
     attributes = {
         "components_": np.ascontiguousarray(found.vectors[:, :k].T, dtype=data.X.dtype),
         "singular_values_": (np.sqrt(found.squares[:k]) / unit).astype(data.X.dtype),
-        "explained_variance_": (variances / unit**2).astype(data.X.dtype),
+        "explained_variance_": (variances / unit / unit).astype(data.X.dtype),
         "explained_variance_ratio_": (variances / max(of_all, TINY)).astype(data.X.dtype),
     }
     certificate = certificate_at_fit(found, k, design, total, data, float(parameters.tol))

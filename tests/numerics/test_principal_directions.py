@@ -7,7 +7,7 @@ import pytest
 
 from pellucid.numerics.design import make_design
 from pellucid.numerics.four_columns_gram_kernels import add_gram_four
-from pellucid.numerics.principal_directions import by_lanczos, completed, from_rows, scaled_if_tiny
+from pellucid.numerics.principal_directions import by_lanczos, completed, from_rows, in_ordinary_units
 from tests.plain_kernels import in_python
 
 
@@ -41,8 +41,8 @@ def test_vectors_of_zeros_are_the_unit_vectors_farthest_outside():
 
 
 def test_tiny_rows_are_scaled_and_zeros_are_not():
-    assert scaled_if_tiny(np.full((2, 2), 1e-170))[1] > 1.0
-    assert scaled_if_tiny(np.zeros((2, 2)))[1] == scaled_if_tiny(np.ones((2, 2)))[1] == 1.0
+    assert in_ordinary_units(np.full((2, 2), 1e-170))[1] > 1.0 > in_ordinary_units(np.full((2, 2), 1e120))[1]
+    assert in_ordinary_units(np.zeros((2, 2)))[1] == in_ordinary_units(np.ones((2, 2)))[1] == 1.0
     tiny_but_one = np.full((200, 2), 1e-170)
     tiny_but_one[1, 1] = 1.0
-    assert scaled_if_tiny(tiny_but_one)[1] == 1.0
+    assert in_ordinary_units(tiny_but_one)[1] == 1.0

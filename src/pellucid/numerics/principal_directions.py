@@ -10,6 +10,7 @@ Three ways, from the same products with ``A``, which is never copied by the firs
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -49,8 +50,8 @@ GUARDS = 4
 FEW = 0.25
 """Part of all directions up to which blocks of vectors find them sooner than a factorization."""
 
-TINY_SIZE, TINY_SCALE, SAMPLED_ROWS = 1e-100, 2.0**500, 64
-"""Numbers below the first have squares that may vanish: they are multiplied by the second. A few rows tell it first."""
+LEAST_SIZE, SAMPLED_ROWS = 1e-70, 64
+"""Rows below this size, or above its inverse, are scaled: fourth powers of their entries stay ordinary numbers."""
 
 SQUARED_LOSS = 8 * EPSILON
 """Part of the largest square, for each row of a Gram matrix, up to which a square may be rounding of 0."""
@@ -82,14 +83,19 @@ class Directions:
     """Left singular vectors as columns, where they were found on the way."""
 
 
-def scaled_if_tiny(X: Any) -> tuple[Any, float]:
-    """Return rows whose squares do not vanish, and the power of two that they were multiplied by: 1 as a rule."""
+def in_ordinary_units(X: Any) -> tuple[Any, float]:
+    """Return rows whose squares neither vanish nor overflow, and the power of two that they were multiplied by.
+
+    That is 1 as a rule; a few rows tell.
+    """
     values = X.data if sparse.issparse(X) else X[:: max(1, len(X) // SAMPLED_ROWS)]
-    if float(np.abs(values).max(initial=0.0)) > TINY_SIZE:
-        return X, 1.0
-    values = X.data if sparse.issparse(X) else X
     size = float(np.abs(values).max(initial=0.0))
-    return (X, 1.0) if size == 0.0 or size > TINY_SIZE else (X.astype(np.float64) * TINY_SCALE, TINY_SCALE)
+    if size < LEAST_SIZE:
+        size = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+    if size == 0.0 or LEAST_SIZE <= size <= 1.0 / LEAST_SIZE:
+        return X, 1.0
+    unit = math.ldexp(1.0, -math.frexp(size)[1])
+    return X.astype(np.float64) * unit, unit
 
 
 def leading_directions(design: Design, k: int, *, tol: float, seed: int) -> Directions:

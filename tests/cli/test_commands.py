@@ -154,6 +154,7 @@ SHORTER = {
     "kernel-pca": SMALL[:4][["a", "b"]],
     "kernel-ridge": SMALL[:4],
     "linear-svr": SMALL[:5],
+    "nmf": SMALL[:4][["a", "b"]],
     "ranking-svm": SMALL[:5],
     "svr": SMALL[:5],
 }

@@ -134,6 +134,7 @@ MOST_ROWS = {
     "KernelRidge": 5,
     "LinearSVC": 6,
     "LinearSVR": 5,
+    "NMF": 5,
     "RankingSVM": 4,
     "SVC": 6,
     "SVR": 5,

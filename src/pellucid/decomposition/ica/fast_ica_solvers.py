@@ -47,7 +47,10 @@ def symmetric_rotation(Z: Array, W: Array, contrast: Contrast, effort: Effort, *
                 break
     for n_iter in range(1, effort.max_iter + 1):
         new, turned = _turned(Z, W, contrast, in_parts=in_parts)
-        W = new if turned < effort.goal or n_iter <= UNDAMPED else _between(W, new)
+        if n_iter <= UNDAMPED:
+            W = new
+        elif turned >= effort.goal:  # otherwise it stays: a whole step beyond might turn more
+            W = _between(W, new)
         trace.add(iteration=n_iter, turned=turned)
         trace.keep(W=W)
         if effort.watch(W) or turned < effort.goal:

@@ -1,6 +1,7 @@
 """Decompositions: few directions that hold most of the data."""
 
 from pellucid.core.public_names import name_finder
+from pellucid.decomposition.alternating.alternating_least_squares import AlternatingLeastSquares
 from pellucid.decomposition.ica.fast_ica import FastICA
 from pellucid.decomposition.ica.fast_ica_functions import fastica
 from pellucid.decomposition.ica.match_sources import match_sources
@@ -11,6 +12,7 @@ from pellucid.decomposition.nmf.nmf_functions import non_negative_factorization
 
 __all__ = [
     "NMF",
+    "AlternatingLeastSquares",
     "FastICA",
     "KernelPCA",
     "fastica",

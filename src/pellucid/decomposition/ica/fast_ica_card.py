@@ -40,7 +40,6 @@ CARDS = (
         variants=(
             {"n_components": 2, "algorithm": "deflation", "whiten": "arbitrary-variance", "fun": "cube"},
             {"n_components": 2, "algorithm": "spacings"},
-            {"whiten": False, "fun": "exp"},
         ),
         unproved={
             "n_iter_": WORK_DONE,

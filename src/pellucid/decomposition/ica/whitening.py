@@ -59,7 +59,8 @@ def find_whitening(X: Array, n_components: int | None) -> Whitening:
     if not len(squares) or squares[-1] * WELL_CONDITIONED <= squares[0]:
         directions, values, _ = svd((X - mean).T, full_matrices=False, check_finite=False)
         squares = values**2
-    noise = (max(n, d) * EPSILON * _unit(X)) ** 2 * squares[0]
+    unit = EPSILON * _unit(X)  # of the data, and of a mean that is taken away from numbers of its size
+    noise = (max(n, d) * unit) ** 2 * squares[0] + n * (4.0 * unit * float(np.abs(mean).max())) ** 2
     rank = int(np.sum(squares > noise))
     q = min(rank, rank if n_components is None else n_components)
     directions = directions[:, :q] * np.where(directions[0, :q] < 0.0, -1.0, 1.0)

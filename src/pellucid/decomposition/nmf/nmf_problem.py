@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
+from pellucid.decomposition.product_entries import product_entries
 
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 
@@ -137,17 +138,6 @@ class NmfProblem:
 def beta_of(loss: Any) -> float:
     """Return the number of a named divergence."""
     return LOSSES[loss] if isinstance(loss, str) else float(loss)
-
-
-def product_entries(X: Any, W: Array, H: Array) -> Array:
-    """Return the entries of ``WH`` where a CSR matrix has one."""
-    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    found, columns = np.empty(X.nnz), np.ascontiguousarray(H.T)
-    step = max(1, ENTRIES_AT_ONCE // max(1, W.shape[1]))
-    for start in range(0, X.nnz, step):
-        part = slice(start, start + step)
-        np.einsum("ij,ij->i", W[rows[part]], columns[X.indices[part]], out=found[part])
-    return found
 
 
 def coordinate_gains(factor: Array, gram: Array, products: Array, penalties: Penalties) -> float:

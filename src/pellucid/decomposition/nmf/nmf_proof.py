@@ -33,8 +33,8 @@ from pellucid.decomposition.nmf.nmf_problem import (
     Penalties,
     coordinate_gains,
     filled,
-    product_entries,
 )
+from pellucid.decomposition.product_entries import product_entries
 
 MOST_SIDE = 1500
 """Rows or columns, whichever are fewer, up to which all singular values are computed."""

@@ -127,6 +127,7 @@ def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, lib
 
 
 MOST_ROWS = {
+    "SVD": 6,
     "AgglomerativeClustering": 7,
     "AlternatingLeastSquares": 5,
     "Diana": 7,

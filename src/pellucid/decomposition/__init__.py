@@ -9,16 +9,24 @@ from pellucid.decomposition.ica.spacings import multi_information
 from pellucid.decomposition.kernel_pca import KernelPCA
 from pellucid.decomposition.nmf.nmf import NMF
 from pellucid.decomposition.nmf.nmf_functions import non_negative_factorization
+from pellucid.decomposition.pca.pca import PCA
+from pellucid.decomposition.pca.pca_per_class import pca_per_class
+from pellucid.decomposition.svd.svd import SVD
+from pellucid.decomposition.truncated_svd.truncated_svd import TruncatedSVD
 
 __all__ = [
     "NMF",
+    "PCA",
+    "SVD",
     "AlternatingLeastSquares",
     "FastICA",
     "KernelPCA",
+    "TruncatedSVD",
     "fastica",
     "match_sources",
     "multi_information",
     "non_negative_factorization",
+    "pca_per_class",
 ]
 
 __getattr__ = name_finder(__name__)

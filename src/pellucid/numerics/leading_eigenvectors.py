@@ -51,14 +51,22 @@ class EigenPairs:
 
 
 def leading_eigenpairs(
-    times: Callable[[Array], Array], n: int, k: int, *, goal: float, seed: int = 0, most_steps: int | None = None
+    times: Callable[[Array], Array],
+    n: int,
+    k: int,
+    *,
+    goal: float,
+    seed: int = 0,
+    most_steps: int | None = None,
+    width: int = WIDTH,
 ) -> EigenPairs:
     """Return the ``k`` largest eigenvalues of the n x n matrix that ``times`` multiplies blocks by.
 
     It ends when all residuals are at most ``goal`` times the largest eigenvalue in size, or after ``most_steps``.
+    ``width`` is the number of vectors in a block.
     """
     rng, trace, looks = np.random.default_rng(seed), Trace(), LookSchedule()
-    width = min(n, WIDTH)
+    width = min(n, width)
     span = _Span(n, min(n, ROOM + 3 * k))
     block = qr(rng.standard_normal((n, width)), mode="economic")[0]
     most, confirm_at, before = MOST_STEPS if most_steps is None else most_steps, 0, np.zeros(0)

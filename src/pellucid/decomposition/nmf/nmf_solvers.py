@@ -65,6 +65,7 @@ class Descent:
         self._for_components: Products | None = None
         self._sweeps = sweeps_worth(problem.X.shape, len(H))
         self.scale = max(0.5 * problem.size, TINY)
+        self.noise = 8.0 * float(np.finfo(problem.X.dtype).eps) * self.scale  # what products of the data round
 
     def factors(self) -> Factors:
         """Return copies of both factors."""
@@ -154,7 +155,7 @@ def coordinate_factors(problem: NmfProblem, W: Array, H: Array, effort: Effort, 
     for n_iter in range(1, effort.max_iter + 1):
         reached = descent.round_from(last if before is None else beyond(before, last, momentum))
         momentum = min(momentum * FASTER, 1.0)
-        if before is not None and not reached <= objective:
+        if before is not None and not reached <= objective + descent.noise:
             reached, momentum = descent.round_from(last), momentum * SLOWER
         gain, objective = objective - reached, reached
         residual, is_last = np.nan, n_iter == effort.max_iter

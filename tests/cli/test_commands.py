@@ -149,11 +149,13 @@ HAND_SIZED = {  # what else a method wants before its steps can be written down
 }
 SMALL = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0, 0, 0, 1, 1, 1]})
 SHORTER = {
+    "alternating-least-squares": SMALL[:4][["a", "b"]],
     "bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]],
     "gaussian-mixture": SMALL[["a"]],
     "kernel-pca": SMALL[:4][["a", "b"]],
     "kernel-ridge": SMALL[:4],
     "linear-svr": SMALL[:5],
+    "nmf": SMALL[:4][["a", "b"]],
     "ranking-svm": SMALL[:5],
     "svr": SMALL[:5],
 }

@@ -150,6 +150,7 @@ HAND_SIZED = {  # what else a method wants before its steps can be written down
 SMALL = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0, 0, 0, 1, 1, 1]})
 SHORTER = {
     "bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]],
+    "classical-mds": SMALL[:4][["a", "b"]],
     "gaussian-mixture": SMALL[["a"]],
     "kernel-pca": SMALL[:4][["a", "b"]],
     "kernel-ridge": SMALL[:4],

@@ -37,8 +37,8 @@ def kernel_pca_workings(estimator: Any, X: Data, y: Data = None) -> Document:  #
     steps = (
         _products_step(kernel, K),
         _centering_step(means, mean, centered),
-        _values_step(centered, values),
-        _vectors_step(centered, values, vectors),
+        values_step(centered, values),
+        vectors_step(centered, values, vectors),
         _projection_step(kernel, rows, means, mean, values, vectors),
     )
     found = {"eigenvalues_": values, "eigenvectors_": vectors.tolist(), "kernel_means_": means}
@@ -107,7 +107,8 @@ def _centering_step(means: list[Rational], mean: Rational, centered: Matrix) -> 
     )
 
 
-def _values_step(centered: Matrix, values: list[Rational]) -> Step:
+def values_step(centered: Matrix, values: list[Rational]) -> Step:
+    """Show the eigenvalues of the centered products C, and their parts of the whole."""
     unknown = symbols("t")
     coefficients = Poly((unknown * Matrix.eye(centered.rows) - centered).det(), unknown).all_coeffs()
     degree = len(coefficients) - 1
@@ -128,7 +129,8 @@ def _values_step(centered: Matrix, values: list[Rational]) -> Step:
     )
 
 
-def _vectors_step(centered: Matrix, values: list[Rational], vectors: Matrix) -> Step:
+def vectors_step(centered: Matrix, values: list[Rational], vectors: Matrix) -> Step:
+    """Show the eigenvectors of the centered products C."""
     blocks: list[Block] = []
     for k in range(len(values)):
         v, name = vectors.col(k), f"v_{k + 1}"

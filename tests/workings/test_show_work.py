@@ -96,6 +96,7 @@ FEW_PAIRS = [1, 2, 1, 2, 1]  # rows in order in 6 ways, no more
 FEW_BAGS = {"n_estimators": 5, "random_state": 0}
 NEEDED = {
     "Diana": {"metric": "manhattan"},  # roots are rounded in its workings
+    "Isomap": {"n_neighbors": 3},
     "KMedoids": {"metric": "manhattan", "n_clusters": 2},
     "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},  # classes have fewer rows than it takes
     "RandomForestClassifier": FEW_BAGS,
@@ -129,6 +130,7 @@ def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, lib
 MOST_ROWS = {
     "AgglomerativeClustering": 7,
     "ClassicalMDS": 5,
+    "Isomap": 5,
     "Diana": 7,
     "KMedoids": 7,
     "KernelPCA": 5,

@@ -51,7 +51,7 @@ def eigenpairs(A: Matrix, n_components: int | None) -> tuple[list[Rational], Mat
         found, vectors = eigsy(mp_matrix([[mp.mpf(entry.p) / entry.q for entry in A.row(i)] for i in range(A.rows)]))
         pairs = sorted(((found[k], [vectors[i, k] for i in range(A.rows)]) for k in range(A.rows)), key=lambda p: -p[0])
         values = [_recognized(A, Rational(mp.nstr(value, DIGITS + 10))) for value, _ in pairs]
-        columns = [[Rational(mp.nstr(entry, DIGITS + 10)) for entry in vector] for _, vector in pairs]
+        columns = [[_entry(Rational(mp.nstr(entry, DIGITS + 10))) for entry in vector] for _, vector in pairs]
     kept = [k for k, value in enumerate(values) if value > SAME][:n_components]
     if not kept:
         raise ValueError("X must have rows that differ to show the work, got rows that are all the same to the kernel.")
@@ -63,6 +63,10 @@ def eigenpairs(A: Matrix, n_components: int | None) -> tuple[list[Rational], Mat
             )
     signed = [_signed(columns[k]) for k in kept]
     return [values[k] for k in kept], Matrix([[vector[i] for vector in signed] for i in range(A.rows)])
+
+
+def _entry(value: Rational) -> Rational:
+    return Rational(0) if abs(value) < SAME else value
 
 
 def _recognized(A: Matrix, value: Rational) -> Rational:

@@ -80,7 +80,7 @@ class ClassicalMDS(Embedding):
     def fit(self, X: Data, y: Data = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features), or to distances (n_samples, n_samples)."""
         data = self._check(X)
-        _check_components(self.n_components, data.X.shape[0])
+        check_components(self.n_components, data.X.shape[0])
         metric = Metric.resolve(self.metric, None, self.metric_params)
         solve = _fit_rows if metric.name == "euclidean" and not metric.params else _fit_distances
         return self._adopt(solve(self, metric, data), data)
@@ -109,7 +109,8 @@ class ClassicalMDS(Embedding):
         return tags
 
 
-def _check_components(n_components: int, n_rows: int) -> None:
+def check_components(n_components: int, n_rows: int) -> None:
+    """Refuse more dimensions than rows."""
     if n_components > n_rows:
         raise ValueError(
             f"n_components must be at most the number of rows, got {n_components} for n_samples={n_rows}. "

@@ -4,7 +4,15 @@ from pellucid.core.public_names import name_finder
 from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
 from pellucid.manifold.embedding_quality import EmbeddingQuality, embedding_quality
 from pellucid.manifold.isomap.isomap import Isomap
+from pellucid.manifold.spectral_embedding.spectral_embedding import SpectralEmbedding, spectral_embedding
 
-__all__ = ["ClassicalMDS", "EmbeddingQuality", "Isomap", "embedding_quality"]
+__all__ = [
+    "ClassicalMDS",
+    "EmbeddingQuality",
+    "Isomap",
+    "SpectralEmbedding",
+    "embedding_quality",
+    "spectral_embedding",
+]
 
 __getattr__ = name_finder(__name__)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,3 +41,26 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEsti
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
+
+
+def known_places(X_fit: Any, X: Any) -> tuple[Array, Array]:
+    """Return which of the new rows are training rows, and which ones; of equal training rows the first counts."""
+    first: dict[bytes, int] = {}
+    for i, key in enumerate(_row_keys(X_fit)):
+        first.setdefault(key, i)
+    found = [(i, first[key]) for i, key in enumerate(_row_keys(X)) if key in first]
+    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _row_keys(X: Any) -> Iterator[bytes]:
+    if sparse.issparse(X):
+        ends = X.indptr
+        for i in range(X.shape[0]):
+            part = slice(ends[i], ends[i + 1])
+            values = X.data[part].astype(np.float64)
+            kept = values != 0.0
+            yield X.indices[part][kept].astype(np.int64).tobytes() + values[kept].tobytes()
+    else:
+        for row in np.asarray(X, dtype=np.float64) + 0.0:  # minus zero becomes zero
+            yield row.tobytes()

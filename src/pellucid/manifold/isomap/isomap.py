@@ -20,16 +20,14 @@ from pellucid.decomposition.kernel_pca import KernelPCA
 from pellucid.manifold.classical_mds.classical_mds import check_components
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.manifold.embedding import Embedding
+from pellucid.manifold.graph_parts import listed, named, parts_of
 from pellucid.manifold.isomap.isomap_proof import isomap_claims
-from pellucid.manifold.isomap.neighbor_graph import distance_block, graph_metric, parts_of
+from pellucid.manifold.isomap.neighbor_graph import distance_block, graph_metric
 from pellucid.manifold.isomap.neighbor_graph_solvers import joined, neighbor_distances, undirected
 from pellucid.manifold.scalar_products import ScalarProducts, place_of
 from pellucid.manifold.scalar_products_solvers import coordinates, main_axes
 from pellucid.neighbors.metric import Metric
 from pellucid.numerics.shortest_paths import all_shortest_paths
-
-MOST_NAMED = 5
-"""Parts of a graph that a warning names."""
 
 
 class Isomap(Embedding):
@@ -166,16 +164,14 @@ class Isomap(Embedding):
         parts = parts_of(graph)
         if len(parts) == 1:
             return graph, False
-        named = ", ".join(f"{len(part)} with row {part[0]}" for part in parts[:MOST_NAMED])
-        named += ", ..." if len(parts) > MOST_NAMED else ""
-        count = f"The number of connected components of the neighbors graph is {len(parts)} > 1 (rows: {named})"
+        count = f"The number of connected components of the neighbors graph is {len(parts)} > 1 (rows: {named(parts)})"
         if is_given(metric.name) and sparse.issparse(X):
             raise RuntimeError(
                 f"{count}, and a given graph says nothing of the distances between them. Raise n_neighbors or radius, "
                 "or give all distances."
             )
         graph, links = joined(graph, parts, metric, X)
-        pairs = ", ".join(f"{i} and {j}" for i, j in links[:MOST_NAMED]) + (", ..." if len(links) > MOST_NAMED else "")
+        pairs = listed(f"{i} and {j}" for i, j in links)
         rule = f"every two parts are joined by their closest rows ({pairs})"
         warn_user(f"{count}: {rule}. Raise n_neighbors or radius.", ConvergenceWarning)
         return graph, True

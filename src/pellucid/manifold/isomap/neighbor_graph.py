@@ -1,4 +1,4 @@
-"""What both the search for a neighbor graph and its proof need: the metric, its distances, and parts of a graph."""
+"""What both the search for a neighbor graph and its proof need: the metric and its distances."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from pellucid.core.types import Array
 from pellucid.manifold.dissimilarities import is_given
@@ -30,9 +29,3 @@ def distance_block(metric: Metric, queries: Any, X: Any) -> Array:
     found, stored = np.full(queries.shape, np.inf), queries.tocoo()
     found[stored.row, stored.col] = stored.data
     return found
-
-
-def parts_of(graph: Any) -> list[Array]:
-    """Return the rows of each part that no link leads out of, in the order of their first rows."""
-    n_parts, labels = connected_components(graph, directed=False)
-    return [np.flatnonzero(labels == label) for label in range(n_parts)]

@@ -15,7 +15,8 @@ from pellucid.core.rounding import EPSILON, TINY, rounding_unit
 from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.types import Array
 from pellucid.manifold.dissimilarities import is_given
-from pellucid.manifold.isomap.neighbor_graph import BLOCK_ENTRIES, distance_block, parts_of
+from pellucid.manifold.graph_parts import parts_of
+from pellucid.manifold.isomap.neighbor_graph import BLOCK_ENTRIES, distance_block
 from pellucid.neighbors.metric import Metric
 
 ROWS_AT_FIT, SOURCES_AT_FIT, SOURCES_AT_VERIFY = 8, 4, 200

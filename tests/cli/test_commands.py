@@ -145,6 +145,7 @@ HAND_SIZED = {  # what else a method wants before its steps can be written down
     "gaussian-mixture": ("--set", "n_components=2", "--set", "random_state=0"),
     "k-medoids": ("--set", "n_clusters=2"),
     "k-means": ("--set", "n_clusters=2", "--set", "random_state=0"),
+    "locally-linear-embedding": ("--set", "n_neighbors=3"),
     "random-forest-classifier": ("--set", "n_estimators=4", "--set", "random_state=0"),
     "random-forest-regressor": ("--set", "n_estimators=4", "--set", "random_state=0"),
 }

@@ -98,6 +98,7 @@ NEEDED = {
     "Diana": {"metric": "manhattan"},  # roots are rounded in its workings
     "Isomap": {"n_neighbors": 3},
     "KMedoids": {"metric": "manhattan", "n_clusters": 2},
+    "LocallyLinearEmbedding": {"n_neighbors": 2},
     "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},  # classes have fewer rows than it takes
     "RandomForestClassifier": FEW_BAGS,
     "RandomForestRegressor": FEW_BAGS,
@@ -137,6 +138,7 @@ MOST_ROWS = {
     "KernelRidge": 5,
     "LinearSVC": 6,
     "LinearSVR": 5,
+    "LocallyLinearEmbedding": 8,
     "RankingSVM": 4,
     "SVC": 6,
     "SVR": 5,

@@ -93,3 +93,13 @@ def on_span(matrix: Any, vectors: Array) -> tuple[Array, Array, float]:
     values, directions = eigh((small + small.T) / 2.0)
     rest = image @ directions - (basis @ directions) * values
     return values, basis @ directions, float(np.sqrt(np.sum(rest**2, axis=0).max()))
+
+
+def beside(known: Array, vectors: Array) -> Array:
+    """Return what the span of some vectors has at right angles to one that it contains, one dimension less.
+
+    Where several eigenvalues are equal to that of the known vector, any mixture of them may have been found.
+    """
+    toward = vectors.T @ known
+    rotation = np.linalg.qr(np.column_stack([toward, np.eye(len(toward))]))[0]
+    return np.asarray(vectors @ rotation[:, 1:])

@@ -23,7 +23,7 @@ from pellucid.numerics.laplacian import normalized, symmetric_links, without_dia
 from pellucid.numerics.laplacian_eigenvectors import leading_vectors
 from pellucid.numerics.leading_eigenvectors import EigenPairs, signed
 from pellucid.numerics.neighbor_links import neighbor_links
-from pellucid.numerics.smallest_eigenvectors import on_span
+from pellucid.numerics.smallest_eigenvectors import beside, on_span
 
 
 def links_of(parameters: Any, X: Any) -> Any:
@@ -45,21 +45,11 @@ def embed(affinity: Any, k: int, *, eigen_solver: str | None, tol: float, seed: 
         return EigenPairs(np.zeros(k), np.zeros((len(trivial), k)), 0, trace), np.zeros((len(trivial), k))
     M, roots = normalized(affinity)
     found = leading_vectors(M, min(k + 1, len(roots)), eigen_solver=eigen_solver, tol=tol, seed=seed)
-    vectors = _beside(trivial, found.vectors)[:, :k]
+    vectors = beside(trivial, found.vectors)[:, :k]
     values, vectors, _ = on_span(M, vectors)
     values, vectors = values[::-1], vectors[:, ::-1]
     pairs = EigenPairs(np.maximum(2.0 - values, 0.0), vectors, found.n_steps, found.trace)
     return pairs, np.ascontiguousarray(signed(vectors / roots[:, None]))
-
-
-def _beside(trivial: Array, vectors: Array) -> Array:
-    """Return what the span of some vectors has at right angles to the trivial one, one dimension less.
-
-    Where links fall into parts, several vectors have eigenvalue 0, and any mixture of them may have been found.
-    """
-    toward = vectors.T @ trivial
-    rotation = np.linalg.qr(np.column_stack([toward, np.eye(len(toward))]))[0]
-    return np.asarray(vectors @ rotation[:, 1:])
 
 
 def unnormalized(affinity: Any) -> tuple[Any, float]:

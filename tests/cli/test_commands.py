@@ -140,10 +140,12 @@ def test_show_work_prints_the_steps(cars, tmp_path, capsys):
 
 HAND_SIZED = {  # what else a method wants before its steps can be written down
     "bayes-classifier": ("--set", "densities={0: Gaussian(2, 1), 1: Gaussian(mean=0, variance=1)}"),
+    "isomap": ("--set", "n_neighbors=3"),
     "k-medians": ("--set", "n_clusters=2", "--set", "random_state=0"),
     "gaussian-mixture": ("--set", "n_components=2", "--set", "random_state=0"),
     "k-medoids": ("--set", "n_clusters=2"),
     "k-means": ("--set", "n_clusters=2", "--set", "random_state=0"),
+    "locally-linear-embedding": ("--set", "n_neighbors=3"),
     "random-forest-classifier": ("--set", "n_estimators=4", "--set", "random_state=0"),
     "random-forest-regressor": ("--set", "n_estimators=4", "--set", "random_state=0"),
 }
@@ -151,7 +153,9 @@ SMALL = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0,
 SHORTER = {
     "alternating-least-squares": SMALL[:4][["a", "b"]],
     "bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]],
+    "classical-mds": SMALL[:4][["a", "b"]],
     "gaussian-mixture": SMALL[["a"]],
+    "isomap": SMALL[:5][["a", "b"]],
     "kernel-pca": SMALL[:4][["a", "b"]],
     "kernel-ridge": SMALL[:4],
     "linear-svr": SMALL[:5],

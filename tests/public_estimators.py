@@ -51,7 +51,13 @@ def _variants(card):
     return tried
 
 
+NEEDED = {"CCA": {"n_components": 1}}
+"""Settings without which an estimator does not fit the problem below: two components need two targets."""
+
+
 def _seeded(estimator):
+    if estimator.get_params() == type(estimator)().get_params():
+        estimator.set_params(**NEEDED.get(type(estimator).__name__, {}))
     return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
 
 

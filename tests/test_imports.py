@@ -30,8 +30,10 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "optimize": FOUNDATIONS,
     "probability": FOUNDATIONS | {"optimize"},
     "cluster": FAMILY,
+    "cross_decomposition": FAMILY,
     "decomposition": FAMILY,
     "discriminant_analysis": FAMILY,
+    "feature_selection": FAMILY | {"files"},  # a search keeps the estimator it asks
     "kernel_ridge": FAMILY,
     "linear_model": FAMILY,
     "mixture": FAMILY | {"cluster"},

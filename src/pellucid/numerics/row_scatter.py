@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
 
@@ -40,6 +41,13 @@ def row_scatter(parts: Sequence[Any], weight: Array | None = None) -> tuple[Arra
     shift = np.sum(totals, axis=0) / mass
     scatter = np.sum(scatters, axis=0) - mass * np.outer(shift, shift)
     return near + shift, (scatter + scatter.T) / 2.0
+
+
+def without_constants(scatter: Array, mean: Array, mass: float) -> Array:
+    """Return the scatter with 0 where a column is constant up to the rounding of its mean."""
+    lost = mass * (4 * EPSILON * np.abs(mean)) ** 2
+    is_constant = np.diagonal(scatter) <= lost
+    return np.where(is_constant | is_constant[:, None], 0.0, scatter)
 
 
 def _block(parts: Sequence[Any], rows: slice) -> Array:

@@ -21,7 +21,7 @@ from pellucid.decomposition.factor_analysis.factor_analysis_solvers import (
     turned_and_signed,
 )
 from pellucid.decomposition.factor_analysis.factor_model import log_determinant, posterior_map, precision
-from pellucid.numerics.row_scatter import row_scatter
+from pellucid.numerics.row_scatter import row_scatter, without_constants
 
 
 class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
@@ -116,7 +116,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certifie
         start = _start(self.noise_variance_init, d)
         mass = float(n) if data.weight is None else float(data.weight.sum())
         mean, scatter = row_scatter([data.X], data.weight)
-        covariance = _settled(scatter / mass, mean)
+        covariance = without_constants(scatter, mean, mass) / mass
         problem = FactorProblem(mean, covariance, mass, k)
 
         def attributes(loadings: Array, noise: Array) -> dict[str, Any]:
@@ -178,10 +178,3 @@ def _start(given: Any, d: int) -> Array:
             "Leave it out to start from 1."
         )
     return start
-
-
-def _settled(covariance: Array, mean: Array) -> Array:
-    """Return the covariance with 0 where a column is constant up to rounding of its mean."""
-    lost = (4 * np.finfo(np.float64).eps * np.abs(mean)) ** 2
-    is_constant = np.diagonal(covariance) <= lost
-    return np.where(is_constant | is_constant[:, None], 0.0, covariance)

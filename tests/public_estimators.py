@@ -7,6 +7,7 @@ from importlib import import_module
 from inspect import isabstract, isclass
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
@@ -83,5 +84,6 @@ def answer_of(model, X):
     """Return what a fitted model says: predictions, else transformed rows, else the clusters of its training rows."""
     for name in ("predict", "transform"):
         if hasattr(model, name):
-            return getattr(model, name)(X)
+            said = getattr(model, name)(X)
+            return said.toarray() if sparse.issparse(said) else said
     return model.labels_

@@ -33,7 +33,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "cross_decomposition": FAMILY,
     "decomposition": FAMILY,
     "discriminant_analysis": FAMILY,
-    "feature_selection": FAMILY | {"files"},  # a search keeps the estimator it asks
+    "feature_selection": FAMILY
+    | {"files", "linear_model"},  # a search keeps the model it asks: a line, if none is named
     "kernel_ridge": FAMILY,
     "linear_model": FAMILY,
     "mixture": FAMILY | {"cluster"},

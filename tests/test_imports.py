@@ -30,8 +30,11 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "optimize": FOUNDATIONS,
     "probability": FOUNDATIONS | {"optimize"},
     "cluster": FAMILY,
+    "cross_decomposition": FAMILY,
     "decomposition": FAMILY,
     "discriminant_analysis": FAMILY,
+    "feature_selection": FAMILY
+    | {"files", "linear_model"},  # a search keeps the model it asks: a line, if none is named
     "kernel_ridge": FAMILY,
     "linear_model": FAMILY,
     "manifold": FAMILY | {"decomposition", "neighbors"},

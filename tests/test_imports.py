@@ -30,10 +30,14 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "optimize": FOUNDATIONS,
     "probability": FOUNDATIONS | {"optimize"},
     "cluster": FAMILY,
+    "cross_decomposition": FAMILY,
     "decomposition": FAMILY,
     "discriminant_analysis": FAMILY,
+    "feature_selection": FAMILY
+    | {"files", "linear_model"},  # a search keeps the model it asks: a line, if none is named
     "kernel_ridge": FAMILY,
     "linear_model": FAMILY,
+    "manifold": FAMILY | {"decomposition", "neighbors"},
     "mixture": FAMILY | {"cluster"},
     "model_selection": FAMILY,
     "naive_bayes": FAMILY,
@@ -45,7 +49,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "tables": BASE,
     "table_model": {"core", "tables"},
     "files": BASE | {"tables", "table_model"},
-    "plots": {"core", "drawing", "kernels", "losses", "model_selection", "cluster"},
+    "plots": {"core", "drawing", "kernels", "losses", "model_selection", "cluster", "manifold"},
     "bake_off": FAMILY
     | {"tables", "table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors"}
     | {"svm", "kernel_ridge", "tree", "ensemble"},

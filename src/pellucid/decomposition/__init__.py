@@ -2,6 +2,7 @@
 
 from pellucid.core.public_names import name_finder
 from pellucid.decomposition.alternating.alternating_least_squares import AlternatingLeastSquares
+from pellucid.decomposition.factor_analysis.factor_analysis import FactorAnalysis
 from pellucid.decomposition.ica.fast_ica import FastICA
 from pellucid.decomposition.ica.fast_ica_functions import fastica
 from pellucid.decomposition.ica.match_sources import match_sources
@@ -19,6 +20,7 @@ __all__ = [
     "PCA",
     "SVD",
     "AlternatingLeastSquares",
+    "FactorAnalysis",
     "FastICA",
     "KernelPCA",
     "TruncatedSVD",

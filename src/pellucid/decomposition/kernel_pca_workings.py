@@ -7,9 +7,9 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.decomposition.eigenpairs_workings import DIGITS, eigenpairs, values_step
 from pellucid.kernels.kernel_exact_workings import ExactKernel, exact_kernel
 from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.workings.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
 from pellucid.workings.exact_data import exact_features
 from pellucid.workings.notation import Accent, Symbol, Words, column, math, matrix, over, root, typed
 
@@ -29,7 +29,7 @@ def kernel_pca_workings(estimator: Any, X: Data, y: Data = None) -> Document:  #
         _products_step(kernel, K),
         _centering_step(means, mean, centered),
         values_step("C", centered, values),
-        _vectors_step(centered, values, vectors),
+        vectors_step("C", centered, values, vectors),
         _projection_step(kernel, rows, means, mean, values, vectors),
     )
     found = {"eigenvalues_": values, "eigenvectors_": vectors.tolist(), "kernel_means_": means}
@@ -63,20 +63,6 @@ def _centering_step(means: list[Rational], mean: Rational, centered: Matrix) -> 
             "; each row and column of the result sums to 0:",
         ),
         formula("C =", matrix(centered)),
-    )
-
-
-def _vectors_step(centered: Matrix, values: list[Rational], vectors: Matrix) -> Step:
-    blocks: list[Block] = []
-    for k in range(len(values)):
-        v, name = vectors.col(k), f"v_{k + 1}"
-        blocks.append(
-            formula(f"{name} =", column(list(v)), f", C {name} =", column(list(centered * v)), f"= λ_{k + 1} {name}")
-        )
-    return step(
-        "The eigenvectors",
-        sentence("Each has length 1, and the first of its largest entries is above 0:"),
-        *blocks,
     )
 
 

@@ -33,6 +33,9 @@ FACTORED = 4000
 PROBE_STEPS = 20
 PROBE_STEPS_AT_FIT = 8
 
+NOTHING_LEFT = 1e-11
+"""Part of the eigenvalues below which the probe has seen all that its vector has to do with."""
+
 
 class Symmetric(Protocol):
     """What is asked of a symmetric matrix that may not be stored; a factor also asks for ``matrix``."""
@@ -152,8 +155,8 @@ def _probe(symmetric: Symmetric, values: Array, vectors: Array, steps: int, shif
         length = float(np.linalg.norm(image))
         if not np.isfinite(length):
             return float("inf")
-        if length <= TINY or len(basis) == steps:
-            break
+        if length <= max(TINY, NOTHING_LEFT * max(map(abs, diagonal))) or len(basis) == steps:
+            break  # what is left is rounding, which would not be orthogonal to the others
         beside.append(length)
         basis.append(image / length)
     return float(eigh_tridiagonal(np.array(diagonal), np.array(beside[: len(diagonal) - 1]), eigvals_only=True)[-1])

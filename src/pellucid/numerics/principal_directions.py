@@ -10,6 +10,8 @@ Three ways, from the same products with ``A``, which is never copied by the firs
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,23 +26,32 @@ from pellucid.core.types import Array
 from pellucid.numerics.dense_design import DenseDesign
 from pellucid.numerics.design import Design
 from pellucid.numerics.elbow import first_largest
-from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once, leading_eigenpairs, signed
+from pellucid.numerics.leading_eigenvectors import WIDTH, eigenpairs_at_once, leading_eigenpairs, signed
 from pellucid.numerics.sparse_design import SparseDesign
 
 GOAL = 1e-11
 """Residuals that are asked for, in parts of the largest square."""
 
-LANCZOS_WIDTH = 8
-"""Vectors in a block: products with fewer are slow, more find less with each; 16 take a fifth more time."""
+BLAS_WIDTH = 8
+"""Vectors in a block that BLAS multiplies: fewer are slow, more find less with each; 16 take a fifth more time."""
 
-GUARDS = 6
+LOOK_FROM = 2
+"""Vectors in the span, for each one wanted, from which directions are looked at: a step costs as much as a look."""
+
+GRAM_ROWS = 1024
+"""Rows that a thread multiplies in one go, whose sums are then added up."""
+
+LONG = 4
+"""Columns for each row from which vectors of the length of a column are shorter to work with."""
+
+GUARDS = 4
 """Vectors corrected beside those wanted: the nearer the first one left out, the less a correction is worth."""
 
 FEW = 0.25
 """Part of all directions up to which blocks of vectors find them sooner than a factorization."""
 
-TINY_SIZE, TINY_SCALE, SAMPLED_ROWS = 1e-100, 2.0**500, 64
-"""Numbers below the first have squares that may vanish: they are multiplied by the second. A few rows tell it first."""
+LEAST_SIZE, SAMPLED_ROWS = 1e-70, 64
+"""Rows below this size, or above its inverse, are scaled: fourth powers of their entries stay ordinary numbers."""
 
 SQUARED_LOSS = 8 * EPSILON
 """Part of the largest square, for each row of a Gram matrix, up to which a square may be rounding of 0."""
@@ -72,14 +83,19 @@ class Directions:
     """Left singular vectors as columns, where they were found on the way."""
 
 
-def scaled_if_tiny(X: Any) -> tuple[Any, float]:
-    """Return rows whose squares do not vanish, and the power of two that they were multiplied by: 1 as a rule."""
+def in_ordinary_units(X: Any) -> tuple[Any, float]:
+    """Return rows whose squares neither vanish nor overflow, and the power of two that they were multiplied by.
+
+    That is 1 as a rule; a few rows tell.
+    """
     values = X.data if sparse.issparse(X) else X[:: max(1, len(X) // SAMPLED_ROWS)]
-    if float(np.abs(values).max(initial=0.0)) > TINY_SIZE:
-        return X, 1.0
-    values = X.data if sparse.issparse(X) else X
     size = float(np.abs(values).max(initial=0.0))
-    return (X, 1.0) if size == 0.0 or size > TINY_SIZE else (X.astype(np.float64) * TINY_SCALE, TINY_SCALE)
+    if size < LEAST_SIZE:
+        size = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+    if size == 0.0 or LEAST_SIZE <= size <= 1.0 / LEAST_SIZE:
+        return X, 1.0
+    unit = math.ldexp(1.0, -math.frexp(size)[1])
+    return X.astype(np.float64) * unit, unit
 
 
 def leading_directions(design: Design, k: int, *, tol: float, seed: int) -> Directions:
@@ -110,25 +126,58 @@ def from_gram(design: Design, k: int, *, all_values: bool = False) -> Directions
 
 
 def by_lanczos(design: Design, k: int, *, goal: float, seed: int) -> Directions:
-    """Return the ``k`` leading directions from products with blocks of vectors, of as many numbers as is shorter."""
+    """Return the ``k`` leading directions from products with blocks of vectors."""
     n, d = design.shape
-    if n >= d:
-        nothing = np.zeros((n, 1))
-
-        def times(block: Array) -> Array:
-            return -design.residual_and_correlations(np.broadcast_to(nothing, (n, block.shape[1])), block)[1]
-
-        pairs = leading_eigenpairs(times, d, k, goal=goal, seed=seed, width=LANCZOS_WIDTH)
-        residual = float(pairs.trace["residual"][-1])
+    times, length, width = _gram_times(design), d, BLAS_WIDTH
+    if d > (1 if isinstance(design, SparseDesign) else LONG) * n:
+        times, length = (lambda block: design.times(design.transposed_times(block))), n
+    elif _reads_once(design):
+        width = WIDTH
+    pairs = leading_eigenpairs(times, length, k, goal=goal, seed=seed, width=width, look_from=LOOK_FROM)
+    if length == d:
         squares, vectors = completed(pairs.values, pairs.vectors, SQUARED_LOSS * d)
-        return Directions(squares, vectors, pairs.trace, residual=residual)
-    pairs = leading_eigenpairs(
-        lambda block: design.times(design.transposed_times(block)), n, k, goal=goal, seed=seed, width=LANCZOS_WIDTH
-    )
+        return Directions(squares, vectors, pairs.trace, residual=float(pairs.trace["residual"][-1]))
     # A'u has the length of the singular value; where that is 0, QR finds some vector at right angles to the others.
     vectors = qr(design.transposed_times(pairs.vectors), mode="economic", check_finite=False)[0]
     squares, vectors = completed(pairs.values, vectors, SQUARED_LOSS * n)
     return Directions(squares, vectors, pairs.trace)
+
+
+def _reads_once(design: Design) -> bool:
+    """Return whether one loop over the rows multiplies four vectors by ``A'A``."""
+    return isinstance(design, DenseDesign) and design.is_plain and design.X.flags.c_contiguous
+
+
+def _gram_times(design: Design) -> Callable[[Array], Array]:
+    """Return the function that multiplies blocks of vectors by ``A'A``."""
+    n, d = design.shape
+    if not _reads_once(design):
+        nothing = np.zeros((n, 1))
+        return lambda block: -design.residual_and_correlations(np.broadcast_to(nothing, (n, block.shape[1])), block)[1]
+    from pellucid.numerics.four_columns_gram_kernels import add_gram_four
+
+    assert isinstance(design, DenseDesign)
+    X, mean = design.X, design.mean
+    parts = split_evenly(n // 4, -(-n // GRAM_ROWS))
+
+    def times(block: Array) -> Array:
+        columns = np.zeros((WIDTH, d))
+        columns[: block.shape[1]] = block.T
+        offset = columns @ mean
+
+        def work(fours: slice) -> tuple[Array, Array]:
+            sums, out = np.zeros(WIDTH), np.zeros((WIDTH, d))
+            add_gram_four(X[4 * fours.start : 4 * fours.stop], columns, offset, sums, out)
+            return sums, out
+
+        last = X[n - n % 4 :]
+        images = last @ columns.T - offset
+        found = run_blocks(work, parts) if n >= 4 else []
+        total = sum((out for _, out in found), images.T @ last)
+        sums = sum((part for part, _ in found), images.sum(axis=0))
+        return np.asarray((total - np.outer(sums, mean))[: block.shape[1]].T)
+
+    return times
 
 
 def from_rows(design: Design, *, whole: bool = False) -> Directions:

@@ -29,14 +29,14 @@ from pellucid.numerics.principal_directions import (
     completed,
     from_gram,
     from_rows,
+    in_ordinary_units,
     leading_directions,
-    scaled_if_tiny,
 )
 
 
 def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:
     """Return the components of the rows."""
-    X, unit = scaled_if_tiny(data.X)
+    X, unit = in_ordinary_units(data.X)
     design = make_design(X, fit_intercept=True, sample_weight=data.weight)
     refuse_one_row(design.total_weight)
     shape = (int(design.total_weight), X.shape[1])

@@ -7,8 +7,8 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.decomposition.eigenpairs_workings import DIGITS, eigenpairs, values_step
 from pellucid.workings.document import Document, Step, formula, remark, sentence, step, table
+from pellucid.workings.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
 from pellucid.workings.exact_data import exact_features
 from pellucid.workings.notation import column, fenced, math, matrix, over, root, typed
 
@@ -36,7 +36,7 @@ def pca_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: 
         _centering_step(mean, centered),
         _covariance_step(centered, covariance),
         values_step("C", covariance, values),
-        _vectors_step(covariance, values, vectors),
+        vectors_step("C", covariance, values, vectors),
         _projection_step(centered, values, vectors),
     )
     found = {
@@ -65,20 +65,6 @@ def _covariance_step(centered: Matrix, covariance: Matrix) -> Step:
         formula("A^T A =", matrix(centered.T * centered)),
         formula("C =", over(1, "n − 1"), "A^T A =", over(1, n - 1), "A^T A =", matrix(covariance)),
         remark("Who divides by n instead finds the same directions; only the variances shrink, by the same factor."),
-    )
-
-
-def _vectors_step(covariance: Matrix, values: list[Rational], vectors: Matrix) -> Step:
-    blocks = []
-    for k in range(len(values)):
-        v, name = vectors.col(k), f"v_{k + 1}"
-        blocks.append(
-            formula(f"{name} =", column(list(v)), f", C {name} =", column(list(covariance * v)), f"= λ_{k + 1} {name}")
-        )
-    return step(
-        "The directions",
-        sentence("The eigenvectors, of length 1, the first of the largest entries above 0:"),
-        *blocks,
     )
 
 

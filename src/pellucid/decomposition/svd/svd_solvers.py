@@ -12,14 +12,14 @@ from pellucid.core.types import Array
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
 from pellucid.decomposition.svd.svd_shape import wanted_shape
 from pellucid.numerics.design import make_design
-from pellucid.numerics.principal_directions import from_rows, leading_directions, scaled_if_tiny
+from pellucid.numerics.principal_directions import from_rows, in_ordinary_units, leading_directions
 
 
 def decompose(data: TrainingData, parameters: Any, seed: int) -> Fit:
     """Return singular values and vectors of the matrix."""
     n, d = data.X.shape
     n_left, k, n_right = wanted_shape(parameters, (n, d))
-    X, unit = scaled_if_tiny(data.X)
+    X, unit = in_ordinary_units(data.X)
     design = make_design(X, fit_intercept=False)
     if parameters.kind in ("compact", "full"):
         found = from_rows(design, whole=parameters.kind == "full")

@@ -7,8 +7,8 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.decomposition.eigenpairs_workings import DIGITS, eigenpairs, values_step
 from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.workings.eigenpairs import DIGITS, eigenpairs, values_step
 from pellucid.workings.exact_data import exact_features
 from pellucid.workings.notation import column, fenced, math, matrix, over, root
 

@@ -13,7 +13,7 @@ from pellucid.core.types import Array
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
 from pellucid.decomposition.projection import projected
 from pellucid.numerics.design import Design, make_design
-from pellucid.numerics.principal_directions import leading_directions, scaled_if_tiny
+from pellucid.numerics.principal_directions import in_ordinary_units, leading_directions
 
 
 def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
@@ -27,7 +27,7 @@ def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
             f"n_components must be below min(n_samples, n_features)={min(n, d)} for 'arpack', got {k}. Ask for fewer "
             "components."
         )
-    X, unit = scaled_if_tiny(data.X)
+    X, unit = in_ordinary_units(data.X)
     design = make_design(X, fit_intercept=False, sample_weight=data.weight)
     total = float(design.sq_norms().sum())
     k = min(n, k)

@@ -7,7 +7,7 @@ from mpmath import matrix as mp_matrix
 from sympy import Matrix, Poly, Rational, symbols
 
 from pellucid.workings.document import Block, Step, formula, remark, sentence, step, table
-from pellucid.workings.notation import math, root
+from pellucid.workings.notation import column, math, root
 
 DIGITS = 30
 """Digits kept of eigenvalues and vectors that are no fractions."""
@@ -25,7 +25,7 @@ def eigenpairs(A: Matrix, n_components: int | None) -> tuple[list[Rational], Mat
         found, vectors = eigsy(mp_matrix([[mp.mpf(entry.p) / entry.q for entry in A.row(i)] for i in range(A.rows)]))
         pairs = sorted(((found[k], [vectors[i, k] for i in range(A.rows)]) for k in range(A.rows)), key=lambda p: -p[0])
         values = [_recognized(A, Rational(mp.nstr(value, DIGITS + 10))) for value, _ in pairs]
-        columns = [[Rational(mp.nstr(entry, DIGITS + 10)) for entry in vector] for _, vector in pairs]
+        columns = [[_entry(Rational(mp.nstr(entry, DIGITS + 10))) for entry in vector] for _, vector in pairs]
     kept = [k for k, value in enumerate(values) if value > SAME][:n_components]
     if not kept:
         raise ValueError("X must have rows that differ to show the work, got rows that are all the same.")
@@ -37,6 +37,10 @@ def eigenpairs(A: Matrix, n_components: int | None) -> tuple[list[Rational], Mat
             )
     signed = [_signed(columns[k]) for k in kept]
     return [values[k] for k in kept], Matrix([[vector[i] for vector in signed] for i in range(A.rows)])
+
+
+def _entry(value: Rational) -> Rational:
+    return Rational(0) if abs(value) < SAME else value
 
 
 def _recognized(A: Matrix, value: Rational) -> Rational:
@@ -61,6 +65,21 @@ def values_step(name: str, A: Matrix, values: list[Rational]) -> Step:
         sentence("Its zeros above 0, and their part of the trace, which is the sum of all:"),
         table(["", "eigenvalue", "part"], rows),
         *([] if is_exact else [remark(f"Those that are no fractions are worked with their first {DIGITS} digits.")]),
+    )
+
+
+def vectors_step(name: str, A: Matrix, values: list[Rational], vectors: Matrix) -> Step:
+    """Show the eigenvectors of the matrix of this name."""
+    blocks = []
+    for k in range(len(values)):
+        v, mark = vectors.col(k), f"v_{k + 1}"
+        blocks.append(
+            formula(f"{mark} =", column(list(v)), f", {name} {mark} =", column(list(A * v)), f"= λ_{k + 1} {mark}")
+        )
+    return step(
+        "The eigenvectors",
+        sentence("Each has length 1, and the first of its largest entries is above 0:"),
+        *blocks,
     )
 
 

@@ -1,8 +1,9 @@
 r"""Proof of independent components: white, a fixed point of the rotation, inverted rightly, and more than noise or not.
 
 The directions :math:`K` of the whitening make the covariance of the centered rows the identity, and are principal ones,
-in order, their first entries above 0; the rotation :math:`R = sAK^+` of the components :math:`A` is orthonormal; the mixing
-matrix is the inverse. Rounding of stored numbers grows by the quotient of the largest and the least deviation that is used, :math:`\kappa`.
+in order, their first entries above 0; the rotation :math:`R = sAK^+` of the components :math:`A` is orthonormal; the
+mixing matrix is the inverse. Rounding of stored numbers grows by the quotient of the largest and the least deviation
+that is used, :math:`\kappa`.
 
 One more step, taken here, turns no row of the rotation by more than ``tol`` (1 less the cosine). For spacings, no angle
 of a grid lowers the sum of entropies of a pair by more than ``tol`` and what so few rows can tell, :math:`1/\sqrt n`.

@@ -1,16 +1,16 @@
 r"""Proof of independent components: white, a fixed point of the rotation, inverted rightly, and more than noise or not.
 
-With :math:`C` the products of centered columns, everything linear is checked by products of d x d matrices: the
-directions :math:`K` of the whitening satisfy :math:`KCK' = I` and are principal ones, in order, their first entries
-above 0; the rotation :math:`R = sAK^+` of the components :math:`A` is orthonormal; the mixing matrix is the inverse.
-Rounding of stored numbers grows by the quotient of the largest and the least deviation that is used, :math:`\kappa`.
+The directions :math:`K` of the whitening make the covariance of the centered rows the identity, and are principal ones,
+in order, their first entries above 0; the rotation :math:`R = sAK^+` of the components :math:`A` is orthonormal; the
+mixing matrix is the inverse. Rounding of stored numbers grows by the quotient of the largest and the least deviation
+that is used, :math:`\kappa`.
 
 One more step, taken here, turns no row of the rotation by more than ``tol`` (1 less the cosine). For spacings, no angle
 of a grid lowers the sum of entropies of a pair by more than ``tol`` and what so few rows can tell, :math:`1/\sqrt n`.
 
 Gaussian noise has no independent components, but some rotation of a sample of it looks best. Its gain in
-non-Gaussianity, :math:`n\sum_k (E\log\cosh s_k - c)^2`, does not depend on n; as many
-draws of noise tell how often it is as large.
+non-Gaussianity, :math:`n\sum_k (E\log\cosh s_k - c)^2`, does not depend on n; draws of noise
+tell how often it is as large.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, svdvals
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.random_state import some_rows
@@ -32,6 +32,9 @@ from pellucid.decomposition.ica.spacings import spacings_entropy
 
 WHITE = 1e-8
 """What covariances of float64 rows may differ from those of white ones, besides the rounding of stored numbers."""
+
+LOSES_DIGITS = 1e-8
+"""Quotient of the least and the largest eigenvalue below which the least is taken from the rows themselves."""
 
 ROWS_OF_SPACINGS = 4000
 """Rows whose spacings tell entropies."""
@@ -60,15 +63,15 @@ def prove_sources(fitted: Any, parameters: Any, data: TrainingData, *, dtype: ty
     if parameters.whiten:
         mean = data.X.mean(axis=0, dtype=np.float64)
         centered = data.X - mean
-        products = centered.T @ centered
-        kappa, claims = _whitening_claims(fitted, products, unit, n)
-        claims = [_mean_claim(fitted.mean_, mean, centered, data.X, unit), *claims]
         K = np.asarray(fitted.whitening_, dtype=np.float64)
+        white = K @ centered.T
+        kappa, claims = _whitening_claims(K, white, centered, unit)
+        claims = [_mean_claim(fitted.mean_, mean, centered, data.X, unit), *claims]
         back = (K / np.einsum("ij,ij->i", K, K)[:, None]).T
         length = 1.0 / np.sqrt(n) if parameters.whiten == "unit-variance" else 1.0
         rotation = length * A @ back
         outside = np.abs(rotation @ K / length - A).max() / max(np.abs(A).max(), TINY)
-        Z = (np.sqrt(n) * K).astype(dtype) @ centered.T.astype(dtype)
+        Z = (np.sqrt(n) * white).astype(dtype)
     else:
         kappa, claims, rotation, outside = 1.0, [], A, 0.0
         Z = data.X.T.astype(dtype)
@@ -90,25 +93,34 @@ def _mean_claim(stored: Array, mean: Array, centered: Array, X: Array, unit: flo
     return Claim("mean", statement, float(off), max(unit, len(X) * EPSILON))
 
 
-def _whitening_claims(fitted: Any, products: Array, unit: float, n: int) -> tuple[float, list[Claim]]:
+def _whitening_claims(K: Array, white: Array, centered: Array, unit: float) -> tuple[float, list[Claim]]:
     """Return how much rounding grows, and claims that the directions are white, principal, in order and of a sign."""
-    K = np.asarray(fitted.whitening_, dtype=np.float64)
+    n, d = centered.shape
     q = len(K)
-    values = eigh(products, eigvals_only=True, check_finite=False)[::-1]
-    kappa = float(np.sqrt(values[0] / max(values[q - 1], TINY)))
-    bound = max(WHITE, 4.0 * unit * kappa * np.sqrt(len(products)))
-    white = float(np.max(np.abs(K @ products @ K.T - np.eye(q))))
+    values = _squared_singular_values(centered)
+    kappa = float(np.sqrt(values[0] / max(values[q - 1], EPSILON**2 * values[0], TINY)))
+    bound = max(WHITE, 4.0 * unit * kappa * np.sqrt(d))
+    off = float(np.max(np.abs(white @ white.T - np.eye(q))))
     squares = 1.0 / np.einsum("ij,ij->i", K, K)
     captured = abs(float(squares.sum() - values[:q].sum())) / max(float(values[:q].sum()), TINY)
     disorder = int(np.sum(squares[1:] > squares[:-1] * (1.0 + bound)))
     disorder += int(np.sum(K[:, 0] * np.sqrt(squares) < -bound * np.sqrt(n)))
     return kappa, [
-        Claim("white", "largest distance of the covariance of white rows from the identity", white, bound),
+        Claim("white", "largest distance of the covariance of white rows from the identity", off, bound),
         Claim(
             "principal", "distance of the captured spread from the most of any directions, relative", captured, bound
         ),
         Claim("order", "directions out of order, or with a first entry below 0", float(disorder), 0.0),
     ]
+
+
+def _squared_singular_values(centered: Array) -> Array:
+    """Return them in falling order: from products of columns where these lose no digit that matters."""
+    n, d = centered.shape
+    values = eigh(centered.T @ centered, eigvals_only=True, check_finite=False)[::-1] if n > d else np.zeros(1)
+    if values[-1] > LOSES_DIGITS * values[0]:
+        return np.asarray(values)
+    return np.asarray(svdvals(centered, check_finite=False)) ** 2
 
 
 def _rotation_claim(rotation: Array, outside: float, bound: float) -> Claim:

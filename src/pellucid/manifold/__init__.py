@@ -5,9 +5,11 @@ from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
 from pellucid.manifold.embedding_quality import EmbeddingQuality, embedding_quality
 from pellucid.manifold.isomap.isomap import Isomap
 from pellucid.manifold.locally_linear.locally_linear_embedding import LocallyLinearEmbedding, locally_linear_embedding
+from pellucid.manifold.mds.mds import MDS, smacof
 from pellucid.manifold.spectral_embedding.spectral_embedding import SpectralEmbedding, spectral_embedding
 
 __all__ = [
+    "MDS",
     "ClassicalMDS",
     "EmbeddingQuality",
     "Isomap",
@@ -15,6 +17,7 @@ __all__ = [
     "SpectralEmbedding",
     "embedding_quality",
     "locally_linear_embedding",
+    "smacof",
     "spectral_embedding",
 ]
 

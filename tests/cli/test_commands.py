@@ -159,6 +159,7 @@ SHORTER = {
     "kernel-ridge": SMALL[:4],
     "linear-svr": SMALL[:5],
     "ranking-svm": SMALL[:5],
+    "sammon-mapping": SMALL[:4][["a", "b"]],
     "svr": SMALL[:5],
 }
 

@@ -142,6 +142,7 @@ MOST_ROWS = {
     "RankingSVM": 4,
     "SVC": 6,
     "SVR": 5,
+    "SammonMapping": 5,
 }  # of workings that allow fewer than the others
 
 

@@ -76,8 +76,9 @@ def _one_step(places: Array, wanted: Array, weights: Array | None) -> tuple[floa
     return stress, spread, float(np.sum(gradient * step))
 
 
-def descent_claim(trace: Trace, name: str = "objective") -> Claim:
-    """Return the claim that the stress never rose on the way."""
-    values = np.asarray(trace[name], dtype=np.float64)
-    rises = np.max(np.diff(values), initial=0.0) / max(float(np.abs(values).max(initial=0.0)), TINY)
-    return Claim("descent", "largest rise of the stress in a step, in parts of the largest", float(rises), 1e-9)
+def descent_claim(trace: Trace, size: float) -> Claim:
+    """Return the claim that the stress never rose on the way; ``size`` is that of the weighted squared distances."""
+    values = np.asarray(trace["objective"], dtype=np.float64)
+    level = max(float(np.abs(values).max(initial=0.0)), 1e3 * EPSILON * size, TINY)
+    rise = float(np.max(np.diff(values), initial=0.0)) / level
+    return Claim("descent", "largest rise of the stress in a step, in parts of the largest", rise, 1e-9)

@@ -18,6 +18,8 @@ from pellucid.core.threads import run_blocks, shared_blas, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.manifold.scalar_products import ScalarProducts
+from pellucid.manifold.scalar_products_solvers import coordinates, main_axes
 
 BLOCK_ROWS = 64
 
@@ -57,6 +59,15 @@ def look_at(places: Array, wanted: Array, weights: Array) -> StressStep:
     found = run_blocks(work, split_evenly(n, -(-n // BLOCK_ROWS)))
     stress, spread = np.sum([sums for _, sums in found], axis=0)
     return StressStep(float(stress), float(spread), np.sum([pulled for pulled, _ in found], axis=0).T)
+
+
+def first_places(distances: Array, n_components: int) -> Array:
+    """Return the places of classical scaling, with zeros for dimensions that it has no use for."""
+    products = ScalarProducts.of(distances)
+    known = coordinates(main_axes(products.matrix, min(len(distances), n_components)), products.unit)[1]
+    found = np.zeros((len(distances), n_components))
+    found[:, : known.shape[1]] = known
+    return found
 
 
 def weight_solver(weights: Array) -> Callable[[Array], Array]:

@@ -29,10 +29,8 @@ from pellucid.manifold.mds.mds_proof import mds_claims
 from pellucid.manifold.monotone import Disparities
 from pellucid.manifold.orientation import oriented
 from pellucid.manifold.placing import place_by_stress, with_known
-from pellucid.manifold.scalar_products import ScalarProducts
-from pellucid.manifold.scalar_products_solvers import coordinates, main_axes
 from pellucid.manifold.stress_proof import descent_claim
-from pellucid.manifold.stress_solvers import Descent, descend, look_at
+from pellucid.manifold.stress_solvers import Descent, descend, first_places, look_at
 
 
 class MDS(Embedding):
@@ -157,7 +155,7 @@ class MDS(Embedding):
         if not is_given(metric_name(self)):
             attributes["X_fit_"] = data.X.copy()
         proof = mds_claims(SimpleNamespace(**attributes), self, data, distances)
-        certificate = proof.with_claims(descent_claim(best.trace))
+        certificate = proof.with_claims(descent_claim(best.trace, float(np.sum(distances**2))))
         return self._adopt(Fit(attributes, best.trace, certificate=certificate), data)
 
     def _n_starts(self, init: Data) -> int:
@@ -174,10 +172,7 @@ class MDS(Embedding):
                 if len(start) != n:
                     raise ValueError(f"init must have one row for each of the {n} rows, got shape {start.shape}.")
             elif self.init == "classical_mds":
-                products = ScalarProducts.of(distances)
-                known = coordinates(main_axes(products.matrix, min(n, self.n_components)), products.unit)[1]
-                start = np.zeros((n, self.n_components))
-                start[:, : known.shape[1]] = known
+                start = first_places(distances, self.n_components)
             else:
                 start = rng.uniform(size=(n, self.n_components))
             found = descend(start, wanted, np.ones((1, n)), eps=float(self.eps), max_iter=self.max_iter, watch=watch)

@@ -7,6 +7,7 @@ from importlib import import_module
 from inspect import isabstract, isclass
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
@@ -51,7 +52,13 @@ def _variants(card):
     return tried
 
 
+NEEDED = {"CCA": {"n_components": 1}}
+"""Settings without which an estimator does not fit the problem below: two components need two targets."""
+
+
 def _seeded(estimator):
+    if estimator.get_params() == type(estimator)().get_params():
+        estimator.set_params(**NEEDED.get(type(estimator).__name__, {}))
     return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
 
 
@@ -65,6 +72,8 @@ def problem_for(estimator, seed=0, n=40, p=4):
         if kinds.positive_only:
             X = np.floor(2 * np.abs(X))  # counts, or categories
         return X, np.digitize(signal, np.quantile(signal, [1 / 3, 2 / 3]))
+    if estimator.__sklearn_tags__().input_tags.positive_only:
+        X = np.abs(X)
     return X, signal + 0.5 * rng.standard_normal(n)
 
 
@@ -77,5 +86,6 @@ def answer_of(model, X):
     """Return what a fitted model says: predictions, else transformed rows, else the clusters of its training rows."""
     for name in ("predict", "transform"):
         if hasattr(model, name):
-            return getattr(model, name)(X)
+            said = getattr(model, name)(X)
+            return said.toarray() if sparse.issparse(said) else said
     return model.labels_

@@ -10,16 +10,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier
+from sklearn.linear_model import LinearRegression
 
 import pellucid
-from tests.public_estimators import answer_of, instances, problem_for
+from tests.public_estimators import NEEDED, answer_of, instances, problem_for
+
+NAMESAKE_NEEDS = {**NEEDED, "SequentialFeatureSelector": {"estimator": LinearRegression()}}
 
 
 def namesake(estimator):
-    """Return scikit-learn's estimator of that name with the same parameters, or None."""
+    """Return scikit-learn's estimator of that name with its defaults and what the problem needs, or None."""
     family = f"sklearn.{type(estimator).__module__.split('.')[1]}"
     kind = getattr(import_module(family), type(estimator).__name__, None) if find_spec(family) else None
-    return None if kind is None else kind()
+    return None if kind is None else kind(**NAMESAKE_NEEDS.get(kind.__name__, {}))
 
 
 def by_name(estimator):

@@ -30,8 +30,11 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "optimize": FOUNDATIONS,
     "probability": FOUNDATIONS | {"optimize"},
     "cluster": FAMILY,
+    "cross_decomposition": FAMILY,
     "decomposition": FAMILY,
     "discriminant_analysis": FAMILY,
+    "feature_selection": FAMILY
+    | {"files", "linear_model"},  # a search keeps the model it asks: a line, if none is named
     "kernel_ridge": FAMILY,
     "linear_model": FAMILY,
     "manifold": FAMILY | {"decomposition", "neighbors"},
@@ -51,7 +54,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     | {"tables", "table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors"}
     | {"svm", "kernel_ridge", "tree", "ensemble"},
     "grouping": {"core", "cluster", "mixture", "tables", "table_model"},
-    "report": {"core", "drawing", "bake_off", "grouping", "tables", "plots", "model_selection"},
+    "mapping": {"core", "decomposition", "manifold", "tables"},
+    "report": {"core", "drawing", "bake_off", "grouping", "mapping", "tables", "plots", "model_selection"},
     "serving": {"core", "tables", "table_model"},
     "cli": {
         "core",
@@ -61,6 +65,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
         "serving",
         "bake_off",
         "grouping",
+        "mapping",
         "report",
         "catalogue",
         "workings",

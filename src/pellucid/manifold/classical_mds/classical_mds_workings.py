@@ -7,8 +7,8 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.decomposition.kernel_pca_workings import DIGITS, SAME, eigenpairs, values_step, vectors_step
 from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.workings.eigenpairs import DIGITS, SAME, eigenpairs, values_step, vectors_step
 from pellucid.workings.exact_data import exact_features
 from pellucid.workings.notation import Words, math, matrix, over, root, typed
 
@@ -28,8 +28,8 @@ def classical_mds_workings(estimator: Any, X: Data, y: Data = None) -> Document:
     steps = (
         _squares_step(squares),
         centering_step(squares, means, mean, products),
-        values_step(products, values),
-        vectors_step(products, values, vectors),
+        values_step("C", products, values),
+        vectors_step("C", products, values, vectors),
         places_step(values, places),
         _new_row_step(squares, means, values, places),
     )

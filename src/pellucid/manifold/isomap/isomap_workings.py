@@ -7,9 +7,9 @@ from typing import Any
 from sympy import Matrix, Rational, oo, sqrt
 
 from pellucid.core.types import Data
-from pellucid.decomposition.kernel_pca_workings import eigenpairs, values_step, vectors_step
 from pellucid.manifold.classical_mds.classical_mds_workings import centering_step, digits, places_step
 from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
+from pellucid.workings.eigenpairs import eigenpairs, values_step, vectors_step
 from pellucid.workings.exact_data import exact_features
 from pellucid.workings.notation import Words, math, matrix, typed
 
@@ -35,8 +35,8 @@ def isomap_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noq
         _links_step(distances, links),
         *path_steps,
         centering_step(squares, means, mean, products),
-        values_step(products, values),
-        vectors_step(products, values, vectors),
+        values_step("C", products, values),
+        vectors_step("C", products, values, vectors),
         places_step(values, places),
     )
     found = {"dist_matrix_": paths.tolist(), "squared_means_": means}

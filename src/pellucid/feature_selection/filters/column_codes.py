@@ -1,0 +1,61 @@
+"""Columns as codes: few different values are kept apart, many are cut into bins of nearly equal weight."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.core.types import Array
+
+LARGE_LIKELIHOOD = 1e3
+"""Likelihood ratio from which its distribution counts as normal: the exact one is no longer computed safely."""
+
+
+class Codes(NamedTuple):
+    """The code of each row, and how many codes there are."""
+
+    of_rows: Array
+    n_codes: int
+
+
+def coded_column(values: Array, weight: Array | None, n_bins: int) -> Codes:
+    """Return codes in the order of the values: equal values have equal codes.
+
+    With more than ``n_bins`` different values, each goes to the bin in which the middle of its weight lies when all
+    weight stands in line from the smallest value to the largest. A row of weight k counts as k rows.
+    """
+    different, places = np.unique(values, return_inverse=True)
+    places = places.reshape(-1)
+    if len(different) <= n_bins:
+        return Codes(places, len(different))
+    share = np.bincount(places, weights=weight, minlength=len(different)).astype(np.float64)
+    middle = (np.cumsum(share) - share / 2.0) / share.sum()
+    bins = np.minimum((middle * n_bins + 1e-9).astype(np.int64), n_bins - 1)  # a middle on an edge is in the upper bin
+    used, renumbered = np.unique(bins, return_inverse=True)
+    return Codes(renumbered.reshape(-1)[places], len(used))
+
+
+def coded_target(y: Array, weight: Array | None, n_bins: int) -> Codes:
+    """Return labels as codes; numbers as those of their bins."""
+    if y.dtype.kind == "f":
+        return coded_column(y, weight, n_bins)
+    labels, places = np.unique(y, return_inverse=True)
+    return Codes(places.reshape(-1), len(labels))
+
+
+def coded_columns(X: Any, weight: Array | None, n_bins: int) -> list[Codes]:
+    """Return the codes of every column."""
+    return [coded_column(np.asarray(X[:, j]), weight, n_bins) for j in range(X.shape[1])]
+
+
+def numbers_of(y: Array) -> Array:
+    """Return targets as numbers; of two labels, 0 and 1."""
+    if y.dtype.kind == "f":
+        return y
+    labels, codes = np.unique(y, return_inverse=True)
+    if len(labels) > 2:
+        raise ValueError(
+            f"y must be floats or two labels for correlations, got {len(labels)} labels. Use mutual information."
+        )
+    return np.asarray(codes.reshape(-1), dtype=np.float64)

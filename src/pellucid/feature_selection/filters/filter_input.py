@@ -1,0 +1,30 @@
+"""What data the filters take: rows of numbers, and a target of numbers or labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import column_or_1d
+
+from pellucid.core.finite import check_finite
+from pellucid.core.training_data import UNCHECKED, InputRules, TrainingData
+from pellucid.core.types import Data
+
+
+@dataclass(frozen=True)
+class FilterInput(InputRules):
+    """Floats are numbers, everything else are labels."""
+
+    target: str = UNCHECKED
+
+    def check(self, estimator: Any, X: Data, y: Data = None, *args: Any, **options: Any) -> TrainingData:
+        """Return the training data with a target of one dimension."""
+        data = super().check(estimator, X, y, *args, **options)
+        target = column_or_1d(data.y, warn=True)
+        if target.dtype.kind == "f":
+            check_finite(target, estimator, "y")
+        elif target.dtype.kind == "O":
+            target = target.astype(str)
+        return replace(data, y=np.asarray(target))

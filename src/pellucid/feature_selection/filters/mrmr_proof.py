@@ -1,0 +1,70 @@
+"""Proof of a choice by relevance and redundancy: information computed again from tables, each step replayed.
+
+Of many columns, a sample is looked at besides those that were chosen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.random_state import some_rows
+from pellucid.core.rounding import sum_error
+from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.training_data import TrainingData
+from pellucid.feature_selection.filters.column_codes import coded_column, coded_target
+from pellucid.feature_selection.filters.mrmr_criterion import criterion_values
+from pellucid.feature_selection.search.set_choice import best_of
+from pellucid.probability.information import mutual_information
+from pellucid.probability.joint_counts import joint_counts
+
+MOST_COLUMNS = 50
+
+
+def prove_mrmr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate from the data and the fitted attributes."""
+    d = data.X.shape[1]
+    k = min(d, parameters.k)
+    shapes = {"order_": (k,), "relevance_": (d,), "redundancy_": (d, k), "support_": (d,)}
+    wrong = [name for name, shape in shapes.items() if getattr(fitted, name).shape != shape]
+    order = fitted.order_
+    if wrong or len(np.unique(order)) < k or order.min(initial=0) < 0 or order.max(initial=0) >= d:
+        return Certificate("replayed", (Claim("shape", f"not of {k} of the columns: {', '.join(wrong)}", 1.0, 0.0),))
+    looked_at = np.union1d(some_rows(d, MOST_COLUMNS), order)
+    sure = (
+        "" if len(looked_at) == d else f": at 99 % confidence at most {100 * most_wrong(MOST_COLUMNS):.2g} % are wrong"
+    )
+    said = f"largest distance of an information from the one computed again, {len(looked_at)} of {d} columns{sure}"
+    apart, faults = _largest_distance(fitted, parameters, data, looked_at), _faults(fitted, parameters)
+    chosen = np.zeros(d, dtype=bool)
+    chosen[order] = True
+    return Certificate("replayed", (
+        Claim("information", said, apart, 1e-10 + 64 * sum_error(len(data.y))),
+        Claim("steps", f"steps of {k} that did not take the best column", float(faults), 0.0),
+        Claim("choice", "columns that are not the chosen ones", float(np.sum(chosen != fitted.support_)), 0.0),
+    ))  # fmt: skip
+
+
+def _largest_distance(fitted: Any, parameters: Any, data: TrainingData, looked_at: Any) -> float:
+    codes = {int(j): coded_column(data.X[:, j], data.weight, parameters.n_bins).of_rows for j in looked_at}
+    target = coded_target(data.y, data.weight, parameters.n_bins).of_rows
+    others = [target, *(codes[int(s)] for s in fitted.order_)]
+    worst = [0.0]
+    for j, column in codes.items():
+        stored = [fitted.relevance_[j], *fitted.redundancy_[j]]
+        for other, value in zip(others, stored, strict=True):
+            found = mutual_information(joint_counts(column, other, sample_weight=data.weight))
+            worst.append(abs(found - value))
+    return float(np.max(worst))
+
+
+def _faults(fitted: Any, parameters: Any) -> int:
+    """Return how many steps did not take the first of the best columns, by what is stored."""
+    taken, faults = np.zeros(len(fitted.relevance_), dtype=bool), 0
+    for step, chosen in enumerate(fitted.order_):
+        values = criterion_values(fitted.relevance_, fitted.redundancy_[:, :step], parameters.criterion)
+        faults += int(best_of(np.where(taken, -np.inf, values)) != chosen)
+        taken[chosen] = True
+    return faults

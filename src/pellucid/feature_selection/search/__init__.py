@@ -1,0 +1,1 @@
+"""Search for features by cross-validated scores of an estimator."""

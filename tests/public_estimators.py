@@ -72,6 +72,8 @@ def problem_for(estimator, seed=0, n=40, p=4):
         if kinds.positive_only:
             X = np.floor(2 * np.abs(X))  # counts, or categories
         return X, np.digitize(signal, np.quantile(signal, [1 / 3, 2 / 3]))
+    if estimator.__sklearn_tags__().input_tags.positive_only:
+        X = np.abs(X)
     return X, signal + 0.5 * rng.standard_normal(n)
 
 

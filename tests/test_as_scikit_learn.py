@@ -73,6 +73,7 @@ KEPT_IN_DOUBLE = {
     "ElasticNet": {"dual_gap_"},
     "KernelRidge": {"dual_coef_"},  # digits that its proof needs
     "KernelPCA": {"eigenvalues_", "eigenvectors_", "X_transformed_fit_", "dual_coef_"},  # the same
+    "SpectralEmbedding": {"embedding_"},  # float32 in, float32 out; scikit-learn's is float64 for neighbors
     "GaussianMixture": {"weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"},  # the same
     "LassoCV": {"dual_gap_", "mse_path_"},
     "ElasticNetCV": {"dual_gap_", "mse_path_"},

@@ -37,6 +37,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     | {"files", "linear_model"},  # a search keeps the model it asks: a line, if none is named
     "kernel_ridge": FAMILY,
     "linear_model": FAMILY,
+    "manifold": FAMILY | {"decomposition", "neighbors"},
     "mixture": FAMILY | {"cluster"},
     "model_selection": FAMILY,
     "naive_bayes": FAMILY,
@@ -48,7 +49,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "tables": BASE,
     "table_model": {"core", "tables"},
     "files": BASE | {"tables", "table_model"},
-    "plots": {"core", "drawing", "kernels", "losses", "model_selection", "cluster"},
+    "plots": {"core", "drawing", "kernels", "losses", "model_selection", "cluster", "manifold"},
     "bake_off": FAMILY
     | {"tables", "table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors"}
     | {"svm", "kernel_ridge", "tree", "ensemble"},

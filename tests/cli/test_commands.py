@@ -140,11 +140,13 @@ def test_show_work_prints_the_steps(cars, tmp_path, capsys):
 
 HAND_SIZED = {  # what else a method wants before its steps can be written down
     "bayes-classifier": ("--set", "densities={0: Gaussian(2, 1), 1: Gaussian(mean=0, variance=1)}"),
+    "isomap": ("--set", "n_neighbors=3"),
     "floating-selector": ("--set", "cv=2"),
     "k-medians": ("--set", "n_clusters=2", "--set", "random_state=0"),
     "gaussian-mixture": ("--set", "n_components=2", "--set", "random_state=0"),
     "k-medoids": ("--set", "n_clusters=2"),
     "k-means": ("--set", "n_clusters=2", "--set", "random_state=0"),
+    "locally-linear-embedding": ("--set", "n_neighbors=3"),
     "random-forest-classifier": ("--set", "n_estimators=4", "--set", "random_state=0"),
     "random-forest-regressor": ("--set", "n_estimators=4", "--set", "random_state=0"),
     "sequential-feature-selector": ("--set", "cv=2"),
@@ -152,12 +154,16 @@ HAND_SIZED = {  # what else a method wants before its steps can be written down
 SMALL = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0, 0, 0, 1, 1, 1]})
 NUMBERS = SMALL.assign(y=[0.5, 1.5, 1.0, 3.5, 3.0, 6.0])  # whole ones would be labels to a search
 SHORTER = {
+    "alternating-least-squares": SMALL[:4][["a", "b"]],
     "bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]],
+    "classical-mds": SMALL[:4][["a", "b"]],
     "floating-selector": NUMBERS,
     "gaussian-mixture": SMALL[["a"]],
+    "isomap": SMALL[:5][["a", "b"]],
     "kernel-pca": SMALL[:4][["a", "b"]],
     "kernel-ridge": SMALL[:4],
     "linear-svr": SMALL[:5],
+    "nmf": SMALL[:4][["a", "b"]],
     "ranking-svm": SMALL[:5],
     "sequential-feature-selector": NUMBERS,
     "svr": SMALL[:5],

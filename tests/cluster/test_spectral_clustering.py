@@ -16,10 +16,10 @@ from sklearn.neighbors import kneighbors_graph
 
 import pellucid
 from pellucid.cluster import SpectralClustering, spectral_clustering
-from pellucid.cluster.spectral import spectral_clustering_solvers
-from pellucid.cluster.spectral.affinity import is_connected, normalized
 from pellucid.cluster.spectral.embedding_labels_solvers import cluster_qr, discretize, outstanding_rows
 from pellucid.kernels import RBF
+from pellucid.numerics import laplacian_eigenvectors
+from pellucid.numerics.laplacian import is_connected, normalized
 
 WAYS = ("kmeans", "discretize", "cluster_qr")
 TWO_PAIRS = np.array([[0.0, 1, 0, 0], [1, 0, 0.5, 0], [0, 0.5, 0, 1], [0, 0, 1, 0]])
@@ -74,7 +74,7 @@ def test_finds_shapes_that_are_not_convex(make, way):
 def test_large_data_are_solved_as_small_data_are(affinity, monkeypatch):
     X = np.random.default_rng(0).uniform(size=(400, 3))
     at_once = SpectralClustering(4, affinity=affinity, random_state=0).fit(X)
-    monkeypatch.setattr(spectral_clustering_solvers, "LARGE", 10)
+    monkeypatch.setattr(laplacian_eigenvectors, "LARGE", 10)
     for solver in (None, "lobpcg"):
         step_by_step = SpectralClustering(4, affinity=affinity, eigen_solver=solver, random_state=0).fit(X)
         np.testing.assert_allclose(step_by_step.eigenvalues_, at_once.eigenvalues_, atol=1e-11)
@@ -83,7 +83,7 @@ def test_large_data_are_solved_as_small_data_are(affinity, monkeypatch):
 
 
 def test_dense_links_are_factored_where_patience_ends(monkeypatch):
-    monkeypatch.setattr(spectral_clustering_solvers, "PATIENCE", 8)
+    monkeypatch.setattr(laplacian_eigenvectors, "PATIENCE", 8)
     X = np.random.default_rng(0).uniform(size=(600, 2))
     model = SpectralClustering(3, gamma=200.0, random_state=0).fit(X)
     assert pellucid.verify(model, X).holds

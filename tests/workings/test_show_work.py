@@ -88,7 +88,7 @@ NOT_NAMED = {
     "SequentialFeatureSelector",
 }
 NAMED = sorted(set(SHOWN) - NOT_NAMED)
-OTHER_TIES = {"AgglomerativeClustering"}  # scikit-learn merges another of equally near pairs
+OTHER_TIES = {"AgglomerativeClustering", "ClassicalMDS"}  # another of equally near pairs, or of equally large entries
 IN_BOTH = [(name, "pellucid") for name in NAMED] + [
     (name, "sklearn") for name in NAMED if has_namesake(name) and name not in OTHER_TIES
 ]
@@ -98,7 +98,9 @@ FEW_PAIRS = [1, 2, 1, 2, 1]  # rows in order in 6 ways, no more
 FEW_BAGS = {"n_estimators": 5, "random_state": 0}
 NEEDED = {
     "Diana": {"metric": "manhattan"},  # roots are rounded in its workings
+    "Isomap": {"n_neighbors": 3},
     "KMedoids": {"metric": "manhattan", "n_clusters": 2},
+    "LocallyLinearEmbedding": {"n_neighbors": 2},
     "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},  # classes have fewer rows than it takes
     "RandomForestClassifier": FEW_BAGS,
     "RandomForestRegressor": FEW_BAGS,
@@ -130,14 +132,20 @@ def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, lib
 
 MOST_ROWS = {
     "AgglomerativeClustering": 7,
+    "AlternatingLeastSquares": 5,
+    "ClassicalMDS": 5,
+    "Isomap": 5,
     "Diana": 7,
     "KMedoids": 7,
     "KernelPCA": 5,
     "KernelRidge": 5,
     "LinearSVC": 6,
     "LinearSVR": 5,
+    "NMF": 5,
+    "LocallyLinearEmbedding": 8,
     "RankingSVM": 4,
     "SVC": 6,
+    "SVD": 6,
     "SVR": 5,
 }  # of workings that allow fewer than the others
 

@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from pellucid.core.types import Array
 
@@ -28,6 +29,11 @@ def generator(random_state: Any = None) -> np.random.Generator:
     raise ValueError(
         f"random_state must be None, a whole number of at least 0, a Generator or a RandomState, got {random_state!r}."
     )
+
+
+def fixed_seed(random_state: Any) -> int:
+    """Return a seed for a method whose answer does not depend on it beyond rounding: None is 0, for the same bits."""
+    return 0 if random_state is None else int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def some_rows(n_rows: int, most: int, seed: int = 0) -> Array:

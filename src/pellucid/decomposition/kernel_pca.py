@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.random_state import fixed_seed
 from pellucid.core.types import Array, Data
 from pellucid.decomposition.centered_kernel import centered_times, components_kernel
 from pellucid.decomposition.kernel_pca_proof import prove_components
@@ -144,7 +144,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEsti
         gamma = gamma_from(self.gamma, data.X)
         kernel = components_kernel(self, gamma)
         products = CenteredProducts.of(kernel, data.X)
-        found = find_components(products, self, _seed(self.random_state))
+        found = find_components(products, self, fixed_seed(self.random_state))
         attributes = {**found.attributes, "gamma_": gamma, "X_fit_": data.X.copy() if self.copy_X else data.X}
         if self.fit_inverse_transform:
             projected = attributes["eigenvectors_"] * np.sqrt(attributes["eigenvalues_"])
@@ -189,8 +189,3 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEsti
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = is_given(self.kernel)
         return tags
-
-
-def _seed(random_state: Any) -> int:
-    """Return a seed; the answer does not depend on it beyond rounding."""
-    return 0 if random_state is None else int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

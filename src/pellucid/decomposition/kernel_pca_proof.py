@@ -19,6 +19,7 @@ from pellucid.decomposition.centered_kernel import centered_rows, components_ker
 from pellucid.kernels.choice import gamma_from
 from pellucid.kernels.kernel import Kernel
 from pellucid.kernels.ridge_equations_proof import equation_claims, rows_that_differ
+from pellucid.numerics.eigenpairs_proof import eigenpair_claims, wrong_signs
 from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix, missed_claim
 
 RESIDUAL = 1e-11
@@ -141,31 +142,12 @@ def _vector_claims(
 ) -> list[Claim]:
     """Return claims about order and signs, residuals and orthogonality."""
     level = max(float(np.abs(values).max(initial=0.0)), centered.least_norm)
-    with np.errstate(over="ignore", invalid="ignore"):
-        rest = (centered.times(vectors) - vectors * values) / level
-        residual = float(np.max(np.sqrt(np.sum(rest**2, axis=0)), initial=0.0))
-        product = vectors.T @ vectors - np.eye(len(values))
-    size = np.abs(vectors)
-    largest = size.max(axis=0, initial=0.0)
-    lowest = np.where(size >= (1.0 - 1e-9) * largest, vectors, np.inf)
-    first = lowest[np.argmax(np.isfinite(lowest), axis=0), range(len(values))] if len(values) else np.ones(0)
-    disorder = int(np.sum(np.diff(values) > 0)) + int(np.sum(values < 0)) + int(np.sum(first <= 0))
+    disorder = int(np.sum(np.diff(values) > 0)) + int(np.sum(values < 0)) + wrong_signs(vectors)
     if parameters.remove_zero_eig or parameters.n_components is None:
         disorder += int(np.sum(values <= 0))
+    remedy = "Raise max_iter, or lower tol."
     return [
-        Claim(
-            "eigenvectors",
-            "longest residual of an eigenvector, in parts of the largest eigenvalue",
-            residual,
-            noise,
-            "Raise max_iter, or lower tol.",
-        ),
-        Claim(
-            "orthogonality",
-            "largest product of two eigenvectors, or distance of one from length 1",
-            float(np.max(np.abs(product), initial=0.0)),
-            max(1e-9, sum_error(len(vectors))),
-        ),
+        *eigenpair_claims(centered, values, vectors, level=level, noise=noise, remedy=remedy),
         Claim("order", "eigenvalues out of order or below 0, and vectors of the other sign", float(disorder), 0.0),
     ]
 

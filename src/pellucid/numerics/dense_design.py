@@ -75,7 +75,7 @@ class DenseDesign:
         self.total_weight = float(X.shape[0] if sample_weight is None else sample_weight.sum())
         self._mean = None if fit_intercept else np.zeros(X.shape[1])
         self._centers_first = X.dtype != np.float64 or X.size < SMALL or self._seems_far()
-        if not self._is_plain:
+        if not self.is_plain:
             if if_not_finite is not None:
                 if_not_finite()
             self._find_mean()
@@ -92,14 +92,14 @@ class DenseDesign:
             self._mean = self._column_means()
 
     @property
-    def _is_plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether products with ``X`` itself, centered afterwards, are right."""
         return not self._centers_first and self.root_weight is None
 
     @property
     def takes_row_passes(self) -> bool:
         """Whether a loop over the rows of ``X``, centered afterwards, is right and quick."""
-        return self._is_plain and self.X.flags.c_contiguous and self.shape[1] <= LONGEST_ROW
+        return self.is_plain and self.X.flags.c_contiguous and self.shape[1] <= LONGEST_ROW
 
     def center(self, y: Array) -> tuple[Array, Array]:
         """Return ``b = sqrt(W) (y - y_mean)`` and ``y_mean``."""
@@ -167,7 +167,7 @@ class DenseDesign:
 
     def normal_equations(self, b: Array) -> tuple[Array, Array]:
         """Return ``A'A`` and ``A'b``, reading ``X`` once; the means come out on the way if nobody knew them."""
-        plain = self._is_plain
+        plain = self.is_plain
         gram, pull, sums = (self._tiled_products if self.shape[1] >= WIDE else self._products)(b, plain)
         if self.if_not_finite is not None and not np.isfinite(gram.diagonal()).all():
             self.if_not_finite()

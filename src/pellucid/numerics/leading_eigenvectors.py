@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, qr
 
-from pellucid.core.threads import run_blocks, shared_blas, split_evenly
+from pellucid.core.threads import run_blocks, shared_blas, shares, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.numerics.look_schedule import LookSchedule
@@ -26,7 +26,10 @@ ROOM = 300
 """Vectors that are kept before the span is reduced to the best, besides three for each one wanted."""
 
 LOOK_FROM = 4
-"""The eigenvectors are looked at when the span has so many vectors for each one wanted."""
+"""Vectors in the span, for each one wanted, from which eigenvectors are looked at: a look takes a few steps' time."""
+
+HASTE = 0.4
+"""Residuals fall ever faster: a look is due after this part of the steps that the last two looks tell."""
 
 STEPS_TO_CONFIRM = 3
 """Steps from random vectors at the end: an eigenvalue that many vectors share may have been found too few times."""
@@ -38,6 +41,9 @@ NEARLY_NOTHING = 1e-3
 """Part below which rounding has made it less orthogonal than it must be."""
 
 BLOCK_ROWS = 128
+
+WORTH = 64
+"""Products of BLAS that take as long as one of ours: a second thread pays for so many times more of them."""
 
 
 @dataclass(frozen=True)
@@ -51,23 +57,33 @@ class EigenPairs:
 
 
 def leading_eigenpairs(
-    times: Callable[[Array], Array], n: int, k: int, *, goal: float, seed: int = 0, most_steps: int | None = None
+    times: Callable[[Array], Array],
+    n: int,
+    k: int,
+    *,
+    goal: float,
+    seed: int = 0,
+    most_steps: int | None = None,
+    width: int = WIDTH,
+    look_from: float = LOOK_FROM,
 ) -> EigenPairs:
     """Return the ``k`` largest eigenvalues of the n x n matrix that ``times`` multiplies blocks by.
 
     It ends when all residuals are at most ``goal`` times the largest eigenvalue in size, or after ``most_steps``.
+    ``width`` is the number of vectors in a block; the eigenvectors are looked at when the span has ``look_from``
+    vectors for each one wanted.
     """
-    rng, trace, looks = np.random.default_rng(seed), Trace(), LookSchedule()
-    width = min(n, WIDTH)
+    rng, trace, looks = np.random.default_rng(seed), Trace(), LookSchedule(haste=HASTE)
+    width = min(n, width)
     span = _Span(n, min(n, ROOM + 3 * k))
     block = qr(rng.standard_normal((n, width)), mode="economic")[0]
     most, confirm_at, before = MOST_STEPS if most_steps is None else most_steps, 0, np.zeros(0)
     for step in range(1, most + 1):
         image = times(block)
-        span.add(block, image)
+        coordinates = span.add(block, image)
         is_last = span.size == n or (step == most and span.size >= k)
-        is_due = confirm_at == step or (not confirm_at and span.size >= LOOK_FROM * k and step >= looks.next_look)
-        following = block[:, :0] if is_last else span.new_directions(image, rng)
+        is_due = confirm_at == step or (not confirm_at and span.size >= look_from * k and step >= looks.next_look)
+        following = block[:, :0] if is_last else span.new_directions(image, rng, coordinates)
         needs_room = span.size + following.shape[1] > span.room
         if is_last or needs_room or is_due:
             values, vectors, residuals = span.best(k)
@@ -97,14 +113,15 @@ class _Span:
         self.size, self.room = 0, room
         self.values, self.directions = np.zeros(0), np.zeros((0, 0))
 
-    def add(self, block: Array, image: Array) -> None:
-        """Add a block that is orthogonal to all before it."""
+    def add(self, block: Array, image: Array) -> Array:
+        """Add a block that is orthogonal to all before it; return the coordinates of its image in the span."""
         new = slice(self.size, self.size + block.shape[1])
         self.basis[:, new], self.image[:, new] = block, image
         self.size = new.stop
-        part = self.basis[:, : self.size].T @ image
+        part = _coordinates(self.basis[:, : self.size], image)
         self.small[: self.size, new] = part
         self.small[new, : self.size] = part.T
+        return part
 
     def best(self, k: int) -> tuple[Array, Array, Array]:
         """Return the ``k`` largest eigenvalues on the span, their vectors, and the length of what is left of each."""
@@ -112,28 +129,31 @@ class _Span:
         self.values, self.directions = eigh((small + small.T) / 2.0, check_finite=False)
         chosen = self.directions[:, ::-1][:, :k]
         values = self.values[::-1][:k]
-        vectors = self.basis[:, : self.size] @ chosen
-        rest = self.image[:, : self.size] @ chosen - vectors * values
+        vectors, rest = (_combined(part[:, : self.size], chosen) for part in (self.basis, self.image))
+        rest -= vectors * values
         return values, vectors, np.sqrt(np.einsum("ij,ij->j", rest, rest))
 
     def reduce(self, kept: int) -> None:
         """Keep the best vectors only; ``best`` has been called."""
         chosen = self.directions[:, ::-1][:, :kept]
         for part in (self.basis, self.image):
-            part[:, :kept] = part[:, : self.size] @ chosen
+            part[:, :kept] = _combined(part[:, : self.size], chosen)
         self.small[...] = 0.0
         self.small[range(kept), range(kept)] = self.values[::-1][:kept]
         self.size = kept
 
-    def new_directions(self, image: Array, rng: np.random.Generator) -> Array:
-        """Return what of the vectors is orthogonal to the span, orthonormal; random vectors where nothing is left."""
+    def new_directions(self, image: Array, rng: np.random.Generator, coordinates: Array | None = None) -> Array:
+        """Return what of the vectors is orthogonal to the span, orthonormal; random vectors where nothing is left.
+
+        Their ``coordinates`` in the span may be known already.
+        """
         width = min(image.shape[1], len(image) - self.size)
-        found = self._orthonormal(image)[:, :width]
+        found = self._orthonormal(image, coordinates)[:, :width]
         while found.shape[1] == 0:  # the span holds whole eigenspaces: the rest of the matrix is found from elsewhere
             found = self._orthonormal(rng.standard_normal((len(image), width)))
         return found
 
-    def _orthonormal(self, vectors: Array) -> Array:
+    def _orthonormal(self, vectors: Array, coordinates: Array | None = None) -> Array:
         basis = self.basis[:, : self.size]
         length = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
         level = max(
@@ -141,15 +161,29 @@ class _Span:
         )
         if not level > 0.0:
             return vectors[:, :0]
-        found = vectors / level
-        for _ in range(2):  # once is not enough: rounding of the first time may be as large as what is left
-            found -= basis @ (basis.T @ found)
+        if coordinates is None:
+            coordinates = _coordinates(basis, vectors)
+        found = (vectors - _combined(basis, coordinates)) / level
+        # once is not enough: rounding of the first time may be as large as what is left
+        found -= _combined(basis, _coordinates(basis, found))
         q, r, _ = qr(found, mode="economic", pivoting=True)
         left = np.abs(np.diagonal(r))
         q = q[:, left > NOTHING_LEFT]
         if q.shape[1] and left[q.shape[1] - 1] < NEARLY_NOTHING:
             q = qr(q - basis @ (basis.T @ q), mode="economic")[0]
         return np.asarray(q)
+
+
+def _coordinates(basis: Array, vectors: Array) -> Array:
+    """Return ``basis' vectors``, some columns of the basis on each thread: no sum is split."""
+    parts = shares(basis.shape[1], basis.size * vectors.shape[1] // WORTH)
+    return np.concatenate(run_blocks(lambda columns: basis[:, columns].T @ vectors, parts))
+
+
+def _combined(basis: Array, coordinates: Array) -> Array:
+    """Return ``basis coordinates``, some rows on each thread."""
+    parts = shares(len(basis), basis.size * coordinates.shape[1] // WORTH)
+    return np.concatenate(run_blocks(lambda rows: basis[rows] @ coordinates, parts))
 
 
 def dense_times(matrix: Array) -> Callable[[Array], Array]:

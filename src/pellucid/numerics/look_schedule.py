@@ -25,6 +25,8 @@ class LookSchedule:
     """
 
     next_look: int = 0
+    haste: float = 1.0
+    """Part of the passes that should be needed after which to look: less than 1 for a gap that falls ever faster."""
     _last: tuple[int, float] | None = None
 
     def saw(self, n_iter: int, gap: float, *, goal: float) -> None:
@@ -32,6 +34,6 @@ class LookSchedule:
         self.next_look = n_iter + FEWEST
         if self._last is not None and 0.0 < goal < gap < self._last[1]:
             passes, before = n_iter - self._last[0], self._last[1]
-            needed = math.ceil(passes * math.log(gap / goal) / math.log(before / gap))
+            needed = math.ceil(self.haste * passes * math.log(gap / goal) / math.log(before / gap))
             self.next_look = n_iter + min(max(needed, FEWEST), MOST)
         self._last = (n_iter, gap)

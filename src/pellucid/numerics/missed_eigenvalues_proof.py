@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -32,6 +32,24 @@ FACTORED = 4000
 
 PROBE_STEPS = 20
 PROBE_STEPS_AT_FIT = 8
+
+NOTHING_LEFT = 1e-11
+"""Part of the eigenvalues below which the probe has seen all that its vector has to do with."""
+
+
+class Symmetric(Protocol):
+    """What is asked of a symmetric matrix that may not be stored; a factor also asks for ``matrix``."""
+
+    @property
+    def trace(self) -> float:
+        """The sum of the eigenvalues."""
+
+    @property
+    def least_norm(self) -> float:
+        """What the largest eigenvalue is at least, in size."""
+
+    def times(self, block: Array) -> Array:
+        """Return the matrix times a vector or a block of vectors."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +90,7 @@ class SymmetricMatrix:
 
 
 def missed_claim(
-    symmetric: SymmetricMatrix,
+    symmetric: Any,
     values: Array,
     vectors: Array,
     *,
@@ -81,7 +99,10 @@ def missed_claim(
     is_positive: bool,
     is_fit: bool,
 ) -> Claim:
-    """Return the claim that no eigenvalue above the smallest one found is left; above 0 if all were wanted."""
+    """Return the claim that no eigenvalue above the smallest one found is left; above 0 if all were wanted.
+
+    ``symmetric`` is a :class:`Symmetric`; one that may be negative, or is factored, is a :class:`SymmetricMatrix`.
+    """
     n, k = vectors.shape
     level = max(float(values.max(initial=0.0)), symmetric.least_norm)
     left = symmetric.trace - float(values.sum())
@@ -120,7 +141,7 @@ def _excess_by_factor(symmetric: SymmetricMatrix, values: Array, vectors: Array,
     return float("inf") if lapack.dpotrf(rest, lower=True, clean=False, overwrite_a=True)[1] else 1.0
 
 
-def _probe(symmetric: SymmetricMatrix, values: Array, vectors: Array, steps: int, shift: float) -> float:
+def _probe(symmetric: Symmetric, values: Array, vectors: Array, steps: int, shift: float) -> float:
     """Return the largest eigenvalue of B + shift I that Lanczos sees from a random vector."""
     v = np.random.default_rng(len(vectors)).standard_normal(len(vectors))
     basis, diagonal, beside = [v / np.linalg.norm(v)], [], []
@@ -134,8 +155,8 @@ def _probe(symmetric: SymmetricMatrix, values: Array, vectors: Array, steps: int
         length = float(np.linalg.norm(image))
         if not np.isfinite(length):
             return float("inf")
-        if length <= TINY or len(basis) == steps:
-            break
+        if length <= max(TINY, NOTHING_LEFT * max(map(abs, diagonal))) or len(basis) == steps:
+            break  # what is left is rounding, which would not be orthogonal to the others
         beside.append(length)
         basis.append(image / length)
     return float(eigh_tridiagonal(np.array(diagonal), np.array(beside[: len(diagonal) - 1]), eigvals_only=True)[-1])

@@ -6,6 +6,7 @@ from pellucid.drawing.race_plot import plot_race
 from pellucid.drawing.trace_plot import plot_trace
 from pellucid.plots.cluster_regions_plot import plot_cluster_regions
 from pellucid.plots.coefficient_path_plot import plot_coefficient_path
+from pellucid.plots.components_images_plot import plot_components_images
 from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
 from pellucid.plots.decision_regions_plot import plot_decision_regions
@@ -18,6 +19,7 @@ from pellucid.plots.mixture_plot import plot_mixture
 from pellucid.plots.residuals_plot import plot_residuals
 from pellucid.plots.roc_plot import plot_roc
 from pellucid.plots.score_intervals_plot import plot_score_intervals
+from pellucid.plots.signals_plot import plot_signals
 from pellucid.plots.silhouette_plot import plot_silhouettes
 from pellucid.plots.tube_plot import plot_tube
 
@@ -25,6 +27,7 @@ __all__ = [
     "plot_cluster_choice",
     "plot_cluster_regions",
     "plot_coefficient_path",
+    "plot_components_images",
     "plot_confusion",
     "plot_curve_band",
     "plot_decision_regions",
@@ -39,6 +42,7 @@ __all__ = [
     "plot_residuals",
     "plot_roc",
     "plot_score_intervals",
+    "plot_signals",
     "plot_silhouettes",
     "plot_trace",
     "plot_tube",

@@ -12,13 +12,14 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from pellucid.cluster.choosing.cluster_choice import ClusterChoice
-from pellucid.cluster.choosing.criteria import best_gap, dispersion, elbow_of, even_rows, largest, spherical_bic
+from pellucid.cluster.choosing.criteria import best_gap, dispersion, even_rows, largest, spherical_bic
 from pellucid.cluster.choosing.recommendation import reason_for, recommend
 from pellucid.cluster.choosing.stability import agreement, labels_of
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.silhouette import silhouette_score
 from pellucid.core.random_state import generator, some_rows
 from pellucid.core.types import Array, Data
+from pellucid.numerics.elbow import elbow_of
 
 COUNTS = ("n_clusters", "n_components")
 """Parameters that say how many clusters there are."""

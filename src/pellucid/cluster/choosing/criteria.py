@@ -18,9 +18,7 @@ import math
 import numpy as np
 
 from pellucid.core.types import Array
-
-SAME = 1e-9
-"""Values that differ by less, in parts of the larger, are equal: the smaller K is preferred."""
+from pellucid.numerics.elbow import first_largest
 
 
 def dispersion(X: Array, labels: Array) -> float:
@@ -62,22 +60,6 @@ def even_rows(X: Array, rng: np.random.Generator) -> Array:
     return np.asarray(rng.uniform(turned.min(axis=0), turned.max(axis=0), size=turned.shape) @ directions + mean)
 
 
-def elbow_of(ks: Array, spreads: Array) -> int | None:
-    """Return the K farthest below the line from the first to the last; None where there is no bend.
-
-    Examples
-    --------
-    >>> elbow_of(np.array([1, 2, 3, 4]), np.array([100.0, 20.0, 15.0, 10.0]))
-    2
-    """
-    drop = spreads[0] - spreads[-1]
-    if len(ks) < 3 or not drop > 0.0:
-        return None
-    along = (ks - ks[0]) / (ks[-1] - ks[0])
-    below = 1.0 - along - (spreads - spreads[-1]) / drop
-    return int(ks[_first_largest(below)]) if below.max() > SAME else None
-
-
 def best_gap(ks: Array, gaps: Array, errors: Array) -> int | None:
     """Return the first K whose gap is no smaller than the next one less its standard error; None where none is.
 
@@ -95,9 +77,4 @@ def best_gap(ks: Array, gaps: Array, errors: Array) -> int | None:
 def largest(ks: Array, values: Array) -> int | None:
     """Return the K of the largest value, the first of equal ones; None where there is no value."""
     known = np.isfinite(values)
-    return int(ks[known][_first_largest(values[known])]) if known.any() else None
-
-
-def _first_largest(values: Array) -> int:
-    best = values.max()
-    return int(np.argmax(values >= best - SAME * abs(best)))
+    return int(ks[known][first_largest(values[known])]) if known.any() else None

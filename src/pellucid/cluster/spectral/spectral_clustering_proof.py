@@ -15,14 +15,16 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.kmeans.kmeans_proof import prove_kmeans
-from pellucid.cluster.spectral.affinity import GIVEN, affinity_kernel, normalized, symmetric_links, uses_neighbors
-from pellucid.cluster.spectral.neighbor_links_proof import wrong_links
+from pellucid.cluster.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, affinity_kernel, uses_neighbors
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.numerics.eigenpairs_proof import eigenpair_claims, wrong_signs
+from pellucid.numerics.laplacian import normalized, symmetric_links
 from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix, missed_claim
+from pellucid.numerics.neighbor_links_proof import wrong_links
 
 RESIDUAL = 1e-10
 """Residuals accepted, of a matrix whose largest eigenvalue is 2, where ``eigen_tol`` allows no more."""
@@ -112,7 +114,9 @@ def shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
 def _links_claim(stored: Any, parameters: Any, X: Any, rows: Array) -> Claim:
     if uses_neighbors(parameters.affinity):
         statement = f"links among {len(rows):,} rows that are not those with their nearest rows"
-        return Claim("affinity", statement, wrong_links(stored, parameters, X, rows), 0.0)
+        is_given = parameters.affinity == GIVEN_NEIGHBORS
+        wrong = wrong_links(stored, X, rows, parameters.n_neighbors, is_given=is_given)
+        return Claim("affinity", statement, wrong, 0.0)
     if isinstance(parameters.affinity, str) and parameters.affinity == GIVEN:
         expected = symmetric_links(X)[rows]
     else:
@@ -131,28 +135,9 @@ def _links_claim(stored: Any, parameters: Any, X: Any, rows: Array) -> Claim:
 def _vector_claims(
     matrix: SymmetricMatrix, values: Array, vectors: Array, embedding: Array, noise: float
 ) -> list[Claim]:
-    with np.errstate(over="ignore", invalid="ignore"):
-        rest = matrix.times(vectors) - vectors * values
-        residual = float(np.max(np.sqrt(np.sum(rest**2, axis=0)), initial=0.0)) / 2.0
-        product = vectors.T @ vectors - np.eye(len(values))
-    size = np.abs(embedding)
-    largest = np.where(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), embedding, np.nan)
-    first = largest[np.argmax(~np.isnan(largest), axis=0), range(len(values))]
-    disorder = int(np.sum(~(np.diff(values) <= noise))) + int(np.sum(~(first > 0.0)))
+    disorder = int(np.sum(~(np.diff(values) <= noise))) + wrong_signs(embedding)
     return [
-        Claim(
-            "eigenvectors",
-            "longest residual of an eigenvector of the normalized links, in parts of the largest eigenvalue",
-            residual,
-            noise,
-            "Lower eigen_tol.",
-        ),
-        Claim(
-            "orthogonality",
-            "largest product of two eigenvectors, or distance of one from length 1",
-            float(np.max(np.abs(product), initial=0.0)),
-            max(1e-9, sum_error(len(vectors))),
-        ),
+        *eigenpair_claims(matrix, values, vectors, level=2.0, noise=noise, remedy="Lower eigen_tol."),
         Claim("order", "eigenvalues out of order, and vectors of the other sign", float(disorder), 0.0),
     ]
 

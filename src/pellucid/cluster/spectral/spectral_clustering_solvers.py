@@ -1,148 +1,21 @@
-"""Solvers of spectral clustering: links with the nearest rows, and the leading eigenvectors of the links."""
+"""Solvers of spectral clustering: the links of the rows."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-from scipy.linalg import eigh, qr
-from scipy.sparse.linalg import splu
-
-from pellucid.cluster.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, affinity_kernel, symmetric_links, uses_neighbors
-from pellucid.core.types import Array
+from pellucid.cluster.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, affinity_kernel, uses_neighbors
 from pellucid.kernels.functions import check_products, check_symmetric
-from pellucid.numerics.kd_tree import KDTree
-from pellucid.numerics.leading_eigenvectors import EigenPairs, dense_times, eigenpairs_at_once, leading_eigenpairs
-from pellucid.numerics.pairwise_blocks import nearest_by_table, nearest_euclidean, nearest_sparse_euclidean
-from pellucid.numerics.tiled_cholesky import factor_in_place, solve_factored
-from pellucid.numerics.top_k import Nearest
-
-GOAL = 1e-12
-"""Residuals that are asked for, in parts of the largest eigenvalue."""
-
-LARGE = 500
-"""Rows from which a few eigenvectors are found without all the others."""
-
-FEW = 0.1
-"""Part of the rows up to which components are few."""
-
-PATIENCE = 120
-"""Blocks multiplied by a dense matrix before it is factored instead: that takes about as long."""
-
-MOST_FOR_A_TREE, LEAF = 8, 30
-"""Columns up to which nearest rows are found by a tree, and rows in its leaves."""
-
-SHIFT = 1e-5
-"""Added to the Laplacian before it is factored: a smaller one costs digits, with a larger one less tells them apart."""
-
-SYMMETRIC = {"SymmetricMode": True}
-"""For a sparse factor of a positive definite matrix, which needs no pivots off the diagonal."""
-
-POLISHED = 2
-"""Times that vectors are multiplied by the inverse once more, if they are not yet eigenvectors of M itself."""
+from pellucid.numerics.laplacian import symmetric_links
+from pellucid.numerics.neighbor_links import neighbor_links
 
 
 def links_of(parameters: Any, X: Any) -> Any:
     """Return the affinities of all rows, dense, or sparse for links with nearest rows and for given sparse ones."""
     if uses_neighbors(parameters.affinity):
-        found = _given_neighbors if parameters.affinity == GIVEN_NEIGHBORS else _neighbors
-        linked = found(X, parameters.n_neighbors)
-        links = (0.5 * (linked + linked.T)).tocsr()
-        links.sum_duplicates()  # and puts the columns of each row in order
-        return links
+        return neighbor_links(X, parameters.n_neighbors, is_given=parameters.affinity == GIVEN_NEIGHBORS)
     if isinstance(parameters.affinity, str) and parameters.affinity == GIVEN:
         return symmetric_links(X)
     links = affinity_kernel(parameters)(X)
     check_products(links)
     return check_symmetric(links)
-
-
-def _neighbors(X: Any, k: int) -> Any:
-    """Return who is among the k nearest rows of each, itself one of them; of equally near ones the first counts."""
-    n = X.shape[0]
-    if k > n:
-        raise ValueError(f"n_neighbors must be at most the number of rows, got {k} for {n} rows.")
-    found = Nearest.none_yet(n, k)
-    if sparse.issparse(X):
-        nearest_sparse_euclidean(X, X, found)
-    else:
-        unit = 0.5 ** np.frexp(max(float(np.abs(X).max(initial=0.0)), 1e-300))[1]  # squares then stay finite
-        if X.shape[1] <= MOST_FOR_A_TREE:
-            found = KDTree.of(X * unit, LEAF).query(X * unit, k)[0]
-        else:
-            nearest_euclidean(X * unit, X * unit, found)
-    return _graph(found.indices, n)
-
-
-def _given_neighbors(distances: Any, k: int) -> Any:
-    """Return the same from given distances; of a sparse matrix those that it stores count."""
-    n = distances.shape[0]
-    if not sparse.issparse(distances):
-        found = Nearest.none_yet(n, min(k, n))
-        nearest_by_table(lambda part: distances[part], n, found)
-        return _graph(found.indices, n)
-    stored = np.diff(distances.indptr)
-    if stored.min() < k:
-        raise ValueError(
-            f"n_neighbors must be at most the number of stored distances of each row, got {k} where a row has "
-            f"{stored.min()}: {k} neighbors are required for some samples. Store more distances or ask for fewer."
-        )
-    rows = np.repeat(np.arange(n), stored)
-    order = np.lexsort((distances.indices, distances.data, rows))
-    first = order[(distances.indptr[:-1, None] + np.arange(k)).ravel()]
-    return _graph(distances.indices[first].reshape(n, k), n)
-
-
-def _graph(neighbors: Array, n: int) -> Any:
-    k = neighbors.shape[1]
-    return sparse.csr_array((np.ones(neighbors.size), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-
-
-def leading_vectors(M: Any, k: int, *, eigen_solver: str | None, tol: float, seed: int) -> EigenPairs:
-    """Return the k largest eigenvalues of M, falling, with their vectors."""
-    n, goal = M.shape[0], max(GOAL, tol)
-    if n < LARGE or k > FEW * n:
-        return eigenpairs_at_once(M.toarray() if sparse.issparse(M) else M, k)
-    if sparse.issparse(M):
-        if eigen_solver in (None, "arpack"):
-            return _by_inverse(M, k, goal, seed)
-        return leading_eigenpairs(lambda block: np.asarray(M @ block), n, k, goal=goal, seed=seed)
-    found = leading_eigenpairs(dense_times(M), n, k, goal=goal, seed=seed, most_steps=PATIENCE)
-    if found.trace["residual"][-1] > goal:
-        return _by_inverse(M, k, goal, seed)
-    return found
-
-
-def _by_inverse(M: Any, k: int, goal: float, seed: int) -> EigenPairs:
-    """Return the eigenpairs from those of the inverse of L + SHIFT I, whose largest are far apart."""
-    n = M.shape[0]
-    if sparse.issparse(M):
-        shifted = (sparse.diags_array(np.full(n, 2.0 + SHIFT)) - M).tocsc()
-        inverse = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=SYMMETRIC).solve
-    else:
-        shifted = -M
-        shifted.flat[:: n + 1] += 2.0 + SHIFT
-        if not factor_in_place(shifted):  # an affinity with negative values: nothing is known of its eigenvalues
-            return eigenpairs_at_once(M, k)
-        inverse = partial(solve_factored, shifted)
-    found = leading_eigenpairs(inverse, n, k, goal=goal / 10.0, seed=seed)
-    vectors = found.vectors
-    for _ in range(POLISHED):
-        values, vectors, residual = _on_span(M, vectors)
-        if residual <= goal:
-            break
-        vectors = inverse(vectors)
-    values, vectors, residual = _on_span(M, vectors)
-    return EigenPairs(values, vectors, found.n_steps, found.trace)
-
-
-def _on_span(M: Any, vectors: Array) -> tuple[Array, Array, float]:
-    """Return the eigenpairs of M on the span of some vectors, falling, and the longest residual."""
-    basis = qr(vectors, mode="economic")[0]
-    image = np.asarray(M @ basis)
-    small = basis.T @ image
-    values, directions = (part[..., ::-1] for part in eigh((small + small.T) / 2.0))
-    rest = image @ directions - (basis @ directions) * values
-    return values, basis @ directions, float(np.sqrt(np.sum(rest**2, axis=0).max()))

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.spectral.affinity import GIVEN_NEIGHBORS
 from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
 
 
-def wrong_links(stored: Any, parameters: Any, X: Any, rows: Array) -> float:
+def wrong_links(stored: Any, X: Any, rows: Array, k: int, *, is_given: bool) -> float:
     """Return how many entries of some rows of the links are not half of who has the other among its nearest rows.
 
     Of rows at distances that rounding cannot tell apart, either may be among the nearest. Whether a row is among the
@@ -21,8 +20,8 @@ def wrong_links(stored: Any, parameters: Any, X: Any, rows: Array) -> float:
     links = sparse.csr_array(stored)[rows][:, rows].toarray()
     surely, perhaps = (np.zeros(links.shape) for _ in range(2))
     for i, row in enumerate(rows):
-        distances = _distances_of(row, parameters, X)
-        radius = np.sort(distances)[min(parameters.n_neighbors, len(distances)) - 1]
+        distances = _distances_of(row, X, is_given=is_given)
+        radius = np.sort(distances)[min(k, len(distances)) - 1]
         slack = 8 * EPSILON * (X.shape[1] + 4)
         surely[i] = distances[rows] < radius * (1.0 - slack)
         perhaps[i] = np.isfinite(distances[rows]) & (distances[rows] <= radius * (1.0 + slack))
@@ -31,9 +30,9 @@ def wrong_links(stored: Any, parameters: Any, X: Any, rows: Array) -> float:
     return float(np.sum(~((links >= low) & (links <= high) & is_half)))
 
 
-def _distances_of(row: int, parameters: Any, X: Any) -> Array:
+def _distances_of(row: int, X: Any, *, is_given: bool) -> Array:
     """Return the distances of one row to all: squared, or as they are given; infinite where none is stored."""
-    if parameters.affinity == GIVEN_NEIGHBORS:
+    if is_given:
         if not sparse.issparse(X):
             return np.asarray(X[row], dtype=np.float64)
         found = np.full(X.shape[1], np.inf)

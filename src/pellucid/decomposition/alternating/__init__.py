@@ -1,0 +1,1 @@
+"""Factors of a matrix with missing entries."""

@@ -1,0 +1,58 @@
+r"""Alternating least squares: the best factor of every row, then of every column, each by its own ridge regression.
+
+For the solution of a ridge regression with right side :math:`r` the objective is half the squares of the data less
+:math:`\tfrac12 r'z`, so that each half of a round tells its value without another look at the data. A round begins
+beyond the last components, in the direction in which they moved; one that raises the objective is taken back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
+from pellucid.core.rounding import TINY
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.decomposition.alternating.observed_entries import Entries
+
+FIRST_MOMENTUM, FASTER, SLOWER = 0.5, 1.05, 0.5
+"""How far beyond the last components a round begins, and what that is multiplied by after a good and a bad round."""
+
+SAFETY = 0.9
+"""The residual is asked to be this part of ``tol``: factors are rounded when they are stored."""
+
+
+def alternating_factors(
+    entries: Entries, components: Array, alphas: tuple[float, float], effort: Effort, dtype: type
+) -> Fit:
+    """Return components (d, q) that one more step improves by no more than the goal, and the best rows for them."""
+    half, trace, stopped = 0.5 * entries.squares, Trace(), "max_iter"
+    last, before, momentum, objective = components, components, 0.0, np.inf
+    for n_iter in range(1, effort.max_iter + 1):
+        begin = _stored(last + momentum * (last - before), dtype)
+        weights, gained = entries.fit_rows(begin, alphas[0])
+        reached = half - gained + 0.5 * alphas[1] * float(np.vdot(begin, begin))
+        if reached > objective and momentum > 0.0:
+            momentum *= SLOWER
+            begin = _stored(last, dtype)
+            weights, gained = entries.fit_rows(begin, alphas[0])
+            reached = half - gained + 0.5 * alphas[1] * float(np.vdot(begin, begin))
+        following, gained = entries.fit_columns(weights, alphas[1])
+        after = half - gained + 0.5 * alphas[0] * float(np.vdot(weights, weights))
+        residual = float(np.sqrt(max(reached - after, 0.0) / max(half, TINY)))
+        objective = reached
+        trace.add(iteration=n_iter, objective=objective, residual=residual)
+        trace.keep(weights=weights, components=begin.T)
+        is_done = residual <= SAFETY * effort.goal
+        if effort.watch(begin.T) or is_done:
+            stopped = "one more step gains no more than tol" if is_done else "a callback"
+            break
+        before, last = last, following
+        momentum = FIRST_MOMENTUM if n_iter == 2 else min(momentum * FASTER, 1.0)
+    return Fit({"weights_": weights, "components_": begin.T, "n_iter_": n_iter}, trace, stopped)
+
+
+def _stored(components: Array, dtype: type) -> Array:
+    """Return components as they will be stored: the rows are the best for these."""
+    return components.astype(dtype).astype(np.float64)

@@ -1,0 +1,151 @@
+"""NMF: a nonnegative matrix as a product of two."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.core.cards import card_of
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.threads import own_threads
+from pellucid.core.types import Array, Data
+from pellucid.decomposition.nmf.nmf_fits import check_nonnegative, fit_factors, weights_for
+
+
+class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
+    r"""Nonnegative factors: rows as sums of parts, of which nothing is ever taken away.
+
+    .. math:: \min_{W, H \ge 0}\ D(X, WH) + \alpha_W d\,\big(\rho\|W\|_1 + \tfrac{1 - \rho}2\|W\|_F^2\big)
+              + \alpha_H n\,\big(\rho\|H\|_1 + \tfrac{1 - \rho}2\|H\|_F^2\big)
+
+    NaN in a dense ``X`` is a missing entry: it does not count. The answer is a local minimum.
+
+    Parameters
+    ----------
+    n_components : int, 'auto' or None, default='auto'
+        :math:`q`, the parts; 'auto' is that of a given start, and the number of columns without one, as None is.
+    init : {'random', 'nndsvd', 'nndsvda', 'nndsvdar', 'custom'} or None, default=None
+        The start: random, from singular vectors (with zeros, with the mean in their place, with small random numbers),
+        or given to ``fit``. None is 'nndsvda', or 'random' where there are more parts than rows or columns.
+    solver : {'cd', 'mu'}, default='cd'
+        Coordinate descent, for the squared error; or multiplicative steps, for every divergence.
+    beta_loss : float or {'frobenius', 'kullback-leibler', 'itakura-saito'}, default='frobenius'
+        The divergence :math:`D`: 2, 1, 0, or any other beta.
+    tol : float, default=1e-4
+        For 'cd' the square root of what single entries can still gain, in parts of :math:`\|X\|^2/2`; for 'mu' the
+        decrease of the error over ten steps, in parts of the first error.
+    max_iter : int, default=200
+        Most rounds.
+    random_state : int, RandomState instance or None, default=None
+        Seed of random starts and of ``shuffle``.
+    alpha_W, alpha_H : float, float or 'same', default=0.0, 'same'
+        Penalties, at least 0.
+    l1_ratio : float, default=0.0
+        :math:`\rho`, between 0 and 1.
+    verbose : int, default=0
+        Kept for compatibility: nothing is printed, see ``trace_``.
+    shuffle : bool, default=False
+        Whether coordinate descent takes the parts in random order.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        :math:`H`.
+    weights_ : ndarray of shape (n_samples, n_components)
+        :math:`W`, what ``fit_transform`` returns.
+    n_components_ : int
+        :math:`q`.
+    reconstruction_err_ : float
+        :math:`\sqrt{2D(X, WH)}`, which is :math:`\|X - WH\|_F` for the squared error.
+    n_iter_ : int
+        Rounds done.
+    certificate_, trace_ : Certificate, Trace
+        What another step could gain, and the least error of any matrix of this rank; the objective along the way.
+
+    Examples
+    --------
+    Twice the first row is the second: one part is enough.
+
+    >>> model = NMF(1).fit([[1.0, 2.0], [2.0, 4.0]])
+    >>> W, H = model.weights_, model.components_
+    >>> (W @ H).round(6), W.ravel().round(6)[1] / W.ravel().round(6)[0]
+    (array([[1., 2.],
+           [2., 4.]]), np.float64(2.0))
+    """
+
+    components_: Array
+    weights_: Array
+    n_components_: int
+    reconstruction_err_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_components: Any = "auto",
+        *,
+        init: str | None = None,
+        solver: str = "cd",
+        beta_loss: Any = "frobenius",
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        random_state: Any = None,
+        alpha_W: float = 0.0,
+        alpha_H: Any = "same",
+        l1_ratio: float = 0.0,
+        verbose: int = 0,
+        shuffle: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.solver = solver
+        self.beta_loss = beta_loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.alpha_W = alpha_W
+        self.alpha_H = alpha_H
+        self.l1_ratio = l1_ratio
+        self.verbose = verbose
+        self.shuffle = shuffle
+
+    @fit_method
+    def fit(self, X: Data, y: Data = None, W: Data = None, H: Data = None) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features); ``W`` and ``H`` are the start of ``init='custom'``."""
+        data = self._check(X)
+        check_nonnegative(data.X)
+        watch = self._watch(X, None, attributes=self._iterate, max_iter=self.max_iter)
+        return self._adopt(fit_factors(self, data, W, H, watch), data)
+
+    def fit_transform(self, X: Data, y: Data = None, W: Data = None, H: Data = None) -> Array:
+        """Fit, and return :math:`W`, of shape (n_samples, n_components)."""
+        return self.fit(X, W=W, H=H).weights_
+
+    def transform(self, X: Data) -> Array:
+        """Return the best :math:`W` for rows and the parts that were learned, of shape (n_samples, n_components)."""
+        check_is_fitted(self)
+        X = card_of(type(self)).rules_for(self).check_rows(self, X)
+        check_nonnegative(X)
+        with own_threads():
+            return weights_for(self, X, self.components_)[0]
+
+    def inverse_transform(self, X: Data) -> Array:
+        """Return :math:`WH` for ``X`` of shape (n_samples, n_components), which is :math:`W`."""
+        check_is_fitted(self)
+        return X @ self.components_
+
+    def _iterate(self, H: Array) -> dict[str, Any]:
+        return {"components_": H, "n_components_": len(H)}
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

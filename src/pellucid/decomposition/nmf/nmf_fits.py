@@ -1,0 +1,147 @@
+"""From checked data and parameters to nonnegative factors: the start, the solver, the units."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, check_random_state
+
+from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_user
+from pellucid.core.watching import Watch
+from pellucid.decomposition.nmf.multiplicative_solvers import multiplicative_factors
+from pellucid.decomposition.nmf.nmf_problem import NmfProblem, beta_of
+from pellucid.decomposition.nmf.nmf_proof import least_residual, prove_factors
+from pellucid.decomposition.nmf.nmf_solvers import best_weights, coordinate_factors
+from pellucid.decomposition.nmf.nmf_starts import start_factors
+
+SIDE_AT_FIT = 128
+"""Rows or columns, whichever are fewer, up to which a fit compares its error with that of singular vectors."""
+
+
+def fit_factors(parameters: Any, data: TrainingData, W: Data, H: Data, watch: Watch) -> Fit:
+    """Return the fit of both factors, in the units and the precision of the data, with its certificate."""
+    X = data.X
+    check_observed(X, parameters.beta_loss)
+    problem = NmfProblem.of(X, parameters)
+    W, H = _start(parameters, problem, W, H, X.dtype)
+    effort = Effort(max(float(parameters.tol), least_residual(X.dtype)), parameters.max_iter, watch)
+    if parameters.solver == "cd":
+        rng, q = check_random_state(parameters.random_state), len(H)
+        found = coordinate_factors(
+            problem, W, H, effort, lambda: rng.permutation(q) if parameters.shuffle else np.arange(q)
+        )
+    else:
+        found = multiplicative_factors(problem, W, H, replace(effort, goal=float(parameters.tol)))
+    W, H = (_given_units(found.attributes[name], problem, X.dtype) for name in ("weights_", "components_"))
+    attributes = {
+        "components_": H,
+        "weights_": W,
+        "n_components_": len(H),
+        "reconstruction_err_": error_of(problem, W, H),
+        "n_iter_": found.attributes["n_iter_"],
+    }
+    certificate = prove_factors(SimpleNamespace(**attributes), parameters, data, most_side=SIDE_AT_FIT)
+    return replace(found, attributes=attributes, certificate=certificate)
+
+
+def weights_for(parameters: Any, X: Any, H: Array) -> tuple[Array, int]:
+    """Return the best ``W`` for given parts, and the rounds that took."""
+    check_observed(X, parameters.beta_loss)
+    problem = NmfProblem.of(X, parameters)
+    narrow = np.asarray(H, dtype=np.float64) / problem.root
+    if problem.beta == 2.0:
+        return _given_units(best_weights(problem, narrow), problem, X.dtype), 1
+    mean = float(np.nanmean(problem.X)) if not sparse.issparse(X) else float(problem.X.mean())
+    start = np.full((X.shape[0], len(H)), np.sqrt(mean / len(H)))
+    effort = Effort(float(parameters.tol), parameters.max_iter)
+    found = multiplicative_factors(problem, start, narrow, effort, learns_components=False)
+    return _given_units(found.attributes["weights_"], problem, X.dtype), found.attributes["n_iter_"]
+
+
+def error_of(problem: NmfProblem, W: Array, H: Array) -> float:
+    """Return the square root of twice the divergence, in the units of the data."""
+    W, H = (factor.astype(np.float64) / problem.root for factor in (W, H))
+    return float(np.sqrt(2.0 * max(problem.divergence(W, H), 0.0)) * problem.unit_of_error)
+
+
+def check_nonnegative(X: Any, whom: str = "NMF") -> None:
+    """Refuse entries below 0; NaN is not one."""
+    values = X.data if sparse.issparse(X) else X
+    least = float(np.nanmin(values)) if values.size and not np.all(np.isnan(values)) else 0.0
+    if least < 0.0:
+        raise ValueError(
+            f"Negative values in data passed to {whom}: entries must be at least 0, got {least:g}. Shift or clip them."
+        )
+
+
+def check_observed(X: Any, beta_loss: Any) -> None:
+    """Refuse rows and columns of which nothing is known, NaN in sparse data, and zeros that a divergence forbids."""
+    values = X.data if sparse.issparse(X) else X
+    if np.isnan(np.sum(values)):
+        if sparse.issparse(X):
+            raise ValueError("X must be dense to have missing entries, got a sparse matrix that contains NaN.")
+        there = ~np.isnan(X)
+        for axis, name in ((1, "row"), (0, "column")):
+            empty = np.flatnonzero(~there.any(axis=axis))
+            if len(empty):
+                raise ValueError(
+                    f"X must have an entry that is not NaN in every {name}, got a {name} that contains none, the one "
+                    f"with index {empty[0]}. Leave it out."
+                )
+    if beta_of(beta_loss) <= 0.0 and (
+        np.nanmin(values, initial=np.inf) == 0.0 or (sparse.issparse(X) and X.nnz < np.prod(X.shape))
+    ):
+        raise ValueError(
+            "When beta_loss <= 0 and X contains zeros, the solver may diverge. Please add small values to X, or use a "
+            "positive beta_loss."
+        )
+
+
+def _start(parameters: Any, problem: NmfProblem, W: Data, H: Data, dtype: Any) -> tuple[Array, Array]:
+    """Return the factors to begin with, in the units of the problem: given ones, or those that ``init`` names."""
+    n, d = problem.X.shape
+    q = parameters.n_components
+    if parameters.init == "custom":
+        H = check_start(H, (q, d), "H", dtype)
+        W = check_start(W, (n, len(H)), "W", dtype)
+        return W / problem.root, H / problem.root
+    if W is not None or H is not None:
+        warn_user(
+            "When init!='custom', provided W or H are ignored. Set  init='custom' to use them as initialization.",
+            RuntimeWarning,
+        )
+    complete = problem.X
+    if problem.has_missing:
+        complete = np.where(np.isnan(complete), np.nanmean(complete, axis=0), complete)
+    return start_factors(complete, d if q in ("auto", None) else q, parameters.init, parameters.random_state)
+
+
+def check_start(factor: Data, shape: tuple[Any, int], name: str, dtype: Any, *, may_be_zero: bool = False) -> Array:
+    """Return a given factor; refuse another shape or kind of number, negative entries, or zeros alone."""
+    if factor is None:
+        raise ValueError(f"{name} must be given for init='custom', got None. Pass {name} to fit.")
+    factor, whom = check_array(factor), f"NMF (input {name})"
+    for axis, word in enumerate(("first", "second")):
+        if isinstance(shape[axis], (int, np.integer)) and factor.shape[axis] != shape[axis]:
+            raise ValueError(
+                f"Array with wrong {word} dimension passed to {whom}. Expected {shape[axis]}, "
+                f"but got {factor.shape[axis]}."
+            )
+    check_nonnegative(factor, whom)
+    if not factor.any() and not may_be_zero:
+        raise ValueError(f"Array passed to {whom} is full of zeros. Start from numbers above 0.")
+    if factor.dtype != dtype:
+        raise TypeError(f"{name} should have the same dtype as X, {np.dtype(dtype).name}, got {factor.dtype.name}.")
+    return factor.astype(np.float64)
+
+
+def _given_units(factor: Array, problem: NmfProblem, dtype: Any) -> Array:
+    return np.ascontiguousarray(factor * problem.root, dtype=dtype)

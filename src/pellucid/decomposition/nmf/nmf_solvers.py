@@ -1,0 +1,229 @@
+r"""Nonnegative factors by coordinate descent: half of the objective at a time, from products that are kept.
+
+Given ``H``, the objective is :math:`\tfrac12 w A w' - w b` for every row of ``W`` with :math:`A = HH'` and
+:math:`b = Hx'`. Reading the data costs most, so that each pair of ``A`` and ``b`` serves several sweeps over the
+entries, as long as they gain (Gillis and Glineur). Both factors are held with one row for each component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from pellucid.core.effort import Effort
+from pellucid.core.fit import Fit
+from pellucid.core.rounding import TINY
+from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.decomposition.nmf.data_products import DataProducts, DenseProducts, products_of
+from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, coordinate_gains, filled
+
+WIDTH = 128
+"""Columns of a factor that are swept together: a block of 50 components stays in the second-level cache."""
+
+ENOUGH = 0.03
+"""Part of the gain of the first sweep below which the next is not worth it."""
+
+MOST_SWEEPS = 16
+
+SAFETY = 0.9
+"""The residual is asked to be this part of ``tol``: factors are rounded when they are stored."""
+
+SWEEPS_TO_POLISH = 20
+"""Sweeps that find, for nearly every row, which entries are above 0; equations find their values."""
+
+FILLS_TO_POLISH = 200
+"""Most times that missing entries take what the model says while ``W`` alone moves."""
+
+NO_GAIN = 1e-20
+"""Gain, in parts of half the squared norm of the data, at which they no longer move."""
+
+FIRST_MOMENTUM, FASTER, SLOWER = 0.5, 1.05, 0.5
+"""How far beyond the last factors a round begins, and what that is multiplied by after a good and a bad round."""
+
+DUST = 0.01
+"""Parts of ``tol``: entries of a component that are less beside its largest are on their way to 0."""
+
+LOOK, LOOK_EVERY = 4.0, 25
+"""The residual is computed when a round gains at most so many times what the goal allows, and every so many rounds."""
+
+Products = tuple[Array, Array]
+Factors = tuple[Array, Array]
+
+
+class Descent:
+    """Both factors on their way, ``W`` transposed, with the products of each that are still right."""
+
+    def __init__(self, problem: NmfProblem, W: Array, H: Array, order: Callable[[], Array]) -> None:
+        self.problem, self.order = problem, order
+        self.W, self.H = (np.array(factor, dtype=np.float64, order="C") for factor in (W.T, H))
+        self._complete = products_of(problem.X)
+        self._for_weights: Products | None = None
+        self._for_components: Products | None = None
+        self._sweeps = sweeps_worth(problem.X.shape, len(H))
+        self.scale = max(0.5 * problem.size, TINY)
+        self.noise = 8.0 * float(np.finfo(problem.X.dtype).eps) * self.scale  # what products of the data round
+
+    def factors(self) -> Factors:
+        """Return copies of both factors."""
+        return self.W.copy(), self.H.copy()
+
+    def round_from(self, factors: Factors) -> float:
+        """Improve one factor after the other, from here on; return the objective."""
+        self.W[...], self.H[...] = factors
+        self._for_weights = self._for_components = None
+        self.improve_weights()
+        self.improve_components()
+        return self.objective()
+
+    def improve_weights(self, most: int | None = None, enough: float = ENOUGH) -> None:
+        """Sweep over the entries of ``W``."""
+        sweep(self.W, self.products_for_weights(), self.problem.on_weights, self.order(), most or self._sweeps, enough)
+        self._for_components = None
+        if self.problem.has_missing:
+            self._for_weights = None
+
+    def improve_components(self) -> None:
+        """Sweep over the entries of ``H``."""
+        sweep(self.H, self.products_for_components(), self.problem.on_components, self.order(), self._sweeps, ENOUGH)
+        self._for_weights = None
+        if self.problem.has_missing:
+            self._for_components = None
+
+    def polish_weights(self) -> None:
+        """Make ``W`` the best for ``H``, so that it is what ``transform`` says of the same rows."""
+        for _ in range(FILLS_TO_POLISH if self.problem.has_missing else 1):
+            products = self.products_for_weights()
+            if (
+                self.problem.has_missing
+                and coordinate_gains(self.W, *products, self.problem.on_weights) <= NO_GAIN * self.scale
+            ):
+                break
+            self.improve_weights(SWEEPS_TO_POLISH, 0.0)
+            finish(self.W, products, self.problem.on_weights)
+
+    def drop_dust(self, part: float) -> None:
+        """Set entries of ``H`` to 0 that are below this part of the largest of their component."""
+        self.H[part * self.H.max(axis=1, keepdims=True) > self.H] = 0.0
+        self._for_weights = None
+
+    def products_for_weights(self) -> Products:
+        """Return ``HH'`` and ``HX'``."""
+        if self._for_weights is None:
+            self._for_weights = self.H @ self.H.T, self._data().with_rows(self.H)
+        return self._for_weights
+
+    def products_for_components(self) -> Products:
+        """Return ``W'W`` and ``W'X``."""
+        if self._for_components is None:
+            self._for_components = self.W @ self.W.T, self._data().with_columns(self.W)
+        return self._for_components
+
+    def residual(self) -> float:
+        """Return the square root of what single entries could gain, in parts of half the squared norm of the data."""
+        gains = coordinate_gains(self.W, *self.products_for_weights(), self.problem.on_weights)
+        gains += coordinate_gains(self.H, *self.products_for_components(), self.problem.on_components)
+        return float(np.sqrt(max(gains, 0.0) / self.scale))
+
+    def objective(self) -> float:
+        """Return the objective; where it is nearly 0 it may be the rounding of larger numbers."""
+        problem = self.problem
+        if problem.has_missing:
+            return problem.objective(self.W.T, self.H)
+        gram, right = self.products_for_components()
+        fit = 0.5 * problem.size - float(np.vdot(self.H, right)) + 0.5 * float(np.vdot(gram @ self.H, self.H))
+        return max(fit, 0.0) + problem.on_weights.value(self.W) + problem.on_components.value(self.H)
+
+    def _data(self) -> DataProducts:
+        if not self.problem.has_missing:
+            return self._complete
+        return DenseProducts(filled(self.problem.X, self.W.T @ self.H))
+
+
+def coordinate_factors(problem: NmfProblem, W: Array, H: Array, effort: Effort, order: Callable[[], Array]) -> Fit:
+    """Return factors at which single entries cannot gain more than the goal allows, from a start.
+
+    A round begins beyond the last factors, in the direction in which they moved (Ang and Gillis); one that raises the
+    objective is taken back. What entries can gain needs one more product, and is asked when rounds gain little.
+    """
+    descent, trace, stopped = Descent(problem, W, H, order), Trace(), "max_iter"
+    goal, momentum = SAFETY * effort.goal, FIRST_MOMENTUM
+    before, last, objective = None, descent.factors(), np.inf
+    for n_iter in range(1, effort.max_iter + 1):
+        reached = descent.round_from(last if before is None else beyond(before, last, momentum))
+        momentum = min(momentum * FASTER, 1.0)
+        if before is not None and not reached <= objective + descent.noise:
+            reached, momentum = descent.round_from(last), momentum * SLOWER
+        gain, objective = objective - reached, reached
+        residual, is_last = np.nan, n_iter == effort.max_iter
+        if is_last or gain <= LOOK * goal**2 * descent.scale or n_iter % LOOK_EVERY == 0:
+            residual = descent.residual()
+            if is_last or residual <= goal:
+                descent.drop_dust(DUST * goal)
+                descent.polish_weights()
+                residual, objective = descent.residual(), descent.objective()
+        before, last = last, descent.factors()
+        trace.add(iteration=n_iter, objective=objective, residual=residual)
+        trace.keep(W=descent.W.T, H=descent.H)
+        if effort.watch(descent.H) or residual <= goal:
+            stopped = "no entry gains more than tol" if residual <= goal else "a callback"
+            break
+    return Fit({"weights_": descent.W.T, "components_": descent.H, "n_iter_": n_iter}, trace, stopped)
+
+
+def beyond(before: Factors, last: Factors, part: float) -> Factors:
+    """Return the factors that follow the last two in the same direction, this part as far, of at least 0."""
+    W, H = (np.maximum(new + part * (new - old), 0.0) for old, new in zip(before, last, strict=True))
+    return W, H
+
+
+def best_weights(problem: NmfProblem, H: Array) -> Array:
+    """Return the ``W`` of the least squared error for a given ``H``."""
+    q = len(H)
+    descent = Descent(problem, np.zeros((problem.X.shape[0], q)), H, lambda: np.arange(q))
+    descent.polish_weights()
+    return descent.W.T
+
+
+def sweep(factor: Array, products: Products, penalties: Penalties, order: Array, most: int, enough: float) -> None:
+    """Improve a factor of shape (q, m) in place, each of its columns by itself."""
+    from pellucid.decomposition.nmf.nmf_kernels import descend
+
+    q = len(factor)
+
+    def work(part: Array, gram: Array, right: Array) -> None:
+        descend(part, gram, right, order, most, enough, np.empty((q, WIDTH)), np.empty(WIDTH))
+
+    _in_parts(work, factor, products, penalties)
+
+
+def finish(factor: Array, products: Products, penalties: Penalties) -> None:
+    """Make the best of a factor that is nearly so, in place."""
+    from pellucid.decomposition.nmf.active_set_kernels import finish_columns
+
+    _in_parts(finish_columns, factor, products, penalties)
+
+
+def _in_parts(work: Callable[..., None], factor: Array, products: Products, penalties: Penalties) -> None:
+    """Let each thread work on some of the columns, whole blocks of them: all bits are the same on any number."""
+    q, m = factor.shape
+    gram, right = products[0] + penalties.l2 * np.eye(q), products[1]
+
+    def on_columns(columns: slice) -> None:
+        part = np.ascontiguousarray(factor[:, columns])
+        work(part, gram, np.ascontiguousarray(right[:, columns] - penalties.l1))
+        factor[:, columns] = part
+
+    n_blocks = -(-m // WIDTH)
+    n_parts = min(thread_count(), n_blocks) if m * q * q > WORTH_SHARING else 1
+    edges = [WIDTH * (n_blocks * k // n_parts) for k in range(n_parts)] + [m]
+    run_blocks(on_columns, [slice(a, b) for a, b in pairwise(edges)])
+
+
+def sweeps_worth(shape: tuple[int, int], q: int) -> int:
+    """Return how many sweeps cost about as much as the product of dense data with a factor."""
+    n, d = shape
+    return int(np.clip(1 + 2 * n * d / ((n + d) * q), 2, MOST_SWEEPS))

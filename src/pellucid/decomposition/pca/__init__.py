@@ -1,0 +1,1 @@
+"""Principal components: the directions in which rows spread most."""

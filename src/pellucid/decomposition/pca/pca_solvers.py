@@ -1,0 +1,163 @@
+"""PCA: which way to the components, and what a model stores of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.core.fit import Fit
+from pellucid.core.rounding import TINY
+from pellucid.core.trace import Trace
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.decomposition.directions_at_fit import certificate_at_fit
+from pellucid.decomposition.pca.component_count import (
+    check_count,
+    chosen_solver,
+    count_for_share,
+    fixed_count,
+    minka_count,
+)
+from pellucid.numerics.design import Design, make_design
+from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once
+from pellucid.numerics.principal_directions import (
+    SQUARED_LOSS,
+    Directions,
+    completed,
+    from_gram,
+    from_rows,
+    in_ordinary_units,
+    leading_directions,
+)
+
+
+def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:
+    """Return the components of the rows."""
+    X, unit = in_ordinary_units(data.X)
+    design = make_design(X, fit_intercept=True, sample_weight=data.weight)
+    refuse_one_row(design.total_weight)
+    shape = (int(design.total_weight), X.shape[1])
+    solver = chosen_solver(parameters, shape, is_sparse=sparse.issparse(X))
+    check_count(parameters.n_components, solver, shape)
+    found, total = _directions(
+        design, fixed_count(parameters.n_components, solver, min(shape)), solver, parameters, seed
+    )
+    spread = Spread(design.total_weight, shape[1], design.mean, found.squares, total, unit)
+    k = wanted_count(parameters.n_components, solver, min(shape), spread)
+    attributes = stored_components(spread, found.vectors[:, :k], data.X.dtype)
+    certificate = certificate_at_fit(found, k, design, total, data, float(parameters.tol))
+    return Fit(attributes, found.trace, certificate=certificate)
+
+
+def refuse_one_row(n_rows: float) -> None:
+    """Refuse rows that have no variance: one, or a total weight of no more than one."""
+    if not n_rows > 1.0:
+        raise ValueError(
+            f"X must have more than one row, or a total weight above 1, to have a variance, got n_samples={n_rows:g}. "
+            "Give more rows."
+        )
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How rows spread about their mean."""
+
+    n_rows: float
+    """Their number, or the sum of their weights."""
+    n_columns: int
+    mean: Array
+    squares: Array
+    """Squared singular values of the centered rows, falling: all of them, or the largest."""
+    total: float
+    """The sum of all of them."""
+    unit: float = 1.0
+    """The power of two that the rows were multiplied by."""
+
+    @property
+    def variances(self) -> Array:
+        """The squares as variances of the rows as they were."""
+        return self.squares / (self.n_rows - 1.0) / self.unit / self.unit
+
+
+def wanted_count(n_components: Any, solver: str, most: int, spread: Spread) -> int:
+    """Return how many components to keep."""
+    k = fixed_count(n_components, solver, most)
+    if k is not None:
+        return k
+    if n_components == "mle":
+        return minka_count(spread.variances, spread.n_rows)
+    return count_for_share(spread.squares[:most] / max(spread.total, TINY), float(n_components))
+
+
+def stored_components(spread: Spread, vectors: Array, dtype: Any) -> dict[str, Any]:
+    """Return the fitted attributes for directions given as columns, in the dtype of the rows."""
+    k, most = vectors.shape[1], min(int(spread.n_rows), spread.n_columns)
+    squares = spread.squares[:k]
+    rest = max(spread.total - float(squares.sum()), 0.0) / (most - k) if k < most else 0.0
+    is_whole = float(spread.n_rows).is_integer()
+    return {
+        "components_": np.ascontiguousarray(vectors.T, dtype=dtype),
+        "explained_variance_": spread.variances[:k].astype(dtype),
+        "explained_variance_ratio_": (squares / max(spread.total, TINY)).astype(dtype),
+        "singular_values_": (np.sqrt(squares) / spread.unit).astype(dtype),
+        "mean_": (spread.mean / spread.unit).astype(dtype),
+        "n_components_": k,
+        "n_samples_": int(spread.n_rows) if is_whole else float(spread.n_rows),
+        "noise_variance_": float(rest / (spread.n_rows - 1.0) / spread.unit / spread.unit),
+    }
+
+
+def _directions(design: Design, k: int | None, solver: str, parameters: Any, seed: int) -> tuple[Directions, float]:
+    """Return the ``k`` leading directions, all for None, and the sum of all squared singular values."""
+    if k is not None and k > min(design.shape):  # rows with weights stand for more rows than there are
+        found = from_gram(design, k)
+    elif solver in ("arpack", "randomized") and k is not None:
+        found = leading_directions(design, k, tol=float(parameters.tol), seed=seed)
+    elif solver == "covariance_eigh":
+        found = from_gram(design, design.shape[1] if k is None else k, all_values=k is None)
+    else:
+        found = from_rows(design)
+    if found.gram is not None:
+        return found, float(found.gram.trace())
+    is_whole = len(found.squares) == min(design.shape)
+    return found, float(found.squares.sum() if is_whole else design.sq_norms().sum())
+
+
+def known_scatter(model: Any) -> Array:
+    """Return the scatter of the rows of a model so far: stored by ``partial_fit``, or held by all its components."""
+    if hasattr(model, "scatter_"):
+        return np.asarray(model.scatter_)
+    if model.n_components_ < min(int(model.n_samples_), model.n_features_in_):
+        raise ValueError(
+            f"partial_fit must follow partial_fit, or a fit of all components, got a fit of {model.n_components_}, "
+            "from which the scatter of its rows is not known. Start with partial_fit on a clone."
+        )
+    V = model.components_.astype(np.float64)
+    return np.asarray((V.T * model.singular_values_.astype(np.float64) ** 2) @ V)
+
+
+def add_rows(data: TrainingData, parameters: Any, earlier: Any) -> Fit:
+    """Return the components of the rows and of all those before, whose scatter about their mean is known.
+
+    With n and m rows, means a and b: the scatters add up, plus nm / (n + m) (a - b)(a - b)'.
+    """
+    design = make_design(data.X, fit_intercept=True, sample_weight=data.weight)
+    n, mean, scatter, trace = design.total_weight, design.mean, design.gram(), Trace()
+    if earlier is not None:
+        m, gap = float(earlier.n_samples_), mean - earlier.mean_
+        scatter += known_scatter(earlier) + np.outer(gap, gap) * (n * m / (n + m))
+        mean, n, trace = earlier.mean_ + gap * (n / (n + m)), n + m, Trace.joined([earlier.trace_])
+    refuse_one_row(n)
+    shape = (int(n), data.X.shape[1])
+    check_count(parameters.n_components, "covariance_eigh", shape)
+    pairs = eigenpairs_at_once(scatter, shape[1])
+    squares, vectors = completed(pairs.values, pairs.vectors, SQUARED_LOSS * shape[1])
+    spread = Spread(n, shape[1], mean, squares, float(scatter.trace()))
+    k = wanted_count(parameters.n_components, "covariance_eigh", min(shape), spread)
+    trace.add(iteration=len(trace) + 1, captured=float(spread.squares[:k].sum()))
+    found = Directions(spread.squares, vectors[:, :k], trace, scatter)
+    attributes = stored_components(spread, found.vectors, data.X.dtype) | {"scatter_": scatter, "mean_": mean}
+    return Fit(attributes, trace, certificate=certificate_at_fit(found, k, design, spread.total, data))

@@ -1,0 +1,92 @@
+"""PCA by hand: center, multiply, find the directions, project, whiten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Matrix, Rational, sqrt
+
+from pellucid.core.types import Data
+from pellucid.workings.document import Document, Step, formula, remark, sentence, step, table
+from pellucid.workings.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
+from pellucid.workings.exact_data import exact_features
+from pellucid.workings.notation import column, fenced, math, matrix, over, root, typed
+
+MAX_ROWS = 12
+
+
+def pca_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
+    """Show the principal components of a few rows."""
+    rows, _, _ = exact_features(X, max_rows=MAX_ROWS)
+    if rows.rows < 2:
+        raise ValueError("X must have at least two rows to show the work, got one: a single row has no spread.")
+    n = rows.rows
+    mean = [sum(rows.col(j), Rational(0)) / n for j in range(rows.cols)]
+    centered = Matrix(n, rows.cols, lambda i, j: rows[i, j] - mean[j])
+    covariance = (centered.T * centered) / (n - 1)
+    wanted = estimator.n_components if isinstance(estimator.n_components, int) else None
+    values, vectors = eigenpairs(covariance, wanted)
+    shares = [value / covariance.trace() for value in values]
+    head = [math("i"), *(math(f"x_{j + 1}") for j in range(rows.cols))]
+    opening = (
+        sentence("Find the directions in which the rows spread most, each at right angles to those before."),
+        table(head, [[math(i + 1), *map(typed, rows.row(i))] for i in range(n)], caption="The data"),
+    )
+    steps = (
+        _centering_step(mean, centered),
+        _covariance_step(centered, covariance),
+        values_step("C", covariance, values),
+        vectors_step("C", covariance, values, vectors),
+        _projection_step(centered, values, vectors),
+    )
+    found = {
+        "mean_": mean,
+        "explained_variance_": values,
+        "explained_variance_ratio_": shares,
+        "components_": vectors.T.tolist(),
+    }
+    return Document("Principal components", opening, steps, found)
+
+
+def _centering_step(mean: list[Rational], centered: Matrix) -> Step:
+    return step(
+        "Take the mean away",
+        formula("μ =", column(mean)),
+        sentence("Each row less the mean:"),
+        formula("A =", matrix(centered)),
+    )
+
+
+def _covariance_step(centered: Matrix, covariance: Matrix) -> Step:
+    n = centered.rows
+    return step(
+        "The covariance matrix",
+        sentence("Products of the columns of A, summed over the rows:"),
+        formula("A^T A =", matrix(centered.T * centered)),
+        formula("C =", over(1, "n − 1"), "A^T A =", over(1, n - 1), "A^T A =", matrix(covariance)),
+        remark("Who divides by n instead finds the same directions; only the variances shrink, by the same factor."),
+    )
+
+
+def _projection_step(centered: Matrix, values: list[Rational], vectors: Matrix) -> Step:
+    projected = centered * vectors
+    deviations = [Rational(str(sqrt(value).evalf(DIGITS))) for value in values]
+    white = projected * Matrix.diag(*(1 / deviation for deviation in deviations))
+    tables = [
+        table(
+            [math("i"), *(math(f"{letter}_{j + 1}") for j in range(len(values)))],
+            [[math(i + 1), *numbers.row(i)] for i in range(centered.rows)],
+        )
+        for letter, numbers in (("z", projected), ("w", white))
+    ]
+    return step(
+        "Project and whiten",
+        sentence(
+            "The coordinates along the directions, ",
+            math("z_j = v_j^T", fenced("x − μ")),
+            ", have the eigenvalues as variances and no covariance. Divided by the root of the eigenvalue, ",
+            math("w_j =", over("z_j", root("λ_j"))),
+            ", they have variance 1: the rows are white.",
+        ),
+        *tables,
+    )

@@ -1,0 +1,1 @@
+"""The singular value decomposition as an object."""

@@ -1,0 +1,43 @@
+"""SVD: from a factorization of the matrix, or the leading vectors only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.fit import Fit
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.decomposition.directions_at_fit import certificate_at_fit
+from pellucid.decomposition.svd.svd_shape import wanted_shape
+from pellucid.numerics.design import make_design
+from pellucid.numerics.principal_directions import from_rows, in_ordinary_units, leading_directions
+
+
+def decompose(data: TrainingData, parameters: Any, seed: int) -> Fit:
+    """Return singular values and vectors of the matrix."""
+    n, d = data.X.shape
+    n_left, k, n_right = wanted_shape(parameters, (n, d))
+    X, unit = in_ordinary_units(data.X)
+    design = make_design(X, fit_intercept=False)
+    if parameters.kind in ("compact", "full"):
+        found = from_rows(design, whole=parameters.kind == "full")
+    else:
+        found = leading_directions(design, k, tol=0.0, seed=seed if parameters.kind == "randomized" else 0)
+    vectors = found.vectors[:, :n_right]
+    left = _left_vectors(design.times(vectors)) if found.left is None else found.left[:, :n_left]
+    energy = float(design.sq_norms().sum())
+    attributes = {
+        "U_": np.ascontiguousarray(left, dtype=data.X.dtype),
+        "singular_values_": (np.sqrt(found.squares[:k]) / unit).astype(data.X.dtype),
+        "components_": np.ascontiguousarray(vectors.T, dtype=data.X.dtype),
+        "energy_": energy / unit / unit,
+    }
+    return Fit(attributes, found.trace, certificate=certificate_at_fit(found, k, design, energy, data))
+
+
+def _left_vectors(image: Array) -> Array:
+    """Return the left vectors that belong to right ones with this image, at right angles also where it is 0."""
+    q, r = np.linalg.qr(image)
+    return np.asarray(q * np.where(r.diagonal() < 0.0, -1.0, 1.0))

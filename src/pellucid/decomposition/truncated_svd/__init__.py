@@ -1,0 +1,1 @@
+"""Truncated SVD: the leading directions of rows that are not centered."""

@@ -1,0 +1,113 @@
+"""TruncatedSVD: the leading singular vectors of rows as they are; of counts of words, latent semantic indexing."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from pellucid.core.cards import card_of
+from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.random_state import fixed_seed
+from pellucid.core.threads import own_threads
+from pellucid.core.types import Array, Data
+from pellucid.decomposition.projection import projected
+from pellucid.decomposition.truncated_svd.truncated_svd_solvers import find_topics
+
+
+class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
+    r"""The leading singular vectors of rows that are not centered, so that sparse rows stay sparse.
+
+    .. math:: X \approx U\Sigma V',\qquad z(x) = V'x
+
+    Of counts of words in texts this is latent semantic indexing: words that occur together share a direction.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Directions to find.
+    algorithm : {'arpack', 'randomized'}, default='randomized'
+        Kept for compatibility: both multiply blocks of vectors until the residuals are small; 'arpack' refuses to find
+        all directions.
+    n_iter, n_oversamples, power_iteration_normalizer : default=5, 10, 'auto'
+        Kept for compatibility: as many blocks are multiplied as it takes.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the first block; None is 0, so that a fit gives the same bits again.
+    tol : float, default=0.0
+        Residuals that suffice, in parts of the largest squared singular value; 0 goes down to 1e-11.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        :math:`V'`, the first of the largest entries of each row above 0.
+    singular_values_ : ndarray of shape (n_components,)
+        :math:`\Sigma`, falling.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
+        Variance of the projections of the training rows, and its part of that of all columns.
+    certificate_, trace_ : Certificate, Trace
+        Residuals and right angles of the directions, and a bound on singular values that were missed; the sum captured.
+
+    Examples
+    --------
+    >>> model = TruncatedSVD(n_components=1).fit([[3.0, 0.0], [0.0, 1.0]])
+    >>> model.singular_values_.round(6), model.components_.round(6) + 0.0
+    (array([3.]), array([[1., 0.]]))
+    """
+
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        algorithm: str = "randomized",
+        n_iter: int = 5,
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: Any = None,
+        tol: float = 0.0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.n_iter = n_iter
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+        self.tol = tol
+
+    @fit_method
+    def fit(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features)."""
+        data = self._check(X, None, sample_weight)
+        return self._adopt(find_topics(data, self, fixed_seed(self.random_state)), data)
+
+    def fit_transform(self, X: Data, y: Data = None, **params: Any) -> Array:
+        """Fit, and return the projections of the training rows."""
+        return self.fit(X, **params).transform(X)
+
+    def transform(self, X: Data) -> Array:
+        """Return :math:`V'x` for each row, of shape (n_samples, n_components)."""
+        check_is_fitted(self)
+        X = card_of(type(self)).rules_for(self).check_rows(self, X)
+        with own_threads():
+            return projected(X, self.components_)
+
+    def inverse_transform(self, X: Data) -> Array:
+        """Return the rows in the span of the directions with these projections."""
+        check_is_fitted(self)
+        return np.asarray(check_array(X, dtype=(np.float64, np.float32)) @ self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,51 @@
+"""Truncated SVD: the directions, and the variances of the projections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.fit import Fit
+from pellucid.core.rounding import TINY
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.decomposition.directions_at_fit import certificate_at_fit
+from pellucid.decomposition.projection import projected
+from pellucid.numerics.design import Design, make_design
+from pellucid.numerics.principal_directions import in_ordinary_units, leading_directions
+
+
+def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
+    """Return the leading directions of the rows as they are."""
+    n, d = data.X.shape
+    k = parameters.n_components
+    if k > d:
+        raise ValueError(f"n_components({k}) must be <= n_features({d}). Ask for fewer components.")
+    if parameters.algorithm == "arpack" and k >= min(n, d):
+        raise ValueError(
+            f"n_components must be below min(n_samples, n_features)={min(n, d)} for 'arpack', got {k}. Ask for fewer "
+            "components."
+        )
+    X, unit = in_ordinary_units(data.X)
+    design = make_design(X, fit_intercept=False, sample_weight=data.weight)
+    total = float(design.sq_norms().sum())
+    k = min(n, k)
+    found = leading_directions(design, k, tol=float(parameters.tol), seed=seed)
+    variances, of_all = _variances(X, data.weight, found.vectors[:, :k])
+    attributes = {
+        "components_": np.ascontiguousarray(found.vectors[:, :k].T, dtype=data.X.dtype),
+        "singular_values_": (np.sqrt(found.squares[:k]) / unit).astype(data.X.dtype),
+        "explained_variance_": (variances / unit / unit).astype(data.X.dtype),
+        "explained_variance_ratio_": (variances / max(of_all, TINY)).astype(data.X.dtype),
+    }
+    certificate = certificate_at_fit(found, k, design, total, data, float(parameters.tol))
+    return Fit(attributes, found.trace, certificate=certificate)
+
+
+def _variances(X: Any, weight: Array | None, vectors: Array) -> tuple[Array, float]:
+    """Return the variance of the projections on each direction, and the sum of those of the columns."""
+    Z = projected(X, vectors.T).astype(np.float64, copy=False)
+    centered: Design = make_design(Z, fit_intercept=True, sample_weight=weight)
+    columns = make_design(X, fit_intercept=True, sample_weight=weight)
+    return centered.sq_norms() / centered.total_weight, float(columns.sq_norms().sum()) / columns.total_weight

@@ -1,0 +1,21 @@
+"""Manifolds: maps of the rows in few dimensions that keep distances or neighbors."""
+
+from pellucid.core.public_names import name_finder
+from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
+from pellucid.manifold.embedding_quality import EmbeddingQuality, embedding_quality
+from pellucid.manifold.isomap.isomap import Isomap
+from pellucid.manifold.locally_linear.locally_linear_embedding import LocallyLinearEmbedding, locally_linear_embedding
+from pellucid.manifold.spectral_embedding.spectral_embedding import SpectralEmbedding, spectral_embedding
+
+__all__ = [
+    "ClassicalMDS",
+    "EmbeddingQuality",
+    "Isomap",
+    "LocallyLinearEmbedding",
+    "SpectralEmbedding",
+    "embedding_quality",
+    "locally_linear_embedding",
+    "spectral_embedding",
+]
+
+__getattr__ = name_finder(__name__)

@@ -1,0 +1,1 @@
+"""Classical multidimensional scaling: a map from distances, in closed form."""

@@ -1,0 +1,1 @@
+"""Isomap: a map of the distances along the manifold."""

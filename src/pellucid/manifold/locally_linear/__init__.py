@@ -1,0 +1,1 @@
+"""Locally linear embedding: every row keeps its place among its neighbors."""

@@ -1,0 +1,80 @@
+r"""From distances to scalar products about the mean, and the place of a new row among known ones.
+
+.. math:: B = -\tfrac12 HD^{(2)}H,\quad H = I - \tfrac1n 11',\qquad B = V\Lambda V',\qquad Z = V\Lambda^{1/2}
+
+:math:`D^{(2)}` are squared distances. A new row with squared distances :math:`d` to the known ones stands at
+:math:`\tfrac12\Lambda^{-1}Z'(m - d)`, m the means of the columns of :math:`D^{(2)}` (Gower, 1968): for a known row that
+is its own place.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.core.threads import run_blocks, split_evenly
+from pellucid.core.types import Array
+
+BLOCK_ROWS = 128
+
+
+def unit_for(size: float) -> float:
+    """Return the power of two that brings a size near 1, so that squares and their sums stay finite."""
+    return math.ldexp(1.0, -math.frexp(size)[1]) if size > 0.0 else 1.0
+
+
+def centered_rows(X: Array) -> tuple[Array, float]:
+    """Return the rows about their mean, times a unit, and the unit.
+
+    The mean is taken twice: that of rows far from 0 is rounded, and what is left of it would be an axis of its own.
+    """
+    centered = np.asarray(X - X.mean(axis=0, dtype=np.float64), dtype=np.float64)
+    centered -= centered.mean(axis=0)
+    unit = unit_for(float(np.abs(centered).max(initial=0.0)))
+    centered *= unit
+    return centered, unit
+
+
+@dataclass(frozen=True)
+class ScalarProducts:
+    """Products about the mean of distances times ``unit``, and the mean squares of these."""
+
+    matrix: Array
+    means: Array
+    unit: float
+
+    @classmethod
+    def of(cls, distances: Array) -> ScalarProducts:
+        """Return the products that belong to the distances of all rows."""
+        n, unit = len(distances), unit_for(float(distances.max(initial=0.0)))
+        matrix, means = np.empty((n, n)), np.empty(n)
+        parts = split_evenly(n, -(-n // BLOCK_ROWS))
+
+        def square(rows: slice) -> None:
+            np.multiply(distances[rows], unit, out=matrix[rows])
+            np.square(matrix[rows], out=matrix[rows])
+            means[rows] = matrix[rows].mean(axis=1)
+
+        run_blocks(square, parts)
+        shift = means - means.mean()
+
+        def center(rows: slice) -> None:
+            matrix[rows] -= means[rows, None]
+            matrix[rows] -= shift
+            matrix[rows] *= -0.5
+
+        run_blocks(center, parts)
+        return cls(matrix, means, unit)
+
+
+def place_of(distances: Array, embedding: Array, eigenvalues: Array, squared_means: Array) -> Array:
+    """Return the places of new rows with these distances to the known ones, of shape (n_new, n_components)."""
+    unit = unit_for(float(np.sqrt(squared_means.max(initial=0.0))))
+    squares = np.square(distances * unit)
+    apart = squared_means * unit * unit - squares
+    apart -= apart.mean(axis=1, keepdims=True)  # the columns of the embedding sum to 0: no change but in rounding
+    values = eigenvalues * unit * unit
+    scaled = np.asarray(embedding, dtype=np.float64) * unit / np.where(values > 0.0, values, np.inf)
+    return np.asarray(0.5 * (apart @ scaled) / unit)

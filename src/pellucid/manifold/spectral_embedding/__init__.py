@@ -1,0 +1,1 @@
+"""Laplacian eigenmaps: rows that are linked stay together."""

@@ -1,0 +1,49 @@
+r"""Claims about eigenvectors that were found: they are some, at right angles to each other, in order and with one sign.
+
+A residual :math:`\|Cv - \lambda v\|` puts an eigenvalue of a symmetric matrix within that distance of :math:`\lambda`
+(Weyl). That none was missed is another claim, of ``numerics.missed_eigenvalues_proof``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid.core.certificate import Claim
+from pellucid.core.rounding import sum_error
+from pellucid.core.types import Array
+from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix
+
+
+def eigenpair_claims(
+    matrix: SymmetricMatrix, values: Array, vectors: Array, *, level: float, noise: float, remedy: str = ""
+) -> list[Claim]:
+    """Return the claims of residuals, in parts of ``level``, and of right angles; both may be off by ``noise``."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rest = (matrix.times(vectors) - vectors * values) / level
+        residual = float(np.max(np.sqrt(np.sum(rest**2, axis=0)), initial=0.0))
+        product = vectors.T @ vectors - np.eye(len(values))
+    return [
+        Claim(
+            "eigenvectors",
+            "longest residual of an eigenvector, in parts of the largest eigenvalue",
+            residual,
+            noise,
+            remedy,
+        ),
+        Claim(
+            "orthogonality",
+            "largest product of two eigenvectors, or distance of one from length 1",
+            float(np.max(np.abs(product), initial=0.0)),
+            max(1e-9, sum_error(len(vectors)), noise),
+        ),
+    ]
+
+
+def wrong_signs(vectors: Array, nearly: float = 1e-9) -> int:
+    """Return how many vectors have a first of their largest entries that is not above 0; equal up to ``nearly``."""
+    size = np.abs(vectors)
+    largest = np.where(size >= (1.0 - nearly) * size.max(axis=0, initial=0.0), vectors, np.nan)
+    if nearly > 1e-9:  # rounding may have changed which is the first: one of them must be above 0
+        return int(np.sum(~(np.nanmax(largest, axis=0, initial=-np.inf) > 0.0)))
+    first = largest[np.argmax(~np.isnan(largest), axis=0), range(vectors.shape[1])]
+    return int(np.sum(~(first > 0.0)))

@@ -1,0 +1,270 @@
+r"""Right singular vectors of a design: :math:`A'Av = \sigma^2 v`, the directions in which its rows spread most.
+
+Three ways, from the same products with ``A``, which is never copied by the first two:
+
+- ``from_gram`` forms :math:`A'A` and factors it. Where few of many directions are wanted it is formed in float32, and
+  its eigenvectors are corrected by one product with ``A`` in float64 (see ``_corrected``): half the time.
+- ``by_lanczos`` multiplies blocks of vectors until the residuals are small: few directions of very many columns.
+- ``from_rows`` factors ``A`` itself: singular values far below the largest keep their digits, which squares lose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh, qr, svd
+
+from pellucid.core.rounding import EPSILON
+from pellucid.core.threads import run_blocks, shared_blas, split_evenly, thread_count
+from pellucid.core.trace import Trace
+from pellucid.core.types import Array
+from pellucid.numerics.dense_design import DenseDesign
+from pellucid.numerics.design import Design
+from pellucid.numerics.elbow import first_largest
+from pellucid.numerics.leading_eigenvectors import WIDTH, eigenpairs_at_once, leading_eigenpairs, signed
+from pellucid.numerics.sparse_design import SparseDesign
+
+GOAL = 1e-11
+"""Residuals that are asked for, in parts of the largest square."""
+
+BLAS_WIDTH = 8
+"""Vectors in a block that BLAS multiplies: fewer are slow, more find less with each; 16 take a fifth more time."""
+
+LOOK_FROM = 2
+"""Vectors in the span, for each one wanted, from which directions are looked at: a step costs as much as a look."""
+
+GRAM_ROWS = 1024
+"""Rows that a thread multiplies in one go, whose sums are then added up."""
+
+LONG = 4
+"""Columns for each row from which vectors of the length of a column are shorter to work with."""
+
+GUARDS = 4
+"""Vectors corrected beside those wanted: the nearer the first one left out, the less a correction is worth."""
+
+FEW = 0.25
+"""Part of all directions up to which blocks of vectors find them sooner than a factorization."""
+
+LEAST_SIZE, SAMPLED_ROWS = 1e-70, 64
+"""Rows below this size, or above its inverse, are scaled: fourth powers of their entries stay ordinary numbers."""
+
+SQUARED_LOSS = 8 * EPSILON
+"""Part of the largest square, for each row of a Gram matrix, up to which a square may be rounding of 0."""
+
+ROUGH_FROM = 12
+"""Columns for each vector to correct from which float32 pays."""
+
+ROUGH_SIZE = 1 << 30
+"""Multiplications of the Gram matrix below which there is nothing to gain."""
+
+ROUGH_ROWS = 1024
+"""Rows multiplied at once in float32: their sums are added in float64."""
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Squared singular values in falling order, at least one for each vector, and the vectors as columns."""
+
+    squares: Array
+    vectors: Array
+    trace: Trace
+    gram: Array | None = None
+    """The Gram matrix, where it was formed."""
+    is_rough: bool = False
+    """Whether that was in float32."""
+    residual: float | None = None
+    """Longest residual, in parts of the largest square, where products with the rows themselves have shown it."""
+    left: Array | None = None
+    """Left singular vectors as columns, where they were found on the way."""
+
+
+def in_ordinary_units(X: Any) -> tuple[Any, float]:
+    """Return rows whose squares neither vanish nor overflow, and the power of two that they were multiplied by.
+
+    That is 1 as a rule; a few rows tell.
+    """
+    values = X.data if sparse.issparse(X) else X[:: max(1, len(X) // SAMPLED_ROWS)]
+    size = float(np.abs(values).max(initial=0.0))
+    if size < LEAST_SIZE:
+        size = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+    if size == 0.0 or LEAST_SIZE <= size <= 1.0 / LEAST_SIZE:
+        return X, 1.0
+    unit = math.ldexp(1.0, -math.frexp(size)[1])
+    return X.astype(np.float64) * unit, unit
+
+
+def leading_directions(design: Design, k: int, *, tol: float, seed: int) -> Directions:
+    """Return the ``k`` leading directions: few from blocks of vectors, many from a factorization."""
+    n, d = design.shape
+    is_sparse = isinstance(design, SparseDesign)
+    if k <= FEW * min(n, d) or (is_sparse and n < d):
+        return by_lanczos(design, k, goal=max(GOAL, tol), seed=seed)
+    return from_gram(design, k) if is_sparse else from_rows(design)
+
+
+def from_gram(design: Design, k: int, *, all_values: bool = False) -> Directions:
+    """Return the ``k`` leading directions from the Gram matrix; all squares if asked for."""
+    n, d = design.shape
+    gram, is_rough = None, False
+    if isinstance(design, DenseDesign):
+        is_large = float(n) * d * d >= ROUGH_SIZE and d >= ROUGH_FROM * (k + GUARDS)
+        if design.X.dtype == np.float32 and n >= ROUGH_ROWS:  # float32 in, float32 out
+            gram, is_rough = _rough_gram(design), True
+        elif is_large and not all_values:
+            found = _corrected(design, k)
+            if found is not None:
+                return found
+    gram = design.gram() if gram is None else gram
+    pairs = eigenpairs_at_once(gram, d if all_values else max(k, 1))
+    squares, vectors = completed(pairs.values, pairs.vectors[:, :k], SQUARED_LOSS * d)
+    return Directions(squares, vectors, pairs.trace, gram, is_rough)
+
+
+def by_lanczos(design: Design, k: int, *, goal: float, seed: int) -> Directions:
+    """Return the ``k`` leading directions from products with blocks of vectors."""
+    n, d = design.shape
+    times, length, width = _gram_times(design), d, BLAS_WIDTH
+    if d > (1 if isinstance(design, SparseDesign) else LONG) * n:
+        times, length = (lambda block: design.times(design.transposed_times(block))), n
+    elif _reads_once(design):
+        width = WIDTH
+    pairs = leading_eigenpairs(times, length, k, goal=goal, seed=seed, width=width, look_from=LOOK_FROM)
+    if length == d:
+        squares, vectors = completed(pairs.values, pairs.vectors, SQUARED_LOSS * d)
+        return Directions(squares, vectors, pairs.trace, residual=float(pairs.trace["residual"][-1]))
+    # A'u has the length of the singular value; where that is 0, QR finds some vector at right angles to the others.
+    vectors = qr(design.transposed_times(pairs.vectors), mode="economic", check_finite=False)[0]
+    squares, vectors = completed(pairs.values, vectors, SQUARED_LOSS * n)
+    return Directions(squares, vectors, pairs.trace)
+
+
+def _reads_once(design: Design) -> bool:
+    """Return whether one loop over the rows multiplies four vectors by ``A'A``."""
+    return isinstance(design, DenseDesign) and design.is_plain and design.X.flags.c_contiguous
+
+
+def _gram_times(design: Design) -> Callable[[Array], Array]:
+    """Return the function that multiplies blocks of vectors by ``A'A``."""
+    n, d = design.shape
+    if not _reads_once(design):
+        nothing = np.zeros((n, 1))
+        return lambda block: -design.residual_and_correlations(np.broadcast_to(nothing, (n, block.shape[1])), block)[1]
+    from pellucid.numerics.four_columns_gram_kernels import add_gram_four
+
+    assert isinstance(design, DenseDesign)
+    X, mean = design.X, design.mean
+    parts = split_evenly(n // 4, -(-n // GRAM_ROWS))
+
+    def times(block: Array) -> Array:
+        columns = np.zeros((WIDTH, d))
+        columns[: block.shape[1]] = block.T
+        offset = columns @ mean
+
+        def work(fours: slice) -> tuple[Array, Array]:
+            sums, out = np.zeros(WIDTH), np.zeros((WIDTH, d))
+            add_gram_four(X[4 * fours.start : 4 * fours.stop], columns, offset, sums, out)
+            return sums, out
+
+        last = X[n - n % 4 :]
+        images = last @ columns.T - offset
+        found = run_blocks(work, parts) if n >= 4 else []
+        total = sum((out for _, out in found), images.T @ last)
+        sums = sum((part for part, _ in found), images.sum(axis=0))
+        return np.asarray((total - np.outer(sums, mean))[: block.shape[1]].T)
+
+    return times
+
+
+def from_rows(design: Design, *, whole: bool = False) -> Directions:
+    """Return all directions from a factorization of ``A``; ``whole`` adds vectors for singular values that are 0."""
+    n, d = design.shape
+    A = next(iter(design.row_blocks(rows_at_least=n)))[1]
+    with shared_blas(float(n) * d * min(n, d)):
+        left, singular, right = svd(A, full_matrices=whole, check_finite=False)
+    trace = Trace()
+    trace.add(iteration=1, captured=float(singular @ singular))
+    squares, vectors = completed(singular**2, right.T, (EPSILON * max(n, d)) ** 2)
+    flipped = np.einsum("ij,ij->j", vectors, right.T)[: left.shape[1]] < 0.0
+    left[:, : len(flipped)][:, flipped] *= -1.0
+    return Directions(squares, vectors, trace, left=left)
+
+
+def completed(squares: Array, vectors: Array, loss: float) -> tuple[Array, Array]:
+    """Return squares and vectors with signs settled; where a square is 0, the vector depends on the others alone.
+
+    A square counts as 0 up to the part ``loss`` of the largest. Any vectors at right angles to the others would do: in
+    their place come the unit vectors that lie farthest outside the span so far, the first of the farthest each time.
+    """
+    squares = np.maximum(squares, 0.0)
+    rank = int(np.sum(squares > loss * squares.max(initial=0.0)))
+    vectors = signed(vectors)
+    for j in range(rank, vectors.shape[1]):
+        span = vectors[:, :j]
+        place = first_largest(1.0 - np.einsum("ij,ij->i", span, span))
+        new = -span @ span[place]
+        new[place] += 1.0
+        new -= span @ (span.T @ new)
+        vectors[:, j] = new / np.linalg.norm(new)
+    squares[rank:] = 0.0
+    return squares, signed(vectors) if rank < vectors.shape[1] else vectors
+
+
+def _corrected(design: DenseDesign, k: int) -> Directions | None:
+    r"""Return the directions from a Gram matrix C of float32, corrected in float64; None where that cannot be done.
+
+    The true matrix is C + E. With eigenvectors V of C, the product (C + E)V is computed from the rows; what it has
+    outside of V is EV, and first-order perturbation moves each v by :math:`\sum_j q_j (q_j'Ev)/(\theta - \lambda_j)`
+    over the other eigenvectors q. What remains is of second order, and is bounded by the lengths of the two factors.
+    """
+    n, d = design.shape
+    rough = _rough_gram(design)
+    if not np.isfinite(rough.diagonal()).all():
+        return None
+    with shared_blas(float(d) ** 3):
+        values, Q = eigh(rough, driver="evd", check_finite=False)
+    kept = k + GUARDS
+    V, others, below = Q[:, d - kept :], Q[:, : d - kept], values[: d - kept]
+    image = -design.residual_and_correlations(np.zeros((n, kept)), V)[1]
+    squares, turn = eigh(V.T @ image)
+    V, image, rest = V @ turn, image @ turn, others.T @ (image @ turn)
+    gaps = squares - below[:, None]
+    if not (gaps[:, GUARDS:] > 0.0).all():
+        return None
+    step = np.where(gaps > 0.0, rest / np.where(gaps > 0.0, gaps, 1.0), 0.0)[:, GUARDS:]
+    second_order = float(np.linalg.norm(step, axis=0).max() * np.linalg.norm(rest, axis=0).max())
+    if not second_order <= GOAL * squares[-1]:
+        return None
+    moved = V[:, GUARDS:] + others @ step
+    image = image[:, GUARDS:] + others @ (below[:, None] * step)
+    squares, turn = eigh(moved.T @ image, moved.T @ moved)
+    residual = float(np.linalg.norm(image @ turn - (moved @ turn) * squares, axis=0).max() / squares[-1])
+    trace = Trace()
+    trace.add(iteration=1, captured=float(squares.sum()), residual=residual)
+    vectors = qr((moved @ turn)[:, ::-1], mode="economic", check_finite=False)[0]
+    return Directions(squares[::-1], signed(vectors), trace, rough, is_rough=True, residual=residual)
+
+
+def _rough_gram(design: DenseDesign) -> Array:
+    """Return the Gram matrix from products in float32 of blocks of rows, summed in float64."""
+    n, d = design.shape
+    mean, root = design.mean, design.root_weight
+
+    def work(part: slice) -> Array:
+        total, product = np.zeros((d, d)), np.empty((d, d), dtype=np.float32)
+        block = np.empty((ROUGH_ROWS, d), dtype=np.float32)
+        for start in range(part.start, part.stop, ROUGH_ROWS):
+            rows = slice(start, min(start + ROUGH_ROWS, part.stop))
+            A = block[: rows.stop - rows.start]
+            np.subtract(design.X[rows], mean, out=A, casting="same_kind")
+            if root is not None:
+                A *= root[rows, None].astype(np.float32)
+            total += np.matmul(A.T, A, out=product)
+        return total
+
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float32: seen on the diagonal
+        return np.asarray(sum(run_blocks(work, split_evenly(n, thread_count()))))

@@ -12,6 +12,7 @@ from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
 from pellucid.plots.decision_regions_plot import plot_decision_regions
 from pellucid.plots.dendrogram_plot import plot_dendrogram
+from pellucid.plots.factor_shares_plot import plot_factor_shares
 from pellucid.plots.fitted_line_plot import plot_fitted_line
 from pellucid.plots.kernel_matrix_plot import plot_kernel_matrix
 from pellucid.plots.loss_plot import plot_losses
@@ -36,6 +37,7 @@ __all__ = [
     "plot_decision_regions",
     "plot_dendrogram",
     "plot_error_curve",
+    "plot_factor_shares",
     "plot_fitted_line",
     "plot_kernel_matrix",
     "plot_losses",

@@ -9,12 +9,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Data
+from pellucid.drawing.label_spreading import spread
 from pellucid.drawing.style import INK, QUIET, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ROWS = 2000
+SPACING = 0.05
+"""Distance of names, in parts of the height."""
+
 MOST_ARROWS = 12
 """Columns drawn: those that matter the most for the two components."""
 
@@ -78,10 +82,12 @@ def _draw_arrows(ax: Axes, loadings: Any, places: Any, names: list[str]) -> None
     length = np.linalg.norm(loadings, axis=1)
     kept = np.argsort(-length)[:MOST_ARROWS]
     reach = 0.8 * float(np.abs(places).max(initial=0.0)) / max(float(length.max(initial=0.0)), 1e-300)
-    for j in kept:
-        x, y = reach * loadings[j]
-        ax.annotate("", (x, y), (0.0, 0.0), arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 0.9})
-        ax.text(1.06 * x, 1.06 * y, names[j], color=INK, ha="left" if x >= 0 else "right", va="center", fontsize=8)
+    tips = reach * loadings[kept]
+    for side in (tips[:, 0] >= 0, tips[:, 0] < 0):
+        heights = spread((1.06 * tips[side, 1]).tolist(), SPACING * 2.0 * float(np.abs(tips).max(initial=0.0)))
+        for (x, y), height, name in zip(tips[side], heights, np.array(names)[kept][side], strict=True):
+            ax.annotate("", (x, y), (0.0, 0.0), arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 0.9})
+            ax.text(1.06 * x, height, name, color=INK, ha="left" if x >= 0 else "right", va="center", fontsize=8)
     ax.axhline(0.0, color=QUIET, linewidth=0.4)
     ax.axvline(0.0, color=QUIET, linewidth=0.4)
     ax.margins(0.12)

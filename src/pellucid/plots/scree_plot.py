@@ -33,10 +33,9 @@ def plot_scree(model: Any, ax: Axes | None = None, *, share: float = 0.9) -> Axe
     numbers, held = np.arange(1, len(shares) + 1), np.cumsum(shares)
     marker = "o" if len(shares) <= MOST_MARKED else None
     ax = tidy_axes(ax)
-    ax.plot(
-        numbers, held, color=QUIET, linewidth=LINE_WIDTH, marker=marker, markersize=3, label="the first ones together"
-    )
-    ax.plot(numbers, shares, color=color(0), linewidth=LINE_WIDTH, marker=marker, markersize=4, label="each component")
+    for values, ink, name in ((held, QUIET, "the first ones together"), (shares, color(0), "each component")):
+        ax.plot(numbers, values, color=ink, linewidth=LINE_WIDTH, marker=marker, markersize=3)
+        ax.annotate(name, (numbers[-1], values[-1]), (0, 6), textcoords="offset points", color=ink, ha="right")
     enough = np.flatnonzero(held > share)
     if len(enough):
         k = int(numbers[enough[0]])

@@ -73,6 +73,7 @@ KEPT_IN_DOUBLE = {
     "ElasticNet": {"dual_gap_"},
     "KernelRidge": {"dual_coef_"},  # digits that its proof needs
     "KernelPCA": {"eigenvalues_", "eigenvectors_", "X_transformed_fit_", "dual_coef_"},  # the same
+    "MDS": {"dissimilarity_matrix_"},  # digits that its proof needs
     "SpectralEmbedding": {"embedding_"},  # float32 in, float32 out; scikit-learn's is float64 for neighbors
     "GaussianMixture": {"weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"},  # the same
     "LassoCV": {"dual_gap_", "mse_path_"},
@@ -93,6 +94,7 @@ def kinds_of(model, X, y):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")  # of scikit-learn's trees
+@pytest.mark.filterwarnings("ignore:The default value of `init` will change:FutureWarning")  # of scikit-learn's MDS
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("estimator", NAMESAKES, ids=by_name)
 def test_kinds_of_numbers_are_those_of_scikit_learn(estimator, dtype):

@@ -165,6 +165,7 @@ SHORTER = {
     "linear-svr": SMALL[:5],
     "nmf": SMALL[:4][["a", "b"]],
     "ranking-svm": SMALL[:5],
+    "sammon-mapping": SMALL[:4][["a", "b"]],
     "sequential-feature-selector": NUMBERS,
     "svr": SMALL[:5],
 }

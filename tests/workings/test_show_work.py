@@ -147,6 +147,7 @@ MOST_ROWS = {
     "SVC": 6,
     "SVD": 6,
     "SVR": 5,
+    "SammonMapping": 5,
 }  # of workings that allow fewer than the others
 
 

@@ -17,6 +17,7 @@ from pellucid.cli.demo import demo
 from pellucid.cli.errors import INTERRUPTED, ClaimError, CommandError, CommandInterrupted, NothingProvedError
 from pellucid.cli.explain import explain
 from pellucid.cli.fit import fit
+from pellucid.cli.map import map_
 from pellucid.cli.monitor import monitor
 from pellucid.cli.predict import predict
 from pellucid.cli.serve import serve
@@ -48,8 +49,8 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-for command in (demo, fit, cluster, predict, explain, monitor, serve, verify, show_work, catalogue, warm_up):
-    application.command()(_interruptible(command))
+for command in (demo, fit, cluster, map_, predict, explain, monitor, serve, verify, show_work, catalogue, warm_up):
+    application.command(command.__name__.strip("_").replace("_", "-"))(_interruptible(command))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -186,7 +186,7 @@ def command_line(given: dict[str, Any], of: Callable[..., None] | None = None) -
     """
     command = of or fit
     usual = {name: parameter.default for name, parameter in signature(command).parameters.items()}
-    words = ["pellucid", command.__name__, str(given["table"])]
+    words = ["pellucid", command.__name__.strip("_"), str(given["table"])]
     for name, value in given.items():
         if name == "table" or value == usual.get(name) or value is None or value is False:
             continue

@@ -21,11 +21,11 @@ from pellucid.grouping.profiles import describe
 from pellucid.grouping.result import Grouping
 from pellucid.grouping.table_map import draw_map
 from pellucid.table_model import TableModel
+from pellucid.tables.chosen_columns import understand_chosen
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.frames import as_frame
 from pellucid.tables.preparation import comparable, readable_names
 from pellucid.tables.reading import TableError
-from pellucid.tables.understanding import NUMBER, Columns, understand
 
 FEWEST_ROWS = 3
 MOST_CLUSTERS = 10
@@ -73,7 +73,7 @@ def group_table(
     """
     start = time.monotonic()
     table = as_frame(frame)
-    columns = _understood(table, drop, keep, coerce)
+    columns = understand_chosen(table, drop, keep, coerce=coerce)
     _check_rows(table, k)
     reader = ColumnReader(dict(columns.kinds))
     read = reader.fit_transform(table)
@@ -111,19 +111,6 @@ def group_table(
         seed=seed,
         seconds=time.monotonic() - start,
     )
-
-
-def _understood(table: pd.DataFrame, drop: Sequence[str], keep: Sequence[str], coerce: bool) -> Columns:
-    unknown = [name for name in (*drop, *keep) if name not in table.columns]
-    if unknown:
-        raise TableError(f"drop and keep must name columns of the table {list(table.columns)}, got {unknown}.")
-    found = understand(table.drop(columns=list(drop)), None, coerce=coerce) if not keep else None
-    if found is None:
-        others = table.drop(columns=[*drop, *keep])
-        found = understand(others, None, coerce=coerce) if len(others.columns) else Columns({}, {})
-        kept = {name: NUMBER if pd.api.types.is_numeric_dtype(table[name]) else "words" for name in keep}
-        found = Columns({**found.kinds, **kept}, found.left_out)
-    return Columns(found.kinds, {**found.left_out, **dict.fromkeys(drop, "you said so")})
 
 
 def _check_rows(table: pd.DataFrame, k: int | None) -> None:

@@ -5,16 +5,21 @@ from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
 from pellucid.manifold.embedding_quality import EmbeddingQuality, embedding_quality
 from pellucid.manifold.isomap.isomap import Isomap
 from pellucid.manifold.locally_linear.locally_linear_embedding import LocallyLinearEmbedding, locally_linear_embedding
+from pellucid.manifold.mds.mds import MDS, smacof
+from pellucid.manifold.sammon.sammon_mapping import SammonMapping
 from pellucid.manifold.spectral_embedding.spectral_embedding import SpectralEmbedding, spectral_embedding
 
 __all__ = [
+    "MDS",
     "ClassicalMDS",
     "EmbeddingQuality",
     "Isomap",
     "LocallyLinearEmbedding",
+    "SammonMapping",
     "SpectralEmbedding",
     "embedding_quality",
     "locally_linear_embedding",
+    "smacof",
     "spectral_embedding",
 ]
 

@@ -2,6 +2,7 @@
 
 from pellucid.report.card import render_model_card
 from pellucid.report.cluster_page import render_cluster_report
+from pellucid.report.map_page import render_map_report
 from pellucid.report.meaning import alarm_of, meaning_of
 from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
 from pellucid.report.page import render_fit_report
@@ -18,5 +19,6 @@ __all__ = [
     "meaning_of",
     "render_cluster_report",
     "render_fit_report",
+    "render_map_report",
     "render_model_card",
 ]

@@ -1,0 +1,255 @@
+"""MDS: a map of least stress, metric or non-metric."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.core.cards import card_of
+from pellucid.core.estimator import fit_method
+from pellucid.core.fit import Fit
+from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_user
+from pellucid.core.watching import ignore
+from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
+from pellucid.manifold.embedding import Embedding
+from pellucid.manifold.mds.mds_parameters import (
+    DEPRECATED,
+    is_metric,
+    is_normalized,
+    metric_name,
+    metric_of,
+    warn_of_old_names,
+)
+from pellucid.manifold.mds.mds_proof import mds_claims
+from pellucid.manifold.monotone import Disparities
+from pellucid.manifold.orientation import oriented
+from pellucid.manifold.placing import place_by_stress, with_known
+from pellucid.manifold.stress_proof import descent_claim
+from pellucid.manifold.stress_solvers import Descent, descend, first_places, look_at
+
+
+class MDS(Embedding):
+    r"""Places whose distances come nearest to the wanted ones, or to their order.
+
+    .. math:: \sigma(Z) = \sum_{i<j} (d_{ij}(Z) - \delta_{ij})^2
+
+    Non-metric scaling puts disparities :math:`\hat d_{ij}` in the place of the dissimilarities :math:`\delta_{ij}`: the
+    numbers nearest to the distances that rise as the dissimilarities do, with a mean square of 1.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the map.
+    metric_mds : bool, default=True
+        False keeps the order of the dissimilarities only; those of 0 are then missing.
+    n_init : int, default=1
+        Random starts, of which the best counts.
+    init : {'random', 'classical_mds'}, default='random'
+        Where the descent starts. 'classical_mds' needs no seed and fewer steps, and is what scikit-learn goes over to
+        with 1.10.
+    max_iter : int, default=300
+        Most steps of one descent.
+    verbose : int, default=0
+        Kept for compatibility: see ``trace_``.
+    eps : float, default=1e-6
+        Fall of the stress, in parts of the squared distances on the map, that ends the descent.
+    n_jobs : int or None, default=None
+        Kept for compatibility: all threads are used.
+    random_state : int, RandomState instance or None, default=None
+        Where random starts come from.
+    dissimilarity : {'euclidean', 'precomputed'}
+        The old name of ``metric``.
+    metric : str or callable, default='euclidean'
+        A metric that scikit-learn has a name for, a function of two rows, or 'precomputed' for given distances.
+    metric_params : dict or None, default=None
+        Keywords for the metric.
+    normalized_stress : bool or 'auto', default='auto'
+        Whether ``stress_`` is :math:`\sqrt{\sigma / \sum d^2}`; 'auto' for non-metric scaling.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        :math:`Z`, about its middle and along its main axes, the first of the largest entries of each column above 0.
+    stress_ : float
+        :math:`\sigma`, or its normalized root, with disparities of the last places.
+    dissimilarity_matrix_ : ndarray of shape (n_samples, n_samples)
+        :math:`\delta`.
+    n_iter_ : int
+        Steps of the best descent.
+    X_fit_ : ndarray of shape (n_samples, n_features)
+        The training rows; not there if distances were given.
+    certificate_, trace_ : Certificate, Trace
+        Stress found again, what one more step would gain, that it never rose; stress of every step.
+
+    Examples
+    --------
+    The sides 3, 4 and 5 of a triangle have a map without stress:
+
+    >>> model = MDS(metric="precomputed", eps=1e-15).fit([[0, 3, 4], [3, 0, 5], [4, 5, 0]])
+    >>> model.stress_ < 1e-9
+    True
+    """
+
+    stress_: float
+    dissimilarity_matrix_: Array
+    n_iter_: int
+    X_fit_: Array
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric_mds: bool = True,
+        n_init: int = 1,
+        init: str = "random",
+        max_iter: int = 300,
+        verbose: int = 0,
+        eps: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        dissimilarity: str = DEPRECATED,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        normalized_stress: Any = "auto",
+    ) -> None:
+        self.n_components = n_components
+        self.metric_mds = metric_mds
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.eps = eps
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.dissimilarity = dissimilarity
+        self.metric = metric
+        self.metric_params = metric_params
+        self.normalized_stress = normalized_stress
+
+    @fit_method
+    def fit(self, X: Data, y: Data = None, init: Data = None) -> Self:
+        """Fit to ``X`` of shape (n_samples, n_features), or to distances; ``init`` may be the first places."""
+        data = self._check(X)
+        warn_of_old_names(self)
+        if data.X.shape[0] == data.X.shape[1] and not is_given(metric_name(self)):
+            warn_user(
+                "X should have one row per sample and one column per feature: it is square. If it holds distances, use "
+                "metric='precomputed'."
+            )
+        distances = all_distances(metric_of(self), data.X)
+        watch = self._watch(
+            X, y, attributes=lambda places: {"embedding_": places}, max_iter=self.max_iter * self._n_starts(init)
+        )
+        best = self._best_descent(distances, init, watch)
+        attributes: dict[str, Any] = {
+            "embedding_": oriented(best.places),
+            "stress_": self._stored_stress(best, distances),
+            "dissimilarity_matrix_": distances,
+            "n_iter_": best.n_iter,
+        }
+        if not is_given(metric_name(self)):
+            attributes["X_fit_"] = data.X.copy()
+        proof = mds_claims(SimpleNamespace(**attributes), self, data, distances)
+        certificate = proof.with_claims(descent_claim(best.trace, float(np.sum(distances**2))))
+        return self._adopt(Fit(attributes, best.trace, certificate=certificate), data)
+
+    def _n_starts(self, init: Data) -> int:
+        return 1 if init is not None or self.init == "classical_mds" else int(self.n_init)
+
+    def _best_descent(self, distances: Array, init: Data, watch: Any) -> Descent:
+        """Return the descent with the least stress, of several starts the first of the best."""
+        n, rng = len(distances), check_random_state(self.random_state)
+        wanted = (lambda _places, _step: distances) if is_metric(self) else Disparities(distances)
+        best: Descent | None = None
+        for _ in range(self._n_starts(init)):
+            if init is not None:
+                start = check_array(init, dtype=np.float64)
+                if len(start) != n:
+                    raise ValueError(f"init must have one row for each of the {n} rows, got shape {start.shape}.")
+            elif self.init == "classical_mds":
+                start = first_places(distances, self.n_components)
+            else:
+                start = rng.uniform(size=(n, self.n_components))
+            found = descend(start, wanted, np.ones((1, n)), eps=float(self.eps), max_iter=self.max_iter, watch=watch)
+            best = found if best is None or found.stress < best.stress else best
+        assert best is not None  # there is at least one start
+        return best
+
+    def _stored_stress(self, found: Descent, distances: Array) -> float:
+        wanted = distances if is_metric(self) else Disparities(distances)(found.places, 1)
+        seen = look_at(found.places, wanted, np.ones((1, len(distances))))
+        if not is_normalized(self):
+            return seen.stress
+        return float(np.sqrt(seen.stress / seen.spread)) if seen.spread > 0.0 else 0.0
+
+    def transform(self, X: Data) -> Array:
+        """Return the places of new rows, each of least stress with the training rows, which stay where they are."""
+        check_is_fitted(self)
+        X = card_of(type(self)).rules_for(self).check_rows(self, X)
+        distances = distances_to(metric_of(self), X, getattr(self, "X_fit_", None))
+        wanted = distances
+        if not is_metric(self):
+            wanted = Disparities(self.dissimilarity_matrix_).of(distances, self.embedding_)
+        found = place_by_stress(self.embedding_, wanted, np.ones_like(distances))
+        return with_known(found, self.embedding_, distances)
+
+    def input_distances(self) -> Array:
+        """Return the dissimilarities that the map was made from."""
+        return self.dissimilarity_matrix_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_given(metric_name(self))
+        return tags
+
+
+def smacof(
+    dissimilarities: Data,
+    *,
+    metric: bool = True,
+    n_components: int = 2,
+    init: Data = None,
+    n_init: int = 1,
+    n_jobs: int | None = None,
+    max_iter: int = 300,
+    verbose: int = 0,
+    eps: float = 1e-6,
+    random_state: Any = None,
+    return_n_iter: bool = False,
+    normalized_stress: Any = "auto",
+) -> tuple[Array, float] | tuple[Array, float, int]:
+    """Return places for given dissimilarities, their stress and, if asked, the number of steps.
+
+    Without ``init`` it starts at random. The places are as the last step left them, not turned. The other parameters
+    are those of :class:`MDS`.
+
+    Examples
+    --------
+    >>> places, stress = smacof([[0, 3, 4], [3, 0, 5], [4, 5, 0]], eps=1e-15, random_state=0)
+    >>> float(round(np.linalg.norm(places[0] - places[1]), 4)), stress < 1e-9
+    (3.0, True)
+    """
+    if init is not None and n_init != 1:
+        warn_user(f"Explicit initial positions passed: performing only one init of the MDS instead of {n_init}")
+    model = MDS(
+        n_components,
+        metric_mds=metric,
+        n_init=n_init,
+        init="random",
+        max_iter=max_iter,
+        verbose=verbose,
+        eps=eps,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        metric="precomputed",
+        normalized_stress=normalized_stress,
+    )
+    distances = model._check(dissimilarities).X
+    found = model._best_descent(distances, init, ignore)
+    stress = model._stored_stress(found, distances)
+    return (found.places, stress, found.n_iter) if return_n_iter else (found.places, stress)

@@ -1,0 +1,64 @@
+"""The methods that a map may be made by, simplest first, and which one is chosen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from pellucid.core.types import Array
+from pellucid.decomposition import PCA
+from pellucid.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding, embedding_quality
+from pellucid.mapping.result import MapScore
+
+NEIGHBORS = 10
+"""Neighbors that the graphs are made of and the figures look at; fewer where rows are few."""
+
+CLEARLY = 0.01
+"""How much more of the neighborhoods a method must keep than a simpler one to be chosen."""
+
+METHODS: dict[str, Callable[[int, int], Any]] = {
+    "PCA": lambda _k, _seed: PCA(2),
+    "Isomap": lambda k, _seed: Isomap(n_neighbors=k, n_components=2),
+    "Laplacian eigenmaps": lambda k, seed: SpectralEmbedding(2, n_neighbors=k, random_state=seed),
+    "locally linear embedding": lambda k, seed: LocallyLinearEmbedding(
+        n_neighbors=k, n_components=2, method="modified", random_state=seed
+    ),
+}
+"""From the number of neighbors and a seed to an estimator."""
+
+
+def compare_maps(X: Array, seed: int, listen: Callable[[str, int, int], None]) -> tuple[MapScore, ...]:
+    """Return the map of every method with its figures; one that fails says why."""
+    distances = cdist(X, X)
+    k = min(NEIGHBORS, max(1, (len(X) - 1) // 2))
+    scores = []
+    for place, (name, make) in enumerate(METHODS.items()):
+        listen(name, place, len(METHODS))
+        scores.append(_score(name, make(k, seed), X, distances, k))
+    return tuple(scores)
+
+
+def _score(name: str, model: Any, X: Array, distances: Array, k: int) -> MapScore:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # parts that are not connected, claims that fail: both are looked at below
+            places = np.asarray(model.fit_transform(X), dtype=np.float64)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        return MapScore(name, failure=str(error))
+    places = np.column_stack([places, np.zeros((len(X), max(0, 2 - places.shape[1])))])
+    if model.certificate_.failed:
+        return MapScore(name, failure="its certificate does not hold")
+    return MapScore(name, model, places, embedding_quality(distances, places, k))
+
+
+def best_map(scores: Sequence[MapScore]) -> MapScore:
+    """Return the simplest method that no other clearly exceeds."""
+    chosen = scores[0]
+    for score in scores[1:]:
+        if score.kept > chosen.kept + CLEARLY:
+            chosen = score
+    return chosen

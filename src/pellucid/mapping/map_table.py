@@ -1,0 +1,113 @@
+"""From a table to a map: understand, make comparable, compare methods, place every row."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pellucid.core.random_state import some_rows
+from pellucid.core.types import Array
+from pellucid.mapping.map_methods import best_map, compare_maps
+from pellucid.mapping.result import MappedTable, MapScore
+from pellucid.tables.chosen_columns import understand_chosen
+from pellucid.tables.column_reader import ColumnReader
+from pellucid.tables.frames import as_frame
+from pellucid.tables.preparation import comparable
+from pellucid.tables.reading import TableError
+
+FEWEST_ROWS = 4
+MOST_COMPARED = 1500
+"""Rows that the methods are compared on and fitted to; the others are placed among them."""
+
+Listener = Callable[[str, int, int], None]
+"""Called with what is being done, and how much of how much is done."""
+
+
+def _hear_nothing(_what: str, _done: int, _total: int) -> None:
+    return None
+
+
+def map_table(
+    frame: Any,
+    color: str | None = None,
+    *,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    coerce: bool = True,
+    seed: int = 0,
+    listen: Listener = _hear_nothing,
+) -> MappedTable:
+    """Return the rows of a table in two dimensions, by the method that keeps their neighbors best.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars
+        One row per example; numbers, words, dates, texts and gaps as they are.
+    color : str or None, default=None
+        A column to color the dots by. It does not move them: the map is made of the other columns.
+    drop, keep : sequence of str, default=()
+        Columns to leave out, and columns to use although they look like an id.
+    coerce : bool, default=True
+        Whether prices, dates, yes and no are read into texts.
+    seed : int, default=0
+        The same seed gives the same map.
+    listen : callable, default=None
+        Called with what is being done, and how much of how much is done.
+
+    Examples
+    --------
+    >>> from pellucid.data import load_diabetes
+    >>> result = map_table(load_diabetes(), color="progression")
+    >>> result.places.shape, result.chosen.quality.trustworthiness > 0.75
+    ((442, 2), True)
+    """
+    start = time.monotonic()
+    table = as_frame(frame)
+    if color is not None and color not in table.columns:
+        raise TableError(f"color must be a column of the table {list(table.columns)}, got {color!r}.")
+    if len(table) < FEWEST_ROWS:
+        raise TableError(f"table must have at least {FEWEST_ROWS} rows for a map, got {len(table)}.")
+    left_out = [*drop, *([color] if color is not None and color not in drop else [])]
+    columns = understand_chosen(table, left_out, keep, coerce=coerce)
+    X = _comparable_rows(table, columns)
+    compared = some_rows(len(X), MOST_COMPARED)
+    scores = compare_maps(X[compared], seed, listen)
+    chosen = best_map(scores)
+    listen("placing the rows", len(scores), len(scores))
+    return MappedTable(
+        places=_all_places(X, compared, chosen),
+        chosen=chosen,
+        scores=scores,
+        compared=compared,
+        prepared=X[compared],
+        columns=columns,
+        table=table,
+        color=color,
+        seed=seed,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _comparable_rows(table: pd.DataFrame, columns: Any) -> Array:
+    """Return the rows as numbers in one unit; refuse rows that are all the same."""
+    read = ColumnReader(dict(columns.kinds)).fit_transform(table)
+    X = np.ascontiguousarray(comparable(columns, read).fit_transform(read), dtype=np.float64)
+    if not np.ptp(X, axis=0).any():
+        raise TableError("table must have rows that differ for a map, got rows that are all the same.")
+    return X
+
+
+def _all_places(X: Array, compared: Array, chosen: MapScore) -> Array:
+    """Return the places of all rows: those compared where they stand, the others by ``transform``."""
+    assert chosen.places is not None
+    places = np.zeros((len(X), 2))
+    places[compared] = chosen.places
+    others = np.setdiff1d(np.arange(len(X)), compared)
+    if len(others):
+        found = np.asarray(chosen.model.transform(X[others]))
+        places[others, : found.shape[1]] = found
+    return places

@@ -1,0 +1,57 @@
+"""MappedTable: the map of a table, and what every method kept of its distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.types import Array
+from pellucid.manifold import EmbeddingQuality
+from pellucid.tables.understanding import Columns
+
+
+@dataclass(frozen=True)
+class MapScore:
+    """One method: its map of the rows compared, and how good it is; or why there is none."""
+
+    name: str
+    model: Any = None
+    places: Array | None = None
+    quality: EmbeddingQuality | None = None
+    failure: str = ""
+
+    @property
+    def kept(self) -> float:
+        """How much of the neighborhoods the map keeps: the mean of trustworthiness and continuity."""
+        return -1.0 if self.quality is None else (self.quality.trustworthiness + self.quality.continuity) / 2.0
+
+
+@dataclass(frozen=True)
+class MappedTable:
+    """The places of all rows, the methods compared, and where the rows came from."""
+
+    places: Array
+    """Of shape (n_rows, 2)."""
+    chosen: MapScore
+    scores: tuple[MapScore, ...]
+    compared: Array
+    """Which rows the methods were compared on and fitted to; the others were placed by ``transform``."""
+    prepared: Array
+    """The rows compared, as numbers in one unit."""
+    columns: Columns
+    table: pd.DataFrame
+    color: str | None
+    """The column that colors the dots; it does not move them."""
+    seed: int
+    seconds: float
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proved of the chosen map."""
+        return self.chosen.model.certificate_  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return f"Map of {len(self.places):,} rows by {self.chosen.name}: {self.chosen.quality}"

@@ -1,0 +1,112 @@
+"""The map of a table: which method is chosen, where rows are placed, the page and the command, bad input."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, make_swiss_roll
+
+from pellucid.cli.application import run
+from pellucid.decomposition import PCA
+from pellucid.manifold import EmbeddingQuality
+from pellucid.mapping import MapScore, map_methods, map_table
+from pellucid.mapping.map_methods import best_map
+from pellucid.report import Origin, render_map_report
+
+
+def iris():
+    data = load_iris(as_frame=True)
+    return data.frame.drop(columns="target").assign(species=data.target_names[data.target])
+
+
+def roll(n=1000):
+    X, along = make_swiss_roll(n, random_state=0)
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(along=along)
+
+
+def score(name, kept):
+    return MapScore(name, quality=EmbeddingQuality(kept, kept, 0.0, 1.0, 5))
+
+
+def test_the_simplest_method_is_kept_unless_another_is_clearly_better():
+    simple = score("PCA", 0.90)
+    assert best_map([simple, score("Isomap", 0.905)]) is simple
+    assert best_map([simple, score("Isomap", 0.92), score("LLE", 0.925)]).name == "Isomap"
+    assert best_map([MapScore("PCA", failure="no"), score("Isomap", 0.1)]).name == "Isomap"
+
+
+def test_flat_data_are_mapped_by_their_components_and_a_roll_is_unrolled():
+    assert map_table(iris(), "species").chosen.name == "PCA"
+    found = map_table(roll(), "along")
+    assert found.chosen.name in ("Isomap", "locally linear embedding")
+    unrolled = [abs(np.corrcoef(found.places[:, j], roll()["along"])[0, 1]) for j in (0, 1)]
+    assert max(unrolled) > 0.95
+    assert found.certificate.holds
+
+
+def test_the_color_does_not_move_the_dots():
+    one, other = map_table(iris(), "species"), map_table(iris().drop(columns="species"))
+    np.testing.assert_array_equal(one.places, other.places)
+    assert "species" not in one.columns.kinds
+
+
+def test_rows_that_are_not_compared_are_placed_among_them(monkeypatch):
+    monkeypatch.setattr(sys.modules["pellucid.mapping.map_table"], "MOST_COMPARED", 60)
+    found = map_table(iris(), "species")
+    assert len(found.compared) == 60
+    assert found.places.shape == (150, 2)
+    model = PCA(2).fit(found.prepared)
+    np.testing.assert_allclose(found.places[found.compared], model.transform(found.prepared), atol=1e-9)
+    assert np.ptp(np.delete(found.places, found.compared, axis=0), axis=0).min() > 0.5
+
+
+def test_a_method_that_fails_says_why(monkeypatch):
+    class Refusing(PCA):
+        def fit_transform(self, X, y=None, **params):
+            raise ValueError("X must be flat.")
+
+    monkeypatch.setitem(map_methods.METHODS, "Isomap", lambda _k, _seed: Refusing(2))
+    failures = {one.name: one.failure for one in map_table(iris(), "species").scores}
+    assert failures["Isomap"] == "X must be flat."
+    assert not failures["PCA"]
+
+
+@pytest.mark.parametrize("color", ["species", "sepal length (cm)", None])
+def test_the_page_holds_everything(color):
+    page = render_map_report(map_table(iris(), color), Origin("iris.csv", "", "pellucid map iris.csv"))
+    assert page.count("<svg") == 3
+    assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons.org", ""
+    )
+    assert "Trustworthiness" in page
+    assert "pellucid map iris.csv" in page
+
+
+def test_the_command_writes_the_page_and_the_places(tmp_path, capsys):
+    iris().to_csv(tmp_path / "iris.csv", index=False)
+    assert run(["map", str(tmp_path / "iris.csv"), "--color", "species", "--out", str(tmp_path / "out")]) == 0
+    assert "Isomap" in capsys.readouterr().out
+    rows = pd.read_csv(tmp_path / "out" / "map.csv")
+    assert list(rows.columns[-2:]) == ["map_1", "map_2"]
+    assert "pellucid map" in (tmp_path / "out" / "map.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (iris(), {"color": "petals"}, "color must be a column"),
+        (iris()[:3], {}, "at least 4 rows"),
+        (pd.DataFrame({"a": [1.0, 2.0] * 4}), {"drop": ["b"]}, "must name columns"),
+    ],
+)
+def test_refuses_with_a_sentence(frame, options, message):
+    with pytest.raises(ValueError, match=message):
+        map_table(frame, **options)
+
+
+def test_tiny_tables_and_gaps_are_mapped():
+    frame = pd.DataFrame({"a": [1.0, 2.0, np.nan, 4.0, 5.5], "b": ["x", "y", "x", None, "y"]})
+    assert np.isfinite(map_table(frame).places).all()

@@ -24,7 +24,8 @@ from pellucid.decomposition.alternating.alternating_proof import (
     prove_rows_and_columns,
 )
 from pellucid.decomposition.alternating.alternating_solvers import alternating_factors
-from pellucid.decomposition.alternating.observed_entries import entries_of, observed_matrix
+from pellucid.decomposition.alternating.observed_entries import entries_of
+from pellucid.decomposition.alternating.observed_matrix import observed_matrix
 from pellucid.decomposition.product_entries import product_entries
 
 

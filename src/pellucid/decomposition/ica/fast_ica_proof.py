@@ -15,6 +15,7 @@ tell how often it is as large.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -35,6 +36,8 @@ WHITE = 1e-8
 
 LOSES_DIGITS = 1e-8
 """Quotient of the least and the largest eigenvalue below which the least is taken from the rows themselves."""
+
+ROWS_AT_ONCE = 4096
 
 ROWS_OF_SPACINGS = 4000
 """Rows whose spacings tell entropies."""
@@ -61,17 +64,15 @@ def prove_sources(fitted: Any, parameters: Any, data: TrainingData, *, dtype: ty
         return Certificate("stationary", (Claim("shapes", "sizes that do not fit together", 1.0, 0.0),))
     unit = rounding_unit(data.X.dtype)
     if parameters.whiten:
-        mean = data.X.mean(axis=0, dtype=np.float64)
-        centered = data.X - mean
         K = np.asarray(fitted.whitening_, dtype=np.float64)
-        white = K @ centered.T
-        kappa, claims = _whitening_claims(K, white, centered, unit)
-        claims = [_mean_claim(fitted.mean_, mean, centered, data.X, unit), *claims]
+        seen = _CenteredRows.of(data.X, K, dtype)
+        kappa, claims = _whitening_claims(K, seen, data.X, unit)
+        claims = [_mean_claim(fitted.mean_, seen, n, unit), *claims]
         back = (K / np.einsum("ij,ij->i", K, K)[:, None]).T
         length = 1.0 / np.sqrt(n) if parameters.whiten == "unit-variance" else 1.0
         rotation = length * A @ back
         outside = np.abs(rotation @ K / length - A).max() / max(np.abs(A).max(), TINY)
-        Z = (np.sqrt(n) * white).astype(dtype)
+        Z = seen.Z
     else:
         kappa, claims, rotation, outside = 1.0, [], A, 0.0
         Z = data.X.T.astype(dtype)
@@ -85,22 +86,53 @@ def prove_sources(fitted: Any, parameters: Any, data: TrainingData, *, dtype: ty
     return Certificate("stationary", tuple(claims))
 
 
-def _mean_claim(stored: Array, mean: Array, centered: Array, X: Array, unit: float) -> Claim:
+@dataclass(frozen=True)
+class _CenteredRows:
+    """What one pass over the centered rows tells, in blocks."""
+
+    mean: Array
+    largest: Array
+    """Of each column, in size."""
+    products: Array
+    """Of the columns."""
+    white: Array
+    """Products of the coordinates of white rows, which should be the identity."""
+    Z: Array
+    """White rows of variance 1, of shape (q, n)."""
+
+    @classmethod
+    def of(cls, X: Array, K: Array, dtype: type) -> _CenteredRows:
+        n, d = X.shape
+        mean, largest = X.mean(axis=0, dtype=np.float64), np.zeros(d)
+        products, white = np.zeros((d, d)), np.zeros((len(K), len(K)))
+        Z: Array = np.empty((len(K), n), dtype=dtype)
+        for start in range(0, n, ROWS_AT_ONCE):
+            rows = slice(start, min(n, start + ROWS_AT_ONCE))
+            centered = X[rows] - mean
+            largest = np.maximum(largest, np.abs(centered).max(axis=0))
+            products += centered.T @ centered
+            projected = K @ centered.T
+            white += projected @ projected.T
+            Z[:, rows] = np.sqrt(n) * projected
+        return cls(mean, largest, products, white, Z)
+
+
+def _mean_claim(stored: Array, seen: _CenteredRows, n: int, unit: float) -> Claim:
     """Return the claim about the mean, column by column, in units of what is summed."""
-    size = np.maximum(np.abs(centered).max(axis=0) + np.abs(mean) * (1.0 if unit > 1e-9 else 1e-3), TINY)
-    off = np.max(np.abs(np.asarray(stored, dtype=np.float64) - mean) / size)
+    size = np.maximum(seen.largest + np.abs(seen.mean) * (1.0 if unit > 1e-9 else 1e-3), TINY)
+    off = np.max(np.abs(np.asarray(stored, dtype=np.float64) - seen.mean) / size)
     statement = "distance of mean_ from the mean of the rows, in parts of the largest number of its column"
-    return Claim("mean", statement, float(off), max(unit, len(X) * EPSILON))
+    return Claim("mean", statement, float(off), max(unit, n * EPSILON))
 
 
-def _whitening_claims(K: Array, white: Array, centered: Array, unit: float) -> tuple[float, list[Claim]]:
+def _whitening_claims(K: Array, seen: _CenteredRows, X: Array, unit: float) -> tuple[float, list[Claim]]:
     """Return how much rounding grows, and claims that the directions are white, principal, in order and of a sign."""
-    n, d = centered.shape
+    n, d = X.shape
     q = len(K)
-    values = _squared_singular_values(centered)
+    values = _squared_singular_values(seen, X)
     kappa = float(np.sqrt(values[0] / max(values[q - 1], EPSILON**2 * values[0], TINY)))
     bound = max(WHITE, 4.0 * unit * kappa * np.sqrt(d))
-    off = float(np.max(np.abs(white @ white.T - np.eye(q))))
+    off = float(np.max(np.abs(seen.white - np.eye(q))))
     squares = 1.0 / np.einsum("ij,ij->i", K, K)
     captured = abs(float(squares.sum() - values[:q].sum())) / max(float(values[:q].sum()), TINY)
     disorder = int(np.sum(squares[1:] > squares[:-1] * (1.0 + bound)))
@@ -114,13 +146,13 @@ def _whitening_claims(K: Array, white: Array, centered: Array, unit: float) -> t
     ]
 
 
-def _squared_singular_values(centered: Array) -> Array:
+def _squared_singular_values(seen: _CenteredRows, X: Array) -> Array:
     """Return them in falling order: from products of columns where these lose no digit that matters."""
-    n, d = centered.shape
-    values = eigh(centered.T @ centered, eigvals_only=True, check_finite=False)[::-1] if n > d else np.zeros(1)
+    n, d = X.shape
+    values = eigh(seen.products, eigvals_only=True, check_finite=False)[::-1] if n > d else np.zeros(1)
     if values[-1] > LOSES_DIGITS * values[0]:
         return np.asarray(values)
-    return np.asarray(svdvals(centered, check_finite=False)) ** 2
+    return np.asarray(svdvals(X - seen.mean, check_finite=False)) ** 2
 
 
 def _rotation_claim(rotation: Array, outside: float, bound: float) -> Claim:

@@ -7,9 +7,9 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.decomposition.kernel_pca_workings import eigenpairs
 from pellucid.manifold.classical_mds.classical_mds_workings import digits
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.workings.eigenpairs import eigenpairs
 from pellucid.workings.exact_data import exact_features
 from pellucid.workings.notation import math, over, typed
 

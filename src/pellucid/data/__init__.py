@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["load_breast_cancer", "load_cars_by_hand", "load_diabetes"]
+__all__ = ["load_breast_cancer", "load_capitals_of_europe", "load_cars_by_hand", "load_diabetes"]
 
 
 def load_diabetes() -> pd.DataFrame:
@@ -33,6 +33,19 @@ def load_breast_cancer() -> pd.DataFrame:
     {'benign': 357, 'malignant': 212}
     """
     return _read("breast_cancer.csv")
+
+
+def load_capitals_of_europe() -> pd.DataFrame:
+    """Return the distances of 29 capitals in km, as the crow flies, after their ``latitude`` and ``longitude``.
+
+    Examples
+    --------
+    >>> from pellucid.data import load_capitals_of_europe
+    >>> capitals = load_capitals_of_europe().set_index("capital")
+    >>> int(capitals.loc["Paris", "London"]), capitals.iloc[:, 2:].shape
+    (344, (29, 29))
+    """
+    return _read("capitals_of_europe.csv")
 
 
 def load_cars_by_hand() -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from pellucid.core.public_names import name_finder
 from pellucid.decomposition.alternating.alternating_least_squares import AlternatingLeastSquares
 from pellucid.decomposition.factor_analysis.factor_analysis import FactorAnalysis
+from pellucid.decomposition.feature_embedding.feature_embedding import FeatureEmbedding
 from pellucid.decomposition.ica.fast_ica import FastICA
 from pellucid.decomposition.ica.fast_ica_functions import fastica
 from pellucid.decomposition.ica.match_sources import match_sources
@@ -22,6 +23,7 @@ __all__ = [
     "AlternatingLeastSquares",
     "FactorAnalysis",
     "FastICA",
+    "FeatureEmbedding",
     "KernelPCA",
     "TruncatedSVD",
     "fastica",

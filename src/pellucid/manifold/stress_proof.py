@@ -8,6 +8,7 @@ algebra on matrices of all pairs. Turned and mirrored maps have the same stress:
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import solve
 from scipy.spatial.distance import cdist
 
 from pellucid.core.certificate import Claim
@@ -72,7 +73,7 @@ def _one_step(places: Array, wanted: Array, weights: Array | None) -> tuple[floa
     if weights is None:
         return stress, spread, float(np.sum(gradient**2)) / n
     V = np.diag(w.sum(axis=1) - w.diagonal()) - (w - np.diag(w.diagonal()))
-    step = np.linalg.lstsq(V + V.trace() / n**2, gradient, rcond=None)[0]
+    step = solve(V + V.trace() / n**2, gradient, assume_a="sym") if V.any() else gradient
     return stress, spread, float(np.sum(gradient * step))
 
 

@@ -12,6 +12,7 @@ from pellucid.plots.confusion_plot import plot_confusion
 from pellucid.plots.curve_band_plot import plot_curve_band
 from pellucid.plots.decision_regions_plot import plot_decision_regions
 from pellucid.plots.dendrogram_plot import plot_dendrogram
+from pellucid.plots.embedding_plot import plot_embedding, plot_embeddings
 from pellucid.plots.factor_shares_plot import plot_factor_shares
 from pellucid.plots.fitted_line_plot import plot_fitted_line
 from pellucid.plots.kernel_matrix_plot import plot_kernel_matrix
@@ -22,6 +23,7 @@ from pellucid.plots.residuals_plot import plot_residuals
 from pellucid.plots.roc_plot import plot_roc
 from pellucid.plots.score_intervals_plot import plot_score_intervals
 from pellucid.plots.scree_plot import plot_scree
+from pellucid.plots.shepard_plot import plot_shepard
 from pellucid.plots.signals_plot import plot_signals
 from pellucid.plots.silhouette_plot import plot_silhouettes
 from pellucid.plots.tube_plot import plot_tube
@@ -36,6 +38,8 @@ __all__ = [
     "plot_curve_band",
     "plot_decision_regions",
     "plot_dendrogram",
+    "plot_embedding",
+    "plot_embeddings",
     "plot_error_curve",
     "plot_factor_shares",
     "plot_fitted_line",
@@ -48,6 +52,7 @@ __all__ = [
     "plot_roc",
     "plot_score_intervals",
     "plot_scree",
+    "plot_shepard",
     "plot_signals",
     "plot_silhouettes",
     "plot_trace",

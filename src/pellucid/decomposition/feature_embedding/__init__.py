@@ -1,0 +1,1 @@
+"""Feature embedding: vectors for things of which only similarities are known."""

@@ -1,0 +1,58 @@
+"""Maps and Shepard plots: what they draw."""
+
+from __future__ import annotations
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+from pellucid.data import load_capitals_of_europe
+from pellucid.manifold import ClassicalMDS, Isomap
+from pellucid.plots import plot_embedding, plot_embeddings, plot_shepard
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def europe():
+    capitals = load_capitals_of_europe().set_index("capital")
+    distances = capitals.iloc[:, 2:].to_numpy(dtype=float)
+    return ClassicalMDS(metric="precomputed").fit(distances), capitals
+
+
+def test_the_map_of_europe_has_every_capital_at_its_place_and_says_how_good_it_is():
+    model, capitals = europe()
+    ax = plot_embedding(model, names=capitals.index)
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), model.embedding_)
+    assert [text.get_text() for text in ax.texts] == list(capitals.index)
+    assert "trustworthiness" in ax.get_xlabel()
+    assert ax.get_aspect() == 1.0
+    assert model.quality().distance_correlation > 0.99
+
+
+def test_a_shepard_plot_has_all_pairs_and_the_line_of_proportion():
+    model, _ = europe()
+    ax = plot_shepard(model)
+    points = np.asarray(ax.collections[0].get_offsets())
+    np.testing.assert_allclose(points[:, 1], pdist(model.embedding_))
+    slope = points[:, 0] @ points[:, 1] / (points[:, 0] @ points[:, 0])
+    assert ax.lines[0].get_ydata()[1] == pytest.approx(slope * points[:, 0].max())
+    assert "stress" in ax.get_title()
+
+
+def test_several_maps_stand_side_by_side():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    models = {"one": ClassicalMDS().fit(X), "two": Isomap(n_neighbors=10).fit(X), "line": ClassicalMDS(1).fit(X)}
+    for values in (None, X[:, 0], np.arange(40), np.array(["a", "b"] * 20)):
+        axes = plot_embeddings(models, values=values)
+        assert [ax.get_title() for ax in axes] == ["one", "two", "line"]
+    assert len(plot_embeddings(list(models.values()) * 2)) == 6
+    isomap = models["two"]
+    assert plot_shepard(isomap, distances=isomap.dist_matrix_).get_title() != plot_shepard(isomap).get_title()

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pellucid.cli.errors import CommandError
+from pellucid.cli.table_options import AsIs, Drop, Keep, Query, TableName, refuse_a_file
 
 MODEL_FILE = "clusters.safetensors"
 REPORT_FILE = "clusters.html"
@@ -16,26 +17,16 @@ AUTO = "auto"
 
 
 def cluster(
-    table: Annotated[
-        str,
-        typer.Argument(
-            help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example; or the URL of a "
-            "database, such as sqlite:///shop.db, with --query."
-        ),
-    ],
+    table: TableName,
     k: Annotated[str, typer.Option(help="The number of clusters, or auto to choose it.")] = AUTO,
     out: Annotated[Path, typer.Option(help="Folder for the model file, the report and the cluster of every row.")] = (
         Path("clustered")
     ),
     seed: Annotated[int, typer.Option(min=0, help="Seed: the same one gives the same clusters.")] = 0,
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be given again.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Column to use although it looks like an id; may be given again.")
-    ] = None,
-    query: Annotated[str | None, typer.Option(help="What to ask a database for, in SQL.")] = None,
-    as_is: Annotated[
-        bool, typer.Option("--as-is", help="Read nothing into texts: no prices, dates, yes and no, spellings.")
-    ] = False,
+    drop: Drop = None,
+    keep: Keep = None,
+    query: Query = None,
+    as_is: AsIs = False,
 ) -> None:
     """Find the clusters of a table, say what they are, save a model that assigns new rows, and write a report."""
     given = dict(locals())
@@ -51,8 +42,7 @@ def cluster(
     from pellucid.tables.sql import is_url, name_of, read_query, without_password
 
     number = parse_count(k)
-    if out.exists() and not out.is_dir():
-        raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
+    refuse_a_file(out)
     frame = read_query(table, query) if is_url(table) else read_table(Path(table))
     with working_line(Console(stderr=True)) as show:
         result = group_table(frame, number, drop=drop or (), keep=keep or (), coerce=not as_is, seed=seed, listen=show)

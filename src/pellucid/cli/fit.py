@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from pellucid.cli.errors import INTERRUPTED, CommandError
+from pellucid.cli.table_options import AsIs, Drop, Keep, Query, TableName, refuse_a_file
 
 MODEL_FILE = "model.safetensors"
 REPORT_FILE = "report.html"
@@ -39,13 +40,7 @@ class RecipeName(Enum):
 
 
 def fit(
-    table: Annotated[
-        str,
-        typer.Argument(
-            help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example; or the URL of a "
-            "database, such as sqlite:///shop.db, with --query."
-        ),
-    ],
+    table: TableName,
     target: Annotated[
         str | None, typer.Option(help="Name of the column to predict; without it, you are asked.")
     ] = None,
@@ -60,10 +55,8 @@ def fit(
     one_standard_error: Annotated[
         bool, typer.Option("--one-standard-error", help="Choose the simplest method within one standard error.")
     ] = False,
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be given again.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Column to use although it looks like an id; may be given again.")
-    ] = None,
+    drop: Drop = None,
+    keep: Keep = None,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -88,10 +81,8 @@ def fit(
     without: Annotated[
         list[str] | None, typer.Option(help="Method to leave out of the comparison; may be given again.")
     ] = None,
-    query: Annotated[str | None, typer.Option(help="What to ask a database for, in SQL.")] = None,
-    as_is: Annotated[
-        bool, typer.Option("--as-is", help="Read nothing into texts: no prices, dates, yes and no, spellings.")
-    ] = False,
+    query: Query = None,
+    as_is: AsIs = False,
     simple: Annotated[bool, typer.Option("--simple", help="Choose a single method, not several that vote.")] = False,
     card: Annotated[
         Path | None, typer.Option(help="Where to write the model card, in Markdown; without it, beside the report.")
@@ -113,8 +104,7 @@ def fit(
     from pellucid.tables.sql import is_url, name_of, read_query, without_password
 
     seconds = parse_duration(time)
-    if out.exists() and not out.is_dir():
-        raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
+    refuse_a_file(out)
     frame = read_query(table, query) if is_url(table) else read_table(Path(table))
     if target is None:
         target = find_target(frame)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pellucid.cli.errors import CommandError
+from pellucid.cli.table_options import AsIs, Drop, Keep, Query, TableName, refuse_a_file
 
 REPORT_FILE = "map.html"
 ROWS_FILE = "map.csv"
@@ -15,24 +15,14 @@ PLACES = ("map_1", "map_2")
 
 
 def map_(
-    table: Annotated[
-        str,
-        typer.Argument(
-            help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example; or the URL of a "
-            "database, such as sqlite:///shop.db, with --query."
-        ),
-    ],
+    table: TableName,
     color: Annotated[str | None, typer.Option(help="Column to color the dots by; it does not move them.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page and for the places of the rows.")] = Path("mapped"),
     seed: Annotated[int, typer.Option(min=0, help="Seed: the same one gives the same map.")] = 0,
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be given again.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Column to use although it looks like an id; may be given again.")
-    ] = None,
-    query: Annotated[str | None, typer.Option(help="What to ask a database for, in SQL.")] = None,
-    as_is: Annotated[
-        bool, typer.Option("--as-is", help="Read nothing into texts: no prices, dates, yes and no, spellings.")
-    ] = False,
+    drop: Drop = None,
+    keep: Keep = None,
+    query: Query = None,
+    as_is: AsIs = False,
 ) -> None:
     """Draw a map of a table by the method that keeps the neighbors of its rows best, as one page."""
     given = dict(locals())
@@ -47,8 +37,7 @@ def map_(
     from pellucid.tables import read_table
     from pellucid.tables.sql import is_url, name_of, read_query, without_password
 
-    if out.exists() and not out.is_dir():
-        raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
+    refuse_a_file(out)
     frame = read_query(table, query) if is_url(table) else read_table(Path(table))
     with working_line(Console(stderr=True)) as show:
         result = map_table(frame, color, drop=drop or (), keep=keep or (), coerce=not as_is, seed=seed, listen=show)

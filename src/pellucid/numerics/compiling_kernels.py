@@ -22,11 +22,15 @@ INNER: dict[str, Any] = {**LEAN, "no_cpython_wrapper": True, "no_cfunc_wrapper":
 lean: Any = njit(**INNER)
 """For what allocates nothing and only compiled loops call: code to call it from Python is a quarter of the time."""
 
-lean_in_any_order: Any = njit(**INNER, fastmath={"nnan", "nsz", "reassoc", "contract"})
+ANY_ORDER = {"nnan", "nsz", "reassoc", "contract"}
+lean_in_any_order: Any = njit(**INNER, fastmath=ANY_ORDER)
 """The same for a largest, least or sum of numbers that may be taken in any order; infinity may be among them."""
 
 lean_inlined: Any = njit(**INNER, forceinline=True)
 """For what is called once, or in the innermost loop: passing arrays on takes longer than a loop over few rows."""
+
+lean_inlined_in_any_order: Any = njit(**INNER, forceinline=True, fastmath=ANY_ORDER)
+"""Both at once."""
 
 
 def kept(function: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.cards import card_of
-from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.estimator import fit_method
 from pellucid.core.random_state import fixed_seed
-from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.projection import projected
+from pellucid.decomposition.projecting import Projecting
 from pellucid.decomposition.svd.svd_solvers import decompose
 
 
-class SVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
+class SVD(Projecting):
     r"""The singular value decomposition of a matrix, and its best approximations of low rank.
 
     .. math:: A = U\Sigma V',\qquad A_q = \sum_{j \le q} \sigma_ju_jv_j',\qquad
@@ -61,7 +58,6 @@ class SVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
 
     U_: Array
     singular_values_: Array
-    components_: Array
     energy_: float
 
     def __init__(self, kind: str = "compact", n_components: int | None = None, *, random_state: Any = None) -> None:
@@ -74,18 +70,6 @@ class SVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
         """Fit to the matrix ``X`` of shape (n_samples, n_features)."""
         data = self._check(X)
         return self._adopt(decompose(data, self, fixed_seed(self.random_state)), data)
-
-    def transform(self, X: Data) -> Array:
-        """Return the coordinates of rows along V; of the matrix of the fit these are U times the singular values."""
-        check_is_fitted(self)
-        X = card_of(type(self)).rules_for(self).check_rows(self, X)
-        with own_threads():
-            return projected(X, self.components_)
-
-    def inverse_transform(self, X: Data) -> Array:
-        """Return the rows in the span of V with these coordinates."""
-        check_is_fitted(self)
-        return np.asarray(check_array(X, dtype=(np.float64, np.float32)) @ self.components_)
 
     def approximate(self, rank: int) -> Array:
         """Return :math:`A_q`, the nearest matrix of this rank."""
@@ -129,13 +113,3 @@ class SVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
         if not (isinstance(rank, (int, np.integer)) and 0 <= rank <= most):
             raise ValueError(f"rank must be a whole number between 0 and {most}, the vectors found, got {rank!r}.")
         return int(rank)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kind in ("truncated", "randomized")
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
-
-from pellucid.core.cards import card_of
-from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.estimator import fit_method
 from pellucid.core.random_state import fixed_seed
-from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.projection import projected
+from pellucid.decomposition.projecting import Projecting
 from pellucid.decomposition.truncated_svd.truncated_svd_solvers import find_topics
 
 
-class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
+class TruncatedSVD(Projecting):
     r"""The leading singular vectors of rows that are not centered, so that sparse rows stay sparse.
 
     .. math:: X \approx U\Sigma V',\qquad z(x) = V'x
@@ -56,7 +50,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedE
     (array([3.]), array([[1., 0.]]))
     """
 
-    components_: Array
     singular_values_: Array
     explained_variance_: Array
     explained_variance_ratio_: Array
@@ -89,25 +82,3 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedE
     def fit_transform(self, X: Data, y: Data = None, **params: Any) -> Array:
         """Fit, and return the projections of the training rows."""
         return self.fit(X, **params).transform(X)
-
-    def transform(self, X: Data) -> Array:
-        """Return :math:`V'x` for each row, of shape (n_samples, n_components)."""
-        check_is_fitted(self)
-        X = card_of(type(self)).rules_for(self).check_rows(self, X)
-        with own_threads():
-            return projected(X, self.components_)
-
-    def inverse_transform(self, X: Data) -> Array:
-        """Return the rows in the span of the directions with these projections."""
-        check_is_fitted(self)
-        return np.asarray(check_array(X, dtype=(np.float64, np.float32)) @ self.components_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -9,12 +9,14 @@ import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from rich.console import Console
 from scipy import sparse
 from sklearn import decomposition as peer
 
+from benchmarks.growth import print_growth
 from benchmarks.harness import OURS, Row
 from pellucid.decomposition import NMF, AlternatingLeastSquares, FastICA
 
@@ -146,7 +148,31 @@ def ratings_row(n: int, d: int, q: int, count: int, rounds: dict[str, int]) -> R
     if find_spec("surprise") is not None:
         contenders["surprise"] = lambda X: SurpriseFactors(q, 1.0, rounds["surprise"]).fit(X)
     name = f"AlternatingLeastSquares {n:,} x {d:,}, {count:,} ratings, {q} components"
-    return Row(name, lambda: ratings(n, d, q, count), contenders, lambda _X, model: model.objective_, rounds=2)
+    return Row(name, lambda: ratings(n, d, q, count), contenders, lambda _X, model: model.objective_, rounds=1)
+
+
+class Sized(NamedTuple):
+    """Rows, and how many components are wanted."""
+
+    X: np.ndarray
+    k: int
+
+
+def report(console: Console, only: str) -> None:
+    """Print how time and memory of NMF and FastICA grow."""
+    if "growth" not in only:
+        return
+
+    def parts(n: int, d: int, k: int) -> Sized:
+        rng = np.random.default_rng(0)
+        return Sized(rng.gamma(0.5, size=(n, k)) @ rng.gamma(0.5, size=(k, d)) + 0.1 * rng.random((n, d)), k)
+
+    sizes = [(2_000, 200, 20), (8_000, 200, 20), (2_000, 800, 20), (2_000, 200, 80)]
+    by_rounds = {"max_iter": 20, "tol": 0.0, "init": "random", "random_state": 0}
+    print_growth(console, "NMF growth, 20 rounds", sizes, parts, lambda data: NMF(data.k, **by_rounds).fit(data.X))
+    sizes = [(10_000, 10, 10), (40_000, 10, 10), (160_000, 10, 10), (40_000, 40, 40)]
+    unmix = lambda data: FastICA(data.k, random_state=0).fit(data.X)  # noqa: E731
+    print_growth(console, "FastICA growth", sizes, lambda n, d, k: Sized(mixtures(n, d), k), unmix)
 
 
 def rows() -> list[Row]:
@@ -158,5 +184,5 @@ def rows() -> list[Row]:
         nmf_row("NMF Kullback-Leibler faces, 49", faces, 49, {OURS: 50, "scikit-learn": 50}, **divergence),
         nmf_row("NMF Kullback-Leibler Reuters, 20", documents, 20, {OURS: 50, "scikit-learn": 50}, **divergence),
         ica_row(50_000, 20),
-        ratings_row(20_000, 5_000, 10, 10**6, {OURS: 20, "NumPy": 40, "surprise": 40}),
+        ratings_row(20_000, 5_000, 10, 10**6, {OURS: 20, "NumPy": 20, "surprise": 20}),
     ]

@@ -52,7 +52,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "plots": {"core", "drawing", "kernels", "losses", "model_selection", "cluster", "manifold"},
     "bake_off": FAMILY
     | {"tables", "table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors"}
-    | {"svm", "kernel_ridge", "tree", "ensemble"},
+    | {"svm", "kernel_ridge", "tree", "ensemble", "decomposition"},
     "grouping": {"core", "cluster", "mixture", "tables", "table_model"},
     "mapping": {"core", "decomposition", "manifold", "tables"},
     "report": {"core", "drawing", "bake_off", "grouping", "mapping", "tables", "plots", "model_selection"},

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import pellucid
 from pellucid.bake_off import bake_off
 from pellucid.bake_off.contestants import MOST_COMPARED_ROWS, contestants_for, is_skewed_amount, is_skewed_count
 from pellucid.tables.understanding import understand
@@ -83,3 +84,28 @@ def test_a_kernel_svm_finds_a_ring_that_no_line_does_and_gives_probabilities_tha
     chances = found.model.predict_proba(frame)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
     np.testing.assert_array_equal(found.model.classes_[chances.argmax(axis=1)], found.model.predict(frame))
+
+
+def outlines(n=150, d=25, seed=0):
+    """Return a table whose target is the first of two directions that most of the columns share."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n, 2)) * [3.0, 2.0]
+    frame = pd.DataFrame(hidden @ rng.normal(size=(2, d)) + 0.5 * rng.normal(size=(n, d)))
+    return frame.rename(columns=lambda j: f"c{j}").assign(y=hidden[:, 0] + 0.1 * rng.normal(size=n))
+
+
+def test_many_columns_are_condensed_within_the_folds(tmp_path):
+    frame = outlines()
+    names = ["least squares on components", "neighbors on components"]
+    found = bake_off(frame, "y", seconds=30, folds=3, only=names)
+    assert found.chosen.name == "least squares on components"
+    pca = found.model[1][-1]  # what is fitted on the rows of the fold alone stands inside the pipeline
+    assert pca.n_components_ < 25
+    pellucid.save(found.model, tmp_path / "model.safetensors")
+    again = pellucid.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.predict(frame), found.model.predict(frame))
+
+
+def test_few_columns_are_not_condensed():
+    found = bake_off(outlines(d=5), "y", seconds=30, folds=2, only=["ridge", "least squares on components"])
+    assert found.chosen.name == "ridge"

@@ -43,6 +43,17 @@ def test_scores_of_independent_columns_by_hand():
     assert model.x_weights_ == pytest.approx(np.array([[0.5**0.5, 0.5**0.5], [0.5**0.5, -(0.5**0.5)]]))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_equal_correlations_do_not_hang_on_rounding(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.standard_normal((4, 3)), rng.standard_normal((4, 2))  # as many columns as degrees of freedom: all are 1
+    scaled = [(Z - Z.mean(axis=0)) / Z.std(axis=0, ddof=1) for Z in (X, Y)]
+    one, other = CCA(2).fit(X, Y), CCA(2, scale=False).fit(*scaled)
+    np.testing.assert_allclose(one.x_rotations_, other.x_rotations_, atol=1e-6)
+    first = one.transform(X, Y)[1][:, 0]
+    assert abs(np.corrcoef(first, Y[:, 0])[0, 1]) == pytest.approx(1.0)  # the first pair follows the first target
+
+
 def test_a_ridge_solves_the_penalized_eigenvalue_problem():
     X, Y = two_views()
     alpha, p = 0.4, X.shape[1]

@@ -110,6 +110,16 @@ def test_same_answer_as_scikit_learn(k, rotation):
         np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(peer.transform(X)), atol=1e-6)
 
 
+@pytest.mark.parametrize("rotation", ["varimax", "quartimax"])
+def test_rotated_loadings_are_those_of_scikit_learn_in_another_order(rotation):
+    X = factor_data(k=3)
+    ours = FactorAnalysis(3, rotation=rotation).fit(X)
+    peer = PeerFactorAnalysis(3, rotation=rotation, svd_method="lapack").fit(X)
+    for factor in ours.components_:
+        apart = np.abs(np.abs(peer.components_) - np.abs(factor)).max(axis=1)
+        assert apart.min() < 0.02  # scikit-learn stops when its criterion rises by less than a millionth
+
+
 def test_same_signs_as_scikit_learn():
     X = factor_data(k=3)
     ours, peer = FactorAnalysis(3).fit(X), PeerFactorAnalysis(3, iterated_power=20).fit(X)

@@ -84,6 +84,14 @@ def test_the_best_angle_turns_a_square_back():
     assert gain > 0.1
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_finer_grids_find_what_two_thousand_angles_find(seed):
+    pair = plane_rotation(0.5 + 0.01 * seed) @ np.random.default_rng(seed).uniform(-1.0, 1.0, (2, 500))
+    tried = np.stack([plane_rotation(angle) for angle in np.linspace(-np.pi / 4, np.pi / 4, 2001)]) @ pair
+    least = spacings_entropy(tried).sum(axis=-1).min()
+    assert best_angle(pair)[1] >= spacings_entropy(pair).sum() - least - 1e-4
+
+
 def test_matching_undoes_order_sign_and_scale():
     true = sources()
     match = match_sources(true[:, [2, 0, 1]] * [-2.0, 3.0, 0.5] + 1.0, true)

@@ -138,6 +138,17 @@ def test_weights_of_rows_are_those_of_nonnegative_least_squares(seed, q):
     np.testing.assert_allclose(W, expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_sweeps_and_equations_each_end_in_nonnegative_least_squares(seed):
+    X, H = rows(seed, q=5), start(seed, q=5)["H"]
+    expected = np.array([nnls(H.T, x)[0] for x in X]).T
+    swept, solved = np.zeros((5, 30)), np.zeros((5, 30))
+    descend(swept, H @ H.T, H @ X.T, np.arange(5), 20_000, 1e-26, np.empty((5, 8)), np.empty(8))
+    np.testing.assert_allclose(swept, expected, atol=1e-6)
+    finish_columns(solved, H @ H.T, H @ X.T)  # from nothing, every entry has to be let in
+    np.testing.assert_allclose(solved, expected, atol=1e-10)
+
+
 @pytest.mark.parametrize("solver", ["cd", "mu"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objective_never_rises(solver, seed):

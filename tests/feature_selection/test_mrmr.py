@@ -88,6 +88,16 @@ def test_verify_objects_to_every_change(criterion):
             assert objects(broken, X, y), (name, word)
 
 
+def test_verify_objects_to_the_same_columns_in_another_order():
+    X, y = problem()
+    model = MRMR(3, n_bins=4).fit(X, y)
+    model.order_, model.redundancy_ = model.order_[::-1].copy(), model.redundancy_[:, ::-1].copy()
+    with pytest.warns(pellucid.UncertifiedWarning, match="steps"):
+        proof = pellucid.verify(model, X, y)
+    assert proof["information"].holds
+    assert not proof["steps"].holds
+
+
 def test_many_columns_are_looked_at_in_a_sample():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 120)), rng.integers(0, 2, 60)

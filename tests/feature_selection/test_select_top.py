@@ -46,7 +46,9 @@ def test_correlation_by_hand():
 def test_bins_by_hand():
     assert coded_column(np.array([3.0, 1.0, 2.0, 4.0]), None, 2).of_rows.tolist() == [1, 0, 0, 1]
     assert coded_column(np.array([5.0, 5.0, 7.0]), None, 4).of_rows.tolist() == [0, 0, 1]  # few values stay apart
-    # weights 8, 1, 1: the middles of their weight are at 4, 8.5 and 9.5 of 10
+    # weights 1, 8, 1: the middles of their weight are at 0.5, 5 and 9.5 of 10; one on an edge is in the upper bin
+    assert coded_column(np.array([1.0, 2.0, 3.0]), np.array([1.0, 8.0, 1.0]), 2).of_rows.tolist() == [0, 1, 1]
+    # weights 8, 1, 1: at 4, 8.5 and 9.5
     assert coded_column(np.array([1.0, 2.0, 3.0]), np.array([8.0, 1.0, 1.0]), 2).of_rows.tolist() == [0, 1, 1]
 
 

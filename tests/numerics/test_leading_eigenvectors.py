@@ -61,3 +61,12 @@ def test_the_loop_is_the_product(m):
         out = np.empty((m, 4))
         loop(A, B, out)
         np.testing.assert_allclose(out, A @ B.T, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("size", [1e-20, 1.0, 1e20])
+def test_one_eigenvalue_may_be_far_above_all_others(size):
+    # the span soon holds all that its images show: random vectors must not be measured in their units
+    values = np.full(60, 1e-14)
+    values[:3] = 1.0, 1e-12, 1e-13
+    found = leading_eigenvectors.leading_eigenpairs(lambda block: size * values[:, None] * block, 60, 2, goal=1e-11)
+    assert found.values[0] == pytest.approx(size)

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from pellucid.core.types import Array
+from pellucid.decomposition import PCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.ensemble import (
     HistGradientBoostingClassifier,
@@ -60,6 +61,8 @@ SKEWED = 1.5
 """A tail is long if it reaches so many times as far above the median as the other below."""
 MOST_CURVED = 40
 """With more columns than this, squares and products are too many to offer."""
+FEWEST_CONDENSED, SHARE_KEPT = 20, 0.9
+"""With fewer columns than this there is little to condense; the share of the variance that components keep."""
 
 
 def curved(columns: Columns, read: pd.DataFrame) -> Any:
@@ -67,6 +70,11 @@ def curved(columns: Columns, read: pd.DataFrame) -> Any:
     return make_pipeline(
         standardized(columns, read), PolynomialFeatures(2, include_bias=False), StandardScaler(with_mean=True)
     )
+
+
+def condensed(columns: Columns, read: pd.DataFrame) -> Any:
+    """Return the transformer that keeps the principal components with nine tenths of the variance."""
+    return make_pipeline(standardized(columns, read), PCA(SHARE_KEPT, svd_solver="full"))
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,8 @@ class Contestant:
             return "the table is too wide for it"
         if self.prepare is curved and (is_sparse(columns, read) or prepared_width(columns, read) > MOST_CURVED):
             return "there would be too many products of columns"
+        if self.prepare is condensed and (is_sparse(columns, read) or prepared_width(columns, read) < FEWEST_CONDENSED):
+            return "there are too few columns to condense, or too many"
         if self.prepare is unchanged and set(columns.kinds.values()) == {TEXT}:
             return "it does not read texts"
         return ""
@@ -235,6 +245,15 @@ CLASSIFIERS = (
         fewest_rows=40,
         growth=2.0,
     ),
+    Contestant("logistic on components", "weighs a few mixtures of columns", LogisticRegression, condensed),
+    Contestant(
+        "neighbors on components",
+        "asks the 15 rows that are most similar in outline",
+        lambda: KNeighborsClassifier(15),
+        condensed,
+        fewest_rows=40,
+        growth=2.0,
+    ),
 )
 
 REGRESSORS = (
@@ -295,6 +314,17 @@ REGRESSORS = (
         "asks the 10 most similar rows",
         lambda: KNeighborsRegressor(10),
         takes_sparse=False,
+        fewest_rows=40,
+        growth=2.0,
+    ),
+    Contestant(
+        "least squares on components", "fits a plane through a few mixtures of columns", LinearRegression, condensed
+    ),
+    Contestant(
+        "neighbors on components",
+        "asks the 10 rows that are most similar in outline",
+        lambda: KNeighborsRegressor(10),
+        condensed,
         fewest_rows=40,
         growth=2.0,
     ),

@@ -24,6 +24,9 @@ from pellucid.numerics.missed_eigenvalues_proof import Symmetric, missed_claim
 RESIDUAL = 1e-10
 """Residuals accepted, in parts of the largest squared singular value, where no ``tol`` or float32 allows more."""
 
+ZERO = 1e-5
+"""Lengths of images, in parts of the longest, whose squares may be rounding: they may be called 0."""
+
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 BLOCK_ROWS = 2048
@@ -60,6 +63,19 @@ class ProductsOfRows:
             image = self._weighted(self._sparse @ block - (self.unit * self.mean) @ block, self.data.weight)
             return np.asarray(self._sparse.T @ image - np.multiply.outer(self.unit * self.mean, image.sum(axis=0)))
         return np.asarray(sum(A.T @ self._weighted(A @ block, weight) for A, weight in self._blocks()))
+
+    def image_squares(self, block: Array) -> Array:
+        """Return the squared length of :math:`Av` for each of the vectors, and what is left of all squares beside them.
+
+        Both are sums of squares, so that small ones keep their digits; the vectors are at right angles.
+        """
+        found, left = np.zeros(block.shape[1]), 0.0
+        for A, weight in self._blocks():
+            image = A @ block
+            found += self._weighted(image * image, weight).sum(axis=0)
+            rest = A - image @ block.T
+            left += float(self._weighted(rest * rest, weight).sum())
+        return np.append(found, left)
 
     @cached_property
     def matrix(self) -> Array:
@@ -172,6 +188,20 @@ def _residual_claim(products: Symmetric, found: ClaimedDirections, most: int) ->
         residual,
         found.noise,
         "Lower tol, or use another solver.",
+    )
+
+
+def singular_values_claim(fitted: Any, rows: ProductsOfRows, V: Array) -> Claim:
+    """Return the claim that the singular values are the lengths of the images, 0 where these are rounding."""
+    lengths = np.sqrt(rows.image_squares(V)[:-1])
+    values = fitted.singular_values_.astype(np.float64) * rows.unit
+    largest = max(float(lengths.max(initial=0.0)), np.sqrt(rows.least_norm))
+    is_zero = (values == 0.0) & (lengths <= ZERO * largest)
+    return Claim(
+        "singular values",
+        "largest distance of a singular value from the length of its image, in parts of the largest",
+        float(np.where(is_zero, 0.0, np.abs(values - lengths)).max(initial=0.0)) / largest,
+        2 * rounding_unit(rows.data.X.dtype),
     )
 
 

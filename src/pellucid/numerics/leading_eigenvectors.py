@@ -97,7 +97,7 @@ def leading_eigenpairs(
                 span.reduce(min(2 * k + width, span.room - following.shape[1]))
             if is_done and confirm_at <= step:
                 confirm_at, before = step + STEPS_TO_CONFIRM, values
-                following = span.new_directions(rng.standard_normal((n, width)), rng)
+                following = span.random_directions(width, rng)
             elif confirm_at == step:
                 confirm_at = 0
         block = following
@@ -148,17 +148,24 @@ class _Span:
         Their ``coordinates`` in the span may be known already.
         """
         width = min(image.shape[1], len(image) - self.size)
-        found = self._orthonormal(image, coordinates)[:, :width]
+        found = self._orthonormal(image, coordinates, self._level)[:, :width]
         while found.shape[1] == 0:  # the span holds whole eigenspaces: the rest of the matrix is found from elsewhere
-            found = self._orthonormal(rng.standard_normal((len(image), width)))
+            found = self.random_directions(width, rng)
         return found
 
-    def _orthonormal(self, vectors: Array, coordinates: Array | None = None) -> Array:
+    def random_directions(self, width: int, rng: np.random.Generator) -> Array:
+        """Return random orthonormal vectors orthogonal to the span."""
+        return self._orthonormal(rng.standard_normal((len(self.basis), min(width, len(self.basis) - self.size))))
+
+    @property
+    def _level(self) -> float:
+        """The largest entry on the diagonal: what is small beside it is rounding of an image."""
+        return float(np.abs(np.diagonal(self.small)[: self.size]).max(initial=0.0))
+
+    def _orthonormal(self, vectors: Array, coordinates: Array | None = None, level: float = 0.0) -> Array:
+        """Return what of the vectors is outside the span, unless it is rounding beside their lengths or a level."""
         basis = self.basis[:, : self.size]
-        length = np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
-        level = max(
-            float(np.abs(np.diagonal(self.small)[: self.size]).max(initial=0.0)), float(length.max(initial=0.0))
-        )
+        level = max(level, float(np.sqrt(np.einsum("ij,ij->j", vectors, vectors)).max(initial=0.0)))
         if not level > 0.0:
             return vectors[:, :0]
         if coordinates is None:

@@ -24,7 +24,8 @@ from pellucid.decomposition.alternating.alternating_proof import (
     prove_rows_and_columns,
 )
 from pellucid.decomposition.alternating.alternating_solvers import alternating_factors
-from pellucid.decomposition.alternating.observed_entries import entries_of, observed_matrix
+from pellucid.decomposition.alternating.observed_entries import entries_of
+from pellucid.decomposition.alternating.observed_matrix import observed_matrix
 from pellucid.decomposition.product_entries import product_entries
 
 
@@ -46,9 +47,9 @@ class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         :math:`\alpha`, the penalty of the rows, at least 0.
     alpha_components : float or None, default=None
         :math:`\beta`, the penalty of the components; None is ``alpha``.
-    max_iter : int, default=100
+    max_iter : int, default=200
         Most rounds.
-    tol : float, default=1e-3
+    tol : float, default=1e-4
         Root of what one more step may gain, in parts of half the squares of the data.
     random_state : int, RandomState instance or None, default=None
         Seed of the components to begin with.
@@ -88,8 +89,8 @@ class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         *,
         alpha: float = 0.1,
         alpha_components: float | None = None,
-        max_iter: int = 100,
-        tol: float = 1e-3,
+        max_iter: int = 200,
+        tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components

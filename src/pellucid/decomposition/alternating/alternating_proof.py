@@ -20,7 +20,7 @@ from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import TINY, rounding_unit, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.decomposition.alternating.observed_entries import observed_matrix
+from pellucid.decomposition.alternating.observed_matrix import observed_matrix
 from pellucid.decomposition.product_entries import product_entries
 
 COLUMNS = 500

@@ -15,9 +15,7 @@ from pellucid.core.rounding import TINY
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.decomposition.alternating.observed_entries import Entries
-
-FIRST_MOMENTUM, FASTER, SLOWER = 0.5, 1.05, 0.5
-"""How far beyond the last components a round begins, and what that is multiplied by after a good and a bad round."""
+from pellucid.decomposition.momentum import Momentum
 
 SAFETY = 0.9
 """The residual is asked to be this part of ``tol``: factors are rounded when they are stored."""
@@ -28,28 +26,33 @@ def alternating_factors(
 ) -> Fit:
     """Return components (d, q) that one more step improves by no more than the goal, and the best rows for them."""
     half, trace, stopped = 0.5 * entries.squares, Trace(), "max_iter"
-    last, before, momentum, objective = components, components, 0.0, np.inf
-    for n_iter in range(1, effort.max_iter + 1):
-        begin = _stored(last + momentum * (last - before), dtype)
+    before = last = components
+    momentum, objective = Momentum(), np.inf
+
+    def best_rows(begin: Array) -> tuple[Array, float]:
         weights, gained = entries.fit_rows(begin, alphas[0])
-        reached = half - gained + 0.5 * alphas[1] * float(np.vdot(begin, begin))
-        if reached > objective and momentum > 0.0:
-            momentum *= SLOWER
+        return weights, half - gained + 0.5 * alphas[1] * float(np.vdot(begin, begin))
+
+    for n_iter in range(1, effort.max_iter + 1):
+        begin = _stored(last + momentum.part * (last - before), dtype)
+        weights, reached = best_rows(begin)
+        if reached > objective:
+            momentum.slow_down()
             begin = _stored(last, dtype)
-            weights, gained = entries.fit_rows(begin, alphas[0])
-            reached = half - gained + 0.5 * alphas[1] * float(np.vdot(begin, begin))
+            weights, reached = best_rows(begin)
+        else:
+            momentum.speed_up()
+        objective = reached
         following, gained = entries.fit_columns(weights, alphas[1])
         after = half - gained + 0.5 * alphas[0] * float(np.vdot(weights, weights))
         residual = float(np.sqrt(max(reached - after, 0.0) / max(half, TINY)))
-        objective = reached
         trace.add(iteration=n_iter, objective=objective, residual=residual)
         trace.keep(weights=weights, components=begin.T)
         is_done = residual <= SAFETY * effort.goal
         if effort.watch(begin.T) or is_done:
             stopped = "one more step gains no more than tol" if is_done else "a callback"
             break
-        before, last = last, following
-        momentum = FIRST_MOMENTUM if n_iter == 2 else min(momentum * FASTER, 1.0)
+        before, last = (following if n_iter == 1 else last), following  # what chance began with is no direction
     return Fit({"weights_": weights, "components_": begin.T, "n_iter_": n_iter}, trace, stopped)
 
 

@@ -11,6 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
+from pellucid.decomposition.alternating.observed_matrix import observed_matrix
 
 ROWS_AT_ONCE = 256
 """Rows solved in one go; the cuts do not depend on the number of threads."""
@@ -76,16 +77,6 @@ class ObservedEntries:
     def fit_columns(self, weights: Array, alpha: float) -> tuple[Array, float]:
         """Return the best factor of each column."""
         return _own_ridges(self.columns, weights, alpha)
-
-
-def observed_matrix(X: Any) -> Any:
-    """Return the known entries as CSR in float64: the stored ones of a sparse matrix, those of a dense one not NaN."""
-    if sparse.issparse(X):
-        return sparse.csr_array(X, dtype=np.float64)
-    known = ~np.isnan(X)
-    indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int32)
-    columns = np.nonzero(known)[1].astype(np.int32)
-    return sparse.csr_array((X[known].astype(np.float64), columns, indptr), shape=X.shape)
 
 
 def entries_of(X: Any) -> Entries:

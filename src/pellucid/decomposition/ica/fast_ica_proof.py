@@ -1,26 +1,27 @@
 r"""Proof of independent components: white, a fixed point of the rotation, inverted rightly, and more than noise or not.
 
-With :math:`C` the products of centered columns, everything linear is checked by products of d x d matrices: the
-directions :math:`K` of the whitening satisfy :math:`KCK' = I` and are principal ones, in order, their first entries
-above 0; the rotation :math:`R = sAK^+` of the components :math:`A` is orthonormal; the mixing matrix is the inverse.
-Rounding of stored numbers grows by the quotient of the largest and the least deviation that is used, :math:`\kappa`.
+The directions :math:`K` of the whitening make the covariance of the centered rows the identity, and are principal ones,
+in order, their first entries above 0; the rotation :math:`R = sAK^+` of the components :math:`A` is orthonormal; the
+mixing matrix is the inverse. Rounding of stored numbers grows by the quotient of the largest and the least deviation
+that is used, :math:`\kappa`.
 
 One more step, taken here, turns no row of the rotation by more than ``tol`` (1 less the cosine). For spacings, no angle
 of a grid lowers the sum of entropies of a pair by more than ``tol`` and what so few rows can tell, :math:`1/\sqrt n`.
 
 Gaussian noise has no independent components, but some rotation of a sample of it looks best. Its gain in
-non-Gaussianity, :math:`n\sum_k (E\log\cosh s_k - c)^2`, does not depend on n; as many
-draws of noise tell how often it is as large.
+non-Gaussianity, :math:`n\sum_k (E\log\cosh s_k - c)^2`, does not depend on n; draws of noise
+tell how often it is as large.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, svdvals
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.random_state import some_rows
@@ -32,6 +33,11 @@ from pellucid.decomposition.ica.spacings import spacings_entropy
 
 WHITE = 1e-8
 """What covariances of float64 rows may differ from those of white ones, besides the rounding of stored numbers."""
+
+LOSES_DIGITS = 1e-8
+"""Quotient of the least and the largest eigenvalue below which the least is taken from the rows themselves."""
+
+ROWS_AT_ONCE = 4096
 
 ROWS_OF_SPACINGS = 4000
 """Rows whose spacings tell entropies."""
@@ -58,17 +64,15 @@ def prove_sources(fitted: Any, parameters: Any, data: TrainingData, *, dtype: ty
         return Certificate("stationary", (Claim("shapes", "sizes that do not fit together", 1.0, 0.0),))
     unit = rounding_unit(data.X.dtype)
     if parameters.whiten:
-        mean = data.X.mean(axis=0, dtype=np.float64)
-        centered = data.X - mean
-        products = centered.T @ centered
-        kappa, claims = _whitening_claims(fitted, products, unit, n)
-        claims = [_mean_claim(fitted.mean_, mean, centered, data.X, unit), *claims]
         K = np.asarray(fitted.whitening_, dtype=np.float64)
+        seen = _CenteredRows.of(data.X, K, dtype)
+        kappa, claims = _whitening_claims(K, seen, data.X, unit)
+        claims = [_mean_claim(fitted.mean_, seen, n, unit), *claims]
         back = (K / np.einsum("ij,ij->i", K, K)[:, None]).T
         length = 1.0 / np.sqrt(n) if parameters.whiten == "unit-variance" else 1.0
         rotation = length * A @ back
         outside = np.abs(rotation @ K / length - A).max() / max(np.abs(A).max(), TINY)
-        Z = (np.sqrt(n) * K).astype(dtype) @ centered.T.astype(dtype)
+        Z = seen.Z
     else:
         kappa, claims, rotation, outside = 1.0, [], A, 0.0
         Z = data.X.T.astype(dtype)
@@ -82,33 +86,73 @@ def prove_sources(fitted: Any, parameters: Any, data: TrainingData, *, dtype: ty
     return Certificate("stationary", tuple(claims))
 
 
-def _mean_claim(stored: Array, mean: Array, centered: Array, X: Array, unit: float) -> Claim:
+@dataclass(frozen=True)
+class _CenteredRows:
+    """What one pass over the centered rows tells, in blocks."""
+
+    mean: Array
+    largest: Array
+    """Of each column, in size."""
+    products: Array
+    """Of the columns."""
+    white: Array
+    """Products of the coordinates of white rows, which should be the identity."""
+    Z: Array
+    """White rows of variance 1, of shape (q, n)."""
+
+    @classmethod
+    def of(cls, X: Array, K: Array, dtype: type) -> _CenteredRows:
+        n, d = X.shape
+        mean, largest = X.mean(axis=0, dtype=np.float64), np.zeros(d)
+        products, white = np.zeros((d, d)), np.zeros((len(K), len(K)))
+        Z: Array = np.empty((len(K), n), dtype=dtype)
+        for start in range(0, n, ROWS_AT_ONCE):
+            rows = slice(start, min(n, start + ROWS_AT_ONCE))
+            centered = X[rows] - mean
+            largest = np.maximum(largest, np.abs(centered).max(axis=0))
+            products += centered.T @ centered
+            projected = K @ centered.T
+            white += projected @ projected.T
+            Z[:, rows] = np.sqrt(n) * projected
+        return cls(mean, largest, products, white, Z)
+
+
+def _mean_claim(stored: Array, seen: _CenteredRows, n: int, unit: float) -> Claim:
     """Return the claim about the mean, column by column, in units of what is summed."""
-    size = np.maximum(np.abs(centered).max(axis=0) + np.abs(mean) * (1.0 if unit > 1e-9 else 1e-3), TINY)
-    off = np.max(np.abs(np.asarray(stored, dtype=np.float64) - mean) / size)
+    size = np.maximum(seen.largest + np.abs(seen.mean) * (1.0 if unit > 1e-9 else 1e-3), TINY)
+    off = np.max(np.abs(np.asarray(stored, dtype=np.float64) - seen.mean) / size)
     statement = "distance of mean_ from the mean of the rows, in parts of the largest number of its column"
-    return Claim("mean", statement, float(off), max(unit, len(X) * EPSILON))
+    return Claim("mean", statement, float(off), max(unit, n * EPSILON))
 
 
-def _whitening_claims(fitted: Any, products: Array, unit: float, n: int) -> tuple[float, list[Claim]]:
+def _whitening_claims(K: Array, seen: _CenteredRows, X: Array, unit: float) -> tuple[float, list[Claim]]:
     """Return how much rounding grows, and claims that the directions are white, principal, in order and of a sign."""
-    K = np.asarray(fitted.whitening_, dtype=np.float64)
+    n, d = X.shape
     q = len(K)
-    values = eigh(products, eigvals_only=True, check_finite=False)[::-1]
-    kappa = float(np.sqrt(values[0] / max(values[q - 1], TINY)))
-    bound = max(WHITE, 4.0 * unit * kappa * np.sqrt(len(products)))
-    white = float(np.max(np.abs(K @ products @ K.T - np.eye(q))))
+    values = _squared_singular_values(seen, X)
+    kappa = float(np.sqrt(values[0] / max(values[q - 1], EPSILON**2 * values[0], TINY)))
+    bound = max(WHITE, 4.0 * unit * kappa * np.sqrt(d))
+    off = float(np.max(np.abs(seen.white - np.eye(q))))
     squares = 1.0 / np.einsum("ij,ij->i", K, K)
     captured = abs(float(squares.sum() - values[:q].sum())) / max(float(values[:q].sum()), TINY)
     disorder = int(np.sum(squares[1:] > squares[:-1] * (1.0 + bound)))
     disorder += int(np.sum(K[:, 0] * np.sqrt(squares) < -bound * np.sqrt(n)))
     return kappa, [
-        Claim("white", "largest distance of the covariance of white rows from the identity", white, bound),
+        Claim("white", "largest distance of the covariance of white rows from the identity", off, bound),
         Claim(
             "principal", "distance of the captured spread from the most of any directions, relative", captured, bound
         ),
         Claim("order", "directions out of order, or with a first entry below 0", float(disorder), 0.0),
     ]
+
+
+def _squared_singular_values(seen: _CenteredRows, X: Array) -> Array:
+    """Return them in falling order: from products of columns where these lose no digit that matters."""
+    n, d = X.shape
+    values = eigh(seen.products, eigvals_only=True, check_finite=False)[::-1] if n > d else np.zeros(1)
+    if values[-1] > LOSES_DIGITS * values[0]:
+        return np.asarray(values)
+    return np.asarray(svdvals(X - seen.mean, check_finite=False)) ** 2
 
 
 def _rotation_claim(rotation: Array, outside: float, bound: float) -> Claim:

@@ -169,7 +169,7 @@ class _DenseSteps:
         if beta < 2.0:
             np.maximum(product, SMALLEST, out=product)
         if beta == 1.0:
-            return X / product, None
+            return np.divide(X, product, out=product), None
         if beta == 0.0:
             below = 1.0 / product
             return X * (below * below), below

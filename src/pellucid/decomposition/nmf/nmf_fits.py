@@ -75,7 +75,7 @@ def error_of(problem: NmfProblem, W: Array, H: Array) -> float:
 def check_nonnegative(X: Any, whom: str = "NMF") -> None:
     """Refuse entries below 0; NaN is not one."""
     values = X.data if sparse.issparse(X) else X
-    least = float(np.nanmin(values)) if values.size and not np.all(np.isnan(values)) else 0.0
+    least = float(np.fmin.reduce(values, axis=None)) if values.size else 0.0  # NaN where there is nothing else
     if least < 0.0:
         raise ValueError(
             f"Negative values in data passed to {whom}: entries must be at least 0, got {least:g}. Shift or clip them."

@@ -93,9 +93,9 @@ class NmfProblem:
     @cached_property
     def size(self) -> float:
         r"""The size of the data in units of the objective, :math:`\sum x^\beta`: the squared norm for beta 2."""
-        values = self.X.data if sparse.issparse(self.X) else self.X
-        values = values[values > 0.0].astype(np.float64)  # neither zeros nor NaN
-        return float(np.sum(values**self.beta if self.beta != 2.0 else np.square(values)))
+        parts = [self.X.data.astype(np.float64)] if sparse.issparse(self.X) else (block for _, block in self.blocks())
+        there = (part[part > 0.0] for part in parts)  # neither zeros nor NaN
+        return float(sum(np.sum(np.square(part) if self.beta == 2.0 else part**self.beta) for part in there))
 
     @property
     def unit_of_error(self) -> float:

@@ -18,6 +18,7 @@ from pellucid.core.rounding import TINY
 from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.decomposition.momentum import Momentum
 from pellucid.decomposition.nmf.data_products import DataProducts, DenseProducts, products_of
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, coordinate_gains, filled
 
@@ -40,9 +41,6 @@ FILLS_TO_POLISH = 200
 
 NO_GAIN = 1e-20
 """Gain, in parts of half the squared norm of the data, at which they no longer move."""
-
-FIRST_MOMENTUM, FASTER, SLOWER = 0.5, 1.05, 0.5
-"""How far beyond the last factors a round begins, and what that is multiplied by after a good and a bad round."""
 
 DUST = 0.01
 """Parts of ``tol``: entries of a component that are less beside its largest are on their way to 0."""
@@ -146,17 +144,19 @@ class Descent:
 def coordinate_factors(problem: NmfProblem, W: Array, H: Array, effort: Effort, order: Callable[[], Array]) -> Fit:
     """Return factors at which single entries cannot gain more than the goal allows, from a start.
 
-    A round begins beyond the last factors, in the direction in which they moved (Ang and Gillis); one that raises the
-    objective is taken back. What entries can gain needs one more product, and is asked when rounds gain little.
+    A round begins beyond the last factors, in the direction in which they moved; one that raises the objective is taken
+    back. What entries can gain needs one more product, and is asked when rounds gain little.
     """
     descent, trace, stopped = Descent(problem, W, H, order), Trace(), "max_iter"
-    goal, momentum = SAFETY * effort.goal, FIRST_MOMENTUM
+    goal, momentum = SAFETY * effort.goal, Momentum()
     before, last, objective = None, descent.factors(), np.inf
     for n_iter in range(1, effort.max_iter + 1):
-        reached = descent.round_from(last if before is None else beyond(before, last, momentum))
-        momentum = min(momentum * FASTER, 1.0)
+        reached = descent.round_from(last if before is None else beyond(before, last, momentum.part))
         if before is not None and not reached <= objective + descent.noise:
-            reached, momentum = descent.round_from(last), momentum * SLOWER
+            momentum.slow_down()
+            reached = descent.round_from(last)
+        else:
+            momentum.speed_up()
         gain, objective = objective - reached, reached
         residual, is_last = np.nan, n_iter == effort.max_iter
         if is_last or gain <= LOOK * goal**2 * descent.scale or n_iter % LOOK_EVERY == 0:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import TINY, rounding_unit
+from pellucid.core.rounding import TINY, rounding_unit, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.decomposition.directions_proof import (
     ClaimedDirections,
@@ -69,21 +69,28 @@ def _record_claims(fitted: Any, rows: ProductsOfRows, found: ClaimedDirections) 
     """Return the claims that the numbers stored beside the directions follow from their squares and the sum of all."""
     n, unit = _count(rows.data), rows.unit
     k, most = len(found.squares), min(int(n), len(found.vectors))
-    rest = max(rows.trace - float(found.squares.sum()), 0.0) / (most - k) if k < most else 0.0
+    rest = float(rows.image_squares(found.vectors)[-1]) if k < most else 0.0
     level = max(float(found.squares.max(initial=0.0)), rows.least_norm)
     apart = [
         np.abs(fitted.explained_variance_ratio_ - found.squares / max(rows.trace, TINY)).max(initial=0.0),
         np.abs(fitted.explained_variance_ * unit * unit * (n - 1.0) - found.squares).max(initial=0.0) / level,
-        abs(fitted.noise_variance_ * unit * unit * (n - 1.0) - rest) / level,
     ]
-    # what is left of the total has the rounding of the total
-    allowed = max(found.noise, 2 * rounding_unit(rows.data.X.dtype)) * max(1.0, rows.trace / level)
+    noise = fitted.noise_variance_ * unit * unit * (n - 1.0) * (most - k) if k < most else fitted.noise_variance_
+    allowed = max(found.noise, 2 * rounding_unit(rows.data.X.dtype))
+    # the sum of the squares left out was, perhaps, the difference of two sums
+    of_sums = sum_error(len(found.vectors)) + 2 * rounding_unit(rows.data.X.dtype) + found.lost + found.tol
     return [
         Claim(
             "shares",
-            "variances, ratios and noise that do not follow from the singular values, in parts of the largest square",
+            "variances and ratios that do not follow from the singular values, in parts of the largest square",
             float(np.max(apart)),
             allowed + (n - 1.0) * rows.subnormal_loss(level),
+        ),
+        Claim(
+            "noise",
+            "distance of noise_variance_ from what the components leave out, in parts of the sum of all squares",
+            abs(noise - rest) / max(rows.trace, TINY),
+            of_sums + n * rows.subnormal_loss(level) if k < most else 0.0,
         ),
         Claim(
             "rows", "distance of n_samples_ from the sum of the weights", abs(float(fitted.n_samples_) - n), 1e-9 * n

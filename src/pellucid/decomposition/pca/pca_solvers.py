@@ -96,7 +96,9 @@ def stored_components(spread: Spread, vectors: Array, dtype: Any) -> dict[str, A
     """Return the fitted attributes for directions given as columns, in the dtype of the rows."""
     k, most = vectors.shape[1], min(int(spread.n_rows), spread.n_columns)
     squares = spread.squares[:k]
-    rest = max(spread.total - float(squares.sum()), 0.0) / (most - k) if k < most else 0.0
+    is_whole = len(spread.squares) >= most
+    left = float(spread.squares[k:].sum()) if is_whole else max(spread.total - float(squares.sum()), 0.0)
+    rest = left / (most - k) if k < most else 0.0
     is_whole = float(spread.n_rows).is_integer()
     return {
         "components_": np.ascontiguousarray(vectors.T, dtype=dtype),
@@ -120,7 +122,7 @@ def _directions(design: Design, k: int | None, solver: str, parameters: Any, see
         found = from_gram(design, design.shape[1] if k is None else k, all_values=k is None)
     else:
         found = from_rows(design)
-    if found.gram is not None:
+    if found.gram is not None and not found.is_rough:
         return found, float(found.gram.trace())
     is_whole = len(found.squares) == min(design.shape)
     return found, float(found.squares.sum() if is_whole else design.sq_norms().sum())

@@ -10,7 +10,12 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import TINY, rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.decomposition.directions_proof import ClaimedDirections, ProductsOfRows, direction_claims
+from pellucid.decomposition.directions_proof import (
+    ClaimedDirections,
+    ProductsOfRows,
+    direction_claims,
+    singular_values_claim,
+)
 from pellucid.decomposition.svd.svd_shape import wanted_shape
 from pellucid.numerics.missed_eigenvalues_proof import FACTORED
 
@@ -34,6 +39,7 @@ def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
         "exact",
         (
             *direction_claims(rows, found, is_factored=d <= FACTORED),
+            singular_values_claim(fitted, rows, V[:, :k]),
             *_left_claims(rows, fitted.U_.astype(np.float64), values, V, is_whole=k == min(n, d)),
             Claim(
                 "energy",

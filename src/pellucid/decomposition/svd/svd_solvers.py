@@ -26,18 +26,26 @@ def decompose(data: TrainingData, parameters: Any, seed: int) -> Fit:
     else:
         found = leading_directions(design, k, tol=0.0, seed=seed if parameters.kind == "randomized" else 0)
     vectors = found.vectors[:, :n_right]
-    left = _left_vectors(design.times(vectors)) if found.left is None else found.left[:, :n_left]
+    values = np.sqrt(found.squares[:k])
+    if found.left is None:
+        left, values = _left_side(design.times(vectors), values)
+    else:
+        left = found.left[:, :n_left]
     energy = float(design.sq_norms().sum())
     attributes = {
         "U_": np.ascontiguousarray(left, dtype=data.X.dtype),
-        "singular_values_": (np.sqrt(found.squares[:k]) / unit).astype(data.X.dtype),
+        "singular_values_": (values / unit).astype(data.X.dtype),
         "components_": np.ascontiguousarray(vectors.T, dtype=data.X.dtype),
         "energy_": energy / unit / unit,
     }
     return Fit(attributes, found.trace, certificate=certificate_at_fit(found, k, design, energy, data))
 
 
-def _left_vectors(image: Array) -> Array:
-    """Return the left vectors that belong to right ones with this image, at right angles also where it is 0."""
+def _left_side(image: Array, values: Array) -> tuple[Array, Array]:
+    """Return the left vectors that belong to right ones with this image, and the singular values.
+
+    The vectors are at right angles also where the image is 0. Lengths of the image keep digits that squares lose.
+    """
     q, r = np.linalg.qr(image)
-    return np.asarray(q * np.where(r.diagonal() < 0.0, -1.0, 1.0))
+    lengths = np.where(values > 0.0, np.linalg.norm(image, axis=0), 0.0)
+    return np.asarray(q * np.where(r.diagonal() < 0.0, -1.0, 1.0)), lengths

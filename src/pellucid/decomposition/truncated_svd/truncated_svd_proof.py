@@ -9,7 +9,12 @@ import numpy as np
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import TINY
 from pellucid.core.training_data import TrainingData
-from pellucid.decomposition.directions_proof import ClaimedDirections, ProductsOfRows, direction_claims
+from pellucid.decomposition.directions_proof import (
+    ClaimedDirections,
+    ProductsOfRows,
+    direction_claims,
+    singular_values_claim,
+)
 from pellucid.numerics.missed_eigenvalues_proof import FACTORED
 
 
@@ -27,7 +32,11 @@ def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     is_factored = d <= FACTORED
     return Certificate(
         "exact",
-        (*direction_claims(rows, found, is_factored=is_factored), _variance_claim(fitted, data, V, found.noise)),
+        (
+            *direction_claims(rows, found, is_factored=is_factored),
+            singular_values_claim(fitted, rows, V),
+            _variance_claim(fitted, data, V, found.noise),
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
 from pellucid.decomposition.projection import projected
-from pellucid.numerics.design import Design, make_design
+from pellucid.numerics.design import make_design
 from pellucid.numerics.principal_directions import in_ordinary_units, leading_directions
 
 
@@ -32,10 +32,10 @@ def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
     total = float(design.sq_norms().sum())
     k = min(n, k)
     found = leading_directions(design, k, tol=float(parameters.tol), seed=seed)
-    variances, of_all = _variances(X, data.weight, found.vectors[:, :k])
+    variances, of_all, lengths = _variances(X, data.weight, found.vectors[:, :k])
     attributes = {
         "components_": np.ascontiguousarray(found.vectors[:, :k].T, dtype=data.X.dtype),
-        "singular_values_": (np.sqrt(found.squares[:k]) / unit).astype(data.X.dtype),
+        "singular_values_": (np.where(found.squares[:k] > 0.0, lengths, 0.0) / unit).astype(data.X.dtype),
         "explained_variance_": (variances / unit / unit).astype(data.X.dtype),
         "explained_variance_ratio_": (variances / max(of_all, TINY)).astype(data.X.dtype),
     }
@@ -43,9 +43,14 @@ def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
     return Fit(attributes, found.trace, certificate=certificate)
 
 
-def _variances(X: Any, weight: Array | None, vectors: Array) -> tuple[Array, float]:
-    """Return the variance of the projections on each direction, and the sum of those of the columns."""
-    Z = projected(X, vectors.T).astype(np.float64, copy=False)
-    centered: Design = make_design(Z, fit_intercept=True, sample_weight=weight)
+def _variances(X: Any, weight: Array | None, vectors: Array) -> tuple[Array, float, Array]:
+    """Return the variance of the projections on each direction, the sum of those of the columns, and their lengths.
+
+    A length keeps the digits that its square, an eigenvalue, has lost beside the largest.
+    """
     columns = make_design(X, fit_intercept=True, sample_weight=weight)
-    return centered.sq_norms() / centered.total_weight, float(columns.sq_norms().sum()) / columns.total_weight
+    n_rows, mean = columns.total_weight, columns.mean
+    Z = projected(X, vectors.T, mean).astype(np.float64, copy=False)  # about the mean: an offset costs no digits
+    variances = make_design(Z, fit_intercept=True, sample_weight=weight).sq_norms() / n_rows
+    lengths = np.sqrt(n_rows * (variances + (mean @ vectors) ** 2))
+    return variances, float(columns.sq_norms().sum()) / n_rows, lengths

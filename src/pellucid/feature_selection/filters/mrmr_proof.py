@@ -14,6 +14,7 @@ from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import sum_error
 from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
 from pellucid.feature_selection.filters.column_codes import coded_column, coded_target
 from pellucid.feature_selection.filters.mrmr_criterion import criterion_values
 from pellucid.feature_selection.search.set_choice import best_of
@@ -21,10 +22,17 @@ from pellucid.probability.information import mutual_information
 from pellucid.probability.joint_counts import joint_counts
 
 MOST_COLUMNS = 50
+AT_FIT = 2
+"""Columns whose information a fit computes again."""
 
 
 def prove_mrmr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes."""
+    return prove_choice(fitted, parameters, data, most=MOST_COLUMNS)
+
+
+def prove_choice(fitted: Any, parameters: Any, data: TrainingData, *, most: int = AT_FIT) -> Certificate:
+    """Return the certificate; at a fit the information of few columns is computed again."""
     d = data.X.shape[1]
     k = min(d, parameters.k)
     shapes = {"order_": (k,), "relevance_": (d,), "redundancy_": (d, k), "support_": (d,)}
@@ -32,10 +40,8 @@ def prove_mrmr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     order = fitted.order_
     if wrong or len(np.unique(order)) < k or order.min(initial=0) < 0 or order.max(initial=0) >= d:
         return Certificate("replayed", (Claim("shape", f"not of {k} of the columns: {', '.join(wrong)}", 1.0, 0.0),))
-    looked_at = np.union1d(some_rows(d, MOST_COLUMNS), order)
-    sure = (
-        "" if len(looked_at) == d else f": at 99 % confidence at most {100 * most_wrong(MOST_COLUMNS):.2g} % are wrong"
-    )
+    looked_at = np.union1d(some_rows(d, most), order if most > AT_FIT else order[:0]).astype(int)
+    sure = "" if len(looked_at) == d else f": at 99 % confidence at most {100 * most_wrong(most):.2g} % are wrong"
     said = f"largest distance of an information from the one computed again, {len(looked_at)} of {d} columns{sure}"
     apart, faults = _largest_distance(fitted, parameters, data, looked_at), _faults(fitted, parameters)
     chosen = np.zeros(d, dtype=bool)
@@ -47,10 +53,10 @@ def prove_mrmr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     ))  # fmt: skip
 
 
-def _largest_distance(fitted: Any, parameters: Any, data: TrainingData, looked_at: Any) -> float:
-    codes = {int(j): coded_column(data.X[:, j], data.weight, parameters.n_bins).of_rows for j in looked_at}
+def _largest_distance(fitted: Any, parameters: Any, data: TrainingData, looked_at: Array) -> float:
+    codes = {int(j): _codes(data, parameters, int(j)) for j in looked_at}
     target = coded_target(data.y, data.weight, parameters.n_bins).of_rows
-    others = [target, *(codes[int(s)] for s in fitted.order_)]
+    others = [target, *(_codes(data, parameters, int(s)) for s in fitted.order_)]
     worst = [0.0]
     for j, column in codes.items():
         stored = [fitted.relevance_[j], *fitted.redundancy_[j]]
@@ -58,6 +64,10 @@ def _largest_distance(fitted: Any, parameters: Any, data: TrainingData, looked_a
             found = mutual_information(joint_counts(column, other, sample_weight=data.weight))
             worst.append(abs(found - value))
     return float(np.max(worst))
+
+
+def _codes(data: TrainingData, parameters: Any, column: int) -> Array:
+    return coded_column(data.X[:, column], data.weight, parameters.n_bins).of_rows
 
 
 def _faults(fitted: Any, parameters: Any) -> int:

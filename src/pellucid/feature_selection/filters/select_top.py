@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from pellucid.feature_selection.filters.relevance_solvers import (
     correlations,
     information_relevance,
 )
+from pellucid.feature_selection.filters.select_top_proof import prove_columns
 
 
 class SelectTop(FilterSelector):
@@ -93,7 +95,8 @@ class SelectTop(FilterSelector):
             "ranking_": ranking,
             "support_": support,
         }
-        return self._adopt(Fit(attributes, trace, "ranked"), data)
+        certificate = prove_columns(SimpleNamespace(**attributes), self, data)
+        return self._adopt(Fit(attributes, trace, "ranked", certificate), data)
 
 
 def _relevance(data: TrainingData, parameters: Any) -> Relevance:

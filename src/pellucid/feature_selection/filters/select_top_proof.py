@@ -7,6 +7,7 @@ back the confidence level.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.stats import chi2
 from scipy.stats import t as student
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
@@ -30,34 +32,43 @@ from pellucid.probability.joint_counts import joint_counts
 ENDS = 1e-6
 """Difference of a confidence level that is accepted."""
 
+AT_FIT = 4
+"""Columns whose scores a fit computes again."""
+
 PVALUES = 1e-6
 """Difference of p-values that is accepted, in parts of them: they follow from the stored scores."""
 
 
 def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes."""
+    return prove_columns(fitted, parameters, data, most=data.X.shape[1])
+
+
+def prove_columns(fitted: Any, parameters: Any, data: TrainingData, *, most: int = AT_FIT) -> Certificate:
+    """Return the certificate; at a fit the scores of few columns are computed again."""
     d = data.X.shape[1]
     shapes = {"scores_": (d,), "intervals_": (d, 2), "pvalues_": (d,), "ranking_": (d,), "support_": (d,)}
     wrong = [name for name, shape in shapes.items() if getattr(fitted, name).shape != shape]
     if wrong:
         return Certificate("exact", (Claim("shape", f"not of the columns: {', '.join(wrong)}", 1.0, 0.0),))
     is_information = parameters.measure == "mutual_information"
-    scores, freedom, noise = (_informations if is_information else _correlations)(data, parameters)
-    n = float(data.weights.sum())
+    some, n, level = some_rows(d, most), float(data.weights.sum()), float(parameters.level)
+    part = replace(data, X=data.X[:, some])
+    scores, freedom, noise = (_informations if is_information else _correlations)(part, parameters)
     check = _information_ends if is_information else _correlation_ends
-    ends, pvalues = check(fitted, n, freedom, float(parameters.level))
+    ends, pvalues = check(fitted.scores_[some], fitted.intervals_[some], n, freedom, level)
     count = d if parameters.k == "all" else min(d, int(parameters.k))
     chosen = np.zeros(d, dtype=bool)
     in_order = np.array_equal(np.sort(fitted.ranking_), np.arange(d))
     if in_order:
         chosen[fitted.ranking_[:count]] = True
-    falling = np.diff(scores[fitted.ranking_]) if in_order else np.array([np.inf])
+    falling = np.diff(fitted.scores_[fitted.ranking_]) if in_order else np.array([np.inf])
     return Certificate("exact", (
-        Claim("scores", "largest distance of a score from the one computed again",
-              float(np.max(np.abs(fitted.scores_ - scores))), noise),
+        Claim("scores", f"largest distance of a score from the one computed again, {len(some)} of {d} columns",
+              float(np.max(np.abs(fitted.scores_[some] - scores))), noise),
         Claim("intervals", "largest distance of an end of an interval from its confidence level", ends, ENDS),
         Claim("p-values", "largest distance of a p-value from the one computed again, in parts of it",
-              float(np.max(np.abs(fitted.pvalues_ - pvalues) / np.maximum(pvalues, TINY))), PVALUES),
+              float(np.max(np.abs(fitted.pvalues_[some] - pvalues) / np.maximum(pvalues, TINY))), PVALUES),
         Claim("order", "largest rise of a score along the ranking", float(np.max(falling, initial=0.0)), noise),
         Claim("choice", "columns that are not the first of the ranking", float(np.sum(chosen != fitted.support_)), 0.0),
     ))  # fmt: skip
@@ -93,11 +104,11 @@ def _correlations(data: TrainingData, parameters: Any) -> tuple[Array, Array, fl
     return np.minimum(scores, 1.0), np.zeros(0), 1e-10 + 64 * sum_error(len(y)) + 64 * EPSILON * offset
 
 
-def _information_ends(fitted: Any, n: float, freedom: Array, level: float) -> tuple[float, Array]:
+def _information_ends(scores: Array, intervals: Array, n: float, freedom: Array, level: float) -> tuple[float, Array]:
     """Return the worst error of a confidence level, and the p-values."""
     unit = 2.0 * n * np.log(2.0)
-    likelihood, worst = unit * fitted.scores_, [0.0]
-    for g, df, ends in zip(likelihood, freedom, unit * fitted.intervals_, strict=True):
+    likelihood, worst = unit * scores, [0.0]
+    for g, df, ends in zip(likelihood, freedom, unit * intervals, strict=True):
         if df == 0:
             worst.append(float(np.max(np.abs(ends))))
             continue
@@ -115,8 +126,15 @@ def _share_below(g: float, df: float, offset: float) -> float:
     return float(chndtr(g, df, offset) if offset > 0.0 else chi2.cdf(g, df))
 
 
-def _correlation_ends(fitted: Any, n: float, freedom: Array, level: float) -> tuple[float, Array]:  # noqa: ARG001
-    r, low, high = fitted.scores_, fitted.intervals_[:, 0], fitted.intervals_[:, 1]
+def _correlation_ends(
+    r: Array,
+    intervals: Array,
+    n: float,
+    freedom: Array,  # noqa: ARG001  (the signature of both)
+    level: float,
+) -> tuple[float, Array]:
+    """Return the same for correlations."""
+    low, high = intervals[:, 0], intervals[:, 1]
     if n <= 3.0:
         return float(np.max(np.abs(low) + np.abs(high - 1.0))), np.asarray(_two_sided(r, n))
     with np.errstate(divide="ignore", invalid="ignore"):

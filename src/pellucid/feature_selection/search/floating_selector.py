@@ -25,7 +25,8 @@ class FloatingSelector(SearchingSelector):
     direction : str, default='floating'
         'forward' and 'backward' add or remove one column at a time; 'add-remove' adds ``add`` and removes ``remove`` in
         each round; 'floating' adds one and then removes while that gives the best set of its size so far, and
-        'floating-backward' the other way round.
+        'floating-backward' the other way round; both go two sizes beyond the one wanted, for better sets on the way
+        back.
     add, remove : int, default=2, 1
         Steps of a round of 'add-remove'; with more removed than added the search begins with all columns.
     max_features : int or None, default=None

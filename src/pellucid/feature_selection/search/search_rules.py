@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+BEYOND = 2
+"""Sizes that a floating search goes beyond the one wanted: on its way back it may find a better set of that size."""
+
 
 def holds_numbers(y: Any) -> bool:
     """Return whether a target is one of numbers, floats, rather than of labels."""
@@ -33,7 +36,8 @@ def floating_goal(parameters: Any, d: int) -> tuple[int | str, int]:
     if isinstance(wanted, str):
         return wanted, (d if parameters.max_features is None else int(parameters.max_features)) if grows else 1
     size = int(wanted) if isinstance(wanted, Integral) else max(1, int(d * wanted))
-    return size, size
+    beyond = BEYOND if parameters.direction.startswith("floating") else 0
+    return size, min(d, size + beyond) if grows else max(1, size - beyond)
 
 
 def starts_from_all(parameters: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from threadpoolctl import threadpool_limits
 import pellucid
 from pellucid.decomposition import NMF, non_negative_factorization
 from pellucid.decomposition.nmf.active_set_kernels import finish_columns
+from pellucid.decomposition.nmf.multiplicative_solvers import LARGE
 from pellucid.decomposition.nmf.nmf_kernels import add_weighted_rows, descend, ratios_of_rows
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, coordinate_gains
 from tests.plain_kernels import in_python
@@ -318,6 +320,19 @@ def test_multiplicative_steps_are_those_of_scikit_learn(loss):
     np.testing.assert_allclose(ours.fit_transform(X, **given_), theirs.fit_transform(X, **copies), rtol=1e-6)
     np.testing.assert_allclose(ours.components_, theirs.components_, rtol=1e-6)
     assert ours.reconstruction_err_ == pytest.approx(theirs.reconstruction_err_)
+
+
+@pytest.mark.parametrize("loss", [1, 0, 1.5])
+def test_large_data_are_multiplied_in_float32_to_the_same_answer(loss):
+    X, given_ = rows(n=600, d=500) + 0.01, start(n=600, d=500)
+    assert X.size >= LARGE
+    settings_ = {"solver": "mu", "beta_loss": loss, "init": "custom", "max_iter": 20}
+    narrow, wide = NMF(3, tol=1e-3, **settings_), NMF(3, tol=1e-7, **settings_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pellucid.UncertifiedWarning)
+        np.testing.assert_allclose(narrow.fit_transform(X, **given_), wide.fit_transform(X, **given_), rtol=1e-3)
+    assert narrow.reconstruction_err_ == pytest.approx(wide.reconstruction_err_, rel=1e-5)
+    assert {claim.name for claim in quiet_proof(narrow, X).failed} <= {"stationary"}
 
 
 @pytest.mark.parametrize("init", ["nndsvd", "nndsvda", "nndsvdar", None])

@@ -20,7 +20,7 @@ from pellucid.decomposition.factor_analysis.factor_analysis_solvers import (
     fit_factors,
     turned_and_signed,
 )
-from pellucid.decomposition.factor_analysis.factor_model import log_determinant, posterior_map, precision
+from pellucid.decomposition.factor_analysis.factor_model import factor_scores, log_determinant, precision
 from pellucid.numerics.row_scatter import row_scatter, without_constants
 
 
@@ -131,8 +131,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certifie
 
     def transform(self, X: Data) -> Array:
         r"""Return the expected factors :math:`E[z \mid x]`, of shape (n_samples, n_components)."""
-        X = self._check_new(X)
-        return np.asarray((X - self.mean_) @ posterior_map(self.components_, self.noise_variance_))
+        return factor_scores(self._check_new(X), self.mean_, self.components_, self.noise_variance_)
 
     def get_covariance(self) -> Array:
         """Return the covariance of the model, of shape (n_features, n_features)."""
@@ -148,7 +147,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certifie
         """Return the log density of each row, of shape (n_samples,)."""
         X = self._check_new(X)
         rows = X - self.mean_
-        factors = rows @ posterior_map(self.components_, self.noise_variance_)
+        factors = factor_scores(X, self.mean_, self.components_, self.noise_variance_)
         left = (rows - factors @ self.components_) / np.sqrt(self.noise_variance_)
         distance = np.sum(left**2, axis=1) + np.sum(factors**2, axis=1)
         constant = X.shape[1] * np.log(2.0 * np.pi) + log_determinant(self.components_, self.noise_variance_)

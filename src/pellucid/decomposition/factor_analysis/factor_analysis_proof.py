@@ -25,7 +25,7 @@ from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.decomposition.factor_analysis.factor_model import FLOOR, posterior_map
+from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores, posterior_map
 from pellucid.decomposition.factor_analysis.factor_rotation import asymmetry
 
 EQUATIONS = 1e-7
@@ -211,7 +211,7 @@ def _form_claims(fitted: Any, parameters: Any, data: TrainingData, seen: Correla
             asymmetry(W.T, parameters.rotation),
             "asymmetry of the gradient of the rotation, which is 0 at its maximum",
         )
-    scores = (data.X - seen.mean) @ posterior_map(W, noise)
+    scores = factor_scores(data.X, seen.mean, W, noise)
     largest = np.abs(scores).max(axis=0, initial=0.0)
     against = np.where(np.abs(scores) >= (1.0 - TURNED) * largest, scores, -np.inf).max(axis=0, initial=-np.inf) < 0.0
     wrong = int(np.sum(np.diff(strength) > TURNED * size)) + int(np.sum(against))

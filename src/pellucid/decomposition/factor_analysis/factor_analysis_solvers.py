@@ -20,10 +20,9 @@ from scipy.linalg import eigh
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.decomposition.factor_analysis.factor_model import FLOOR, posterior_map
+from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores
 from pellucid.decomposition.factor_analysis.factor_rotation import rotated
 
 NARROW = 1e-4
@@ -142,15 +141,8 @@ def turned_and_signed(components: Array, noise: Array, mean: Array, X: Any, rota
     if rotation is not None:
         components = np.ascontiguousarray(rotated(components.T, rotation).T)
         components = components[np.argsort(-np.sum(components**2 / noise, axis=1), kind="stable")]
-    weights = posterior_map(components, noise)
-
-    def extremes(rows: slice) -> tuple[Array, Array]:
-        scores = (X[rows] - mean) @ weights
-        return scores, np.abs(scores).max(axis=0, initial=0.0)
-
-    found = run_blocks(extremes, shares(X.shape[0], X.shape[0] * weights.size))
-    scores = np.concatenate([part for part, _ in found])
-    largest = np.max([size for _, size in found], axis=0)
+    scores = factor_scores(X, mean, components, noise)
+    largest = np.maximum(scores.max(axis=0), -scores.min(axis=0))
     first = np.argmax(np.abs(scores) >= (1.0 - EQUAL) * largest, axis=0)
     sign = np.where(scores[first, np.arange(len(components))] < 0.0, -1.0, 1.0)
     return np.asarray(components * sign[:, None])

@@ -8,16 +8,32 @@ from __future__ import annotations
 
 import numpy as np
 
+from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
 
 FLOOR = 1e-12
 """Least noise variance of a column, in parts of its variance, or as it is where the column is constant."""
+
+BLOCK = 1 << 18
+"""Numbers of a block of rows."""
 
 
 def posterior_map(components: Array, noise: Array) -> Array:
     """Return the matrix that a centered row is multiplied by to give its factors, of shape (n_features, k)."""
     scaled, whole = _in_deviations(components, noise)
     return np.asarray(np.linalg.solve(whole, scaled).T / np.sqrt(noise)[:, None])
+
+
+def factor_scores(X: Array, mean: Array, components: Array, noise: Array) -> Array:
+    """Return the factors of rows, of shape (n_samples, k), in blocks: no centered copy of all rows is made."""
+    weights = posterior_map(components, noise)
+    scores = np.empty((len(X), weights.shape[1]))
+
+    def work(rows: slice) -> None:
+        scores[rows] = (X[rows] - mean) @ weights
+
+    run_blocks(work, split_evenly(len(X), -(-X.size // BLOCK)))
+    return scores
 
 
 def precision(components: Array, noise: Array) -> Array:

@@ -26,6 +26,9 @@ from pellucid.decomposition.nmf.nmf_problem import SMALLEST, NmfProblem, Penalti
 LOOK_EVERY = 10
 """Steps between two looks at the objective, as in scikit-learn."""
 
+LARGE, NARROW_TOL = 1 << 18, 1e-6
+"""Data of so many entries are multiplied in float32, unless a smaller ``tol`` asks for more digits."""
+
 ENTRIES_AT_ONCE = 1 << 16
 """Entries of the data in one block: a few such blocks stay in the second-level cache."""
 
@@ -35,7 +38,7 @@ def multiplicative_factors(
 ) -> Fit:
     """Return factors at which ten more steps lower the error by little, from a start; or only such a ``W``."""
     W, H = (np.array(factor, dtype=np.float64, order="C") for factor in (W, H))
-    steps, trace, stopped = _steps_for(problem), Trace(), "max_iter"
+    steps, trace, stopped = _steps_for(problem, effort.goal), Trace(), "max_iter"
     first = before = np.sqrt(2.0 * max(problem.objective(W, H), 0.0))
     unit = max(min(first, float(np.sqrt(2.0 * problem.size))), TINY)
     for n_iter in range(1, effort.max_iter + 1):
@@ -126,14 +129,15 @@ class _SparseKullbackLeiblerSteps:
 class _DenseSteps:
     """Steps for every divergence, in blocks of rows; sparse rows are made dense a block at a time."""
 
-    def __init__(self, problem: NmfProblem) -> None:
-        self.problem = problem
+    def __init__(self, problem: NmfProblem, dtype: type) -> None:
+        self.problem, self.dtype = problem, dtype
         n, d = problem.X.shape
         self.parts = split_evenly(n, -(-n * d // ENTRIES_AT_ONCE))
 
     def of_weights(self, W: Array, H: Array) -> tuple[Array, Array]:
         """Return numerator and denominator of the step of ``W``."""
         numerator, denominator = np.empty(W.shape), np.empty(W.shape)
+        W, H = W.astype(self.dtype, copy=False), H.astype(self.dtype, copy=False)
 
         def work(rows: slice) -> None:
             above, below = self._powers(rows, W, H)
@@ -146,22 +150,23 @@ class _DenseSteps:
 
     def of_components(self, W: Array, H: Array) -> tuple[Array, Array]:
         """Return numerator and denominator of the step of ``H``, the blocks summed in their order."""
+        W, H = W.astype(self.dtype, copy=False), H.astype(self.dtype, copy=False)
 
         def work(rows: slice) -> tuple[Array, Array]:
             above, below = self._powers(rows, W, H)
             return W[rows].T @ above, np.zeros(()) if below is None else W[rows].T @ below
 
         found = run_blocks(work, self.parts)
-        numerator = np.sum([above for above, _ in found], axis=0)
+        numerator = np.asarray(np.sum([above for above, _ in found], axis=0, dtype=np.float64))
         if self.problem.beta == 1.0:
             return numerator, _or_one(W.sum(axis=0))[:, None]
-        return numerator, np.sum([below for _, below in found], axis=0)
+        return numerator, np.asarray(np.sum([below for _, below in found], axis=0, dtype=np.float64))
 
     def _powers(self, rows: slice, W: Array, H: Array) -> tuple[Array, Array | None]:
         """Return the data times the power ``beta - 2`` of the product, and its power ``beta - 1`` unless that is 1."""
         beta, block = self.problem.beta, self.problem.X[rows]
         product = W[rows] @ H
-        X = block.toarray() if sparse.issparse(block) else block
+        X = (block.toarray() if sparse.issparse(block) else block).astype(self.dtype, copy=False)
         if self.problem.has_missing:
             X = filled(X, product)
         if beta == 2.0:
@@ -177,13 +182,14 @@ class _DenseSteps:
         return X * above, above * product
 
 
-def _steps_for(problem: NmfProblem) -> Any:
+def _steps_for(problem: NmfProblem, goal: float) -> Any:
     """Return the cheapest way to compute the steps."""
     if problem.beta == 2.0 and not problem.has_missing:
         return _GramSteps(problem)
     if problem.beta == 1.0 and sparse.issparse(problem.X):
         return _SparseKullbackLeiblerSteps(problem)
-    return _DenseSteps(problem)
+    is_narrow = np.prod(problem.X.shape) >= LARGE and goal >= NARROW_TOL
+    return _DenseSteps(problem, np.float32 if is_narrow else np.float64)
 
 
 def _or_one(sums: Array) -> Array:

@@ -193,7 +193,7 @@ def test_float32_a_memory_map_and_column_order_give_the_same_answer(tmp_path):
 
 def test_moments_of_many_rows_in_blocks():
     X, weight = factor_data(n=9000, p=20) + 1e6, np.random.default_rng(1).uniform(0.0, 2.0, 9000)
-    mean, scatter = row_scatter([X[:, :12], X[:, 12:]], weight)
+    mean, scatter = row_scatter(X[:, :12], X[:, 12:], weight)
     np.testing.assert_allclose(mean, np.average(X, axis=0, weights=weight), rtol=1e-13)
     centered = X - np.average(X, axis=0, weights=weight)
     np.testing.assert_allclose(scatter, (centered * weight[:, None]).T @ centered, rtol=1e-8, atol=1e-3)

@@ -41,7 +41,7 @@ class Views:
 def canonical_views(data: TrainingData, targets: Array, *, scale: bool, alpha: float) -> Views:
     """Return the views of rows and targets."""
     mass, p = float(data.weights.sum()), data.X.shape[1]
-    mean, scatter = row_scatter([data.X, targets], data.weight)
+    mean, scatter = row_scatter(data.X, targets, data.weight)
     moments = without_constants(scatter, mean, mass) / (mass - 1.0)
     deviation = np.sqrt(np.diagonal(moments))
     unit = np.where(deviation > 0.0, deviation, 1.0) if scale else np.ones(len(mean))

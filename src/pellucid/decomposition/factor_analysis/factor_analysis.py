@@ -115,7 +115,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certifie
         k = d if self.n_components is None else min(d, self.n_components)
         start = _start(self.noise_variance_init, d)
         mass = float(n) if data.weight is None else float(data.weight.sum())
-        mean, scatter = row_scatter([data.X], data.weight)
+        mean, scatter = row_scatter(data.X, weight=data.weight)
         covariance = without_constants(scatter, mean, mass) / mass
         problem = FactorProblem(mean, covariance, mass, k)
 

@@ -50,6 +50,9 @@ GUARDS = 4
 FEW = 0.25
 """Part of all directions up to which blocks of vectors find them sooner than a factorization."""
 
+FEW_COLUMNS = 200
+"""Columns whose products with each other take no longer than a few blocks of vectors."""
+
 LEAST_SIZE, SAMPLED_ROWS = 1e-70, 64
 """Rows below this size, or above its inverse, are scaled: fourth powers of their entries stay ordinary numbers."""
 
@@ -102,6 +105,8 @@ def leading_directions(design: Design, k: int, *, tol: float, seed: int) -> Dire
     """Return the ``k`` leading directions: few from blocks of vectors, many from a factorization."""
     n, d = design.shape
     is_sparse = isinstance(design, SparseDesign)
+    if d <= FEW_COLUMNS and n >= d:
+        return from_gram(design, k)
     if k <= FEW * min(n, d) or (is_sparse and n < d):
         return by_lanczos(design, k, goal=max(GOAL, tol), seed=seed)
     return from_gram(design, k) if is_sparse else from_rows(design)

@@ -212,9 +212,20 @@ def test_equal_squares_cannot_be_corrected(monkeypatch):
     assert found.squares == pytest.approx([18.0, 18.0])
 
 
+def test_squares_that_differ_too_little_cannot_be_corrected(monkeypatch):
+    monkeypatch.setattr(principal_directions, "ROUGH_SIZE", 1)
+    rng = np.random.default_rng(0)
+    left = np.linalg.qr(rng.standard_normal((600, 300)))[0]
+    X = left * np.sqrt(1.0 + 1e-8 * np.arange(300)[::-1]) @ np.linalg.qr(rng.standard_normal((300, 300)))[0].T
+    found = principal_directions.from_gram(make_design(X, fit_intercept=False), 2)
+    assert not found.is_rough
+
+
 def test_weights_in_float32_gram(monkeypatch):
     monkeypatch.setattr(principal_directions, "ROUGH_SIZE", 1)
-    X, weight = tall(1, 1500), np.random.default_rng(0).uniform(0.5, 2.0, 1500)
+    X, weight = tall(1, 1500), np.random.default_rng(0).uniform(0.1, 5.0, 1500)
+    design = make_design(X, fit_intercept=True, sample_weight=weight)
+    assert principal_directions.from_gram(design, 4).is_rough
     model = PCA(4).fit(X, sample_weight=weight)
     assert pellucid.verify(model, X, sample_weight=weight).holds
 
@@ -242,6 +253,32 @@ def test_directions_without_variance_depend_on_the_others_alone():
     one, other = PCA(10, svd_solver="full").fit(X), PCA(10, svd_solver="covariance_eigh").fit(X)
     np.testing.assert_allclose(one.components_, other.components_, atol=1e-7)
     assert not one.explained_variance_[4:].any()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "claim"),
+    [
+        ("mean_", lambda values: values + 1e-6, "mean"),
+        ("noise_variance_", lambda value: value * 1.001, "noise"),
+        ("explained_variance_", lambda values: values * 1.001, "shares"),
+        ("n_samples_", lambda value: value + 1, "rows"),
+    ],
+)
+def test_verify_names_what_is_wrong(name, change, claim):
+    X = cloud(n=200)
+    model = PCA(3).fit(X)
+    setattr(model, name, change(getattr(model, name)))
+    with pytest.warns(pellucid.UncertifiedWarning, match=claim):
+        pellucid.verify(model, X)
+
+
+def test_verify_sees_components_in_another_order():
+    X = cloud(n=200)
+    model = PCA(3).fit(X)
+    for name in ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_"):
+        setattr(model, name, getattr(model, name)[[1, 0, 2]])
+    with pytest.warns(pellucid.UncertifiedWarning, match="order"):
+        pellucid.verify(model, X)
 
 
 @pytest.mark.parametrize("change", ["drop", "turn", "swap"])

@@ -102,6 +102,15 @@ def test_verify_sees_a_turned_side(name):
         assert not pellucid.verify(model, X).holds
 
 
+def test_verify_sees_that_a_side_is_not_whole():
+    X = matrix()
+    model = SVD("full").fit(X)
+    model.U_ = model.U_.copy()
+    model.U_[:, -1] = model.U_[:, 0]
+    with pytest.warns(pellucid.UncertifiedWarning, match="left angles"):
+        pellucid.verify(model, X)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

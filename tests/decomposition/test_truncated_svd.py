@@ -84,6 +84,15 @@ def test_verify_sees_a_direction_that_was_missed():
         assert not pellucid.verify(model, X).holds
 
 
+def test_small_singular_values_keep_their_digits():
+    X = counts().toarray() + 1e5  # the first one is a million times the second
+    model = TruncatedSVD(2).fit(X)
+    assert model.singular_values_ == pytest.approx(np.linalg.svd(X)[1][:2], rel=1e-7)
+    model.singular_values_ = model.singular_values_ * [1.0, 1.001]
+    with pytest.warns(pellucid.UncertifiedWarning, match="singular values"):
+        pellucid.verify(model, X)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

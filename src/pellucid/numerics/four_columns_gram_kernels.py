@@ -7,8 +7,8 @@ from pellucid.numerics.four_columns_kernels import REORDER, four_rows
 
 
 @kept(fastmath=REORDER, _nrt=False)
-def add_gram_four(A, B, offset, sums, out):
-    """Add ``A' Y`` to ``out'`` and ``1' Y`` to ``sums``, with ``Y = A B' - 1 offset'``, for C-ordered float64.
+def add_gram_four(A, B, offset, out):
+    """Add ``A' Y`` to ``out'``, with ``Y = A B' - 1 offset'``, for C-ordered float64.
 
     ``A`` is (m, n) with m a multiple of 4, ``B`` and ``out`` are (4, n). O(8 m n). Four rows at a time stay in cache
     between their products.
@@ -21,10 +21,6 @@ def add_gram_four(A, B, offset, sums, out):
         a1, b1, c1, d1 = a1 - q, b1 - q, c1 - q, d1 - q
         a2, b2, c2, d2 = a2 - r, b2 - r, c2 - r, d2 - r
         a3, b3, c3, d3 = a3 - s, b3 - s, c3 - s, d3 - s
-        sums[0] += a0 + b0 + c0 + d0
-        sums[1] += a1 + b1 + c1 + d1
-        sums[2] += a2 + b2 + c2 + d2
-        sums[3] += a3 + b3 + c3 + d3
         for j in range(n):
             w, x, y, z = A[i, j], A[i + 1, j], A[i + 2, j], A[i + 3, j]
             out[0, j] += w * a0 + x * b0 + y * c0 + z * d0

@@ -148,7 +148,7 @@ class _Span:
         Their ``coordinates`` in the span may be known already.
         """
         width = min(image.shape[1], len(image) - self.size)
-        found = self._orthonormal(image, coordinates, self._level)[:, :width]
+        found = self._orthonormal(image, coordinates)[:, :width]
         while found.shape[1] == 0:  # the span holds whole eigenspaces: the rest of the matrix is found from elsewhere
             found = self.random_directions(width, rng)
         return found
@@ -157,15 +157,10 @@ class _Span:
         """Return random orthonormal vectors orthogonal to the span."""
         return self._orthonormal(rng.standard_normal((len(self.basis), min(width, len(self.basis) - self.size))))
 
-    @property
-    def _level(self) -> float:
-        """The largest entry on the diagonal: what is small beside it is rounding of an image."""
-        return float(np.abs(np.diagonal(self.small)[: self.size]).max(initial=0.0))
-
-    def _orthonormal(self, vectors: Array, coordinates: Array | None = None, level: float = 0.0) -> Array:
-        """Return what of the vectors is outside the span, unless it is rounding beside their lengths or a level."""
+    def _orthonormal(self, vectors: Array, coordinates: Array | None = None) -> Array:
+        """Return what of the vectors is outside the span, unless it is rounding beside the longest of them."""
         basis = self.basis[:, : self.size]
-        level = max(level, float(np.sqrt(np.einsum("ij,ij->j", vectors, vectors)).max(initial=0.0)))
+        level = float(np.sqrt(np.einsum("ij,ij->j", vectors, vectors)).max(initial=0.0))
         if not level > 0.0:
             return vectors[:, :0]
         if coordinates is None:

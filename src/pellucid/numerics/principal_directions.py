@@ -170,17 +170,15 @@ def _gram_times(design: Design) -> Callable[[Array], Array]:
         columns[: block.shape[1]] = block.T
         offset = columns @ mean
 
-        def work(fours: slice) -> tuple[Array, Array]:
-            sums, out = np.zeros(WIDTH), np.zeros((WIDTH, d))
-            add_gram_four(X[4 * fours.start : 4 * fours.stop], columns, offset, sums, out)
-            return sums, out
+        def work(fours: slice) -> Array:
+            out = np.zeros((WIDTH, d))
+            add_gram_four(X[4 * fours.start : 4 * fours.stop], columns, offset, out)
+            return out
 
         last = X[n - n % 4 :]
-        images = last @ columns.T - offset
         found = run_blocks(work, parts) if n >= 4 else []
-        total = sum((out for _, out in found), images.T @ last)
-        sums = sum((part for part, _ in found), images.sum(axis=0))
-        return np.asarray((total - np.outer(sums, mean))[: block.shape[1]].T)
+        total = sum(found, (last @ columns.T - offset).T @ last)  # images sum to 0: their mean is the offset
+        return np.asarray(total[: block.shape[1]].T)
 
     return times
 

@@ -216,7 +216,7 @@ def test_squares_that_differ_too_little_cannot_be_corrected(monkeypatch):
     monkeypatch.setattr(principal_directions, "ROUGH_SIZE", 1)
     rng = np.random.default_rng(0)
     left = np.linalg.qr(rng.standard_normal((600, 300)))[0]
-    X = left * np.sqrt(1.0 + 1e-8 * np.arange(300)[::-1]) @ np.linalg.qr(rng.standard_normal((300, 300)))[0].T
+    X = left * np.sqrt(1.0 + 1e-5 * np.arange(300)[::-1]) @ np.linalg.qr(rng.standard_normal((300, 300)))[0].T
     found = principal_directions.from_gram(make_design(X, fit_intercept=False), 2)
     assert not found.is_rough
 

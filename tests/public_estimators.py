@@ -56,6 +56,11 @@ NEEDED = {"CCA": {"n_components": 1}}
 """Settings without which an estimator does not fit the problem below: two components need two targets."""
 
 
+def usual(kind):
+    """Return an instance with default parameters, but for those that the problem below needs."""
+    return kind(**NEEDED.get(kind.__name__, {}))
+
+
 def _seeded(estimator):
     if estimator.get_params() == type(estimator)().get_params():
         estimator.set_params(**NEEDED.get(type(estimator).__name__, {}))

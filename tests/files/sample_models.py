@@ -20,7 +20,7 @@ from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.comparable_numbers import ComparableNumbers
 from pellucid.tables.step_features import StepFeatures
 from pellucid.tables.word_encoder import WordEncoder
-from tests.public_estimators import public_estimators
+from tests.public_estimators import public_estimators, usual
 
 TEXTS = ["a plain text", "another text", "что-то другое"]
 
@@ -46,7 +46,7 @@ def suited(kind: type, X: np.ndarray) -> np.ndarray:
 def fitted_estimator(kind: type) -> Any:
     X, y = numbers()
     X = suited(kind, X)
-    return fitted(kind(), X, np.where(y > 4.0, "high", "low") if is_classifier(kind()) else y)
+    return fitted(usual(kind), X, np.where(y > 4.0, "high", "low") if is_classifier(kind()) else y)
 
 
 def table() -> tuple[pd.DataFrame, np.ndarray]:

@@ -26,7 +26,7 @@ from tests.files.sample_models import (
     suited,
     table,
 )
-from tests.public_estimators import answer_of
+from tests.public_estimators import answer_of, usual
 
 ESTIMATORS = public_estimators()
 REGRESSORS = {name: kind for name, kind in ESTIMATORS.items() if hasattr(kind, "predict") and not is_classifier(kind())}
@@ -90,7 +90,7 @@ def test_predictions_are_the_same_bits(name, tmp_path):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_precision_is_kept(name, dtype, tmp_path):
     X, y = (array.astype(dtype) for array in numbers())
-    model = fitted(REGRESSORS[name](), X, y)
+    model = fitted(usual(REGRESSORS[name]), X, y)
     assert_same_state(model, again(model, tmp_path))
     assert again(model, tmp_path).predict(X).dtype == model.predict(X).dtype
 
@@ -113,7 +113,7 @@ def test_labels_of_every_kind_of_number_come_back_whole(dtype, tmp_path):
 def test_several_targets_come_back_whole(name, tmp_path):
     X, y = numbers()
     try:
-        model = fitted(REGRESSORS[name](), X, np.column_stack([y, -y, X[:, 0]]))
+        model = fitted(usual(REGRESSORS[name]), X, np.column_stack([y, -y, X[:, 0]]))
     except ValueError:  # one target only, as its scikit-learn namesake
         return
     assert_same_state(model, again(model, tmp_path))
@@ -122,7 +122,7 @@ def test_several_targets_come_back_whole(name, tmp_path):
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_a_loaded_model_can_be_verified(name, tmp_path):
     X, y = numbers()
-    model = fitted(REGRESSORS[name](), X, y)
+    model = fitted(usual(REGRESSORS[name]), X, y)
     loaded = again(model, tmp_path)
     assert loaded.certificate_ == model.certificate_
     assert loaded.trace_ == model.trace_
@@ -132,7 +132,7 @@ def test_a_loaded_model_can_be_verified(name, tmp_path):
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_a_pipeline_from_a_table_comes_back_whole(name, tmp_path):
     frame, y = table()
-    model = fitted(make_pipeline(preparation(), REGRESSORS[name]()), frame, y)
+    model = fitted(make_pipeline(preparation(), usual(REGRESSORS[name])), frame, y)
     loaded = again(model, tmp_path)
     np.testing.assert_array_equal(model.predict(frame), loaded.predict(frame))
     assert pellucid.verify(loaded, frame, y).holds == pellucid.verify(model, frame, y).holds

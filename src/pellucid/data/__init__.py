@@ -43,7 +43,7 @@ def load_capitals_of_europe() -> pd.DataFrame:
     >>> from pellucid.data import load_capitals_of_europe
     >>> capitals = load_capitals_of_europe().set_index("capital")
     >>> int(capitals.loc["Paris", "London"]), capitals.iloc[:, 2:].shape
-    (344, (29, 29))
+    (343, (29, 29))
     """
     return _read("capitals_of_europe.csv")
 

@@ -18,15 +18,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, qr, svd
+from scipy.sparse.linalg import LinearOperator
 
-from pellucid.core.rounding import EPSILON
+from pellucid.core.rounding import EPSILON, TINY
 from pellucid.core.threads import run_blocks, shared_blas, split_evenly, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.numerics.arpack_eigenvectors import leading_vectors
 from pellucid.numerics.dense_design import DenseDesign
 from pellucid.numerics.design import Design
 from pellucid.numerics.elbow import first_largest
-from pellucid.numerics.leading_eigenvectors import WIDTH, eigenpairs_at_once, leading_eigenpairs, signed
+from pellucid.numerics.leading_eigenvectors import WIDTH, EigenPairs, eigenpairs_at_once, leading_eigenpairs, signed
+from pellucid.numerics.smallest_eigenvectors import on_span
 from pellucid.numerics.sparse_design import SparseDesign
 
 GOAL = 1e-11
@@ -55,6 +58,9 @@ FEW_COLUMNS = 200
 
 LEAST_SIZE, SAMPLED_ROWS = 1e-70, 64
 """Rows below this size, or above its inverse, are scaled: fourth powers of their entries stay ordinary numbers."""
+
+WELL_ABOVE = 1e-4
+"""Part of the largest square above which images of vectors at right angles are at right angles to most digits."""
 
 SQUARED_LOSS = 8 * EPSILON
 """Part of the largest square, for each row of a Gram matrix, up to which a square may be rounding of 0."""
@@ -131,21 +137,47 @@ def from_gram(design: Design, k: int, *, all_values: bool = False) -> Directions
 
 
 def by_lanczos(design: Design, k: int, *, goal: float, seed: int) -> Directions:
-    """Return the ``k`` leading directions from products with blocks of vectors."""
+    """Return the ``k`` leading directions from products with vectors, as long as the rows or the columns."""
     n, d = design.shape
-    times, length, width = _gram_times(design), d, BLAS_WIDTH
-    if d > (1 if isinstance(design, SparseDesign) else LONG) * n:
-        times, length = (lambda block: design.times(design.transposed_times(block))), n
-    elif _reads_once(design):
-        width = WIDTH
-    pairs = leading_eigenpairs(times, length, k, goal=goal, seed=seed, width=width, look_from=LOOK_FROM)
-    if length == d:
+    is_sparse = isinstance(design, SparseDesign)
+    is_wide = d > (1 if is_sparse else LONG) * n
+    times, length = (_row_gram_times(design), n) if is_wide else (_gram_times(design), d)
+    if is_sparse and k <= FEW * length:
+        pairs = _one_by_one(times, length, k, goal=goal, seed=seed)
+    else:
+        width = WIDTH if _reads_once(design) and not is_wide else BLAS_WIDTH
+        pairs = leading_eigenpairs(times, length, k, goal=goal, seed=seed, width=width, look_from=LOOK_FROM)
+    if not is_wide:
         squares, vectors = completed(pairs.values, pairs.vectors, SQUARED_LOSS * d)
         return Directions(squares, vectors, pairs.trace, residual=float(pairs.trace["residual"][-1]))
-    # A'u has the length of the singular value; where that is 0, QR finds some vector at right angles to the others.
-    vectors = qr(design.transposed_times(pairs.vectors), mode="economic", check_finite=False)[0]
-    squares, vectors = completed(pairs.values, vectors, SQUARED_LOSS * n)
+    squares, vectors = completed(pairs.values, _other_side(design, pairs), SQUARED_LOSS * n)
     return Directions(squares, vectors, pairs.trace)
+
+
+def _other_side(design: Design, pairs: EigenPairs) -> Array:
+    """Return the right vectors that belong to left ones, at right angles also where the singular value is 0."""
+    images = design.transposed_times(pairs.vectors)
+    if pairs.values[-1] > WELL_ABOVE * pairs.values[0]:
+        return np.asarray(images / np.sqrt(np.einsum("ij,ij->j", images, images)))
+    return np.asarray(qr(images, mode="economic", check_finite=False)[0])
+
+
+def _one_by_one(times: Callable[[Array], Array], n: int, k: int, *, goal: float, seed: int) -> EigenPairs:
+    """Return the leading eigenpairs from products with one vector at a time, which for sparse rows cost little."""
+    span = min(n, max(20, 3 * k // 2))
+    with shared_blas(8.0 * n * span * span):  # products of each vector with the span
+        found, n_products = leading_vectors(times, n, k, seed=seed, tol=goal, span=span)
+        matrix = LinearOperator((n, n), matvec=times, matmat=times, dtype=np.float64)
+        values, vectors, residual = on_span(matrix, found)
+    trace = Trace()
+    part = residual / max(float(values[-1]), TINY)
+    trace.add(iteration=n_products, captured=float(values.sum()), residual=part)
+    return EigenPairs(values[::-1], vectors[:, ::-1], n_products, trace)
+
+
+def _row_gram_times(design: Design) -> Callable[[Array], Array]:
+    """Return the function that multiplies blocks of vectors by ``AA'``."""
+    return lambda block: design.times(design.transposed_times(block))
 
 
 def _reads_once(design: Design) -> bool:

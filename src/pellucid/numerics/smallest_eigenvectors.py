@@ -1,30 +1,25 @@
 """The smallest eigenvectors of a sparse matrix without negative eigenvalues, by way of its inverse.
 
 The matrix, with a shift that keeps it from being singular, is factored once. The largest eigenvalues of the inverse are
-far apart, so that Lanczos (ARPACK) needs a few dozen solutions for them. From one vector it may find too few of several
-equal eigenvalues: a random vector at right angles to all found, multiplied by the inverse a few times, would show one
-that was left out, and then blocks of vectors find them.
+far apart, so that Lanczos needs a few dozen solutions for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, qr
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+from scipy.sparse.linalg import splu
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.numerics.leading_eigenvectors import EigenPairs, leading_eigenpairs
+from pellucid.numerics.arpack_eigenvectors import leading_vectors
+from pellucid.numerics.leading_eigenvectors import EigenPairs
 
 SYMMETRIC = {"SymmetricMode": True}
 """For a sparse factor of a positive definite matrix, which needs no pivots off the diagonal."""
-
-LOOKS = 6
-"""Solutions from a random vector that look for an eigenvalue that was left out."""
 
 POLISHED = 3
 """Times that vectors are multiplied by the inverse once more, if they are not yet eigenvectors of the matrix itself."""
@@ -35,7 +30,7 @@ def smallest_eigenpairs(matrix: Any, k: int, *, shift: float, goal: float, seed:
     n = matrix.shape[0]
     shifted = (matrix + shift * sparse.eye_array(n)).tocsc()
     inverse = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=SYMMETRIC).solve
-    vectors, n_steps = _leading_of_inverse(inverse, n, k, seed)
+    vectors, n_steps = leading_vectors(inverse, n, k, seed=seed)
     values, vectors, residual = on_span(matrix, vectors)
     for _ in range(POLISHED):
         if residual <= goal:
@@ -47,42 +42,6 @@ def smallest_eigenpairs(matrix: Any, k: int, *, shift: float, goal: float, seed:
     trace = Trace()
     trace.add(iteration=n_steps, captured=float(values.sum()), residual=residual)
     return EigenPairs(values, vectors, n_steps, trace)
-
-
-def _leading_of_inverse(inverse: Callable[[Array], Array], n: int, k: int, seed: int) -> tuple[Array, int]:
-    """Return vectors of the k largest eigenvalues of the inverse, and how many times it was multiplied by."""
-    rng, n_solved = np.random.default_rng(seed), 0
-
-    def solve(vector: Array) -> Array:
-        nonlocal n_solved
-        n_solved += 1
-        return inverse(vector)
-
-    try:
-        values, vectors = eigsh(
-            LinearOperator((n, n), matvec=solve, dtype=np.float64), k, which="LA", v0=rng.standard_normal(n)
-        )
-    except ArpackError:
-        values, vectors = np.zeros(0), np.zeros((n, 0))
-    if len(values) == k and not _is_one_left_out(solve, vectors, float(values.min()), rng):
-        return vectors, n_solved
-    found = leading_eigenpairs(inverse, n, k, goal=1e-13, seed=seed)
-    return found.vectors, n_solved + found.n_steps
-
-
-def _is_one_left_out(
-    inverse: Callable[[Array], Array], vectors: Array, smallest: float, rng: np.random.Generator
-) -> bool:
-    """Return whether a random vector shows an eigenvalue of the inverse above the smallest one found."""
-    vector = rng.standard_normal(len(vectors))
-    for _ in range(LOOKS):
-        vector -= vectors @ (vectors.T @ vector)
-        vector /= np.linalg.norm(vector)
-        image = inverse(vector)
-        if float(vector @ image) > smallest * (1.0 + 1e-9):
-            return True
-        vector = image
-    return False
 
 
 def on_span(matrix: Any, vectors: Array) -> tuple[Array, Array, float]:

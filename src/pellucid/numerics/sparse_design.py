@@ -40,10 +40,14 @@ class SparseDesign:
 
     def times(self, w: Array) -> Array:
         """Return ``A w``, for one vector or the columns of a matrix."""
+        if not self.fit_intercept:
+            return self.X @ w
         return self.X @ w - np.multiply.outer(self.offset, (self.mean * w.T).sum(axis=-1))
 
     def transposed_times(self, r: Array) -> Array:
         """Return ``A' r``, for one vector or the columns of a matrix."""
+        if not self.fit_intercept:
+            return self.X.T @ r
         return self.X.T @ r - np.multiply.outer(self.mean, self.offset @ r)
 
     def residual_and_correlations(self, b: Array, w: Array) -> tuple[Array, Array]:

@@ -21,11 +21,11 @@ from scipy.linalg import eigh, qr, svd
 from scipy.sparse.linalg import LinearOperator
 
 from pellucid.core.rounding import EPSILON, TINY
-from pellucid.core.threads import run_blocks, shared_blas, split_evenly, thread_count
+from pellucid.core.threads import run_blocks, shared_blas, shares, split_evenly, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.numerics.arpack_eigenvectors import leading_vectors
-from pellucid.numerics.dense_design import DenseDesign
+from pellucid.numerics.dense_design import FEWEST_ROWS, DenseDesign
 from pellucid.numerics.design import Design
 from pellucid.numerics.elbow import first_largest
 from pellucid.numerics.leading_eigenvectors import WIDTH, EigenPairs, eigenpairs_at_once, leading_eigenpairs, signed
@@ -185,6 +185,24 @@ def _reads_once(design: Design) -> bool:
     return isinstance(design, DenseDesign) and design.is_plain and design.X.flags.c_contiguous
 
 
+def _blas_gram_times(design: Design) -> Callable[[Array], Array]:
+    """Return the function that multiplies blocks of vectors by ``A'A``, from blocks of rows used for both products."""
+    n, d = design.shape
+    if isinstance(design, SparseDesign):
+        return lambda block: design.transposed_times(design.times(block))
+
+    def times(block: Array) -> Array:
+        def work(part: slice) -> Array:
+            total = np.zeros((d, block.shape[1]))
+            for _, A in design.row_blocks(part, rows_at_least=FEWEST_ROWS):
+                total += A.T @ (A @ block)
+            return total
+
+        return np.asarray(sum(run_blocks(work, shares(n, n * d))))
+
+    return times
+
+
 def _gram_times(design: Design) -> Callable[[Array], Array]:
     """Return the function that multiplies blocks of vectors by ``A'A``."""
     n, d = design.shape
@@ -256,7 +274,7 @@ def _corrected(design: DenseDesign, k: int) -> Directions | None:
     outside of V is EV, and first-order perturbation moves each v by :math:`\sum_j q_j (q_j'Ev)/(\theta - \lambda_j)`
     over the other eigenvectors q. What remains is of second order, and is bounded by the lengths of the two factors.
     """
-    n, d = design.shape
+    d = design.shape[1]
     rough = _rough_gram(design)
     if not np.isfinite(rough.diagonal()).all():
         return None
@@ -264,7 +282,7 @@ def _corrected(design: DenseDesign, k: int) -> Directions | None:
         values, Q = eigh(rough, driver="evd", check_finite=False)
     kept = k + GUARDS
     V, others, below = Q[:, d - kept :], Q[:, : d - kept], values[: d - kept]
-    image = -design.residual_and_correlations(np.zeros((n, kept)), V)[1]
+    image = _blas_gram_times(design)(V)
     squares, turn = eigh(V.T @ image)
     V, image, rest = V @ turn, image @ turn, others.T @ (image @ turn)
     gaps = squares - below[:, None]

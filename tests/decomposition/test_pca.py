@@ -248,6 +248,19 @@ def test_blocks_of_vectors_find_what_a_factorization_finds(shape):
     assert pellucid.verify(few, X).holds
 
 
+@pytest.mark.parametrize("shape", [(700, 300), (300, 700)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_rows_are_centered_without_becoming_dense(shape, weighted):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array(shape, density=0.1, rng=rng, format="csr") * np.geomspace(5.0, 0.5, shape[1])[None]
+    X, weight = sparse.csr_array(X), rng.uniform(0.5, 2.0, shape[0]) if weighted else None
+    model = PCA(5).fit(X, sample_weight=weight)
+    dense = PCA(5, svd_solver="full").fit(X.toarray(), sample_weight=weight)
+    np.testing.assert_allclose(model.explained_variance_, dense.explained_variance_, rtol=1e-9)
+    np.testing.assert_allclose(model.components_, dense.components_, atol=1e-7)
+    assert pellucid.verify(model, X, sample_weight=weight).holds
+
+
 def test_directions_without_variance_depend_on_the_others_alone():
     X = cloud(n=10, p=4) @ np.random.default_rng(1).standard_normal((4, 12))
     one, other = PCA(10, svd_solver="full").fit(X), PCA(10, svd_solver="covariance_eigh").fit(X)

@@ -207,8 +207,7 @@ def _gram_times(design: Design) -> Callable[[Array], Array]:
     """Return the function that multiplies blocks of vectors by ``A'A``."""
     n, d = design.shape
     if not _reads_once(design):
-        nothing = np.zeros((n, 1))
-        return lambda block: -design.residual_and_correlations(np.broadcast_to(nothing, (n, block.shape[1])), block)[1]
+        return _blas_gram_times(design)
     from pellucid.numerics.four_columns_gram_kernels import add_gram_four
 
     assert isinstance(design, DenseDesign)

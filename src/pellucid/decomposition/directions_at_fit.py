@@ -12,7 +12,7 @@ from pellucid.core.types import Array
 from pellucid.decomposition.directions_proof import ClaimedDirections, centering_loss, direction_claims
 from pellucid.numerics.design import Design
 from pellucid.numerics.missed_eigenvalues_proof import FACTORED, SymmetricMatrix
-from pellucid.numerics.principal_directions import Directions
+from pellucid.numerics.principal_directions import PrincipalDirections
 
 ROUGH_LOSS = 1e-6
 """Part of the largest square that a Gram matrix of float32 has lost."""
@@ -36,7 +36,7 @@ class DesignProducts:
 
 
 def certificate_at_fit(
-    found: Directions, k: int, design: Design, total: float, data: TrainingData, tol: float = 0.0
+    found: PrincipalDirections, k: int, design: Design, total: float, data: TrainingData, tol: float = 0.0
 ) -> Certificate:
     """Return the claims about the first ``k`` directions, in the units of the design."""
     is_factored = found.gram is not None and design.shape[1] <= FACTORED

@@ -19,6 +19,7 @@ from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.numerics.eigenpairs_proof import wrong_signs
 from pellucid.numerics.missed_eigenvalues_proof import Symmetric, missed_claim
 
 RESIDUAL = 1e-10
@@ -32,11 +33,11 @@ SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 BLOCK_ROWS = 2048
 
 PAIRS_AT_FIT = 8
-"""Directions tested at a fit that has no Gram matrix; ``verify`` tests all."""
+"""PrincipalDirections tested at a fit that has no Gram matrix; ``verify`` tests all."""
 
 
 @dataclass(frozen=True)
-class ProductsOfRows:
+class GramOfRows:
     """:math:`A'A` of the training rows about ``mean``, times ``unit``, from the data alone."""
 
     data: TrainingData
@@ -45,7 +46,7 @@ class ProductsOfRows:
     """A power of two in which squares neither overflow nor vanish."""
 
     @classmethod
-    def of(cls, data: TrainingData, *, is_centered: bool) -> ProductsOfRows:
+    def of(cls, data: TrainingData, *, is_centered: bool) -> GramOfRows:
         """Return the products of the training rows, about their mean or as they are."""
         mean = weighted_mean(data) if is_centered else np.zeros(data.X.shape[1])
         values = data.X.data if sparse.issparse(data.X) else data.X
@@ -191,7 +192,7 @@ def _residual_claim(products: Symmetric, found: ClaimedDirections, most: int) ->
     )
 
 
-def singular_values_claim(fitted: Any, rows: ProductsOfRows, V: Array) -> Claim:
+def singular_values_claim(fitted: Any, rows: GramOfRows, V: Array) -> Claim:
     """Return the claim that the singular values are the lengths of the images, 0 where these are rounding."""
     lengths = np.sqrt(rows.image_squares(V)[:-1])
     values = fitted.singular_values_.astype(np.float64) * rows.unit
@@ -207,11 +208,9 @@ def singular_values_claim(fitted: Any, rows: ProductsOfRows, V: Array) -> Claim:
 
 def _disorder(found: ClaimedDirections) -> float:
     """Return how many squares are out of order or negative, or directions have a largest entry below 0."""
-    size = np.abs(found.vectors)
-    near = size >= (1.0 - 1e-9 - rounding_unit(found.dtype)) * size.max(axis=0, initial=0.0)
-    has_positive = np.any(near & (found.vectors > 0.0), axis=0)
     slack = 4 * float(np.finfo(found.dtype).eps) * float(np.abs(found.squares).max(initial=0.0))
-    return float(np.sum(np.diff(found.squares) > slack) + np.sum(found.squares < 0.0) + np.sum(~has_positive))
+    signs = wrong_signs(found.vectors, 1e-9 + rounding_unit(found.dtype))
+    return float(np.sum(np.diff(found.squares) > slack) + np.sum(found.squares < 0.0) + signs)
 
 
 def _missed(products: Symmetric, found: ClaimedDirections, is_factored: bool) -> Claim:

@@ -34,7 +34,7 @@ class StressStep:
 
 
 @dataclass(frozen=True)
-class Descent:
+class StressDescent:
     """The last places, their stress, the number of steps, and the way there."""
 
     places: Array
@@ -92,7 +92,7 @@ def descend(
     eps: float,
     max_iter: int,
     watch: Watch = ignore,
-) -> Descent:
+) -> StressDescent:
     """Return the places after steps that each lower the stress by at least ``eps`` of the spread.
 
     ``wanted`` gives the distances that are aimed at, for places and the number of steps made.
@@ -113,4 +113,4 @@ def descend(
         if following is not aim:
             aim = following
             seen = look_at(places, aim, weights)
-    return Descent(places, seen.stress, step, trace)
+    return StressDescent(places, seen.stress, step, trace)

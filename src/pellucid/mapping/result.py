@@ -51,7 +51,8 @@ class MappedTable:
     @property
     def certificate(self) -> Certificate:
         """What is proved of the chosen map."""
-        return self.chosen.model.certificate_  # type: ignore[no-any-return]
+        certificate: Certificate = self.chosen.model.certificate_
+        return certificate
 
     def __str__(self) -> str:
         return f"Map of {len(self.places):,} rows by {self.chosen.name}: {self.chosen.quality}"

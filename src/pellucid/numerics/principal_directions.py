@@ -76,7 +76,7 @@ ROUGH_ROWS = 1024
 
 
 @dataclass(frozen=True)
-class Directions:
+class PrincipalDirections:
     """Squared singular values in falling order, at least one for each vector, and the vectors as columns."""
 
     squares: Array
@@ -107,7 +107,7 @@ def in_ordinary_units(X: Any) -> tuple[Any, float]:
     return X.astype(np.float64) * unit, unit
 
 
-def leading_directions(design: Design, k: int, *, tol: float, seed: int) -> Directions:
+def leading_directions(design: Design, k: int, *, tol: float, seed: int) -> PrincipalDirections:
     """Return the ``k`` leading directions: few from blocks of vectors, many from a factorization."""
     n, d = design.shape
     is_sparse = isinstance(design, SparseDesign)
@@ -118,7 +118,7 @@ def leading_directions(design: Design, k: int, *, tol: float, seed: int) -> Dire
     return from_gram(design, k) if is_sparse else from_rows(design)
 
 
-def from_gram(design: Design, k: int, *, all_values: bool = False) -> Directions:
+def from_gram(design: Design, k: int, *, all_values: bool = False) -> PrincipalDirections:
     """Return the ``k`` leading directions from the Gram matrix; all squares if asked for."""
     n, d = design.shape
     gram, is_rough = None, False
@@ -133,10 +133,10 @@ def from_gram(design: Design, k: int, *, all_values: bool = False) -> Directions
     gram = design.gram() if gram is None else gram
     pairs = eigenpairs_at_once(gram, d if all_values else max(k, 1))
     squares, vectors = completed(pairs.values, pairs.vectors[:, :k], SQUARED_LOSS * d)
-    return Directions(squares, vectors, pairs.trace, gram, is_rough)
+    return PrincipalDirections(squares, vectors, pairs.trace, gram, is_rough)
 
 
-def by_lanczos(design: Design, k: int, *, goal: float, seed: int) -> Directions:
+def by_lanczos(design: Design, k: int, *, goal: float, seed: int) -> PrincipalDirections:
     """Return the ``k`` leading directions from products with vectors, as long as the rows or the columns."""
     n, d = design.shape
     is_sparse = isinstance(design, SparseDesign)
@@ -149,9 +149,9 @@ def by_lanczos(design: Design, k: int, *, goal: float, seed: int) -> Directions:
         pairs = leading_eigenpairs(times, length, k, goal=goal, seed=seed, width=width, look_from=LOOK_FROM)
     if not is_wide:
         squares, vectors = completed(pairs.values, pairs.vectors, SQUARED_LOSS * d)
-        return Directions(squares, vectors, pairs.trace, residual=float(pairs.trace["residual"][-1]))
+        return PrincipalDirections(squares, vectors, pairs.trace, residual=float(pairs.trace["residual"][-1]))
     squares, vectors = completed(pairs.values, _other_side(design, pairs), SQUARED_LOSS * n)
-    return Directions(squares, vectors, pairs.trace)
+    return PrincipalDirections(squares, vectors, pairs.trace)
 
 
 def _other_side(design: Design, pairs: EigenPairs) -> Array:
@@ -232,7 +232,7 @@ def _gram_times(design: Design) -> Callable[[Array], Array]:
     return times
 
 
-def from_rows(design: Design, *, whole: bool = False) -> Directions:
+def from_rows(design: Design, *, whole: bool = False) -> PrincipalDirections:
     """Return all directions from a factorization of ``A``; ``whole`` adds vectors for singular values that are 0."""
     n, d = design.shape
     A = next(iter(design.row_blocks(rows_at_least=n)))[1]
@@ -243,7 +243,7 @@ def from_rows(design: Design, *, whole: bool = False) -> Directions:
     squares, vectors = completed(singular**2, right.T, (EPSILON * max(n, d)) ** 2)
     flipped = np.einsum("ij,ij->j", vectors, right.T)[: left.shape[1]] < 0.0
     left[:, : len(flipped)][:, flipped] *= -1.0
-    return Directions(squares, vectors, trace, left=left)
+    return PrincipalDirections(squares, vectors, trace, left=left)
 
 
 def completed(squares: Array, vectors: Array, loss: float) -> tuple[Array, Array]:
@@ -266,7 +266,7 @@ def completed(squares: Array, vectors: Array, loss: float) -> tuple[Array, Array
     return squares, signed(vectors) if rank < vectors.shape[1] else vectors
 
 
-def _corrected(design: DenseDesign, k: int) -> Directions | None:
+def _corrected(design: DenseDesign, k: int) -> PrincipalDirections | None:
     r"""Return the directions from a Gram matrix C of float32, corrected in float64; None where that cannot be done.
 
     The true matrix is C + E. With eigenvectors V of C, the product (C + E)V is computed from the rows; what it has
@@ -298,7 +298,7 @@ def _corrected(design: DenseDesign, k: int) -> Directions | None:
     trace = Trace()
     trace.add(iteration=1, captured=float(squares.sum()), residual=residual)
     vectors = qr((moved @ turn)[:, ::-1], mode="economic", check_finite=False)[0]
-    return Directions(squares[::-1], signed(vectors), trace, rough, is_rough=True, residual=residual)
+    return PrincipalDirections(squares[::-1], signed(vectors), trace, rough, is_rough=True, residual=residual)
 
 
 def _rough_gram(design: DenseDesign) -> Array:

@@ -24,6 +24,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores
 from pellucid.decomposition.factor_analysis.factor_rotation import rotated
+from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once
 
 NARROW = 1e-4
 """Noise variance, in parts of the column's, below which eigenvalues would lose digits that singular values keep."""
@@ -83,13 +84,10 @@ class FactorProblem:
 
 def _leading(matrix: Array, k: int) -> tuple[Array, Array]:
     """Return the k largest eigenvalues in falling order, and their vectors in rows."""
-    d = len(matrix)
     if k == 0:
-        return np.zeros(0), np.zeros((0, d))
-    values, vectors = eigh(matrix, subset_by_index=(d - k, d - 1) if 4 * k < d else None, check_finite=False)
-    if len(values) < k:  # bisection may return none of many equal eigenvalues, and does not say so
-        values, vectors = eigh(matrix, driver="evd", check_finite=False)
-    return values[::-1][:k], vectors[:, ::-1].T[:k]
+        return np.zeros(0), np.zeros((0, len(matrix)))
+    pairs = eigenpairs_at_once(matrix, k)
+    return pairs.values, pairs.vectors.T
 
 
 def fit_factors(problem: FactorProblem, start: Array, effort: Effort) -> Fit:

@@ -52,7 +52,7 @@ Products = tuple[Array, Array]
 Factors = tuple[Array, Array]
 
 
-class Descent:
+class FactorDescent:
     """Both factors on their way, ``W`` transposed, with the products of each that are still right."""
 
     def __init__(self, problem: NmfProblem, W: Array, H: Array, order: Callable[[], Array]) -> None:
@@ -147,7 +147,7 @@ def coordinate_factors(problem: NmfProblem, W: Array, H: Array, effort: Effort, 
     A round begins beyond the last factors, in the direction in which they moved; one that raises the objective is taken
     back. What entries can gain needs one more product, and is asked when rounds gain little.
     """
-    descent, trace, stopped = Descent(problem, W, H, order), Trace(), "max_iter"
+    descent, trace, stopped = FactorDescent(problem, W, H, order), Trace(), "max_iter"
     goal, momentum = SAFETY * effort.goal, Momentum()
     before, last, objective = None, descent.factors(), np.inf
     for n_iter in range(1, effort.max_iter + 1):
@@ -183,7 +183,7 @@ def beyond(before: Factors, last: Factors, part: float) -> Factors:
 def best_weights(problem: NmfProblem, H: Array) -> Array:
     """Return the ``W`` of the least squared error for a given ``H``."""
     q = len(H)
-    descent = Descent(problem, np.zeros((problem.X.shape[0], q)), H, lambda: np.arange(q))
+    descent = FactorDescent(problem, np.zeros((problem.X.shape[0], q)), H, lambda: np.arange(q))
     descent.polish_weights()
     return descent.W.T
 

@@ -12,7 +12,7 @@ from pellucid.core.rounding import TINY, rounding_unit, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.decomposition.directions_proof import (
     ClaimedDirections,
-    ProductsOfRows,
+    GramOfRows,
     centering_loss,
     direction_claims,
 )
@@ -25,7 +25,7 @@ EVIDENCE = 1e-6
 
 def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the rows."""
-    rows = ProductsOfRows.of(data, is_centered=True)
+    rows = GramOfRows.of(data, is_centered=True)
     shape = _shape_fault(fitted, data)
     if shape:
         return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
@@ -65,7 +65,7 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return Certificate("exact", tuple(claims))
 
 
-def _record_claims(fitted: Any, rows: ProductsOfRows, found: ClaimedDirections) -> list[Claim]:
+def _record_claims(fitted: Any, rows: GramOfRows, found: ClaimedDirections) -> list[Claim]:
     """Return the claims that the numbers stored beside the directions follow from their squares and the sum of all."""
     n, unit = _count(rows.data), rows.unit
     k, most = len(found.squares), min(int(n), len(found.vectors))

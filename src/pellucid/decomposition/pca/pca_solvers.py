@@ -25,7 +25,7 @@ from pellucid.numerics.design import Design, make_design
 from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once
 from pellucid.numerics.principal_directions import (
     SQUARED_LOSS,
-    Directions,
+    PrincipalDirections,
     completed,
     from_gram,
     from_rows,
@@ -112,7 +112,9 @@ def stored_components(spread: Spread, vectors: Array, dtype: Any) -> dict[str, A
     }
 
 
-def _directions(design: Design, k: int | None, solver: str, parameters: Any, seed: int) -> tuple[Directions, float]:
+def _directions(
+    design: Design, k: int | None, solver: str, parameters: Any, seed: int
+) -> tuple[PrincipalDirections, float]:
     """Return the ``k`` leading directions, all for None, and the sum of all squared singular values."""
     if k is not None and k > min(design.shape):  # rows with weights stand for more rows than there are
         found = from_gram(design, k)
@@ -160,6 +162,6 @@ def add_rows(data: TrainingData, parameters: Any, earlier: Any) -> Fit:
     spread = Spread(n, shape[1], mean, squares, float(scatter.trace()))
     k = wanted_count(parameters.n_components, "covariance_eigh", min(shape), spread)
     trace.add(iteration=len(trace) + 1, captured=float(spread.squares[:k].sum()))
-    found = Directions(spread.squares, vectors[:, :k], trace, scatter)
+    found = PrincipalDirections(spread.squares, vectors[:, :k], trace, scatter)
     attributes = stored_components(spread, found.vectors, data.X.dtype) | {"scatter_": scatter, "mean_": mean}
     return Fit(attributes, trace, certificate=certificate_at_fit(found, k, design, spread.total, data))

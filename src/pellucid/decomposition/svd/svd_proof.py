@@ -12,7 +12,7 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_proof import (
     ClaimedDirections,
-    ProductsOfRows,
+    GramOfRows,
     direction_claims,
     singular_values_claim,
 )
@@ -30,7 +30,7 @@ def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     shapes = fitted.U_.shape, fitted.singular_values_.shape, fitted.components_.shape
     if shapes != ((n, n_left), (k,), (n_right, d)):
         return Certificate("exact", (Claim("shape", f"not {n_left}, {k} and {n_right} vectors", 1.0, 0.0),))
-    rows = ProductsOfRows.of(data, is_centered=False)
+    rows = GramOfRows.of(data, is_centered=False)
     values = fitted.singular_values_.astype(np.float64) * rows.unit
     V = fitted.components_.T.astype(np.float64)
     squares = np.concatenate([values**2, np.zeros(n_right - k)])
@@ -51,7 +51,7 @@ def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     )
 
 
-def _left_claims(rows: ProductsOfRows, U: Array, values: Array, V: Array, *, is_whole: bool) -> list[Claim]:
+def _left_claims(rows: GramOfRows, U: Array, values: Array, V: Array, *, is_whole: bool) -> list[Claim]:
     """Return the claims about the left vectors: A v = s u, at right angles.
 
     Vectors found without the others are as right as their squares are: a small value counts for less.

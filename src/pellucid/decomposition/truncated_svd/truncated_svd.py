@@ -21,7 +21,7 @@ class TruncatedSVD(Projecting):
     Parameters
     ----------
     n_components : int, default=2
-        Directions to find.
+        PrincipalDirections to find.
     algorithm : {'arpack', 'randomized'}, default='randomized'
         Kept for compatibility: both multiply blocks of vectors until the residuals are small; 'arpack' refuses to find
         all directions.

@@ -11,7 +11,7 @@ from pellucid.core.rounding import TINY
 from pellucid.core.training_data import TrainingData
 from pellucid.decomposition.directions_proof import (
     ClaimedDirections,
-    ProductsOfRows,
+    GramOfRows,
     direction_claims,
     singular_values_claim,
 )
@@ -25,7 +25,7 @@ def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     one_each = (fitted.singular_values_, fitted.explained_variance_, fitted.explained_variance_ratio_)
     if fitted.components_.shape != (k, d) or any(values.shape != (k,) for values in one_each):
         return Certificate("exact", (Claim("shape", f"not {k} components of {d} columns", 1.0, 0.0),))
-    rows = ProductsOfRows.of(data, is_centered=False)
+    rows = GramOfRows.of(data, is_centered=False)
     V = fitted.components_.T.astype(np.float64)
     squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
     found = ClaimedDirections(squares, V, data.X.dtype, float(parameters.tol))
@@ -42,7 +42,7 @@ def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Cer
 
 def _variance_claim(fitted: Any, data: TrainingData, V: Any, noise: float) -> Claim:
     """Return the claim that the variances are those of the projections."""
-    centered = ProductsOfRows.of(data, is_centered=True)
+    centered = GramOfRows.of(data, is_centered=True)
     n_rows = float(data.weights.sum())
     variances = np.einsum("ij,ij->j", V, centered.times(V)) / n_rows
     of_all = max(centered.trace / n_rows, TINY)

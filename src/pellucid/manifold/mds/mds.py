@@ -30,7 +30,7 @@ from pellucid.manifold.monotone import Disparities
 from pellucid.manifold.orientation import oriented
 from pellucid.manifold.placing import place_by_stress, with_known
 from pellucid.manifold.stress_proof import descent_claim
-from pellucid.manifold.stress_solvers import Descent, descend, first_places, look_at
+from pellucid.manifold.stress_solvers import StressDescent, descend, first_places, look_at
 
 
 class MDS(Embedding):
@@ -161,11 +161,11 @@ class MDS(Embedding):
     def _n_starts(self, init: Data) -> int:
         return 1 if init is not None or self.init == "classical_mds" else int(self.n_init)
 
-    def _best_descent(self, distances: Array, init: Data, watch: Any) -> Descent:
+    def _best_descent(self, distances: Array, init: Data, watch: Any) -> StressDescent:
         """Return the descent with the least stress, of several starts the first of the best."""
         n, rng = len(distances), check_random_state(self.random_state)
         wanted = (lambda _places, _step: distances) if is_metric(self) else Disparities(distances)
-        best: Descent | None = None
+        best: StressDescent | None = None
         for _ in range(self._n_starts(init)):
             if init is not None:
                 start = check_array(init, dtype=np.float64)
@@ -180,7 +180,7 @@ class MDS(Embedding):
         assert best is not None  # there is at least one start
         return best
 
-    def _stored_stress(self, found: Descent, distances: Array) -> float:
+    def _stored_stress(self, found: StressDescent, distances: Array) -> float:
         wanted = distances if is_metric(self) else Disparities(distances)(found.places, 1)
         seen = look_at(found.places, wanted, np.ones((1, len(distances))))
         if not is_normalized(self):

@@ -52,8 +52,14 @@ def _variants(card):
     return tried
 
 
-NEEDED = {"CCA": {"n_components": 1}}
-"""Settings without which an estimator does not fit the problem below: two components need two targets."""
+NEEDED = {
+    "CCA": {"n_components": 1},
+    "MLPClassifier": {"tol": 0.01, "learning_rate_init": 0.05, "hidden_layer_sizes": (10,)},
+    "NetworkClassifier": {"epochs": 25, "learning_rate": 0.05, "batch_size": 40},
+    "NetworkRegressor": {"epochs": 60, "learning_rate": 0.1, "batch_size": 50},
+    "MLPRegressor": {"tol": 0.05, "learning_rate_init": 0.1, "hidden_layer_sizes": (10,), "max_iter": 500},
+}
+"""Settings without which an estimator does not fit the problem below, or not soon: two components need two targets."""
 
 
 def usual(kind):

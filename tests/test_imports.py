@@ -42,9 +42,11 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "model_selection": FAMILY,
     "naive_bayes": FAMILY,
     "neighbors": FAMILY,
+    "neural_network": FAMILY | {"files"},  # checkpoints
     "ranking": FAMILY,
     "svm": FAMILY,
     "tree": FAMILY,
+    "vision": FAMILY | {"neural_network", "files"},
     "ensemble": FAMILY | {"tree", "files"},  # a bag of models is saved as its members are
     "tables": BASE,
     "table_model": {"core", "tables"},
@@ -52,7 +54,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "plots": {"core", "drawing", "kernels", "losses", "model_selection", "cluster", "manifold"},
     "bake_off": FAMILY
     | {"tables", "table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors"}
-    | {"svm", "kernel_ridge", "tree", "ensemble", "decomposition"},
+    | {"svm", "kernel_ridge", "tree", "ensemble", "decomposition", "neural_network"},
     "grouping": {"core", "cluster", "mixture", "tables", "table_model"},
     "mapping": {"core", "decomposition", "manifold", "tables"},
     "report": {"core", "drawing", "bake_off", "grouping", "mapping", "tables", "plots", "model_selection"},
@@ -72,6 +74,12 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
         "probability",
     },
 }
+ON_TORCH = (
+    "vision",
+    *(f"neural_network/{room}" for room in ("modules", "robustness", "training", "uncertainty")),
+)
+"""Folders whose files may import torch at their top: they are reached through names that are imported on first use."""
+
 NOT_IN_PROOFS = ("_solvers", "_solver", "_kernels", "_card")
 """Endings of modules that no proof and no workings may reach, by whatever way."""
 
@@ -152,6 +160,8 @@ def test_numba_is_imported_by_kernels_only(path):
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_extras_are_imported_on_use_only(path):
     extras = {"torch", "cvxpy", "dask", "onnx", "uvicorn"}
+    is_on_torch = path.relative_to(ROOT).as_posix().startswith(tuple(f"{folder}/" for folder in ON_TORCH))
+    extras -= {"torch"} if is_on_torch and path.stem != "__init__" and not path.stem.endswith("_card") else set()
     assert not extras & {name.split(".")[0] for name in imports_of(path, top_level_only=True)}
 
 
@@ -173,6 +183,11 @@ def test_linear_regression_needs_no_compiler_and_no_algebra():
 @pytest.mark.parametrize("room", ["optimize", "probability"])
 def test_foundations_load_no_algebra_no_pictures_and_no_extras(room):
     assert not {"torch", "cvxpy", "matplotlib", "sympy", "numba"} & loaded_after(f"import pellucid.{room}")
+
+
+def test_networks_bring_torch_when_one_is_built_and_not_before():
+    cards = "from pellucid.core.cards import all_cards; list(all_cards())"
+    assert "torch" not in loaded_after(f"import pellucid.neural_network, pellucid.vision; {cards}")
 
 
 def test_public_surface_is_what_it_says():

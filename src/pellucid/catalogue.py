@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -80,6 +81,8 @@ def _given(row: dict[str, Any], key: str) -> list[str]:
 
 @cache
 def _import(path: str) -> Any:
-    """Return the object, or None if it is not there yet."""
+    """Return the object, or None if it is not there yet, or an extra that it needs is not installed."""
     module, name = path.split(":")
-    return getattr(import_module(module), name, None) if find_spec(module) else None
+    with suppress(ImportError):
+        return getattr(import_module(module), name, None) if find_spec(module) else None
+    return None

@@ -138,6 +138,7 @@ def test_show_work_prints_the_steps(cars, tmp_path, capsys):
     assert "<math" in (tmp_path / "work.html").read_text()
 
 
+FEW_UNITS = ("--set", "hidden_layer_sizes=3", "--set", "solver=lbfgs", "--set", "tol=0.1", "--set", "random_state=0")
 HAND_SIZED = {  # what else a method wants before its steps can be written down
     "bayes-classifier": ("--set", "densities={0: Gaussian(2, 1), 1: Gaussian(mean=0, variance=1)}"),
     "isomap": ("--set", "n_neighbors=3"),
@@ -147,6 +148,8 @@ HAND_SIZED = {  # what else a method wants before its steps can be written down
     "k-medoids": ("--set", "n_clusters=2"),
     "k-means": ("--set", "n_clusters=2", "--set", "random_state=0"),
     "locally-linear-embedding": ("--set", "n_neighbors=3"),
+    "mlp-classifier": FEW_UNITS,
+    "mlp-regressor": FEW_UNITS,
     "random-forest-classifier": ("--set", "n_estimators=4", "--set", "random_state=0"),
     "random-forest-regressor": ("--set", "n_estimators=4", "--set", "random_state=0"),
     "sequential-feature-selector": ("--set", "cv=2"),

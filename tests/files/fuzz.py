@@ -154,9 +154,9 @@ def judge(content: bytes, original: bytes, path: Path) -> str:
     return outcome
 
 
-def fuzz(count: int, seed: int, rounds: Callable = range) -> Counter:
+def fuzz(count: int, seed: int, rounds: Callable = range, originals: Sequence[bytes] = ()) -> Counter:
     """Return how many of ``count`` mutated files had each outcome; anything unexpected is raised with its seed."""
-    originals = sample_files()
+    originals = originals or sample_files()
     counts: Counter = Counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mutated.safetensors"

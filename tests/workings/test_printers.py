@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from sympy import Rational
 
-from pellucid.workings import Document, Figure, Series
+from pellucid.workings import Document, Drawing, Figure, Series
 from pellucid.workings.document import formula, remark, result, sentence, step, table
 from pellucid.workings.notation import Script, Words, fenced, math, total
 from pellucid.workings.text_layout import width
@@ -27,6 +27,7 @@ def document(name=NASTY):
                 result("ŷ =", 2, Words(name)),
                 remark("Mind ", math("x̄"), "."),
             ),
+            step("Tree", Drawing("a · b\n├─ a\n└─ −b", '<svg xmlns="http://www.w3.org/2000/svg"/>', name)),
             step("Picture", Figure((Series((0, 1), (1, 2)), Series((0, 1), (1, 1), True, name)), name, name, name)),
         ),
         {"coef_": [2]},
@@ -104,7 +105,7 @@ def test_a_document_prints_as_text_and_shows_as_html_in_notebooks():
     assert str(document()) == document().text()
     assert document()._repr_html_().startswith("<style>")
     assert document()._repr_markdown_() == document().markdown()
-    assert repr(document("speed")) == "Document('Workings of speed', 2 steps)"
+    assert repr(document("speed")) == "Document('Workings of speed', 3 steps)"
 
 
 @pytest.mark.parametrize(
@@ -133,3 +134,10 @@ def test_refuses_an_unknown_suffix_or_format(tmp_path):
 
 def test_brackets_stretch_because_fonts_that_can_are_named():
     assert "Math" in re.search(r"\.workings math \{[^}]*font-family: ([^;]*);", document().html())[1]
+
+
+def test_a_drawing_is_lines_in_text_and_latex_and_a_picture_on_pages():
+    assert "    ├─ a\n    └─ −b" in document().text()
+    assert "\\begin{verbatim}\na * b\n|- a\n`- -b\n\\end{verbatim}" in document().latex()
+    assert document().html().count("<svg") == 2
+    assert document().markdown().count("data:image/svg+xml") == 2

@@ -96,11 +96,14 @@ IN_BOTH = [(name, "pellucid") for name in NAMED] + [
 
 FEW_PAIRS = [1, 2, 1, 2, 1]  # rows in order in 6 ways, no more
 FEW_BAGS = {"n_estimators": 5, "random_state": 0}
+FEW_UNITS = {"hidden_layer_sizes": (3,), "solver": "lbfgs", "tol": 0.1, "random_state": 0}
 NEEDED = {
     "Diana": {"metric": "manhattan"},  # roots are rounded in its workings
     "Isomap": {"n_neighbors": 3},
     "KMedoids": {"metric": "manhattan", "n_clusters": 2},
     "LocallyLinearEmbedding": {"n_neighbors": 2},
+    "MLPClassifier": FEW_UNITS,
+    "MLPRegressor": FEW_UNITS,
     "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},  # classes have fewer rows than it takes
     "RandomForestClassifier": FEW_BAGS,
     "RandomForestRegressor": FEW_BAGS,

@@ -28,6 +28,7 @@ from pellucid.kernels import RBF
 from pellucid.linear_model import LassoCV, LinearRegression, LogisticRegression, RidgeCV
 from pellucid.naive_bayes import MixedNB
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from pellucid.neural_network import MLPClassifier, MLPRegressor
 from pellucid.svm import SVC, SVR, LinearSVC
 from pellucid.tables.preparation import coded, is_sparse, prepared_width, standardized, stepped, unchanged
 from pellucid.tables.reading import TableError
@@ -53,6 +54,15 @@ FIRM_BOOSTING: dict[str, Any] = {"max_iter": 200, "learning_rate": 0.05, "max_le
 """For tables too small to set rows aside."""
 FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": 0}
 """Leaves of two rows: as good as leaves of one, and half the file."""
+NETWORK: dict[str, Any] = {
+    "hidden_layer_sizes": (64, 32),
+    "alpha": 0.01,
+    "learning_rate_init": 0.003,
+    "max_iter": 200,
+    "early_stopping": True,
+    "random_state": 0,
+}
+"""Two layers that stop when a tenth of the rows, set aside, are no better predicted."""
 LARGEST_RATE, TRAVEL = 0.3, 12.0
 """Fewer rounds of boosting get steps that add up to this, but none larger than the first."""
 SMALL_TREE: dict[str, Any] = {"max_depth": 4, "max_leaf_nodes": 16, "min_samples_leaf": 5}
@@ -245,6 +255,12 @@ CLASSIFIERS = (
         fewest_rows=40,
         growth=2.0,
     ),
+    Contestant(
+        "neural network",
+        "mixes the columns in two layers of units",
+        lambda: MLPClassifier(**NETWORK),
+        fewest_rows=300,
+    ),
     Contestant("logistic on components", "weighs a few mixtures of columns", LogisticRegression, condensed),
     Contestant(
         "neighbors on components",
@@ -316,6 +332,12 @@ REGRESSORS = (
         takes_sparse=False,
         fewest_rows=40,
         growth=2.0,
+    ),
+    Contestant(
+        "neural network",
+        "mixes the columns in two layers of units",
+        lambda: MLPRegressor(standardize_target=True, **NETWORK),
+        fewest_rows=300,
     ),
     Contestant(
         "least squares on components", "fits a plane through a few mixtures of columns", LinearRegression, condensed

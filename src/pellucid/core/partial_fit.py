@@ -14,6 +14,9 @@ from pellucid.core.types import Array, Data
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+TRAINING_STATE = "_training_state"
+"""Where an estimator keeps what the next part of the data goes on from, beside the model; no file stores it."""
+
 
 def partial_fit_method(partial_fit: F) -> F:
     """Wrap ``partial_fit``: it runs on our threads, and when it fails the estimator is what it was before.

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
 
+from pellucid.core.extras import needs_extra
+
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -21,7 +23,8 @@ def name_finder(package: str, homes: Mapping[str, str] = NOTHING) -> Callable[[s
 
     def find(name: str) -> Any:
         if name in homes:
-            value = getattr(import_module(homes[name]), name)
+            with needs_extra(f"{package}.{name}"):
+                value = getattr(import_module(homes[name]), name)
             setattr(sys.modules[package], name, value)
             return value
         sentence = _where_to_find(package, name)
@@ -41,6 +44,12 @@ def _where_to_find(package: str, name: str) -> str | None:
     if name.startswith("_") or find_spec(f"{package}.{name}") is not None:  # a module of ours, about to be imported
         return None
     peer = package.replace("pellucid", "sklearn", 1)
-    if find_spec(peer) is None or name not in getattr(import_module(peer), "__all__", ()):
+    if not _exists(peer) or name not in getattr(import_module(peer), "__all__", ()):
         return None
     return f"{package} has no {name}; scikit-learn's works beside ours: from {peer} import {name}"
+
+
+def _exists(package: str) -> bool:
+    """Return whether there is such a package; where the one around it is missing, too, the search itself fails."""
+    parent = package.rpartition(".")[0]
+    return (not parent or _exists(parent)) and find_spec(package) is not None

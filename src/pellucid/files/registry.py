@@ -12,15 +12,19 @@ from pellucid.kinds.errors import NotSaveableError, SchemaError
 from pellucid.kinds.plain import storable
 from pellucid.kinds.usual import EVIDENCE, INPUTS
 
-ADAPTERS = ("tables", "text", "transformers")
-"""The modules of ``pellucid.files.schemas``: transformers that our own pipelines use, most of them scikit-learn's."""
+ADAPTERS = (
+    "pellucid.files.schemas.tables",
+    "pellucid.files.schemas.text",
+    "pellucid.files.schemas.transformers",
+    "pellucid.neural_network.network_schema",
+)
+"""Modules with schemas of what has no method card: transformers that our own pipelines use, and networks."""
 
 
 @cache
 def adapters() -> dict[str, Schema]:
     """Return the schemas of classes that have no method card."""
-    modules = [import_module(f"pellucid.files.schemas.{name}") for name in ADAPTERS]
-    return {schema.name: schema for module in modules for schema in module.SCHEMAS}
+    return {schema.name: schema for name in ADAPTERS for schema in import_module(name).SCHEMAS}
 
 
 def registry() -> dict[str, Schema]:
@@ -41,14 +45,15 @@ def schema_from(card: MethodCard) -> Schema:
 
 
 def schema_of(model: Any) -> Schema:
-    """Return the schema of a model's class; a subclass is another class."""
+    """Return the schema that describes a model."""
     kind = type(model)
-    schema = adapters().get(kind.__name__)
+    schema = next((schema for schema in adapters().values() if schema.describes(model)), None)
     if schema is None and kind.__module__.startswith("pellucid."):
         schema = schema_from(card_of(kind))
-    if schema is None or schema.find_class() is not kind:
+    if schema is None or not schema.describes(model):
         raise NotSaveableError(
-            f"model must be of a class in the registry {sorted(registry())}, got {kind.__module__}.{kind.__qualname__}."
+            f"model must be of a class in the registry, got {kind.__module__}.{kind.__qualname__}. "
+            "Estimators of pellucid, its networks and the transformers of its pipelines are."
         )
     return schema
 
@@ -59,5 +64,5 @@ def schema_named(name: str) -> Schema:
         return adapters()[name]
     card = find_card(name)
     if card is None:
-        raise SchemaError(f"class must be one of {sorted(registry())}, got {name[:80]!r}.")
+        raise SchemaError(f"class must be one of the {len(registry())} in the registry, got {name[:80]!r}.")
     return schema_from(card)

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from pellucid.core.estimator import compute_the_rest
+from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.kinds.errors import NotSaveableError, SchemaError
 from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.kinds.plain import Kind, Nothing, OneOf, Optional, Text, read_as
 from pellucid.kinds.strict_json import Json, describe
 
-NOT_STORED = frozenset({"_skl_callbacks"})
+NOT_STORED = frozenset({"_skl_callbacks", TRAINING_STATE})
 """Set by the caller for one session, no part of the model."""
 
 OUTPUT_CONFIG = "_sklearn_output_config"
@@ -46,14 +49,37 @@ class Schema:
         found: type = getattr(import_module(self.module), self.name)
         return found
 
-    def write(self, model: Any, page: WritePage, path: str) -> Json:
-        """Return the estimator as JSON; refuse whatever has no place in this schema."""
+    def describes(self, model: Any) -> bool:
+        """Return whether the model is of this very class; a subclass is another class."""
+        return type(model).__name__ == self.name and type(model) is self.find_class()
+
+    def check_fitted(self, model: Any) -> None:
+        """Refuse a model that has learned nothing yet."""
+        check_is_fitted(model)
+
+    def take_apart(self, model: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Any]:
+        """Return the parameters, the attributes to store, and the kind of frames that it was told to return."""
         compute_the_rest(model)
         parameters = model.get_params(deep=False)
+        values = vars(model)
+        stored = {name: value for name, value in values.items() if name not in parameters and self._is_stored(name)}
+        return parameters, stored, values.get(OUTPUT_CONFIG, {}).get("transform")
+
+    def assemble(self, parameters: Mapping[str, Any], attributes: Mapping[str, Any] | None, output: Any) -> Any:
+        """Return the model that has these parts; without attributes it is not fitted."""
+        model = self.find_class()(**parameters)
+        if output is not None:
+            setattr(model, OUTPUT_CONFIG, {"transform": output})
+        if attributes is not None:
+            for name, value in attributes.items():
+                setattr(model, name, value)
+            self.rebuild(model)
+        return model
+
+    def write(self, model: Any, page: WritePage, path: str) -> Json:
+        """Return the estimator as JSON; refuse whatever has no place in this schema."""
+        parameters, stored, output = self.take_apart(model)
         _refuse_unknown(self.name, set(parameters), set(self.parameters), "parameter")
-        stored = {
-            name: value for name, value in vars(model).items() if name not in parameters and self._is_stored(name)
-        }
         _refuse_unknown(self.name, set(stored), set(self.attributes), "attribute")
         return {
             "class": self.name,
@@ -62,22 +88,18 @@ class Schema:
                 for name, kind in self.parameters.items()
             },
             "attributes": self._write_attributes(stored, page, path) if stored or not self.attributes else None,
-            "output": vars(model).get(OUTPUT_CONFIG, {}).get("transform"),
+            "output": output,
         }
 
     def read(self, node: Mapping[str, Json], page: ReadPage, path: str) -> Any:
         """Return the estimator that the JSON describes."""
-        parameters = _object(node["parameters"], f"{self.name}.parameters")
-        _require_exactly(self.name, set(parameters), set(self.parameters), set(), "parameter")
-        model = self.find_class()(
-            **{k: read_as(kind, parameters[k], page, _join(path, k)) for k, kind in self.parameters.items()}
-        )
+        nodes = _object(node["parameters"], f"{self.name}.parameters")
+        _require_exactly(self.name, set(nodes), set(self.parameters), set(), "parameter")
+        parameters = {k: read_as(kind, nodes[k], page, _join(path, k)) for k, kind in self.parameters.items()}
         output = read_as(OUTPUT, node["output"], page, f"{self.name}.output")
-        if output is not None:
-            setattr(model, OUTPUT_CONFIG, {"transform": output})
-        if node["attributes"] is not None:
-            self._read_attributes(model, _object(node["attributes"], f"{self.name}.attributes"), page, path)
-        return model
+        found = node["attributes"]
+        attributes = None if found is None else self._read_attributes(found, page, path)
+        return self.assemble(parameters, attributes, output)
 
     def _write_attributes(self, stored: Mapping[str, Any], page: WritePage, path: str) -> dict[str, Json]:
         _require_exactly(self.name, set(stored), *self._required_and_optional(), "attribute", NotSaveableError)
@@ -87,12 +109,14 @@ class Schema:
             if name in stored
         }
 
-    def _read_attributes(self, model: Any, nodes: Mapping[str, Json], page: ReadPage, path: str) -> None:
+    def _read_attributes(self, found: Json, page: ReadPage, path: str) -> dict[str, Any]:
+        nodes = _object(found, f"{self.name}.attributes")
         _require_exactly(self.name, set(nodes), *self._required_and_optional(), "attribute")
-        for name, kind in self.attributes.items():
-            if name in nodes:
-                setattr(model, name, read_as(_kind_of(kind), nodes[name], page, _join(path, name)))
-        self.rebuild(model)
+        return {
+            name: read_as(_kind_of(kind), nodes[name], page, _join(path, name))
+            for name, kind in self.attributes.items()
+            if name in nodes
+        }
 
     def _required_and_optional(self) -> tuple[set[str], set[str]]:
         optional = {name for name, kind in self.attributes.items() if isinstance(kind, Optional)}

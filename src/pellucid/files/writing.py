@@ -6,12 +6,11 @@ import os
 from typing import Any
 
 from safetensors.numpy import save as safetensors_bytes
-from sklearn.utils.validation import check_is_fitted
 
 import pellucid
 from pellucid.core.atomic import write_whole
 from pellucid.files.container import DOCUMENT_KEY, UNSEALED, check_header, header_of, seal
-from pellucid.files.nesting import write_model
+from pellucid.files.registry import schema_of
 from pellucid.kinds.errors import NotSaveableError
 from pellucid.kinds.pages import WritePage
 from pellucid.kinds.strict_json import dump_json
@@ -25,7 +24,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator
-        An estimator of pellucid, or a scikit-learn Pipeline of registered transformers that ends in one.
+        An estimator of pellucid, a scikit-learn Pipeline of registered transformers that ends in one, or a network that
+        knows its ``architecture`` (else a pair of architecture and module).
     path : path
         The file; an existing one is replaced.
 
@@ -45,13 +45,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def model_bytes(model: Any) -> bytes:
     """Return the content of the file of a fitted model."""
-    check_is_fitted(model)
+    schema = schema_of(model)
+    schema.check_fitted(model)
     page = WritePage()
     document = {
         "sha256": UNSEALED,  # first, where the reader looks for it
         "format": FORMAT,
         "written_by": f"pellucid {pellucid.__version__}",
-        "model": write_model(model, page),
+        "model": schema.write(model, page, ""),
     }
     try:
         content = safetensors_bytes(page.arrays, metadata={DOCUMENT_KEY: dump_json(document)})

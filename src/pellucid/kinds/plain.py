@@ -183,6 +183,23 @@ class OneOf(Plain):
 
 
 @dataclass(frozen=True)
+class OneOfWholes(Plain):
+    """One of some whole numbers."""
+
+    options: tuple[int, ...]
+
+    @property
+    def says(self) -> str:
+        return f"one of {self.options}"
+
+    def fits(self, value: Any) -> bool:
+        return is_whole(value) and value in self.options
+
+    def write(self, value: Any, page: WritePage, path: str) -> Json:
+        return int(value)
+
+
+@dataclass(frozen=True)
 class Only(Plain):
     """One value and no other, where the rest of a parameter's range is not supported."""
 
@@ -277,9 +294,10 @@ class Number(Real):
     def _range(self) -> str:
         if math.isfinite(self.high):
             return f"between {self.low:g} and {self.high:g}"
-        if self.above > -math.inf:
-            return f"above {self.above:g}" + (f" and below {self.below:g}" if self.below < math.inf else "")
-        return f"at least {self.low:g}" if self.low > -math.inf else "finite" if self.finite else ""
+        limits = [f"above {self.above:g}"] if self.above > -math.inf else []
+        limits += [f"at least {self.low:g}"] if self.low > -math.inf else []
+        limits += [f"below {self.below:g}"] if self.below < math.inf else []
+        return " and ".join(limits) or ("finite" if self.finite else "")
 
     def fits(self, value: Any) -> bool:
         if not is_number(value) or (self.finite and not math.isfinite(value)):

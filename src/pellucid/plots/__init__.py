@@ -5,6 +5,7 @@ from pellucid.drawing.error_curve_plot import plot_error_curve
 from pellucid.drawing.race_plot import plot_race
 from pellucid.drawing.trace_plot import plot_trace
 from pellucid.plots.biplot_plot import plot_biplot
+from pellucid.plots.certified_accuracy_plot import plot_certified_accuracy
 from pellucid.plots.cluster_regions_plot import plot_cluster_regions
 from pellucid.plots.coefficient_path_plot import plot_coefficient_path
 from pellucid.plots.components_images_plot import plot_components_images
@@ -30,6 +31,7 @@ from pellucid.plots.tube_plot import plot_tube
 
 __all__ = [
     "plot_biplot",
+    "plot_certified_accuracy",
     "plot_cluster_choice",
     "plot_cluster_regions",
     "plot_coefficient_path",

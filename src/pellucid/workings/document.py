@@ -64,7 +64,16 @@ class Figure:
     caption: str
 
 
-Block: TypeAlias = Sentence | Formula | Table | Figure
+@dataclass(frozen=True)
+class Drawing:
+    """A picture that something made of itself: as lines of text, and as SVG for pages."""
+
+    text: str
+    svg: str
+    caption: str
+
+
+Block: TypeAlias = Sentence | Formula | Table | Figure | Drawing
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from pellucid.workings.document import Block, Document, Figure, Formula, Sentence, Table
+from pellucid.workings.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
 from pellucid.workings.mathml import display, inline
 from pellucid.workings.notation import Math
 from pellucid.workings.svg import svg
@@ -114,4 +114,14 @@ def _figure(block: Figure) -> str:
     return f"<figure>{svg(block)}<figcaption>{escape(block.caption)}</figcaption></figure>"
 
 
-_BLOCKS: dict[type, Callable[[Any], str]] = {Sentence: _sentence, Formula: _formula, Table: _table, Figure: _figure}
+def _drawing(block: Drawing) -> str:
+    return f"<figure>{block.svg}<figcaption>{escape(block.caption)}</figcaption></figure>"
+
+
+_BLOCKS: dict[type, Callable[[Any], str]] = {
+    Sentence: _sentence,
+    Formula: _formula,
+    Table: _table,
+    Figure: _figure,
+    Drawing: _drawing,
+}

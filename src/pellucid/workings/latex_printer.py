@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from pellucid.drawing.label_spreading import spread
-from pellucid.workings.document import Block, Document, Figure, Formula, Sentence, Table
+from pellucid.workings.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
 from pellucid.workings.figure_scale import Scale, scales
 from pellucid.workings.latex_escape import escape
 from pellucid.workings.latex_math import aligned_rows, display, latex
@@ -16,6 +16,10 @@ from pellucid.workings.notation import Math
 COLUMNS = 84
 """Formulas wider than this on a terminal are broken on the page."""
 FIGURE_SIZE = (220.0, 120.0)
+PLAIN_LINES = str.maketrans(
+    {"├": "|", "└": "`", "│": "|", "─": "-", "−": "-", "·": "*", "×": "x", "ᵀ": "^T", "…": "..."}
+)
+"""What stands for the lines and signs of a drawing in plain letters."""
 LINE = 11.0
 """Height of a line of text, in points."""
 
@@ -131,4 +135,16 @@ def _polyline(points: list[tuple[float, float]]) -> list[str]:
     ]
 
 
-_BLOCKS: dict[type, Callable[[Any], str]] = {Sentence: _sentence, Formula: _formula, Table: _table, Figure: _figure}
+def _drawing(block: Drawing) -> str:
+    """Return the lines of a drawing in letters that every font of LaTeX has."""
+    lines = block.text.translate(PLAIN_LINES).encode("ascii", "replace").decode().replace(r"\end{verbatim}", "")
+    return f"\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}\n\n{escape(block.caption)}"
+
+
+_BLOCKS: dict[type, Callable[[Any], str]] = {
+    Sentence: _sentence,
+    Formula: _formula,
+    Table: _table,
+    Figure: _figure,
+    Drawing: _drawing,
+}

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
-from pellucid.workings.document import Block, Document, Figure, Formula, Sentence, Table
+from pellucid.workings.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
 from pellucid.workings.latex_math import display, latex
 from pellucid.workings.notation import Math
 from pellucid.workings.svg import svg
@@ -64,8 +64,22 @@ def _row(cells: tuple[str | Math, ...]) -> str:
 
 
 def _figure(block: Figure) -> str:
-    data = b64encode(svg(block, standalone=True).encode()).decode()
-    return f"![{escape(block.caption)}](data:image/svg+xml;base64,{data})\n\n*{escape(block.caption)}*"
+    return _picture(svg(block, standalone=True), block.caption)
 
 
-_BLOCKS: dict[type, Callable[[Any], str]] = {Sentence: _sentence, Formula: _formula, Table: _table, Figure: _figure}
+def _drawing(block: Drawing) -> str:
+    return _picture(block.svg, block.caption)
+
+
+def _picture(svg: str, caption: str) -> str:
+    data = b64encode(svg.encode()).decode()
+    return f"![{escape(caption)}](data:image/svg+xml;base64,{data})\n\n*{escape(caption)}*"
+
+
+_BLOCKS: dict[type, Callable[[Any], str]] = {
+    Sentence: _sentence,
+    Formula: _formula,
+    Table: _table,
+    Figure: _figure,
+    Drawing: _drawing,
+}

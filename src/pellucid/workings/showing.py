@@ -35,7 +35,7 @@ CLOSE = 1e-6
 
 CUT_REMARK = remark(
     "Fractions too long to read are written as decimals that end in dots: the first digits, not rounded. "
-    "The arithmetic behind them is exact."
+    "The arithmetic behind them is exact, unless it is said otherwise."
 )
 
 Maker = Callable[[Any, Data, Data], Document]

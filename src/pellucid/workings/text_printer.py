@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from pellucid.workings.document import Block, Document, Figure, Formula, Sentence, Table
+from pellucid.workings.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
 from pellucid.workings.line_breaking import broken
 from pellucid.workings.notation import Math
 from pellucid.workings.text_figure import draw
@@ -95,4 +95,14 @@ def _figure(block: Figure) -> str:
     return "\n".join([textwrap.indent("\n".join(draw(block)), " " * INDENT), textwrap.fill(block.caption, COLUMNS)])
 
 
-_BLOCKS: dict[type, Callable[[Any], str]] = {Sentence: _sentence, Formula: _formula, Table: _table, Figure: _figure}
+def _drawing(block: Drawing) -> str:
+    return "\n".join([textwrap.indent(block.text, " " * INDENT), "", textwrap.fill(block.caption, COLUMNS)])
+
+
+_BLOCKS: dict[type, Callable[[Any], str]] = {
+    Sentence: _sentence,
+    Formula: _formula,
+    Table: _table,
+    Figure: _figure,
+    Drawing: _drawing,
+}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.label_sets import LabelSetRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE
-from pellucid.linear_model.label_sets import LabelSetRules
 from pellucid.linear_model.regression_discriminant.regression_discriminant import RegressionDiscriminant
 from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import prove_regression_discriminant
 

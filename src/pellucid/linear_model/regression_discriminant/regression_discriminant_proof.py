@@ -17,11 +17,11 @@ from scipy import sparse
 from scipy.special import expit
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.label_sets import is_multilabel
 from pellucid.core.linear_classifier import dense
 from pellucid.core.rounding import EPSILON
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.linear_model.label_sets import is_multilabel
 
 BLOCK = 1 << 18
 """Entries copied in one go."""

@@ -9,13 +9,13 @@ from scipy.special import expit
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
+from pellucid.core.label_sets import is_multilabel
 from pellucid.core.solution import Solution
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
-from pellucid.linear_model.label_sets import is_multilabel
 from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import (
     MULTIPLES,
     Columns,

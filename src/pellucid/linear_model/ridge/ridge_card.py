@@ -9,12 +9,12 @@ import numpy as np
 
 from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard
 from pellucid.core.checks import check_nonnegative, check_positive
+from pellucid.core.label_sets import LabelSetRules
 from pellucid.core.training_data import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Text, Whole
 from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, FLAG, FOLDS, LABELS, NONNEGATIVE, NUMBER, RANDOM_STATE
-from pellucid.linear_model.label_sets import LabelSetRules
 from pellucid.linear_model.least_squares.least_squares_proof import prove_ridge
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, INFERENCE, LINE, PER_TARGET
 from pellucid.linear_model.ridge.ridge import Ridge

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.label_sets import is_multilabel
 from pellucid.core.training_data import TrainingData
-from pellucid.linear_model.label_sets import is_multilabel
 from pellucid.linear_model.least_squares.least_squares_proof import prove_ridge
 
 

@@ -1,0 +1,111 @@
+"""Pooling: the largest or the mean entry of each window."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid.core.types import Array, Data
+from pellucid.neural_network.convolution.windows import PerAxis, as_numbers, padded, per_axis, windows
+
+
+def max_pool(
+    x: Data, size: PerAxis, *, stride: PerAxis | None = None, padding: PerAxis = 0, dilation: PerAxis = 1
+) -> Array:
+    """Return the largest entry of each window.
+
+    Parameters
+    ----------
+    x : array-like
+        Pooled along its last axes: as many as ``size`` has numbers, or two (of one axis, one) if it is a number.
+    size : int or tuple of int
+        Of the window.
+    stride : int or tuple of int, default=None
+        Steps between windows; None takes ``size``, so that they do not overlap.
+    padding : int or tuple of int, default=0
+        Margin around the input that is never the largest; at most half of ``size``.
+    dilation : int or tuple of int, default=1
+        Steps inside a window.
+
+    Examples
+    --------
+    >>> max_pool([[1, 5, 2, 0], [3, 4, 8, 7]], 2)
+    array([[5, 8]])
+    """
+    return max_pool_with_places(x, size, stride=stride, padding=padding, dilation=dilation)[0]
+
+
+def max_pool_with_places(
+    x: Data, size: PerAxis, *, stride: PerAxis | None = None, padding: PerAxis = 0, dilation: PerAxis = 1
+) -> tuple[Array, Array]:
+    """Return the largest entries as :func:`max_pool` does, and where they stood.
+
+    A place counts the entries of the pooled axes in reading order; of equal entries the first counts.
+
+    Examples
+    --------
+    >>> max_pool_with_places([[1, 5, 2, 0], [3, 4, 8, 7]], 2)
+    (array([[5, 8]]), array([[1, 6]]))
+    """
+    x = as_numbers(x, "x")
+    k, s, p = _window(x, size, stride, padding)
+    d = per_axis(dilation, len(k), "dilation")
+    plane = x.shape[x.ndim - len(k) :]
+    lowest = x.min() if x.dtype.kind != "f" else -np.inf
+    view = windows(padded(x, p, lowest), k, s, d)
+    numbered = np.arange(np.prod(plane)).reshape(plane)
+    numbers = windows(padded(numbered, p, -1), k, s, d)  # -1 in the margin
+    flat, where = (part.reshape(*part.shape[: part.ndim - len(k)], -1) for part in (view, numbers))
+    where = np.broadcast_to(where, flat.shape)
+    largest = flat.max(axis=-1, keepdims=True)
+    first = np.argmax((flat == largest) & (where >= 0), axis=-1, keepdims=True)  # never in the margin
+    values, places = (np.take_along_axis(part, first, -1)[..., 0] for part in (flat, where))
+    if places.min() < 0:
+        raise ValueError("padding and dilation must leave every window an entry of x, got one that has none.")
+    return values, places
+
+
+def average_pool(
+    x: Data, size: PerAxis, *, stride: PerAxis | None = None, padding: PerAxis = 0, count_padding: bool = True
+) -> Array:
+    """Return the mean entry of each window.
+
+    Parameters
+    ----------
+    x, size, stride, padding
+        As for :func:`max_pool`; the margin holds zeros.
+    count_padding : bool, default=True
+        Whether zeros of the margin count when a sum is divided.
+
+    Examples
+    --------
+    >>> average_pool([[1, 5, 2, 0], [3, 7, 8, 6]], 2)
+    array([[4., 4.]])
+    """
+    x = as_numbers(x, "x")
+    k, s, p = _window(x, size, stride, padding)
+    axes, once = tuple(range(-len(k), 0)), (1,) * len(k)
+    sums = windows(padded(x, p), k, s, once).sum(axis=axes)
+    inside = np.ones(x.shape[x.ndim - len(k) :], dtype=np.int64)
+    counted = padded(inside, p, int(count_padding))
+    return sums / windows(counted, k, s, once).sum(axis=axes)
+
+
+def pooled_axes(x: Array, size: PerAxis, name: str) -> tuple[int, ...]:
+    """Return the size along each pooled axis; a number counts for the last two."""
+    axes = len(size) if isinstance(size, (tuple, list)) else min(2, x.ndim)
+    if not 1 <= axes <= x.ndim:
+        raise ValueError(f"{name} must have from 1 to as many numbers as x has axes ({x.ndim}), got {size!r}.")
+    return per_axis(size, axes, name)
+
+
+def _window(
+    x: Array, size: PerAxis, stride: PerAxis | None, padding: PerAxis
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    k = pooled_axes(x, size, "size")
+    s = k if stride is None else per_axis(stride, len(k), "stride")
+    p = per_axis(padding, len(k), "padding", low=0)
+    if any(2 * margin > width for margin, width in zip(p, k, strict=True)):
+        raise ValueError(
+            f"padding must be at most half of size {k}, got {padding!r}: a window could hold nothing else."
+        )
+    return k, s, p

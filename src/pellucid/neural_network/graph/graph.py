@@ -1,0 +1,181 @@
+"""Graph: an expression as gates joined by values, with the value and the gradient of every node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.neural_network.graph.graph_node import CONSTANT, VARIABLE, GraphNode
+from pellucid.neural_network.graph.naming import name_nodes, written_expression
+from pellucid.neural_network.graph.passes import backward, forward, in_order
+from pellucid.neural_network.graph.reading import read_expression
+from pellucid.neural_network.graph.values import Value, as_value, is_finite, shown
+
+
+class Graph:
+    """An expression as a computation graph: values forward, gradients backward, at every node.
+
+    Whole numbers and fractions stay exact as long as the gates allow: sums, products, quotients, whole powers, maxima
+    and products of matrices do. Where a value is used several times its gradients add up. Where the inputs of a maximum
+    are equal they share the gradient; the gradient of relu at 0 is 0.
+
+    Parameters
+    ----------
+    expression : str or GraphNode
+        Text such as ``"(x + y) * z"`` of names, numbers, ``+ - * / ** @ .T`` and the functions exp, log, max, relu,
+        sigmoid, sum, tanh, transpose; or what Python's arithmetic makes of :func:`variable`.
+    **values : number or array of up to two dimensions
+        One for each variable, or none at all: then :meth:`at` gives them later.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        Names of the variables, in reading order.
+    nodes : tuple of GraphNode
+        All nodes, each after its inputs; the last is the output.
+    names : dict of GraphNode to str
+        Variables have their own, the other nodes are ``q1``, ``q2``, ... and the output ``f``.
+
+    Examples
+    --------
+    >>> graph = Graph("(x + y) * z", x=-2, y=5, z=-4)
+    >>> graph.value
+    Fraction(-12, 1)
+    >>> {name: int(graph.gradients[name]) for name in graph.variables}
+    {'x': -4, 'y': -4, 'z': 3}
+    >>> print(graph)
+    f = (x + y) · z
+    <BLANKLINE>
+    f = q1 · z   value −12   gradient 1
+    ├─ q1 = x + y   value 3   gradient −4
+    │  ├─ x   value −2   gradient −4
+    │  └─ y   value 5   gradient −4
+    └─ z   value −4   gradient 3
+    """
+
+    def __init__(self, expression: str | GraphNode, /, **values: Any) -> None:
+        if not isinstance(expression, (str, GraphNode)):
+            raise TypeError(f"expression must be text or a node made from variables, got {expression!r}.")
+        self.output = read_expression(expression) if isinstance(expression, str) else expression
+        self.nodes = in_order(self.output)
+        self.names = name_nodes(self.nodes)
+        self.variables = tuple(node.name for node in self.nodes if node.gate == VARIABLE)
+        self._values = self._forward(values) if values or not self.variables else None
+        self._gradients = None
+        if self._values is not None and np.ndim(self._values[self.output]) == 0:
+            self._gradients = backward(self.nodes, self._values, self.names)
+
+    def at(self, /, **values: Any) -> Graph:
+        """Return the same graph with these values of its variables."""
+        return Graph(self.output, **values)
+
+    @property
+    def expression(self) -> str:
+        """The whole expression as text."""
+        return written_expression(self.nodes)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether its variables have values."""
+        return self._values is not None
+
+    @property
+    def has_gradients(self) -> bool:
+        """Whether it has values and its output is one number."""
+        return self._gradients is not None
+
+    @property
+    def node_values(self) -> dict[GraphNode, Value]:
+        """The value of every node."""
+        if self._values is None:
+            wanted = ", ".join(f"{name}=..." for name in self.variables)
+            raise ValueError(f"graph must have values to be worked, got none. Call graph.at({wanted}).")
+        return self._values
+
+    @property
+    def node_gradients(self) -> dict[GraphNode, Value]:
+        """The gradient of the output with respect to every node."""
+        return self._backward()[0]
+
+    @property
+    def handed_back(self) -> dict[GraphNode, tuple[Value, ...]]:
+        """What each gate hands back to each of its inputs; the gradient of a node is the sum of what it gets."""
+        return self._backward()[1]
+
+    @property
+    def uses(self) -> dict[GraphNode, list[tuple[GraphNode, int]]]:
+        """Where the value of every node goes: to which gate, and as which of its inputs."""
+        found: dict[GraphNode, list[tuple[GraphNode, int]]] = {node: [] for node in self.nodes}
+        for gate in self.nodes:
+            for place, below in enumerate(gate.inputs):
+                found[below].append((gate, place))
+        return found
+
+    @property
+    def value(self) -> Value:
+        """The value of the output."""
+        return self.node_values[self.output]
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The value of every variable and every gate, by name."""
+        return self._by_name(self.node_values)
+
+    @property
+    def gradients(self) -> dict[str, Value]:
+        """The gradient of the output with respect to every variable and every gate, by name."""
+        return self._by_name(self.node_gradients)
+
+    def text(self) -> str:
+        """Return the graph as a tree of lines, the output first."""
+        from pellucid.neural_network.graph.graph_text import draw_text
+
+        return draw_text(self)
+
+    def svg(self) -> str:
+        """Return the graph as a drawing: values above the lines, gradients below them."""
+        from pellucid.neural_network.graph.graph_svg import draw_svg
+
+        return draw_svg(self)
+
+    def _repr_svg_(self) -> str | None:
+        from pellucid.neural_network.graph.graph_svg import MOST_NODES
+
+        return self.svg() if len(self.nodes) <= MOST_NODES else None  # a notebook then shows the short form
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        value = f", value={shown(self.value)}" if self.has_values else ""
+        return f"Graph({self.expression!r}{value})"
+
+    def _forward(self, values: dict[str, Any]) -> dict[GraphNode, Value]:
+        missing = [name for name in self.variables if name not in values]
+        unknown = [name for name in values if name not in self.variables]
+        if missing or unknown:
+            got = f"none for {', '.join(missing)}" if missing else f"one for {', '.join(unknown)}"
+            raise ValueError(f"values must be given for exactly the variables {', '.join(self.variables)}, got {got}.")
+        leaves = {node: self._leaf(node, values) for node in self.nodes if not node.inputs}
+        return forward(self.nodes, leaves, self.names)
+
+    @staticmethod
+    def _leaf(node: GraphNode, values: dict[str, Any]) -> Value:
+        if node.gate == CONSTANT:
+            return node.constant
+        value = as_value(values[node.name], node.name)
+        if np.ndim(value) > 2 or not is_finite(value):
+            raise ValueError(
+                f"{node.name} must be finite numbers in at most two dimensions, got {values[node.name]!r}."
+            )
+        return value
+
+    def _backward(self) -> tuple[dict[GraphNode, Value], dict[GraphNode, tuple[Value, ...]]]:
+        if self._gradients is None:
+            shape = np.shape(self.value)
+            raise ValueError(f"expression must end in one number to have gradients, got shape {shape}. Use sum(...).")
+        return self._gradients
+
+    def _by_name(self, found: dict[GraphNode, Value]) -> dict[str, Value]:
+        return {self.names[node]: value for node, value in found.items() if node.gate != CONSTANT}

@@ -1,0 +1,1 @@
+"""Multilayer perceptrons: dense layers, learned by backpropagation."""

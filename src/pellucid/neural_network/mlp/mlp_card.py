@@ -1,0 +1,121 @@
+"""Method cards of the multilayer perceptrons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.label_sets import LabelSetRules
+from pellucid.core.training_data import NUMBERS, InputRules
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.neural_network.dense_network import ACTIVATION_NAMES, INITIALIZATION_NAMES
+from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
+from pellucid.neural_network.mlp.mlp_proof import prove_mlp
+from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor
+
+WORKINGS = "pellucid.neural_network.mlp.mlp_workings:mlp_workings"
+SIZES = Whole(low=1) | Items(Whole(low=1)) | A_LIST
+BELOW_ONE = Number(low=0, below=1)
+
+
+def _takes_batches(value: Any) -> bool:
+    return bool(getattr(value, "takes_batches", False)) and hasattr(value, "step")
+
+
+PARAMETERS: dict[str, Kind] = {
+    "hidden_layer_sizes": SIZES,
+    "activation": OneOf(ACTIVATION_NAMES),
+    "solver": OneOf(("lbfgs", "sgd", "adam")) | Live("a method that takes batches", _takes_batches),
+    "alpha": NONNEGATIVE,
+    "batch_size": OneOf(("auto",)) | Whole(low=1),
+    "learning_rate": OneOf(("constant", "invscaling", "adaptive")),
+    "learning_rate_init": POSITIVE,
+    "power_t": NONNEGATIVE,
+    "max_iter": Whole(low=1),
+    "shuffle": FLAG,
+    "random_state": RANDOM_STATE,
+    "tol": NONNEGATIVE,
+    "verbose": VERBOSE,
+    "warm_start": FLAG,
+    "momentum": Number(low=0, high=1),
+    "nesterovs_momentum": FLAG,
+    "early_stopping": FLAG,
+    "validation_fraction": BELOW_ONE,
+    "beta_1": BELOW_ONE,
+    "beta_2": BELOW_ONE,
+    "epsilon": POSITIVE,
+    "n_iter_no_change": Number(low=1, finite=False),
+    "max_fun": Whole(low=1),
+    "dropout": BELOW_ONE,
+    "batch_normalization": FLAG,
+    "initialization": OneOf(INITIALIZATION_NAMES),
+    "pieces": Whole(low=2),
+}
+MAYBE_REAL = Nothing() | Real()
+ATTRIBUTES: dict[str, Kind | Optional] = {
+    "coefs_": Items(Numbers((None, None))),
+    "intercepts_": Items(Numbers((None,))),
+    "objective_": Real(),
+    "gradient_norm_": Real(),
+    "weights_digest_": Text(),
+    "loss_": Real(),
+    "n_iter_": COUNT,
+    "n_layers_": Whole(low=2),
+    "n_outputs_": Whole(low=1),
+    "t_": COUNT,
+    "out_activation_": Text(),
+    "loss_curve_": Optional(Items(Real())),
+    "best_loss_": Optional(MAYBE_REAL),
+    "best_validation_score_": Optional(MAYBE_REAL),
+    "validation_scores_": Optional(Nothing() | Items(Real(finite=False))),
+    "validation_rows_": Optional(Numbers((None,), WHOLES, low=0)),
+}
+PAST = "how the training went; answers depend on where it ended"
+UNPROVED = {
+    "n_iter_": WORK_DONE,
+    "t_": WORK_DONE,
+    "loss_": PAST,
+    "loss_curve_": PAST,
+    "best_loss_": PAST,
+    "validation_scores_": PAST,
+    "validation_rows_": "which rows were held out; the claim 'best epoch' scores those",
+    "best_validation_score_": "found again up to rows that rounding decides, by the claim 'best epoch'",
+}
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {"solver": "lbfgs", "activation": "tanh", "hidden_layer_sizes": (6, 5), "max_iter": 3000, "tol": 0.05},
+    {"activation": "maxout", "hidden_layer_sizes": (5,), "dropout": 0.2, "tol": 0.3, "max_iter": 60},
+    {"activation": "elu", "hidden_layer_sizes": 6, "batch_normalization": True, "early_stopping": True, "tol": 0.2},
+)
+
+
+def _label_rules(estimator: Any) -> InputRules:
+    return LabelSetRules(sparse=("csr", "csc"), class_weight=estimator.class_weight)
+
+
+CARDS = (
+    MethodCard(
+        MLPClassifier,
+        topics=("DNN-2", "DNN-3"),
+        prove=prove_mlp,
+        workings=WORKINGS,
+        parameters=PARAMETERS | {"class_weight": CLASS_WEIGHT},
+        attributes=ATTRIBUTES | {"classes_": LABELS},
+        input=_label_rules,
+        variants=VARIANTS,
+        unproved=UNPROVED,
+    ),
+    MethodCard(
+        MLPRegressor,
+        topics=("DNN-2", "DNN-3"),
+        prove=prove_mlp,
+        workings=WORKINGS,
+        parameters={"loss": OneOf(("squared_error", "poisson")), **PARAMETERS, "standardize_target": FLAG},
+        attributes=ATTRIBUTES,
+        input=InputRules(NUMBERS, several_targets=True, sparse=("csr", "csc")),
+        variants=(*VARIANTS[:2], VARIANTS[2] | {"standardize_target": True}),
+        unproved=UNPROVED,
+    ),
+)

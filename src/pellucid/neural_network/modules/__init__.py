@@ -1,0 +1,1 @@
+"""Layers and rules from which networks are built, as torch modules."""

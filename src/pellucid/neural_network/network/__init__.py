@@ -1,0 +1,1 @@
+"""Estimators around any network of torch."""

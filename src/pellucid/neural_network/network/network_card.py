@@ -1,0 +1,93 @@
+"""Method cards of estimators around networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.training_data import CLASSES, NUMBERS
+from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.collections import Items
+from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.neural_network.dense_network import DenseNetwork
+from pellucid.neural_network.network.given_module import GivenModule, is_module
+from pellucid.neural_network.network.network import ExampleRules
+from pellucid.neural_network.network.network_classifier import NetworkClassifier
+from pellucid.neural_network.network.network_proof import prove_network
+from pellucid.neural_network.network.network_regressor import NetworkRegressor
+from pellucid.neural_network.network_kinds import ARCHITECTURE, AUGMENTATION, WEIGHTS
+from pellucid.neural_network.training.recipe import PRECISIONS
+
+
+def _is_method(value: Any) -> bool:
+    return callable(value) or (hasattr(value, "step") and hasattr(value, "start"))
+
+
+PARAMETERS: dict[str, Kind] = {
+    "module": Nothing()
+    | ARCHITECTURE
+    | Live("a module of torch, or a function that makes one", lambda value: is_module(value) or callable(value)),
+    "epochs": Whole(low=1),
+    "batch_size": Whole(low=1),
+    "method": OneOf(("adam", "adamw", "sgd")) | Live("a method, or a function that makes an optimizer", _is_method),
+    "learning_rate": POSITIVE | Live("a schedule", callable),
+    "weight_decay": NONNEGATIVE,
+    "augmentation": Items(AUGMENTATION | Live("a change of a batch", callable)),
+    "validation_fraction": Number(low=0, below=1),
+    "patience": Nothing() | Whole(low=0),
+    "tol": NONNEGATIVE,
+    "parameter_groups": Nothing() | Live("a function from a module to groups of its weights", callable),
+    "device": Text(),
+    "precision": OneOf(PRECISIONS),
+    "channels_last": FLAG,
+    "compiled": FLAG,
+    "deterministic": FLAG,
+    "checkpoint": Nothing() | Text() | Live("a path", lambda value: isinstance(value, Path)),
+    "warm_start": FLAG,
+    "verbose": VERBOSE,
+    "random_state": RANDOM_STATE,
+}
+ATTRIBUTES: dict[str, Kind | Optional] = {
+    "architecture_": ARCHITECTURE
+    | Live("a module of torch, which a file that cannot run code does not hold", lambda v: isinstance(v, GivenModule)),
+    "weights_": WEIGHTS,
+    "weights_digest_": Text(),
+    "objective_": Real(),
+    "gradient_norm_": Real(),
+    "n_iter_": COUNT,
+    "validation_rows_": Optional(Numbers((None,), WHOLES, low=0)),
+    "best_validation_score_": Optional(Real()),
+}
+UNPROVED = {
+    "n_iter_": WORK_DONE,
+    "validation_rows_": "which rows were held out; the claim 'best epoch' scores those",
+    "best_validation_score_": "found again up to rows that rounding decides, by the claim 'best epoch'",
+}
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {"module": DenseNetwork(hidden=(4,), activation="tanh", dropout=0.1), "epochs": 4, "validation_fraction": 0.25},
+)
+
+CARDS = (
+    MethodCard(
+        NetworkClassifier,
+        topics=("DNN-7",),
+        prove=prove_network,
+        parameters=PARAMETERS | {"class_weight": CLASS_WEIGHT},
+        attributes=ATTRIBUTES | {"classes_": LABELS},
+        input=ExampleRules(CLASSES),
+        variants=VARIANTS,
+        unproved=UNPROVED,
+    ),
+    MethodCard(
+        NetworkRegressor,
+        topics=("DNN-7",),
+        prove=prove_network,
+        parameters=PARAMETERS,
+        attributes=ATTRIBUTES | {"targets_": COUNT},
+        input=ExampleRules(NUMBERS, several_targets=True),
+        variants=VARIANTS,
+        unproved=UNPROVED,
+    ),
+)

@@ -1,0 +1,189 @@
+"""What can be said of a trained network: recomputed from its weights and the data in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.extras import needs_extra
+from pellucid.core.fingerprint import digest
+from pellucid.core.linear_classifier import class_weights
+from pellucid.core.random_state import some_rows
+from pellucid.core.rounding import rounding_unit
+from pellucid.core.training_data import TrainingData
+from pellucid.core.types import Array
+from pellucid.neural_network.network.evaluation import stored_module
+from pellucid.neural_network.network.given_module import GivenModule
+from pellucid.neural_network.network_kinds import ARCHITECTURE
+
+MOST_ROWS = 256
+"""Training rows that objective and gradient are about, drawn in the same way every time."""
+
+CHECKED_DIRECTIONS = 2
+"""Random directions in which the slope is compared with differences."""
+
+STEPS = (1e-4, 1e-5, 1e-6)
+
+ROUNDED = 100
+"""How many times its precision a score may be off after many layers."""
+
+SLACK = 1e-9
+"""Relative error that float64 may have on other machines, through some hundred layers."""
+
+REASON = "The loss of a network has many minima: nothing is said about the best one."
+REFIT = "Fit the model again."
+
+
+def prove_network(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Recompute objective, gradient, a slope by differences, and the score that chose the epoch."""
+    with needs_extra("verify"):
+        import torch  # noqa: F401  (said here, if it is missing)
+    is_same = (
+        fitted.weights_digest_ == digest(fitted.weights_.values(), repr((fitted.architecture_, *fitted.weights_)))
+        and (isinstance(fitted.architecture_, GivenModule) or ARCHITECTURE.fits(fitted.architecture_))
+        and _labels_agree(fitted, data)
+    )
+    module = _in_double(fitted.architecture_, fitted.weights_) if is_same else None
+    statement = "1 if weights or labels are not those of the fit, or not of this network"
+    stored = Claim("weights", statement, float(module is None), 0.0, REFIT)
+    if module is None:
+        return Certificate("none", (stored,), REASON)
+    weight = _weights_of_rows(parameters, data)
+    places = some_rows(len(data.X), MOST_ROWS)
+    measured = MeasuredNetwork(module, data.X[places], data.y[places], weight[places], len(data.classes) > 0)
+    claims = [stored, *measured.claims(fitted)]
+    if getattr(fitted, "validation_rows_", None) is not None:
+        claims.append(_best_epoch(fitted, module, data, weight))
+    return Certificate("none", tuple(claims), REASON)
+
+
+class MeasuredNetwork:
+    """A network in float64 on some rows."""
+
+    def __init__(self, module: Any, X: Array, targets: Array, weight: Array, is_classifier: bool) -> None:
+        self.module, self.X, self.is_classifier = module, X, is_classifier
+        self.targets, self.share = targets, weight / weight.sum()
+        self.weights = list(module.parameters())
+
+    def claims(self, fitted: Any) -> tuple[Claim, ...]:
+        """Return what the stored numbers claim."""
+        import torch
+
+        scores = _scores(self.module, self.X)
+        value, slopes = self._value(scores), torch.from_numpy(self._slopes(scores))
+        answers = self.module(torch.from_numpy(np.array(self.X, dtype=np.float64)))
+        slopes = slopes.reshape(answers.shape)
+        found = torch.autograd.grad(answers, self.weights, grad_outputs=slopes, allow_unused=True)
+        gradient = [torch.zeros_like(own) if one is None else one for one, own in zip(found, self.weights, strict=True)]
+        norm = float(np.sqrt(sum(float(one.square().sum()) for one in gradient)))
+        scale = 1.0 + abs(value) + float(np.abs(scores).mean())
+        about = f"difference to the stored objective of {len(self.X)} training rows"
+        size = f"difference to the stored size of its gradient, {fitted.gradient_norm_:.3g}"
+        return (
+            Claim("objective", about, abs(value - fitted.objective_), SLACK * scale, REFIT),
+            Claim("gradient", size, abs(norm - fitted.gradient_norm_), SLACK * (1e3 * norm + scale), REFIT),
+            self._against_differences(gradient, norm, scale),
+        )
+
+    def _value(self, scores: Array) -> float:
+        if self.is_classifier:
+            losses = special.logsumexp(scores, axis=1) - scores[np.arange(len(scores)), self.targets]
+        else:
+            losses = ((scores - self.targets.reshape(scores.shape)) ** 2).sum(axis=1) / 2
+        return float(self.share @ losses)
+
+    def _slopes(self, scores: Array) -> Array:
+        """Return the gradient of the objective with respect to the scores, by hand."""
+        if self.is_classifier:
+            wanted = np.eye(scores.shape[1])[self.targets]
+            return np.asarray(self.share[:, None] * (special.softmax(scores, axis=1) - wanted))
+        return np.asarray(self.share[:, None] * (scores - self.targets.reshape(scores.shape)))
+
+    def _against_differences(self, gradient: list[Any], norm: float, scale: float) -> Claim:
+        """Return the claim that the backward pass gives the slope of the objective, in directions of random signs.
+
+        Steps that cross kinks change the difference; halving the step halves that, so the best of a few is taken.
+        """
+        import torch
+
+        random, worst = np.random.default_rng(0), 0.0
+        for _ in range(CHECKED_DIRECTIONS):
+            signs = [torch.from_numpy(random.choice([-1.0, 1.0], tuple(one.shape))) for one in self.weights]
+            length = float(np.sqrt(sum(one.numel() for one in signs)))
+            slope = sum(float((a * b).sum()) for a, b in zip(gradient, signs, strict=True)) / length
+            errors = []
+            for step in STEPS:
+                above, below = (self._moved(signs, sign * step / length) for sign in (1.0, -1.0))
+                bound = 1e-3 * norm + 10 * SLACK * scale / step
+                errors.append(abs((above - below) / (2 * step) - slope) / bound)
+            worst = max(worst, min(errors))
+        statement = "error of the slope along random directions, seen by differences, in units of what they can tell"
+        return Claim("backward pass", statement, worst, 1.0, REFIT)
+
+    def _moved(self, signs: list[Any], step: float) -> float:
+        import torch
+
+        with torch.no_grad():
+            for own, sign in zip(self.weights, signs, strict=True):
+                own += step * sign
+            try:
+                return self._value(_scores(self.module, self.X))
+            finally:
+                for own, sign in zip(self.weights, signs, strict=True):
+                    own -= step * sign
+
+
+def _scores(module: Any, X: Array) -> Array:
+    import torch
+
+    with torch.no_grad():
+        return np.asarray(module(torch.from_numpy(np.array(X, dtype=np.float64))).numpy())
+
+
+def _in_double(architecture: Any, weights: Any) -> Any:
+    """Return the network in float64, in test mode; None if the weights are not those of the architecture."""
+    try:
+        return stored_module(architecture, weights).double().requires_grad_()
+    except (ValueError, RuntimeError):
+        return None
+
+
+def _labels_agree(fitted: Any, data: TrainingData) -> bool:
+    if len(data.classes):
+        return np.array_equal(fitted.classes_, data.classes)
+    return bool(fitted.targets_ == (0 if data.y.ndim == 1 else data.y.shape[1]))
+
+
+def _weights_of_rows(parameters: Any, data: TrainingData) -> Array:
+    if len(data.classes) and parameters.class_weight is not None:
+        return class_weights(parameters.class_weight, data)[data.y] * data.weights
+    return data.weights
+
+
+def _best_epoch(fitted: Any, module: Any, data: TrainingData, weight: Array) -> Claim:
+    """Return the claim that the stored weights have the score of the best epoch, on the rows held out."""
+    places = data.places(np.asarray(fitted.validation_rows_))
+    scores, targets, share = _scores(module, data.X[places]), data.y[places], weight[places] / weight[places].sum()
+    unit = ROUNDED * rounding_unit(data.X.dtype if parameters_in_double(fitted) else np.float32)
+    if len(data.classes):
+        score = share @ (scores.argmax(axis=1) == targets)
+        top = np.sort(scores, axis=1)[:, -2:]
+        doubt = share @ (top[:, -1] - top[:, 0] <= unit * (1 + np.abs(scores).max(axis=1)))
+    else:
+        targets = targets.reshape(scores.shape)
+        spread = (share[:, None] * (targets - share @ targets) ** 2).sum(axis=0)
+        residual = (share[:, None] * (targets - scores) ** 2).sum(axis=0)
+        varies = spread > 0
+        score = np.where(varies, 1 - residual / np.where(varies, spread, 1.0), residual == 0).mean()
+        doubt = unit * (1 + (residual / np.where(varies, spread, 1.0)).mean())
+    statement = "difference of the stored weights' score on the rows held out to that of the best epoch"
+    difference = abs(float(score) - fitted.best_validation_score_)
+    return Claim("best epoch", statement, difference, float(doubt) + 1e-12, REFIT)
+
+
+def parameters_in_double(fitted: Any) -> bool:
+    """Return whether the network was trained in float64."""
+    return any(weight.dtype == np.float64 for weight in fitted.weights_.values())

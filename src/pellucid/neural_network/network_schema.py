@@ -1,0 +1,59 @@
+"""How a module of a known architecture stands in a model file: its settings and its weights, no code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pellucid.core.extras import needs_extra
+from pellucid.files.schema import Schema
+from pellucid.kinds.errors import NotSaveableError, SchemaError
+from pellucid.neural_network.architecture import Architecture
+from pellucid.neural_network.network_kinds import ARCHITECTURE, WEIGHTS
+
+
+@dataclass(frozen=True)
+class NetworkSchema(Schema):
+    """Takes a module that knows its ``architecture``, or a pair ``(architecture, module)``; returns the module."""
+
+    def describes(self, model: Any) -> bool:
+        """Return whether the model is a network, whatever the class of its module."""
+        return isinstance(_architecture_and_module(model)[0], Architecture)
+
+    def check_fitted(self, model: Any) -> None:
+        """Take every network: one with random weights can be saved too."""
+
+    def take_apart(self, model: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Any]:
+        """Return architecture and weights; refuse weights that this architecture cannot have."""
+        from pellucid.neural_network.modules.network_weights import check_weights, empty_module, weights_of
+
+        architecture, module = _architecture_and_module(model)
+        weights = weights_of(module)
+        try:
+            check_weights(empty_module(architecture), weights)
+        except ValueError as error:
+            raise NotSaveableError(f"a network must have the weights of {architecture!r}: {error}") from error
+        return {"architecture": architecture}, {"weights": weights}, None
+
+    def assemble(self, parameters: Mapping[str, Any], attributes: Mapping[str, Any] | None, output: Any) -> Any:
+        """Return the module, in test mode."""
+        if attributes is None or output is not None:
+            raise SchemaError("a network must have weights, and nothing to say about frames.")
+        with needs_extra("a network"):
+            from pellucid.neural_network.modules.network_weights import module_from
+        try:
+            return module_from(parameters["architecture"], attributes["weights"])
+        except ValueError as error:
+            raise SchemaError(f"a network must have the weights of its architecture: {error}") from error
+
+
+def _architecture_and_module(model: Any) -> tuple[Any, Any]:
+    if isinstance(model, tuple):
+        return model if len(model) == 2 else (None, None)
+    return getattr(model, "architecture", None), model
+
+
+SCHEMAS = (
+    NetworkSchema("Network", __name__, parameters={"architecture": ARCHITECTURE}, attributes={"weights": WEIGHTS}),
+)

@@ -1,0 +1,174 @@
+"""certified_radius: how far each input may change, at least, before the network changes its class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pellucid.core.certificate import Certificate
+from pellucid.core.checks import check_between, check_one_of
+from pellucid.core.rounding import EPSILON
+from pellucid.core.types import Array, Data
+from pellucid.neural_network.robustness.model_input import checked_rows, class_names, module_of, norm_of, scores_of
+from pellucid.neural_network.robustness.radius_solvers import largest_radii
+from pellucid.neural_network.robustness.reading import read_network
+from pellucid.neural_network.robustness.robustness_proof import (
+    ARITHMETICS,
+    least_margins,
+    prove_radii,
+    radii_certificate,
+)
+from pellucid.neural_network.robustness.steps import Network
+
+SINGLE = 1e-4
+"""Coarser searches than this compute in float32."""
+SHRINKAGES = (0.1, 1.0, 10.0, 100.0)
+"""By how many tolerances a radius is made smaller until it is proved."""
+
+
+@dataclass(frozen=True, repr=False)
+class CertifiedRadii:
+    """Radii within which no change of an input changes its class, with their proof.
+
+    ``classes`` are the predicted ones; a radius of 0 says that nothing could be proved for its row.
+    """
+
+    radii: Array
+    classes: Array
+    norm: float
+    certificate: Certificate = field(repr=False)
+
+    def certified_accuracy(self, y: Data, epsilons: Data) -> Array:
+        """Return for each epsilon the share of rows that are right, and stay right within epsilon."""
+        is_right = self.classes == np.asarray(y)
+        return np.array([np.mean(is_right & (self.radii >= epsilon)) for epsilon in np.atleast_1d(epsilons)])
+
+    def __repr__(self) -> str:
+        low, middle, high = np.quantile(self.radii, (0, 0.5, 1)) if len(self.radii) else (np.nan,) * 3
+        return (
+            f"CertifiedRadii({len(self.radii)} rows, norm {self.norm:g}: least {low:.3g}, median {middle:.3g}, "
+            f"largest {high:.3g}; {self.certificate.verdict})"
+        )
+
+
+def certified_radius(
+    model: Any,
+    X: Data,
+    *,
+    norm: Any = "inf",
+    method: str = "linear",
+    arithmetic: str = "module",
+    tol: float = 0.01,
+) -> CertifiedRadii:
+    """Return for each row a radius such that no smaller or equal change of the input changes the predicted class.
+
+    A search guesses the radii; a proof in float64, with all rounding accounted for, decides. The true radius may be
+    larger, as bounds of rectifiers are not exact; an :func:`attack` bounds it from above.
+
+    Parameters
+    ----------
+    model : torch module or fitted network
+        Layers in sequence: linear, convolution, ReLU, leaky ReLU, maxout, batch normalization, pooling, flatten,
+        dropout, all as when predicting. One output tells two classes apart by its sign.
+    X : array of shape (n_samples, ...)
+        Inputs, which are rounded to the module's precision first.
+    norm : "inf" or 2, default="inf"
+        How changes are measured: the largest change of a single number, or the root of the sum of squares.
+    method : {"linear", "interval"}, default="linear"
+        Bounds by linear functions pulled back through the network, or by intervals only, which is faster and weaker.
+    arithmetic : {"module", "exact"}, default="module"
+        Whether the statement also covers what the module's own rounding can change, or is about exact arithmetic.
+    tol : float, default=0.01
+        How precisely the largest radius that can be proved is searched, as a share of it.
+
+    Returns
+    -------
+    CertifiedRadii
+        ``radii``, ``classes`` and a ``certificate`` of grade "bounded".
+
+    Examples
+    --------
+    >>> line = torch.nn.Linear(2, 2, bias=False)
+    >>> line.weight.data = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # the larger of two numbers wins
+    >>> found = certified_radius(line, [[3.0, 1.0]], tol=1e-6)
+    >>> found.classes, bool(0.999 < found.radii[0] < 1)  # 3 - 1 = 2 is lost if each number moves by 1
+    (array([0]), True)
+    """
+    check_one_of(("linear", "interval"), method=method)
+    check_one_of(ARITHMETICS, arithmetic=arithmetic)
+    check_between(1e-9, 0.5, tol=tol)
+    length = norm_of(norm)
+    network, rows, scores = _read(model, X)
+    classes = scores.argmax(1)
+    asked: dict[str, Any] = {"norm": length, "arithmetic": arithmetic, "intervals_only": method == "interval"}
+    radii = largest_radii(_quick_margins(network, rows, classes, tol, asked), len(rows), tol)
+    radii, margins = _proved(partial(least_margins, network, **asked), rows, classes, radii, tol)
+    certificate = radii_certificate(network, rows, scores, margins[radii > 0], norm=length, arithmetic=arithmetic)
+    names = class_names(model, network.classes)
+    return CertifiedRadii(radii.numpy(), names[classes.numpy()], length, certificate)
+
+
+def verify_radius(model: Any, X: Data, radii: Data, *, norm: Any = "inf", arithmetic: str = "module") -> Certificate:
+    """Prove again, or refute, that no change within its radius changes the class of any row.
+
+    Warns with :class:`~pellucid.UncertifiedWarning` for a claim that does not hold.
+
+    Parameters
+    ----------
+    model, X, norm, arithmetic
+        As for :func:`certified_radius`.
+    radii : array of shape (n_samples,)
+        The radii to prove; 0 claims nothing.
+
+    Examples
+    --------
+    >>> line = torch.nn.Linear(2, 2, bias=False)
+    >>> line.weight.data = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> verify_radius(line, [[3.0, 1.0]], [0.9]).holds
+    True
+    """
+    check_one_of(ARITHMETICS, arithmetic=arithmetic)
+    network, rows, scores = _read(model, X)
+    claimed = torch.as_tensor(np.array(radii, dtype=np.float64))
+    if claimed.shape != (len(rows),):
+        raise ValueError(f"radii must be one number for each of {len(rows)} rows, got shape {tuple(claimed.shape)}.")
+    certificate = prove_radii(network, rows, scores, claimed, norm=norm_of(norm), arithmetic=arithmetic)
+    certificate.warn_unless_holds("verify_radius")
+    return certificate
+
+
+def _read(model: Any, X: Data) -> tuple[Network, Tensor, Tensor]:
+    """Return the network's steps, the checked rows and the module's scores, in float64 on the CPU."""
+    module = module_of(model)
+    rows = checked_rows(module, X)
+    network = read_network(module, tuple(rows.shape[1:]))
+    return network, rows.cpu().double(), scores_of(module, rows).cpu().double()
+
+
+def _quick_margins(network: Network, rows: Tensor, classes: Tensor, tol: float, asked: dict[str, Any]) -> Any:
+    """Return the margins for the search, which does not care for rounding."""
+    dtype = torch.float32 if tol >= SINGLE else torch.float64
+    quick, rows = network.to(dtype), rows.to(dtype)
+    return lambda index, radii: least_margins(quick, rows[index], classes[index], radii.to(dtype), unit=0.0, **asked)
+
+
+def _proved(margins_of: Any, rows: Tensor, classes: Tensor, radii: Tensor, tol: float) -> tuple[Tensor, Tensor]:
+    """Return radii made smaller until they are proved, or 0, with the margins of the proof.
+
+    Twice the allowance for rounding is asked for here, so that the same proof holds on other machines too.
+    """
+    proved, margins = torch.zeros_like(radii), torch.zeros_like(radii)
+    for shrinkage in SHRINKAGES:
+        left = torch.nonzero((proved == 0) & (radii > 0)).flatten()
+        if not len(left):
+            break
+        smaller = radii[left] * (1 - min(0.5, shrinkage * tol))
+        found = margins_of(rows[left], classes[left], smaller, unit=2 * EPSILON)
+        holds = found > 0
+        proved[left[holds]], margins[left[holds]] = smaller[holds], found[holds]
+    return proved, margins

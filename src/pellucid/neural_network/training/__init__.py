@@ -1,0 +1,1 @@
+"""One trainer for networks of torch: what a later room for images needs too."""

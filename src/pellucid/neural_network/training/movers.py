@@ -1,0 +1,140 @@
+"""What moves the weights of a module: an optimizer of torch, or a method of ``pellucid.optimize``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from pellucid.neural_network.training.recipe import TrainingRecipe
+from pellucid.optimize.schedules import as_schedule
+
+Loss = Callable[[], Tensor]
+"""Returns the loss of the batch at hand, at the weights that the module has."""
+
+
+class Mover(Protocol):
+    """One step for one batch."""
+
+    def step(self, loss: Loss, time: float) -> Tensor:
+        """Move the weights; return the loss before that. ``time`` counts epochs."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """Return all it remembers, as tensors and plain numbers."""
+        ...
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Remember what an equal mover remembered."""
+        ...
+
+
+def mover_for(module: nn.Module, recipe: TrainingRecipe) -> Mover:
+    """Return what the recipe asks for."""
+    if hasattr(recipe.method, "step") and hasattr(recipe.method, "start"):
+        return MethodMover(module, recipe.method)
+    learning = [weight for weight in module.parameters() if weight.requires_grad]
+    if not learning:
+        raise ValueError("module must have a weight that learns, got none. Unfreeze the head.")
+    groups = recipe.parameter_groups(module) if recipe.parameter_groups else [{"params": learning}]
+    make = OPTIMIZERS[recipe.method] if isinstance(recipe.method, str) else recipe.method
+    rate = as_schedule(recipe.learning_rate)
+    options = {"lr": rate(0), "weight_decay": recipe.weight_decay} if isinstance(recipe.method, str) else {}
+    return TorchMover(make(groups, **options), lambda time: rate(time) / rate(0))  # type: ignore[arg-type]  # in parts of epochs
+
+
+def _adam(groups: Any, **options: Any) -> torch.optim.Optimizer:
+    return torch.optim.Adam(groups, fused=True, **options)
+
+
+def _adamw(groups: Any, **options: Any) -> torch.optim.Optimizer:
+    return torch.optim.AdamW(groups, fused=True, **options)
+
+
+def _sgd(groups: Any, **options: Any) -> torch.optim.Optimizer:
+    return torch.optim.SGD(groups, momentum=0.9, nesterov=True, fused=True, **options)
+
+
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {"adam": _adam, "adamw": _adamw, "sgd": _sgd}
+"""All weights are moved by one kernel of torch."""
+
+
+class TorchMover:
+    """An optimizer of torch whose rates follow a schedule, each relative to its own first rate."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, share: Callable[[float], float]) -> None:
+        self.optimizer, self.share = optimizer, share
+        self._first = [group["lr"] for group in optimizer.param_groups]
+        self._last_share = 1.0
+
+    def step(self, loss: Loss, time: float) -> Tensor:
+        """Move the weights; return the loss before that."""
+        share = self.share(time)
+        if share != self._last_share:
+            for group, first in zip(self.optimizer.param_groups, self._first, strict=True):
+                group["lr"] = first * share
+            self._last_share = share
+        self.optimizer.zero_grad(set_to_none=True)
+        value = loss()
+        value.backward()
+        self.optimizer.step()
+        return value.detach()
+
+    def state(self) -> dict[str, Any]:
+        """Return the moving means of each weight."""
+        return {f"{k}.{name}": value for k, own in self._own_states() for name, value in own.items()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take up moving means."""
+        whole = self.optimizer.state_dict()
+        found: dict[int, dict[str, Any]] = {}
+        for key, value in state.items():
+            k, _, name = key.partition(".")
+            found.setdefault(int(k), {})[name] = value
+        self.optimizer.load_state_dict({**whole, "state": found})
+
+    def _own_states(self) -> list[tuple[int, dict[str, Any]]]:
+        return list(self.optimizer.state_dict()["state"].items())
+
+
+class MethodMover:
+    """A method of ``pellucid.optimize`` on all weights that learn, as one vector; it takes this for its oracle."""
+
+    def __init__(self, module: nn.Module, method: Any) -> None:
+        if not method.takes_batches:
+            raise ValueError(f"method must take batches, got {method!r}. Use Adam, Momentum or Nesterov.")
+        self.method = method
+        self._weights = [weight for weight in module.parameters() if weight.requires_grad]
+        self._loss: Loss | None = None
+        self._value: Tensor | None = None
+        self._state = method.start(self, nn.utils.parameters_to_vector(self._weights).detach())
+
+    def gradient(self, x: Tensor) -> Tensor:
+        """Answer the method: the gradient of the batch at hand, at ``x``."""
+        assert self._loss is not None
+        self._place(x)
+        value = self._loss()
+        if x is self._state.x:
+            self._value = value.detach()
+        return torch.cat([part.flatten() for part in torch.autograd.grad(value, self._weights)])
+
+    def step(self, loss: Loss, time: float) -> Tensor:
+        """Move the weights; return the loss where the method asked first. Its schedule counts steps, not time."""
+        self._loss, self._value = loss, None
+        self._state = self.method.step(self, self._state)
+        self._place(self._state.x)
+        return loss().detach() if self._value is None else self._value
+
+    def state(self) -> dict[str, Any]:
+        """Return the fields of the method's state."""
+        return dict(self._state._asdict())
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take up the fields of a state."""
+        self._state = type(self._state)(**state)
+
+    def _place(self, x: Tensor) -> None:
+        with torch.no_grad():
+            nn.utils.vector_to_parameters(x, self._weights)

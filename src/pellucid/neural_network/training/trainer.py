@@ -1,0 +1,210 @@
+"""The trainer: epochs of batches for any module, objective and rows; one readable loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from pellucid.core.trace import Trace
+from pellucid.core.watching import Watch, ignore
+from pellucid.neural_network.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from pellucid.neural_network.training.device_rows import Batch
+from pellucid.neural_network.training.devices import device_named, repeatable, say_what_would_fit, threads_of_torch
+from pellucid.neural_network.training.movers import Mover, mover_for
+from pellucid.neural_network.training.patience import Patience
+from pellucid.neural_network.training.recipe import TrainingRecipe
+from pellucid.neural_network.training.several_processes import Processes
+
+EPOCH_SEED = 1_000_003
+"""Seeds of epochs are the run's seed times this number plus the epoch: no two runs of near seeds share one."""
+
+
+DIVERGED = "loss must stay finite"
+"""How the reason begins for which a run stopped that has gone wrong."""
+
+
+class Rows(Protocol):
+    """What is learned from. Anything that knows its length and can cut out some rows will do."""
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        ...
+
+    def take(self, places: Tensor) -> Any:
+        """Return a batch; the objective knows what is in it."""
+        ...
+
+
+BatchLoss = Callable[[nn.Module, Any], Tensor]
+"""From the module and a batch to a number; its gradient is what the network learns by."""
+
+
+@dataclass
+class Training:
+    """A run: the network, where it stands, and what happened."""
+
+    module: nn.Module
+    trace: Trace = field(default_factory=Trace)
+    epochs: int = 0
+    patience: Patience = field(default_factory=lambda: Patience(0.0, float("inf")))
+    stopped: str = ""
+    losses: Tensor = field(default_factory=lambda: torch.empty(0))
+    """Of each batch of the last epoch, before its step."""
+
+    def snapshot(self) -> dict[str, Tensor]:
+        """Return copies of the weights."""
+        return {name: weight.detach().clone() for name, weight in self.module.state_dict().items()}
+
+    def keep_best(self) -> None:
+        """Go back to the weights of the best epoch, if one was scored."""
+        if self.patience.kept is not None:
+            self.module.load_state_dict(self.patience.kept)
+
+
+def train(
+    module: nn.Module,
+    rows: Rows,
+    loss: BatchLoss,
+    recipe: TrainingRecipe,
+    *,
+    score: Callable[[nn.Module], float] | None = None,
+    patience: Patience | None = None,
+    watch: Watch = ignore,
+) -> Training:
+    """Train a module, which lies on the recipe's device, and return the run; the module is changed.
+
+    ``score`` measures the module after each epoch, on rows held out; with it, the weights of the best epoch are kept.
+    ``watch`` is called after each epoch and may stop the run.
+
+    Examples
+    --------
+    >>> from pellucid.neural_network.training.device_rows import DeviceRows
+    >>> X = torch.linspace(-1.0, 1.0, 64)[:, None]
+    >>> line = nn.Linear(1, 1)
+    >>> def error(module, batch): return (module(batch.inputs) - batch.targets).square().mean()
+    >>> run = train(line, DeviceRows(X, 3 * X), error, TrainingRecipe(epochs=60, batch_size=8, learning_rate=0.05))
+    >>> round(line.weight.item(), 2)
+    3.0
+    """
+    device = device_named(recipe.device)
+    processes = Processes.here(device)
+    run = Training(module, patience=patience or Patience(0.0, float("inf")))
+    mover = mover_for(module, recipe)
+    if recipe.checkpoint is not None and recipe.checkpoint.exists():
+        _go_on(run, mover, read_checkpoint(recipe.checkpoint, recipe), device)
+    step_loss = _step_loss(processes.shared(module), loss, recipe, device)
+    with threads_of_torch():
+        _run_epochs(run, mover, rows, step_loss, recipe, processes, score, watch)
+    run.keep_best()
+    run.stopped = run.stopped or ("patience" if run.patience.is_out else "epochs")
+    return run
+
+
+def _run_epochs(
+    run: Training,
+    mover: Mover,
+    rows: Rows,
+    step_loss: Callable[[Any], Tensor],
+    recipe: TrainingRecipe,
+    processes: Processes,
+    score: Callable[[nn.Module], float] | None,
+    watch: Watch,
+) -> None:
+    """Run the epochs that are left, until something stops them."""
+    device = next(run.module.parameters()).device
+    while run.epochs < recipe.epochs and not run.patience.is_out:
+        good = run.snapshot()
+        with repeatable(recipe.seed * EPOCH_SEED + run.epochs, device, deterministic=recipe.deterministic):
+            started = time.perf_counter()
+            run.losses = losses = _one_epoch(run, mover, rows, step_loss, recipe, processes)
+        if not bool(torch.isfinite(losses).all()):
+            run.module.load_state_dict(good)
+            run.stopped = _where_it_diverged(losses, run.epochs + 1)
+            return
+        _note(run, float(losses.double().mean()), len(rows), time.perf_counter() - started, score)
+        if recipe.checkpoint is not None and processes.is_first:
+            state = Checkpoint(run.epochs, run.snapshot(), mover.state(), run.trace, run.patience)
+            write_checkpoint(recipe.checkpoint, state, recipe)
+        if watch(run):
+            run.stopped = "a callback"
+            return
+
+
+def _step_loss(
+    module: nn.Module, loss: BatchLoss, recipe: TrainingRecipe, device: torch.device
+) -> Callable[[Any], Tensor]:
+    """Return the loss of a batch as a function that may be compiled, multiplied in the precision of the recipe."""
+    lower = recipe.precision == "bfloat16"
+
+    def loss_of(batch: Any) -> Tensor:
+        with torch.autocast(device.type, torch.bfloat16) if lower else nullcontext():
+            return loss(module, batch)
+
+    return torch.compile(loss_of) if recipe.compiled else loss_of
+
+
+def _one_epoch(
+    run: Training,
+    mover: Mover,
+    rows: Rows,
+    step_loss: Callable[[Any], Tensor],
+    recipe: TrainingRecipe,
+    processes: Processes,
+) -> Tensor:
+    """Take every row once, in an order of this epoch's own; return the loss of each batch, on the device.
+
+    Nothing waits for the device before the epoch is over.
+    """
+    run.module.train()
+    device = next(run.module.parameters()).device
+    draws = torch.Generator(device).manual_seed(torch.initial_seed()) if recipe.augmentation else None
+    order = torch.randperm(len(rows)).to(device)
+    batches = order.split(recipe.batch_size)
+    losses = []
+    for number, places in enumerate(batches):
+        batch = rows.take(processes.share(places))
+        for change in recipe.augmentation:
+            images, targets = change(batch.inputs, batch.targets, draws)
+            batch = Batch(images, targets, batch.weight)
+
+        def of_batch(batch: Any = batch) -> Tensor:
+            return step_loss(batch)
+
+        try:
+            losses.append(mover.step(of_batch, run.epochs + number / len(batches)))
+        except torch.OutOfMemoryError as error:
+            del batch
+            say_what_would_fit(error, recipe.batch_size, lambda n: step_loss(rows.take(order[:n])).backward())
+    return processes.mean(torch.stack(losses))
+
+
+def _note(run: Training, loss: float, n_rows: int, seconds: float, score: Callable[[nn.Module], float] | None) -> None:
+    """Write down how an epoch ended."""
+    run.epochs += 1
+    row = {"objective": loss}
+    if score is not None:
+        run.module.eval()
+        row["validation_score"] = score(run.module)
+        run.patience.see(row["validation_score"], run.epochs, keep=run.snapshot)
+    else:
+        run.patience.see(-loss, run.epochs)
+    run.trace.add(iteration=run.epochs, **row, seconds=seconds, rows_per_second=n_rows / max(seconds, 1e-9))
+
+
+def _where_it_diverged(losses: Tensor, epoch: int) -> str:
+    """Return a sentence about the first loss that is no number."""
+    batch = int(torch.nonzero(~torch.isfinite(losses))[0]) + 1
+    return f"{DIVERGED}, got {float(losses[batch - 1])} at batch {batch} of epoch {epoch}."
+
+
+def _go_on(run: Training, mover: Mover, found: Checkpoint, device: torch.device) -> None:
+    """Take up a run where a checkpoint left it."""
+    run.module.load_state_dict({name: weight.to(device) for name, weight in found.weights.items()})
+    mover.load({name: value.to(device) if isinstance(value, Tensor) else value for name, value in found.mover.items()})
+    run.epochs, run.trace, run.patience = found.epochs, found.trace, found.patience

@@ -1,0 +1,1 @@
+"""Networks by hand: graphs, layers, losses, training steps, as documents of the workings."""

@@ -1,0 +1,1 @@
+"""Images: networks by their published configuration, augmentation that keeps the label, transfer."""

@@ -1,0 +1,25 @@
+"""Changes of images that keep their label: whole batches on their device, drawn from one generator."""
+
+from typing import TYPE_CHECKING
+
+from pellucid.core.public_names import name_finder
+
+__all__ = ["Crop", "CutOut", "Flip", "MixUp", "Shift", "augment"]
+
+if TYPE_CHECKING:
+    from pellucid.vision.augmentation.augmentation import augment
+    from pellucid.vision.augmentation.cut_out import CutOut
+    from pellucid.vision.augmentation.flip import Flip
+    from pellucid.vision.augmentation.mix_up import MixUp
+    from pellucid.vision.augmentation.windows import Crop, Shift
+
+# every file of this room imports torch, so each is imported on first use
+HOMES = {
+    "Crop": "pellucid.vision.augmentation.windows",
+    "CutOut": "pellucid.vision.augmentation.cut_out",
+    "Flip": "pellucid.vision.augmentation.flip",
+    "MixUp": "pellucid.vision.augmentation.mix_up",
+    "Shift": "pellucid.vision.augmentation.windows",
+    "augment": "pellucid.vision.augmentation.augmentation",
+}
+__getattr__ = name_finder(__name__, HOMES)

@@ -1,0 +1,106 @@
+"""U-Net (Ronneberger, Fischer and Brox, 2015): down to few large patterns, up again with what was seen on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from pellucid.kinds.plain import Number, OneOf, Whole
+from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchitecture, ImageNetwork, draw_he_weights
+
+LEVELS = 4
+"""How often the maps are pooled on the way down."""
+
+
+@dataclass(frozen=True)
+class UNet(ImageArchitecture):
+    """Four levels down and up, two convolutions of 3 x 3 on each: 31,030,658 weights, in 23 convolutions.
+
+    Parameters
+    ----------
+    classes, channels : int or None, default=2 and 1
+        Scores per pixel, channels that go in; None: as the data have.
+    padding : {"valid", "same"}, default="valid"
+        "valid", as published: no padding, and the scores are those of the middle of the image (572 x 572 gives 388 x
+        388). "same": scores for all pixels; height and width must be multiples of 16.
+    width : int, default=64
+        Maps on the first level; they double on each.
+    dropout : float, default=0.5
+        Share of values left out on the lowest level while it trains.
+
+    Examples
+    --------
+    >>> sum(weight.numel() for weight in UNet().build().parameters())
+    31030658
+    """
+
+    classes: int | None = 2
+    channels: int | None = 1
+    padding: str = "valid"
+    width: int = 64
+    dropout: float = 0.5
+
+    settings: ClassVar = {
+        "classes": CLASSES,
+        "channels": CHANNELS,
+        "padding": OneOf(("valid", "same")),
+        "width": Whole(1, 1024),
+        "dropout": Number(low=0, below=1),
+    }
+
+    def build(self) -> nn.Module:
+        """Return the network with random weights."""
+        return UNetwork(self)
+
+
+class UNetwork(ImageNetwork):
+    """Levels on the way down, the lowest one, enlargements and levels on the way up, and scores."""
+
+    def __init__(self, architecture: UNet) -> None:
+        super().__init__(architecture)
+        channels, classes = architecture.sizes()
+        padding = 1 if architecture.padding == "same" else 0
+        widths = [architecture.width * 2**level for level in range(LEVELS + 1)]
+        for level, (inputs, outputs) in enumerate(zip([channels, *widths], widths, strict=False), start=1):
+            self.add_module(f"down{level}", two_convolutions(inputs, outputs, padding))
+        for level in range(LEVELS, 0, -1):
+            high, low = widths[level - 1], widths[level]
+            self.add_module(f"enlarge{level}", nn.ConvTranspose2d(low, high, 2, stride=2))
+            self.add_module(f"up{level}", two_convolutions(low, high, padding))
+        self.pool = nn.MaxPool2d(2)
+        self.dropout = nn.Dropout(architecture.dropout)
+        draw_he_weights(self)
+        self.scores = nn.Conv2d(widths[0], classes, 1)
+        way_down = {f"down{level}": (f"down{level}",) for level in range(1, LEVELS + 2)}
+        way_up = {f"up{level}": (f"enlarge{level}", f"up{level}") for level in range(LEVELS, 0, -1)}
+        self.stage_parts = {**way_down, **way_up, "head": ("scores",)}
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return a score per class and pixel: (B, C, H, W) -> (B, classes, H', W')."""
+        seen: list[Tensor] = []
+        maps = images
+        for level in range(1, LEVELS + 1):
+            seen.append(self.get_submodule(f"down{level}")(maps))
+            maps = self.pool(seen[-1])
+        maps = self.dropout(self.get_submodule(f"down{LEVELS + 1}")(maps))
+        for level in range(LEVELS, 0, -1):
+            maps = self.get_submodule(f"enlarge{level}")(maps)
+            maps = torch.cat((middle(seen.pop(), maps), maps), dim=1)
+            maps = self.get_submodule(f"up{level}")(maps)
+        return self.scores(maps)
+
+
+def two_convolutions(inputs: int, outputs: int, padding: int) -> nn.Sequential:
+    """Return two convolutions of 3 x 3, each followed by ReLU."""
+    first, second = nn.Conv2d(inputs, outputs, 3, padding=padding), nn.Conv2d(outputs, outputs, 3, padding=padding)
+    return nn.Sequential(first, nn.ReLU(), second, nn.ReLU())
+
+
+def middle(maps: Tensor, like: Tensor) -> Tensor:
+    """Return the middle of the maps, as high and wide as ``like``."""
+    (height, width), (inner_height, inner_width) = maps.shape[-2:], like.shape[-2:]
+    top, left = (height - inner_height) // 2, (width - inner_width) // 2
+    return maps[..., top : top + inner_height, left : left + inner_width]

@@ -1,0 +1,23 @@
+"""Transfer: what a network has learned from many images, used for others of which there are few."""
+
+from typing import TYPE_CHECKING
+
+from pellucid.core.public_names import name_finder
+
+__all__ = ["TransferPlan", "fine_tune", "load_weights", "recommend_transfer", "replace_head"]
+
+if TYPE_CHECKING:
+    from pellucid.vision.transfer.fine_tuning import fine_tune
+    from pellucid.vision.transfer.head import replace_head
+    from pellucid.vision.transfer.loading import load_weights
+    from pellucid.vision.transfer.recommendation import TransferPlan, recommend_transfer
+
+# most files of this room import torch, so each is imported on first use
+HOMES = {
+    "TransferPlan": "pellucid.vision.transfer.recommendation",
+    "fine_tune": "pellucid.vision.transfer.fine_tuning",
+    "load_weights": "pellucid.vision.transfer.loading",
+    "recommend_transfer": "pellucid.vision.transfer.recommendation",
+    "replace_head": "pellucid.vision.transfer.head",
+}
+__getattr__ = name_finder(__name__, HOMES)

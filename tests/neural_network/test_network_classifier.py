@@ -1,0 +1,257 @@
+"""NetworkClassifier: any module as an estimator: resumes, refuses, repeats, and proves what it stored."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+import pellucid
+from pellucid.kinds.errors import NotSaveableError
+from pellucid.neural_network import DenseNetwork, NetworkClassifier
+from pellucid.optimize import Adam, Cosine
+
+torch = pytest.importorskip("torch")
+nn = torch.nn
+
+SMALL = DenseNetwork(hidden=(16,), dropout=0.2)
+
+
+def digits(n=300):
+    X, y = load_digits(return_X_y=True)
+    return (X[:n] / 16).astype(np.float32), y[:n]
+
+
+def images(n=120):
+    X, y = digits(n)
+    return X.reshape(-1, 1, 8, 8), y
+
+
+def small_images():
+    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 10))
+
+
+# by hand
+
+
+def test_one_full_batch_of_plain_descent_is_the_loop_anyone_would_write():
+    X, y = digits(50)
+    torch.manual_seed(0)
+    module = nn.Linear(64, 10)
+    model = NetworkClassifier(
+        module, epochs=3, batch_size=50, method=lambda groups: torch.optim.SGD(groups, lr=0.5), random_state=0
+    ).fit(X, y)
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.5)
+    for _ in range(3):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(module(torch.from_numpy(X)), torch.from_numpy(y)).backward()
+        optimizer.step()
+    np.testing.assert_allclose(model.weights_["weight"], module.weight.detach().numpy(), atol=1e-6)
+
+
+# properties
+
+
+def test_the_same_seed_gives_the_same_bits_and_leaves_the_generator_of_torch_alone():
+    X, y = digits()
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    first, second = (NetworkClassifier(SMALL, epochs=2, random_state=1).fit(X, y) for _ in range(2))
+    assert torch.equal(before, torch.get_rng_state())
+    for name, weight in first.weights_.items():
+        np.testing.assert_array_equal(weight, second.weights_[name])
+    assert NetworkClassifier(SMALL, epochs=2, random_state=2).fit(X, y).weights_digest_ != first.weights_digest_
+
+
+def test_a_given_module_is_copied_and_its_estimator_clones_and_pickles():
+    X, y = images()
+    module = small_images()
+    before = {name: weight.clone() for name, weight in module.state_dict().items()}
+    model = NetworkClassifier(module, epochs=2, random_state=0).fit(X, y)
+    assert all(torch.equal(weight, before[name]) for name, weight in module.state_dict().items())
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert clone(model).fit(X, y).weights_digest_ == model.weights_digest_
+    assert not pellucid.verify(model, X, y).failed
+    with pytest.raises(NotSaveableError, match="must be .*architectures.*got"):
+        pellucid.save(model, os.devnull)
+
+
+def test_held_out_rows_choose_the_epoch_and_the_proof_scores_it_again():
+    X, y = digits()
+    model = NetworkClassifier(SMALL, epochs=6, validation_fraction=0.2, random_state=0).fit(X, y)
+    assert model.best_validation_score_ == model.trace_["validation_score"].max()
+    rows = model.validation_rows_
+    assert model.score(X[rows], y[rows]) == pytest.approx(model.best_validation_score_)
+    assert "best epoch" in {claim.name for claim in pellucid.verify(model, X, y).claims}
+
+
+def test_patience_ends_a_run():
+    X, y = digits()
+    model = NetworkClassifier(SMALL, epochs=50, patience=1, tol=10.0, random_state=0).fit(X, y)
+    assert model.n_iter_ == 3  # the first is better than nothing, the next two are not
+
+
+def test_a_method_of_optimize_and_a_schedule_train_it():
+    X, y = digits()
+    by_method = NetworkClassifier(SMALL, epochs=20, method=Adam(0.01), random_state=0).fit(X, y)
+    by_schedule = NetworkClassifier(
+        SMALL, epochs=20, method="sgd", learning_rate=Cosine(0.1, length=20), random_state=0
+    )
+    assert by_method.score(X, y) > 0.8
+    assert by_schedule.fit(X, y).score(X, y) > 0.8
+
+
+def test_it_works_in_pipelines_and_searches():
+    X, y = digits(150)
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), NetworkClassifier(SMALL, random_state=0)),
+        {"networkclassifier__epochs": [1, 8]},
+        cv=2,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # constant pixels
+        assert search.fit(X, y).best_params_ == {"networkclassifier__epochs": 8}
+
+
+def test_weights_of_rows_and_classes_matter():
+    X, y = digits()
+    weight = np.where(y == 3, 20.0, 1.0)
+    by_row = NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, y, sample_weight=weight)
+    by_class = NetworkClassifier(SMALL, epochs=2, random_state=0, class_weight={3: 20.0}).fit(X, y)
+    np.testing.assert_allclose(by_row.weights_["0.weight"], by_class.weights_["0.weight"], atol=1e-6)
+    plain = NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, y)
+    assert by_row.predict_proba(X)[:, 3].mean() > plain.predict_proba(X)[:, 3].mean()
+
+
+def test_bytes_become_floats_of_32_bits_and_layout_and_precision_change_little():
+    X, y = images()
+    plain = NetworkClassifier(small_images(), epochs=2, random_state=0).fit(X, y)
+    last = NetworkClassifier(plain.module, epochs=2, random_state=0, channels_last=True).fit(X, y)
+    np.testing.assert_allclose(last.predict_proba(X), plain.predict_proba(X), atol=1e-4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # torch says so where the processor cannot multiply in it
+        half = NetworkClassifier(plain.module, epochs=2, random_state=0, precision="bfloat16").fit(X, y)
+    np.testing.assert_allclose(half.predict_proba(X), plain.predict_proba(X), atol=0.05)
+    of_bytes = NetworkClassifier(small_images(), epochs=1).fit((16 * X).astype(np.uint8), y)
+    assert of_bytes.weights_["0.weight"].dtype == np.float32
+
+
+def run_with_checkpoint(path):
+    """Train a network with dropout and batch normalization that writes checkpoints; return its digest."""
+    X, y = digits(1000)
+    network = DenseNetwork(hidden=(16,), dropout=0.2, batch_normalization=True)
+    options = {"epochs": 12, "random_state": 3, "validation_fraction": 0.2, "checkpoint": path}
+    with threadpool_limits(1):  # sums round by the number of threads, which pytest may have changed in its process
+        return NetworkClassifier(network, **options).fit(X, y).weights_digest_
+
+
+def test_a_run_killed_at_any_moment_goes_on_and_ends_with_the_same_bits(tmp_path):
+    killed = tmp_path / "killed.safetensors"
+    code = f"from tests.neural_network.test_network_classifier import *; run_with_checkpoint({str(killed)!r})"
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        deadline = time.monotonic() + 120
+        while not killed.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.001)
+        process.kill()
+    assert killed.exists()
+    assert run_with_checkpoint(killed) == run_with_checkpoint(tmp_path / "whole.safetensors")
+
+
+def small_run(path):
+    """Train a small network on batches of 50, and save the weights of its first layer."""
+    X, y = digits(200)
+    model = NetworkClassifier(DenseNetwork(hidden=(8,)), epochs=2, batch_size=50, random_state=0).fit(X, y)
+    np.save(path, model.weights_["0.weight"])
+
+
+def test_two_processes_find_the_network_of_one(tmp_path):
+    script = tmp_path / "train.py"
+    call = f"small_run({str(tmp_path / 'two.npy')!r})"
+    script.write_text(f"from tests.neural_network.test_network_classifier import small_run\n{call}\n")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    small_run(tmp_path / "one.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "two.npy"), np.load(tmp_path / "one.npy"), atol=1e-5)
+
+
+# errors
+
+
+def test_a_loss_that_is_no_number_says_at_which_batch_and_keeps_good_weights():
+    X, y = digits()
+    with pytest.raises(ValueError, match=r"loss must stay finite, got nan at batch \d+ of epoch 1"):
+        NetworkClassifier(SMALL, method="sgd", learning_rate=1e30, random_state=0).fit(X, y)
+    # the rate explodes in the second epoch only
+    model = NetworkClassifier(
+        SMALL, epochs=4, method="sgd", random_state=0, learning_rate=lambda time: 0.01 if time < 1 else 1e30
+    )
+    with pytest.warns(ConvergenceWarning, match="at batch .* of epoch 2.*last good epoch are kept"):
+        model.fit(X, y)
+    one = NetworkClassifier(SMALL, epochs=1, method="sgd", random_state=0, learning_rate=0.01).fit(X, y)
+    np.testing.assert_array_equal(model.weights_["0.weight"], one.weights_["0.weight"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"module": nn.Linear(64, 3)}, "module must give 10 scores for each example, got an answer of shape"),
+        ({"module": nn.Linear(5, 10)}, "module must take examples of shape"),
+        ({"module": lambda: 3}, "module must make a torch.nn.Module, got int"),
+        ({"device": "cuda:99" if torch.cuda.is_available() else "cuda"}, "device"),
+        ({"device": "toaster"}, "device must be 'auto', 'cpu' or 'cuda', got 'toaster'"),
+        ({"epochs": 0}, "epochs must be"),
+        ({"method": "newton"}, "method must be"),
+    ],
+)
+def test_refuses_what_cannot_work(settings, message):
+    with pytest.raises((ValueError, TypeError, RuntimeError), match=message):
+        NetworkClassifier(**settings).fit(*digits())
+
+
+def test_a_checkpoint_of_another_run_or_no_checkpoint_at_all_is_refused(tmp_path):
+    X, y = digits()
+    path = tmp_path / "run.safetensors"
+    NetworkClassifier(SMALL, epochs=1, random_state=0, checkpoint=path).fit(X, y)
+    with pytest.raises(ValueError, match="same recipe"):
+        NetworkClassifier(SMALL, epochs=1, random_state=0, learning_rate=0.5, checkpoint=path).fit(X, y)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match="checkpoint must be a file that a run has written"):
+        NetworkClassifier(SMALL, epochs=1, random_state=0, checkpoint=path).fit(X, y)
+
+
+def test_the_learning_rate_search_suggests_a_rate_that_learns():
+    X, y = digits()
+    model = NetworkClassifier(SMALL, random_state=0)
+    search = model.find_learning_rate(X, y, low=1e-5, high=10.0, steps=60)
+    assert len(search.rates) == len(search.losses) > 30
+    assert 1e-4 < search.suggestion < 1.0
+    assert not hasattr(model, "weights_")
+    assert search.plot().get_xlabel() == "learning rate"
+    better = NetworkClassifier(SMALL, epochs=5, learning_rate=search.suggestion, random_state=0).fit(X, y)
+    assert better.score(X, y) > NetworkClassifier(SMALL, epochs=5, learning_rate=1e-5, random_state=0).fit(X, y).score(
+        X, y
+    )
+
+
+def test_a_bar_shows_loss_score_and_speed(capsys):
+    X, y = digits()
+    NetworkClassifier(SMALL, epochs=2, validation_fraction=0.2, verbose=True, random_state=0).fit(X, y)
+    said = capsys.readouterr().out
+    assert "2/2" in said
+    assert "loss" in said
+    assert "rows/s" in said

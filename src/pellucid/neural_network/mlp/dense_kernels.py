@@ -29,29 +29,35 @@ def add_and_rectify(Z, intercept, zero):
 
 @kept(**LEAN, fastmath=ANY_ORDER)
 def adam_update(weights, mean, squares, gradient, scale, penalty, rate, beta_1, beta_2, rest_1, rest_2, epsilon):
-    """Move weights by one step of Adam, in place. O(size).
+    """Move weights by one step of Adam, in place; return the sum of their squares before it. O(size).
 
     The gradient is ``scale * (gradient + penalty * weights)``; ``rest_1`` and ``rest_2`` are what the betas leave of 1;
     ``rate`` is already corrected for the means having started at 0.
     """
+    squares_sum = weights.dtype.type(0)
     for i in range(weights.shape[0]):
         weight = weights[i]
+        squares_sum += weight * weight
         slope = scale * (gradient[i] + penalty * weight)
         first = beta_1 * mean[i] + rest_1 * slope
         second = beta_2 * squares[i] + rest_2 * slope * slope
         mean[i], squares[i] = first, second
         weights[i] = weight - rate * first / (np.sqrt(second) + epsilon)
+    return squares_sum
 
 
 @kept(**LEAN, fastmath=ANY_ORDER)
 def momentum_update(weights, velocity, gradient, scale, penalty, rate, momentum, looks_ahead):
-    """Move weights by one step with momentum, in place; Nesterov's rule steps once more along the velocity. O(size).
+    """Move weights by one step with momentum, in place; return the sum of their squares before it. O(size).
 
-    The gradient is that of ``adam_update``; ``looks_ahead`` is 1 for Nesterov's rule, else 0.
+    Nesterov's rule steps once more along the velocity. The gradient is that of ``adam_update``; ``looks_ahead`` is 1 for Nesterov's rule, else 0.
     """
+    squares_sum = weights.dtype.type(0)
     for i in range(weights.shape[0]):
         weight = weights[i]
+        squares_sum += weight * weight
         change = -rate * scale * (gradient[i] + penalty * weight)
         speed = momentum * velocity[i] + change
         velocity[i] = speed
         weights[i] = weight + speed + looks_ahead * (momentum * speed + change - speed)
+    return squares_sum

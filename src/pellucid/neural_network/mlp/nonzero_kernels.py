@@ -68,3 +68,24 @@ def columns_times(values, rows, starts, D, G):
             value, row = values[p], D[rows[p]]
             for c in range(line.shape[0]):
                 line[c] += value * row[c]
+
+
+@kept(**LEAN)
+def count_nonzeros(X, counts):
+    """Write how many entries of each row are not 0. O(entries)."""
+    for i in range(X.shape[0]):
+        row, found = X[i], 0
+        for j in range(row.shape[0]):
+            found += row[j] != 0
+        counts[i] = found
+
+
+@kept(**LEAN)
+def write_nonzeros(X, starts, values, columns):
+    """Write the entries of each row that are not 0 and their columns, from ``starts`` of that row on. O(entries)."""
+    for i in range(X.shape[0]):
+        row, place = X[i], starts[i]
+        for j in range(row.shape[0]):
+            if row[j] != 0:
+                values[place], columns[place] = row[j], j
+                place += 1

@@ -9,8 +9,15 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.random_state import some_rows
+from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
-from pellucid.neural_network.mlp.nonzero_kernels import columns_times, rows_times, turn
+from pellucid.neural_network.mlp.nonzero_kernels import (
+    columns_times,
+    count_nonzeros,
+    rows_times,
+    turn,
+    write_nonzeros,
+)
 
 WORTH_SKIPPING = 0.7
 """Share of zeros from which products that skip them are faster than dense ones."""
@@ -47,8 +54,13 @@ class NonzeroRows:
 
 def without_zeros(X: Array) -> Any:
     """Return a dense matrix in CSR form if it is large and mostly zeros, like images of ink on paper; else itself."""
-    if X.size < LARGE:
+    if X.size < LARGE or (X[some_rows(len(X), 200)] == 0).mean() < WORTH_SKIPPING:
         return X
-    looked_at = X[some_rows(len(X), 200)]
-    is_worth = (looked_at == 0).mean() >= WORTH_SKIPPING
-    return sparse.csr_array(X) if is_worth else X
+    blocks = split_evenly(len(X), -(-X.size // LARGE))
+    counts = np.empty(len(X), np.int64)
+    run_blocks(lambda block: count_nonzeros(X[block], counts[block]), blocks)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    starts = starts.astype(sparse.get_index_dtype(maxval=max(starts[-1], X.shape[1])))
+    values, columns = np.empty(starts[-1], X.dtype), np.empty(starts[-1], starts.dtype)
+    run_blocks(lambda block: write_nonzeros(X[block], starts[block], values, columns), blocks)
+    return sparse.csr_array((values, columns, starts), shape=X.shape)

@@ -72,11 +72,11 @@ class AdamUpdate:
         betas = (self.beta_1, self.beta_2, 1 - self.beta_1, 1 - self.beta_2)
         options = (rate, *map(number, betas), number(self.epsilon))
 
-        def move_some(part: slice, penalty: float) -> None:
+        def move_some(part: slice, penalty: float) -> float:
             parts = (weights[part], self.mean[part], self.squares[part], gradient.summed(part))
-            adam_update(*parts, number(gradient.scale), number(penalty), *options)
+            return adam_update(*parts, number(gradient.scale), number(penalty), *options)
 
-        return _in_blocks(move_some, weights, gradient)
+        return _in_blocks(move_some, gradient, len(weights))
 
     def end_epoch(self, rows_seen: int) -> None:
         """Nothing to do: the rate is constant."""
@@ -101,11 +101,11 @@ class MomentumUpdate:
         number = weights.dtype.type
         options = (number(self.rate), number(self.momentum), number(self.looks_ahead))
 
-        def move_some(part: slice, penalty: float) -> None:
+        def move_some(part: slice, penalty: float) -> float:
             parts = (weights[part], self.velocity[part], gradient.summed(part))
-            momentum_update(*parts, number(gradient.scale), number(penalty), *options)
+            return momentum_update(*parts, number(gradient.scale), number(penalty), *options)
 
-        return _in_blocks(move_some, weights, gradient)
+        return _in_blocks(move_some, gradient, len(weights))
 
     def end_epoch(self, rows_seen: int) -> None:
         """Divide the first rate by a power of the rows seen, if the schedule is ``invscaling``."""
@@ -150,11 +150,10 @@ class MethodUpdate:
         return False
 
 
-def _in_blocks(move_some: Callable[[slice, float], None], weights: Array, gradient: BatchGradient) -> float:
+def _in_blocks(move_some: Callable[[slice, float], float], gradient: BatchGradient, n_weights: int) -> float:
     """Move penalized weights, in blocks on all threads, and the others; return the sum of squares of the former."""
-    penalized = weights[: gradient.n_coefs]
-    squared_norm = float(penalized @ penalized)
-    blocks = split_evenly(len(penalized), BLOCKS if len(penalized) >= WORTH_SHARING else 1)
-    run_blocks(lambda block: move_some(block, gradient.penalty), blocks)
-    move_some(slice(gradient.n_coefs, len(weights)), 0.0)
-    return squared_norm
+    n_coefs = gradient.n_coefs
+    blocks = split_evenly(n_coefs, BLOCKS if n_coefs >= WORTH_SHARING else 1)
+    squared_norms = run_blocks(lambda block: move_some(block, gradient.penalty), blocks)
+    move_some(slice(n_coefs, n_weights), 0.0)
+    return float(sum(squared_norms))

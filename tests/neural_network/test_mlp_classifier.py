@@ -268,6 +268,15 @@ def test_several_labels_and_two_classes_are_those_of_scikit_learn():
         assert not pellucid.verify(ours, X, target).failed
 
 
+def test_verbose_prints_what_the_trace_has(capsys):
+    model = MLPClassifier(**SHORT, verbose=True, early_stopping=True, batch_size=50).fit(*iris())
+    lines = capsys.readouterr().out.splitlines()
+    for epoch, row in enumerate(model.trace_):
+        assert lines[2 * epoch] == f"Iteration {epoch + 1}, loss = {row['objective']:.8f}"
+        assert lines[2 * epoch + 1] == f"Validation score: {row['validation_score']:.6f}"
+    assert len(lines) == 2 * model.n_iter_
+
+
 # errors
 
 
@@ -324,7 +333,9 @@ def test_rows_that_are_mostly_zeros_are_multiplied_without_them(monkeypatch):
     y = random.integers(0, 3, 60)
     dense = MLPClassifier(**SHORT).fit(X, y)
     monkeypatch.setattr(nonzero_rows, "LARGE", 1)
-    assert sparse.issparse(nonzero_rows.without_zeros(X))
+    same, wanted = nonzero_rows.without_zeros(X), sparse.csr_array(X)
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(same, part), getattr(wanted, part), strict=True)
     assert not sparse.issparse(nonzero_rows.without_zeros(X + 1))
     np.testing.assert_allclose(MLPClassifier(**SHORT).fit(X, y).coefs_[0], dense.coefs_[0], atol=1e-12)
 
@@ -365,9 +376,9 @@ def test_compiled_updates_are_those_of_plain_python(dtype):
         (dense_kernels.momentum_update, 3, (*numbers[:4], dtype(1.0))),
     ):
         fast = [random.random(11).astype(dtype) for _ in range(arrays)]
-        slow = [array.copy() for array in fast]
-        kernel(*fast, *options)
-        in_python(kernel)(*slow, *options)
+        slow, squares = [array.copy() for array in fast], np.square(fast[0]).sum()
+        seen = kernel(*fast, *options), in_python(kernel)(*slow, *options)
+        np.testing.assert_allclose(seen, squares, rtol=1e-5)
         for own, other in zip(fast, slow, strict=True):
             np.testing.assert_allclose(own, other, rtol=1e-5)
 

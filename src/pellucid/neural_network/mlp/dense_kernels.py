@@ -50,7 +50,8 @@ def adam_update(weights, mean, squares, gradient, scale, penalty, rate, beta_1, 
 def momentum_update(weights, velocity, gradient, scale, penalty, rate, momentum, looks_ahead):
     """Move weights by one step with momentum, in place; return the sum of their squares before it. O(size).
 
-    Nesterov's rule steps once more along the velocity. The gradient is that of ``adam_update``; ``looks_ahead`` is 1 for Nesterov's rule, else 0.
+    Nesterov's rule steps once more along the velocity: ``looks_ahead`` is 1 for it, else 0. The gradient is that of
+    ``adam_update``.
     """
     squares_sum = weights.dtype.type(0)
     for i in range(weights.shape[0]):

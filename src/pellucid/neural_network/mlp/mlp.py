@@ -29,6 +29,7 @@ from pellucid.neural_network.mlp.mlp_proof import MOST_ROWS
 from pellucid.neural_network.training.patience import Patience
 
 if TYPE_CHECKING:
+    from pellucid.core.watching import Watch
     from pellucid.neural_network.mlp.dense_trainer import DenseTrainer, TrainingRows
     from pellucid.neural_network.mlp.mlp_solvers import Course, EpochPlan
     from pellucid.neural_network.mlp.updates import Update
@@ -57,39 +58,59 @@ class MultilayerPerceptron(CertifiedEstimator):
     def _learn(self, data: TrainingData, *, is_part: bool = False) -> Self:
         """Train on rows: to the end, or, where they are a part of the data, one epoch."""
         from pellucid.neural_network.mlp.dense_trainer import as_rows
-        from pellucid.neural_network.mlp.mlp_solvers import fit_of, learn_by_lbfgs, learn_in_epochs
+        from pellucid.neural_network.mlp.mlp_solvers import printing
 
         random = check_random_state(self.random_state)
-        given = rows = as_rows(data.X, data.y.reshape(len(data.y), -1), data.weight, data.X.dtype)
+        rows = as_rows(data.X, data.y.reshape(len(data.y), -1), data.weight, data.X.dtype)
         out_activation = self._out_activation(data)
         course = self._course_for(rows, out_activation, random, goes_on=is_part or self.warm_start)
-        if getattr(self, "standardize_target", False):
-            rows = replace(given, Y=(given.Y - course.target.mean) / course.target.spread)
         watch = self._watch(
             *data.given[:2], attributes=partial(self._watched, data, out_activation), max_iter=self.max_iter
         )
-        seen, held_out = len(course.loss_curve), None
-        if self.solver == "lbfgs":
-            limits = {"tol": self.tol, "most": self.max_iter, "most_values": self.max_fun}
-            stopped = learn_by_lbfgs(course, rows, **limits, watch=watch)
-        else:
-            trained, held_out = self._split(rows, random) if self.early_stopping else (rows, None)
-            if course.update is None or not is_part:
-                course.update = self._update_for(course.trainer)
-            score = None
-            if held_out is not None:
-                score = partial(self._held_out_score, course, rows, held_out, out_activation)
-            stopped = learn_in_epochs(course, trained, self._epochs(len(trained), random, score, is_part), watch)
+        seen = len(course.loss_curve)
+        learned = replace(rows, Y=course.target.of_network(rows.Y))
+        watch = printing(watch) if self.verbose else watch
+        stopped, held_out = self._train(course, learned, random, watch, out_activation, is_part=is_part)
         if stopped.startswith("loss must"):
             warn_user(stopped, ConvergenceWarning)
         elif stopped == "max_iter" and not is_part:
             warn_user(NOT_CONVERGED.format(self.max_iter), ConvergenceWarning)
-        more = self._counts(course, data, out_activation, held_out)
-        found = fit_of(course, stopped, more | {"n_iter_": len(course.loss_curve) - seen})
-        found = Fit({**found.attributes, **self._evidence(found.attributes, given)}, found.trace, stopped)
-        self._adopt(found, data)
+        coefs, intercepts = course.layers()
+        attributes = {
+            "coefs_": coefs,
+            "intercepts_": intercepts,
+            "loss_": course.loss_curve[-1],
+            "n_iter_": len(course.loss_curve) - seen,
+            **self._counts(course, data, out_activation, held_out),
+            **self._evidence(coefs, intercepts, out_activation, rows),
+        }
+        self._adopt(Fit(attributes, course.trace, stopped), data)
         setattr(self, TRAINING_STATE, course)
         return self
+
+    def _train(
+        self,
+        course: Course,
+        rows: TrainingRows,
+        random: np.random.RandomState,
+        watch: Watch,
+        out_activation: str,
+        *,
+        is_part: bool,
+    ) -> tuple[str, Array | None]:
+        """Move the weights by the solver; return why it stopped, and the places of the rows held out, if any."""
+        from pellucid.neural_network.mlp.mlp_solvers import learn_by_lbfgs, learn_in_epochs
+
+        if self.solver == "lbfgs":
+            limits = {"tol": self.tol, "most": self.max_iter, "most_values": self.max_fun}
+            return learn_by_lbfgs(course, rows, **limits, watch=watch), None
+        trained, held_out = self._split(rows, random) if self.early_stopping else (rows, None)
+        if course.update is None or not is_part:
+            course.update = self._update_for(course.trainer)
+        score = None
+        if held_out is not None:
+            score = partial(self._held_out_score, course, rows.take(held_out), out_activation)
+        return learn_in_epochs(course, trained, self._epochs(len(trained), random, score, is_part), watch), held_out
 
     def _course_for(
         self, rows: TrainingRows, out_activation: str, random: np.random.RandomState, *, goes_on: bool
@@ -160,14 +181,13 @@ class MultilayerPerceptron(CertifiedEstimator):
             )
         return rows.take(kept), held_out
 
-    def _held_out_score(self, course: Course, rows: TrainingRows, held_out: Array, out_activation: str) -> float:
+    def _held_out_score(self, course: Course, held_out: TrainingRows, out_activation: str) -> float:
         from pellucid.neural_network.mlp.dense_trainer import scores_of
 
-        some = rows.take(held_out)
-        scores = scores_of(*course.trainer.layers(), course.trainer.activation, some.X)
+        scores = scores_of(*course.trainer.layers(), course.trainer.activation, held_out.X)
         if not np.isfinite(scores).all():  # it has diverged: the next batch says so
             return np.nan
-        return self._score_of(scores, some.Y, some.weight, out_activation)
+        return self._score_of(scores, held_out.Y, held_out.weight, out_activation)
 
     def _epochs(
         self, n_rows: int, random: np.random.RandomState, score: Callable[[], float] | None, is_part: bool
@@ -206,7 +226,9 @@ class MultilayerPerceptron(CertifiedEstimator):
             found["validation_rows_"] = data.given_rows(held_out)
         return found
 
-    def _evidence(self, attributes: Any, rows: TrainingRows) -> dict[str, Any]:
+    def _evidence(
+        self, coefs: list[Array], intercepts: list[Array], out_activation: str, rows: TrainingRows
+    ) -> dict[str, Any]:
         """Return objective and size of the gradient of the stored network, in float64, on some rows at most."""
         from pellucid.neural_network.mlp.activations import activation_named
         from pellucid.neural_network.mlp.dense_layers import DenseShape
@@ -215,11 +237,10 @@ class MultilayerPerceptron(CertifiedEstimator):
 
         some = rows.take(some_rows(len(rows), MOST_ROWS))
         some = as_rows(some.X, some.Y, some.weight, np.float64)
-        coefs, intercepts = attributes["coefs_"], attributes["intercepts_"]
         activation = activation_named(self.activation, self.pieces)
         shape = DenseShape(rows.X.shape[1], hidden_sizes(self), rows.Y.shape[1], activation.pieces)
         weights = np.concatenate([array.ravel().astype(np.float64) for array in (*coefs, *intercepts)])
-        trainer = DenseTrainer(shape, weights, activation, OUTPUTS[attributes["out_activation_"]], alpha=self.alpha)
+        trainer = DenseTrainer(shape, weights, activation, OUTPUTS[out_activation], alpha=self.alpha)
         objective, gradient = trainer.objective_and_gradient(weights, some)
         return {
             "objective_": objective,

@@ -50,7 +50,7 @@ class MLPRegressor(RegressorMixin, MultilayerPerceptron):
     tol : float, default=1e-4
         Progress that counts as progress.
     verbose : bool, default=False
-        Nothing is printed; see ``trace_``.
+        Whether to print the loss, and the score on rows held out, of each epoch. ``trace_`` has them too.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the last fit.
     momentum, nesterovs_momentum : float, bool, default=0.9, True

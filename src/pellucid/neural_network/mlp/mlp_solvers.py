@@ -10,7 +10,6 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils import gen_batches, shuffle
 
-from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
@@ -54,6 +53,10 @@ class TargetUnits:
         spread = Y.std(axis=0)
         return cls(Y.mean(axis=0), np.where(spread > 0, spread, 1.0).astype(Y.dtype))
 
+    def of_network(self, Y: Array) -> Array:
+        """Return targets at mean 0 and spread 1."""
+        return np.asarray((Y - self.mean) / self.spread)
+
     def built_into(self, coefs: list[Array], intercepts: list[Array]) -> tuple[list[Array], list[Array]]:
         """Return layers whose last one answers in the units of the target."""
         return [*coefs[:-1], coefs[-1] * self.spread], [*intercepts[:-1], intercepts[-1] * self.spread + self.mean]
@@ -73,6 +76,19 @@ class EpochPlan:
     random_state: np.random.RandomState
     score: Callable[[], float] | None = None
     """The score of the network as it is now, on rows held out; None: the training loss decides."""
+
+
+def printing(watch: Watch) -> Watch:
+    """Return a watch that also prints a line, in scikit-learn's words, for each epoch or iteration."""
+
+    def printed(course: Course) -> bool:
+        line = f"Iteration {len(course.loss_curve)}, loss = {course.loss_curve[-1]:.8f}"
+        if course.validation_scores:
+            line += f"\nValidation score: {course.validation_scores[-1]:.6f}"
+        print(line)
+        return watch(course)
+
+    return printed
 
 
 class DivergedError(ValueError):
@@ -165,15 +181,3 @@ def learn_by_lbfgs(course: Course, rows: TrainingRows, *, tol: float, most: int,
         course.loss_curve.append(float(found.fun))
         course.trace.add(iteration=0, objective=float(found.fun))
     return "tol" if found.success else "max_iter"
-
-
-def fit_of(course: Course, stopped: str, evidence: dict[str, float]) -> Fit:
-    """Return what the training leaves; of a network with early stopping, the layers of its best epoch."""
-    coefs, intercepts = course.layers()
-    attributes = {
-        "coefs_": coefs,
-        "intercepts_": intercepts,
-        "loss_": course.loss_curve[-1],
-        **evidence,
-    }
-    return Fit(attributes, course.trace, stopped)

@@ -2,30 +2,34 @@
 
 # mypy: allow-untyped-defs
 
-from pellucid.numerics.compiling_kernels import ANY_ORDER, LEAN, kept
+from pellucid.numerics.compiling_kernels import ANY_ORDER, LEAN, kept, lean_inlined_in_any_order
+
+
+@lean_inlined_in_any_order
+def weighted_sum(values, places, start, stop, matrix, out):
+    """Write the sum of rows of a matrix, each times its value, for entries ``start`` to ``stop``. O(entries * columns).
+
+    Four entries at a time, so that the sum is read and written once for four rows.
+    """
+    for c in range(out.shape[0]):
+        out[c] = 0
+    whole = start + (stop - start) // 4 * 4
+    for p in range(start, whole, 4):
+        a, b, u, v = values[p], values[p + 1], values[p + 2], values[p + 3]
+        ra, rb, ru, rv = matrix[places[p]], matrix[places[p + 1]], matrix[places[p + 2]], matrix[places[p + 3]]
+        for c in range(out.shape[0]):
+            out[c] += a * ra[c] + b * rb[c] + u * ru[c] + v * rv[c]
+    for p in range(whole, stop):
+        value, row = values[p], matrix[places[p]]
+        for c in range(out.shape[0]):
+            out[c] += value * row[c]
 
 
 @kept(**LEAN, fastmath=ANY_ORDER)
 def rows_times(data, indices, indptr, places, W, Z):
-    """Write the products of some rows with ``W`` into ``Z``. O(nonzeros * columns).
-
-    Four nonzeros at a time, so that a row of ``Z`` is read and written once for four rows of ``W``.
-    """
+    """Write the products of some rows with ``W`` into ``Z``. O(nonzeros * columns)."""
     for i in range(places.shape[0]):
-        row = Z[i]
-        for c in range(row.shape[0]):
-            row[c] = 0
-        start, stop = indptr[places[i]], indptr[places[i] + 1]
-        whole = start + (stop - start) // 4 * 4
-        for p in range(start, whole, 4):
-            a, b, u, v = data[p], data[p + 1], data[p + 2], data[p + 3]
-            wa, wb, wu, wv = W[indices[p]], W[indices[p + 1]], W[indices[p + 2]], W[indices[p + 3]]
-            for c in range(row.shape[0]):
-                row[c] += a * wa[c] + b * wb[c] + u * wu[c] + v * wv[c]
-        for p in range(whole, stop):
-            value, line = data[p], W[indices[p]]
-            for c in range(row.shape[0]):
-                row[c] += value * line[c]
+        weighted_sum(data, indices, indptr[places[i]], indptr[places[i] + 1], W, Z[i])
 
 
 @kept(**LEAN)
@@ -52,22 +56,9 @@ def turn(data, indices, indptr, places, starts, values, rows):
 
 @kept(**LEAN, fastmath=ANY_ORDER)
 def columns_times(values, rows, starts, D, G):
-    """Write the products of columns with ``D`` into the rows of ``G``, four at a time. O(nonzeros * columns)."""
+    """Write the products of columns with ``D`` into the rows of ``G``. O(nonzeros * columns)."""
     for j in range(G.shape[0]):
-        line = G[j]
-        for c in range(line.shape[0]):
-            line[c] = 0
-        start, stop = starts[j], starts[j + 1]
-        whole = start + (stop - start) // 4 * 4
-        for p in range(start, whole, 4):
-            a, b, u, v = values[p], values[p + 1], values[p + 2], values[p + 3]
-            da, db, du, dv = D[rows[p]], D[rows[p + 1]], D[rows[p + 2]], D[rows[p + 3]]
-            for c in range(line.shape[0]):
-                line[c] += a * da[c] + b * db[c] + u * du[c] + v * dv[c]
-        for p in range(whole, stop):
-            value, row = values[p], D[rows[p]]
-            for c in range(line.shape[0]):
-                line[c] += value * row[c]
+        weighted_sum(values, rows, starts[j], starts[j + 1], D, G[j])
 
 
 @kept(**LEAN)

@@ -82,7 +82,7 @@ class MultilayerPerceptron(CertifiedEstimator):
             "loss_": course.loss_curve[-1],
             "n_iter_": len(course.loss_curve) - seen,
             **self._counts(course, data, out_activation, held_out),
-            **self._evidence(coefs, intercepts, out_activation, rows),
+            **self._evidence(coefs, intercepts, out_activation, data),
         }
         self._adopt(Fit(attributes, course.trace, stopped), data)
         setattr(self, TRAINING_STATE, course)
@@ -227,7 +227,7 @@ class MultilayerPerceptron(CertifiedEstimator):
         return found
 
     def _evidence(
-        self, coefs: list[Array], intercepts: list[Array], out_activation: str, rows: TrainingRows
+        self, coefs: list[Array], intercepts: list[Array], out_activation: str, data: TrainingData
     ) -> dict[str, Any]:
         """Return objective and size of the gradient of the stored network, in float64, on some rows at most."""
         from pellucid.neural_network.mlp.activations import activation_named
@@ -235,10 +235,11 @@ class MultilayerPerceptron(CertifiedEstimator):
         from pellucid.neural_network.mlp.dense_trainer import DenseTrainer, as_rows
         from pellucid.neural_network.mlp.outputs import OUTPUTS
 
-        some = rows.take(some_rows(len(rows), MOST_ROWS))
-        some = as_rows(some.X, some.Y, some.weight, np.float64)
+        places = some_rows(len(data.y), MOST_ROWS)
+        weight = None if data.weight is None else data.weight[places]
+        some = as_rows(data.X[places], data.y[places].reshape(len(places), -1), weight, np.float64)
         activation = activation_named(self.activation, self.pieces)
-        shape = DenseShape(rows.X.shape[1], hidden_sizes(self), rows.Y.shape[1], activation.pieces)
+        shape = DenseShape(data.X.shape[1], hidden_sizes(self), some.Y.shape[1], activation.pieces)
         weights = np.concatenate([array.ravel().astype(np.float64) for array in (*coefs, *intercepts)])
         trainer = DenseTrainer(shape, weights, activation, OUTPUTS[out_activation], alpha=self.alpha)
         objective, gradient = trainer.objective_and_gradient(weights, some)

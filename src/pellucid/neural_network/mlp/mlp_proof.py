@@ -28,6 +28,9 @@ CHECKED_WEIGHTS = 2
 SCORE_CHANGE = 1e-6
 """How far, on average, a step of a difference moves the scores: small against 1, large against rounding."""
 
+INPUT_CHANGE = 1e-4
+"""How far it moves the inputs of a unit at most: one that is saturated must stay so."""
+
 REFIT = "Fit the model again."
 
 REASON = "The loss of a network has many minima: nothing is said about the best one."
@@ -121,9 +124,9 @@ class MeasuredLayers:
         total, unit = self.weight.sum(), self._unit()
         passed = self.network.up(self.X)
         scores = passed[0][-1]
-        sizes, answers = self.network.sizes(self.X), self.network.answers(scores)
+        answers = self.network.answers(scores)
         delta = (answers - self.Y) * self.weight[:, None]
-        score_error = unit * (sizes + 1)
+        score_error = self.network.score_error(passed, unit) + unit
         slack = np.abs(answers - self.Y) + score_error * np.maximum(1.0, np.abs(answers))
         penalty = sum(float(np.square(W).sum()) for W in self.network.coefs) * self.alpha / 2
         objective = (float(self.weight @ self.network.losses(scores, self.Y)) + penalty) / total
@@ -150,12 +153,14 @@ class MeasuredLayers:
         Curvature changes a slope by a small part of all that is added up; a step that crosses a kink says nothing.
         """
         found, total, worst, random = self.measure(), self.weight.sum(), 0.0, np.random.default_rng(0)
-        sensitivity = self.network.gradient(self.network.up(self.X), np.ones_like(self.Y), sizes=True)
+        passed = self.network.up(self.X)
+        sensitivity = self.network.gradient(passed, np.ones_like(self.Y), sizes=True)
         for k, W in enumerate(self.network.coefs):
             for place in random.integers(W.size, size=CHECKED_WEIGHTS):
                 at = np.unravel_index(place, W.shape)
                 reach = float(sensitivity[k][0][at])  # how far the scores of all rows move with this weight
-                step = SCORE_CHANGE * len(self.X) / reach if reach > 0 else SCORE_CHANGE
+                largest = float(np.abs(passed[1][k][:, at[0]]).max())
+                step = min(SCORE_CHANGE * len(self.X) / max(reach, SCORE_CHANGE), INPUT_CHANGE / max(largest, 1.0))
                 difference = self._difference(k, at, step)
                 if difference is None:
                     continue
@@ -190,8 +195,9 @@ def _best_epoch(fitted: Any, network: PlainNetwork, data: TrainingData, Y: Array
     places = data.places(np.asarray(fitted.validation_rows_))
     X = data.X.tocsr()[places].toarray() if sparse.issparse(data.X) else data.X[places]
     X, Y, weight = np.asarray(X, dtype=np.float64), Y[places], data.weights[places]
-    scores = network.up(X)[0][-1]
-    doubt = rounding_unit(data.X.dtype) * len(network.coefs) * network.sizes(X) + EPSILON
+    passed = network.up(X)
+    scores = passed[0][-1]
+    doubt = network.score_error(passed, rounding_unit(data.X.dtype) * len(network.coefs)) + EPSILON
     score, slack = (_accuracy if len(data.classes) else _r2)(network, scores, Y, weight, doubt)
     best = max((score for score in fitted.validation_scores_ if np.isfinite(score)), default=-np.inf)
     stored = fitted.best_validation_score_

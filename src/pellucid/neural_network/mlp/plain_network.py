@@ -29,6 +29,12 @@ VALUES = {
     "gelu": lambda z: z * special.ndtr(z),
 }
 
+SATURATING = ("logistic", "sigmoid", "tanh")
+"""Activations that are steepest at 0 and flat far away."""
+
+STEEPEST = 1.13
+"""No slope of the others is larger."""
+
 
 @dataclass(frozen=True)
 class PlainNetwork:
@@ -49,14 +55,14 @@ class PlainNetwork:
                 below.append(self._value(inputs[-1]))
         return inputs, below
 
-    def sizes(self, X: Array) -> Array:
-        """Return for each score the sum of the sizes of all that was added up for it: rounding is a part of that."""
-        size = np.abs(X)
-        for k, (W, b) in enumerate(zip(self.coefs, self.intercepts, strict=True)):
-            size = size @ np.abs(W) + np.abs(b)
-            if self.pieces > 1 and k < len(self.coefs) - 1:
-                size = size.reshape(len(size), -1, self.pieces).max(axis=2)
-        return size
+    def score_error(self, passed: tuple[list[Array], list[Array]], unit: float) -> Array:
+        """Return what rounding may have done to each score, if it does ``unit`` to each number that is added up."""
+        error = np.zeros_like(passed[1][0])
+        for k, (Z, H, W, b) in enumerate(zip(*passed, self.coefs, self.intercepts, strict=True)):
+            error = error @ np.abs(W) + unit * (np.abs(H) @ np.abs(W) + np.abs(b))
+            if k < len(self.coefs) - 1:
+                error = self._error_through(Z, error)
+        return error
 
     def answers(self, scores: Array) -> Array:
         """Return probabilities, or numbers."""
@@ -101,6 +107,13 @@ class PlainNetwork:
         if self.activation == "maxout":
             return np.asarray(Z.reshape(len(Z), -1, self.pieces).max(axis=2))
         return np.asarray(VALUES[_known(self.activation)](Z))
+
+    def _error_through(self, Z: Array, error: Array) -> Array:
+        """Return the error of the values, given that of their inputs: a saturated unit hides most of it."""
+        if self.activation == "maxout":
+            return np.asarray(error.reshape(len(Z), -1, self.pieces).max(axis=2))
+        slope = SLOPES[_known(self.activation)] if self.activation in SATURATING else lambda _: STEEPEST
+        return np.asarray(error * slope(np.maximum(np.abs(Z) - error, 0)))
 
     def _through(self, Z: Array, delta: Array, absolute: Any) -> Array:
         if self.activation != "maxout":

@@ -85,3 +85,20 @@ def test_a_file_goes_on_learning_in_the_units_of_its_target(tmp_path):
 def test_counts_have_one_unit():
     with pytest.raises(ValueError, match="standardize_target must be False for loss='poisson'"):
         MLPRegressor(loss="poisson", standardize_target=True).fit([[1.0], [2.0]], [1.0, 1.0])
+
+
+def test_rows_in_float32_are_proved_against_the_target_as_it_was_given():
+    X, y = diabetes()
+    model = MLPRegressor(hidden_layer_sizes=(10,), max_iter=20, random_state=0).fit(X.astype(np.float32), y / 3)
+    assert not pellucid.verify(model, X.astype(np.float32), y / 3).failed
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(100.0, 0.0), (100.0, 1e3), (1.0, 1e6)])
+def test_units_that_are_saturated_raise_no_alarm(scale, shift):
+    X, y = diabetes()
+    X, y = scale * X[:60] + shift, y[:60]
+    options = {"activation": "tanh", "solver": "lbfgs", "max_iter": 200, "random_state": 1}
+    model = MLPRegressor(hidden_layer_sizes=(6, 5), **options).fit(X, y)
+    assert not pellucid.verify(model, X, y).failed
+    model.gradient_norm_ *= 1 + 1e-4
+    assert pellucid.verify(model, X, y).failed

@@ -11,15 +11,18 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import compute_sample_weight
 from threadpoolctl import threadpool_limits
 
 import pellucid
+from pellucid.core.certificate import UncertifiedWarning
 from pellucid.kinds.errors import NotSaveableError
 from pellucid.neural_network import DenseNetwork, NetworkClassifier
 from pellucid.optimize import Adam, Cosine
@@ -171,22 +174,143 @@ def test_a_run_killed_at_any_moment_goes_on_and_ends_with_the_same_bits(tmp_path
     assert run_with_checkpoint(killed) == run_with_checkpoint(tmp_path / "whole.safetensors")
 
 
-def small_run(path):
-    """Train a small network on batches of 50, and save the weights of its first layer."""
-    X, y = digits(200)
-    model = NetworkClassifier(DenseNetwork(hidden=(8,)), epochs=2, batch_size=50, random_state=0).fit(X, y)
-    np.save(path, model.weights_["0.weight"])
+def two_labels(n=60):
+    """Rows with two labels, each of which a column decides."""
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    return X, (X[:, :2] > 0.3).astype(int)
 
 
-def test_two_processes_find_the_network_of_one(tmp_path):
-    script = tmp_path / "train.py"
-    call = f"small_run({str(tmp_path / 'two.npy')!r})"
-    script.write_text(f"from tests.neural_network.test_network_classifier import small_run\n{call}\n")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    subprocess.run(command, check=True, capture_output=True, env=environment)
-    small_run(tmp_path / "one.npy")
-    np.testing.assert_allclose(np.load(tmp_path / "two.npy"), np.load(tmp_path / "one.npy"), atol=1e-5)
+def test_several_labels_are_learned_each_by_a_sigmoid_of_its_own():
+    X, Y = two_labels()
+    options = {"epochs": 60, "learning_rate": 0.05, "random_state": 0}
+    model = NetworkClassifier(DenseNetwork(hidden=(8,)), validation_fraction=0.3, **options).fit(X, Y)
+    assert model.score(X, Y) > 0.9
+    with torch.no_grad():
+        scores = model.module_(torch.from_numpy(X))
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+    np.testing.assert_array_equal(model.predict(X), (scores > 0).numpy())
+    np.testing.assert_allclose(model.predict_proba(X), torch.sigmoid(scores), rtol=1e-12)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=1e-12)
+    entropy = nn.functional.binary_cross_entropy_with_logits(scores, torch.from_numpy(Y).double())
+    assert model.objective_ == pytest.approx(2 * float(entropy))  # a sum over two labels
+    rows = model.validation_rows_
+    assert model.score(X[rows], Y[rows]) == pytest.approx(model.best_validation_score_)
+    np.testing.assert_array_equal(NetworkClassifier(model.module, **options).fit(X, Y.tolist()).classes_, [0, 1])
+
+
+def test_weights_of_classes_multiply_where_a_row_has_several_labels():
+    X, Y = two_labels()
+    by_class = NetworkClassifier(SMALL, epochs=2, random_state=0, class_weight="balanced").fit(X, Y)
+    weight = compute_sample_weight("balanced", Y)
+    by_row = NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, Y, sample_weight=weight)
+    assert by_class.weights_digest_ == by_row.weights_digest_
+    assert not pellucid.verify(by_class, X, Y).failed
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        lambda model: setattr(model, "out_activation_", "softmax"),
+        lambda model: setattr(model, "classes_", np.arange(3)),
+        lambda model: setattr(model, "objective_", model.objective_ + 1e-6),
+        lambda model: setattr(model, "gradient_norm_", 1.01 * model.gradient_norm_),
+        lambda model: setattr(model, "best_validation_score_", model.best_validation_score_ - 0.1),
+        lambda model: model.weights_["0.bias"].__iadd__(1e-6),
+    ],
+)
+def test_a_model_of_several_labels_is_not_verified_when_one_number_has_changed(tamper):
+    X, Y = two_labels()
+    model = NetworkClassifier(SMALL, epochs=2, random_state=0, validation_fraction=0.3).fit(X, Y)
+    assert not pellucid.verify(model, X, Y).failed
+    tamper(model)
+    with pytest.warns(UncertifiedWarning):
+        assert pellucid.verify(model, X, Y).failed
+
+
+def test_a_model_of_several_labels_comes_back_from_its_file(tmp_path):
+    X, Y = two_labels()
+    model = NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, Y)
+    pellucid.save(model, tmp_path / "m.safetensors")
+    again = pellucid.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert not pellucid.verify(again, X, Y).failed
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"method": "sgd", "learning_rate": Cosine(0.1, length=3)}, {"method": Adam()}]
+)
+def test_the_whole_data_as_three_parts_are_three_epochs(settings):
+    X, y = digits(120)
+    whole = NetworkClassifier(SMALL, epochs=3, random_state=0, **settings).fit(X, y)
+    model = NetworkClassifier(SMALL, random_state=0, **settings)
+    for _ in range(3):
+        model = pickle.loads(pickle.dumps(model)).partial_fit(X, y, classes=range(10))
+    assert model.weights_digest_ == whole.weights_digest_
+    np.testing.assert_array_equal(model.trace_["objective"], whole.trace_["objective"])
+    assert model.n_iter_ == 3
+
+
+def test_a_part_knows_classes_that_it_does_not_show_and_is_verified():
+    X, y = digits()
+    few = y < 4
+    model = NetworkClassifier(SMALL, random_state=0).partial_fit(X[few], y[few], classes=range(10))
+    assert model.predict_proba(X).shape == (300, 10)
+    assert not pellucid.verify(model, X[few], y[few]).failed
+
+
+def test_a_part_that_is_refused_leaves_the_model_as_it_was():
+    X, y = digits()
+    model = NetworkClassifier(SMALL, random_state=0).partial_fit(X, y, classes=range(10))
+    before, weights = model.weights_digest_, model.weights_["0.weight"].copy()
+    with pytest.raises(ValueError, match="y must hold only the labels"):
+        model.partial_fit(X, y + 7)
+    with pytest.raises(ValueError, match="loss must stay finite"):
+        model.set_params(method="sgd", learning_rate=1e30).partial_fit(X, y)
+    assert model.weights_digest_ == before
+    model.set_params(method="adam", learning_rate=0.001).partial_fit(X, y)
+    twice = NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, y)
+    assert model.weights_digest_ == twice.weights_digest_
+    assert not np.array_equal(model.weights_["0.weight"], weights)
+
+
+def test_a_fit_forgets_the_parts_and_a_part_goes_on_from_a_fit_or_a_file(tmp_path):
+    X, y = digits()
+    model = NetworkClassifier(SMALL, epochs=2, random_state=0).partial_fit(X, y, classes=range(10)).fit(X, y)
+    assert model.weights_digest_ == NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, y).weights_digest_
+    pellucid.save(model, tmp_path / "m.safetensors")
+    again = pellucid.load(tmp_path / "m.safetensors").partial_fit(X, y)
+    before = model.weights_["0.weight"].copy()
+    model.partial_fit(X, y)
+    assert again.weights_digest_ == model.weights_digest_
+    assert 0 < np.abs(model.weights_["0.weight"] - before).max() < 0.02  # a few steps of 0.001 each
+    assert model.n_iter_ == len(model.trace_) == 3
+
+
+def test_a_warm_start_goes_on_from_the_weights_of_the_last_fit():
+    X, y = digits()
+    model = NetworkClassifier(SMALL, epochs=1, random_state=0, warm_start=True).fit(X, y)
+    first = model.weights_["0.weight"]
+    model.fit(X, y)
+    assert 0 < np.abs(model.weights_["0.weight"] - first).max() < 0.02
+    with pytest.raises(ValueError, match="y must be like that of the fit to go on from, whose classes_ is"):
+        model.fit(X, y % 3)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+def test_a_sparse_table_gives_the_same_bits_and_never_becomes_dense(layout, monkeypatch):
+    X, y = digits()
+    options = {"epochs": 2, "batch_size": 50, "random_state": 0, "validation_fraction": 0.2}
+    whole = NetworkClassifier(SMALL, **options).fit(X, y)
+    thin = sparse.csr_array(X).asformat(layout)
+    made = []
+    monkeypatch.setattr(
+        sparse.csr_array, "toarray", lambda self: made.append(self.shape[0]) or sparse.csr_matrix(self).toarray()
+    )
+    model = NetworkClassifier(SMALL, **options).fit(thin, y)
+    assert model.weights_digest_ == whole.weights_digest_
+    assert max(made) == 256  # those of the proof; batches have 50
+    np.testing.assert_array_equal(model.predict_proba(thin), whole.predict_proba(X))
+    assert not pellucid.verify(model, thin, y).failed
 
 
 # errors

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from pellucid.core.trace import Trace
 from pellucid.core.watching import Watch, ignore
 from pellucid.neural_network.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
-from pellucid.neural_network.training.device_rows import Batch
 from pellucid.neural_network.training.devices import device_named, repeatable, say_what_would_fit, threads_of_torch
 from pellucid.neural_network.training.movers import Mover, mover_for
 from pellucid.neural_network.training.patience import Patience
@@ -32,12 +31,17 @@ DIVERGED = "loss must stay finite"
 class Rows(Protocol):
     """What is learned from. Anything that knows its length and can cut out some rows will do."""
 
+    @property
+    def weight(self) -> Tensor | None:
+        """How much each row counts; None: once. Several processes share a batch by it."""
+        ...
+
     def __len__(self) -> int:
         """Return how many rows there are."""
         ...
 
     def take(self, places: Tensor) -> Any:
-        """Return a batch; the objective knows what is in it."""
+        """Return a batch; the loss knows what is in it. Augmentation wants a NamedTuple with inputs and targets."""
         ...
 
 
@@ -54,12 +58,18 @@ class Training:
     epochs: int = 0
     patience: Patience = field(default_factory=lambda: Patience(0.0, float("inf")))
     stopped: str = ""
+    mover: Mover | None = None
     losses: Tensor = field(default_factory=lambda: torch.empty(0))
     """Of each batch of the last epoch, before its step."""
 
     def snapshot(self) -> dict[str, Tensor]:
         """Return copies of the weights."""
         return {name: weight.detach().clone() for name, weight in self.module.state_dict().items()}
+
+    def mover_state(self) -> dict[str, Any]:
+        """Return what moves the weights has learned about them, in this machine's memory, to go on from."""
+        state = {} if self.mover is None else self.mover.state()
+        return {name: value.cpu() if isinstance(value, Tensor) else value for name, value in state.items()}
 
     def keep_best(self) -> None:
         """Go back to the weights of the best epoch, if one was scored."""
@@ -76,11 +86,13 @@ def train(
     score: Callable[[nn.Module], float] | None = None,
     patience: Patience | None = None,
     watch: Watch = ignore,
+    start: Checkpoint | None = None,
 ) -> Training:
     """Train a module, which lies on the recipe's device, and return the run; the module is changed.
 
     ``score`` measures the module after each epoch, on rows held out; with it, the weights of the best epoch are kept.
-    ``watch`` is called after each epoch and may stop the run.
+    ``watch`` is called after each epoch and may stop the run. ``start`` is where an earlier run ended, to go on from
+    there to ``recipe.epochs``; the file of the recipe's checkpoint, if there is one, comes first.
 
     Examples
     --------
@@ -95,9 +107,9 @@ def train(
     device = device_named(recipe.device)
     processes = Processes.here(device)
     run = Training(module, patience=patience or Patience(0.0, float("inf")))
-    mover = mover_for(module, recipe)
     if recipe.checkpoint is not None and recipe.checkpoint.exists():
-        _go_on(run, mover, read_checkpoint(recipe.checkpoint, recipe), device)
+        start = read_checkpoint(recipe.checkpoint, recipe)
+    run.mover = mover = _mover_at(run, start, recipe)
     step_loss = _step_loss(processes.shared(module), loss, recipe, device)
     with threads_of_torch():
         _run_epochs(run, mover, rows, step_loss, recipe, processes, score, watch)
@@ -127,11 +139,12 @@ def _run_epochs(
             run.module.load_state_dict(good)
             run.stopped = _where_it_diverged(losses, run.epochs + 1)
             return
+        processes.follow_first(run.module)
         _note(run, float(losses.double().mean()), len(rows), time.perf_counter() - started, score)
         if recipe.checkpoint is not None and processes.is_first:
             state = Checkpoint(run.epochs, run.snapshot(), mover.state(), run.trace, run.patience)
             write_checkpoint(recipe.checkpoint, state, recipe)
-        if watch(run):
+        if processes.decision(watch(run)):
             run.stopped = "a callback"
             return
 
@@ -171,10 +184,11 @@ def _one_epoch(
         batch = rows.take(processes.share(places))
         for change in recipe.augmentation:
             images, targets = change(batch.inputs, batch.targets, draws)
-            batch = Batch(images, targets, batch.weight)
+            batch = batch._replace(inputs=images, targets=targets)
+        importance = processes.importance(rows, places) if processes.count > 1 else None
 
-        def of_batch(batch: Any = batch) -> Tensor:
-            return step_loss(batch)
+        def of_batch(batch: Any = batch, importance: Any = importance) -> Tensor:
+            return step_loss(batch) if importance is None else importance * step_loss(batch)
 
         try:
             losses.append(mover.step(of_batch, run.epochs + number / len(batches)))
@@ -203,8 +217,13 @@ def _where_it_diverged(losses: Tensor, epoch: int) -> str:
     return f"{DIVERGED}, got {float(losses[batch - 1])} at batch {batch} of epoch {epoch}."
 
 
-def _go_on(run: Training, mover: Mover, found: Checkpoint, device: torch.device) -> None:
-    """Take up a run where a checkpoint left it."""
-    run.module.load_state_dict({name: weight.to(device) for name, weight in found.weights.items()})
-    mover.load({name: value.to(device) if isinstance(value, Tensor) else value for name, value in found.mover.items()})
-    run.epochs, run.trace, run.patience = found.epochs, found.trace, found.patience
+def _mover_at(run: Training, start: Checkpoint | None, recipe: TrainingRecipe) -> Mover:
+    """Put a run where another one ended, if it goes on from there; return what moves its weights."""
+    if start is None:
+        return mover_for(run.module, recipe)
+    run.module.load_state_dict(start.weights)
+    run.epochs, run.trace, run.patience = start.epochs, Trace.joined([start.trace]), start.patience
+    mover = mover_for(run.module, recipe)
+    if start.mover:
+        mover.load({name: value.clone() if isinstance(value, Tensor) else value for name, value in start.mover.items()})
+    return mover

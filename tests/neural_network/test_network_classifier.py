@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import subprocess
-import sys
 import time
 import warnings
 
@@ -26,6 +24,7 @@ from pellucid.core.certificate import UncertifiedWarning
 from pellucid.kinds.errors import NotSaveableError
 from pellucid.neural_network import DenseNetwork, NetworkClassifier
 from pellucid.optimize import Adam, Cosine
+from tests.neural_network.processes import running
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -155,23 +154,27 @@ def test_bytes_become_floats_of_32_bits_and_layout_and_precision_change_little()
 
 def run_with_checkpoint(path):
     """Train a network with dropout and batch normalization that writes checkpoints; return its digest."""
-    X, y = digits(1000)
+    X, y = digits(600)
     network = DenseNetwork(hidden=(16,), dropout=0.2, batch_normalization=True)
-    options = {"epochs": 12, "random_state": 3, "validation_fraction": 0.2, "checkpoint": path}
+    options = {"epochs": 30, "random_state": 3, "validation_fraction": 0.2, "checkpoint": path}
     with threadpool_limits(1):  # sums round by the number of threads, which pytest may have changed in its process
         return NetworkClassifier(network, **options).fit(X, y).weights_digest_
 
 
-def test_a_run_killed_at_any_moment_goes_on_and_ends_with_the_same_bits(tmp_path):
+def test_a_run_killed_again_and_again_goes_on_and_ends_with_the_same_bits(tmp_path):
     killed = tmp_path / "killed.safetensors"
-    code = f"from tests.neural_network.test_network_classifier import *; run_with_checkpoint({str(killed)!r})"
-    with subprocess.Popen([sys.executable, "-c", code]) as process:
-        deadline = time.monotonic() + 120
-        while not killed.exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.001)
-        process.kill()
-    assert killed.exists()
+    for _ in range(2):
+        before, deadline = written_at(killed), time.monotonic() + 120
+        with running(run_with_checkpoint, (killed,)) as (process,):
+            while process.is_alive() and time.monotonic() < deadline and before == written_at(killed):
+                time.sleep(0.001)
+            assert process.is_alive()
+        assert written_at(killed) > before
     assert run_with_checkpoint(killed) == run_with_checkpoint(tmp_path / "whole.safetensors")
+
+
+def written_at(path):
+    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 def two_labels(n=60):
@@ -338,6 +341,8 @@ def test_a_loss_that_is_no_number_says_at_which_batch_and_keeps_good_weights():
         ({"module": lambda: 3}, "module must make a torch.nn.Module, got int"),
         ({"device": "cuda:99" if torch.cuda.is_available() else "cuda"}, "device"),
         ({"device": "toaster"}, "device must be 'auto', 'cpu' or 'cuda', got 'toaster'"),
+        ({"module": DenseNetwork}, r"got DenseNetwork. Write DenseNetwork\(\), with parentheses"),
+        ({"checkpoint": "no/such/folder/run.safetensors"}, "checkpoint must be a file in a folder that is there, got"),
         ({"epochs": 0}, "epochs must be"),
         ({"method": "newton"}, "method must be"),
     ],
@@ -358,6 +363,44 @@ def test_a_checkpoint_of_another_run_or_no_checkpoint_at_all_is_refused(tmp_path
         NetworkClassifier(SMALL, epochs=1, random_state=0, checkpoint=path).fit(X, y)
 
 
+def test_rows_that_the_precision_of_the_network_cannot_hold_are_refused():
+    X, y = digits(60)
+    model = NetworkClassifier(SMALL, epochs=1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="X must stay finite in the float32 of the network, got scores that are nan"):
+        model.predict(1e100 * X.astype(np.float64))
+    with pytest.raises(ValueError, match="loss must stay finite, got nan at batch 1 of epoch 1"):
+        NetworkClassifier(SMALL, epochs=1, precision="float32", random_state=0).fit(1e100 * X.astype(np.float64), y)
+
+
+def test_batches_of_rows_that_count_nothing_move_nothing():
+    X, y = digits(40)
+    options = {"epochs": 2, "batch_size": 1, "method": "sgd", "random_state": 0, "class_weight": {0: 0.0, 1: 1.0}}
+    model = NetworkClassifier(SMALL, **options).fit(X, y % 2)
+    assert model.predict_proba(X)[:, 1].mean() > 0.6
+
+
+def test_a_part_says_what_it_has_no_use_for():
+    X, y = digits()
+    with pytest.raises(ValueError, match=r"validation_fraction must be 0.0 for partial_fit, got 0.1"):
+        NetworkClassifier(validation_fraction=0.1).partial_fit(X, y, classes=range(10))
+    with pytest.raises(ValueError, match=r"checkpoint must be None for partial_fit, got 'run.safetensors'"):
+        NetworkClassifier(checkpoint="run.safetensors").partial_fit(X, y, classes=range(10))
+    with pytest.raises(ValueError, match="classes must be given in the first call"):
+        NetworkClassifier().partial_fit(X, y)
+
+
+def test_several_labels_have_no_certified_radius():
+    X, Y = two_labels()
+    with pytest.raises(ValueError, match="one class per row, got one with several labels"):
+        NetworkClassifier(SMALL, epochs=1).fit(X, Y).certified_radius(X)
+
+
+def test_a_few_rows_of_many_classes_are_held_out_without_regard_to_classes():
+    X, y = digits(30)
+    model = NetworkClassifier(SMALL, epochs=1, random_state=0, validation_fraction=0.1).fit(X, y)
+    assert len(model.validation_rows_) == 3
+
+
 def test_the_learning_rate_search_suggests_a_rate_that_learns():
     X, y = digits()
     model = NetworkClassifier(SMALL, random_state=0)
@@ -365,7 +408,15 @@ def test_the_learning_rate_search_suggests_a_rate_that_learns():
     assert len(search.rates) == len(search.losses) > 30
     assert 1e-4 < search.suggestion < 1.0
     assert not hasattr(model, "weights_")
-    assert search.plot().get_xlabel() == "learning rate"
+    assert (
+        repr(search)
+        == f"RateSearch({len(search.rates)} rates from 1e-05 to {search.rates[-1]:.2g}; suggestion {search.suggestion:.2g})"
+    )
+    ax = search.plot()
+    assert ax.texts[0].get_text().strip() == f"suggested: {search.suggestion:.2g}"
+    assert ax.get_ylim()[1] < 2 * search.losses[0]  # the rest has diverged
+    with pytest.raises(ValueError, match="low must be below high, got 1.0 and 0.1"):
+        model.find_learning_rate(X, y, low=1.0, high=0.1)
     better = NetworkClassifier(SMALL, epochs=5, learning_rate=search.suggestion, random_state=0).fit(X, y)
     assert better.score(X, y) > NetworkClassifier(SMALL, epochs=5, learning_rate=1e-5, random_state=0).fit(X, y).score(
         X, y
@@ -378,4 +429,21 @@ def test_a_bar_shows_loss_score_and_speed(capsys):
     said = capsys.readouterr().out
     assert "2/2" in said
     assert "loss" in said
+    assert "score" in said
     assert "rows/s" in said
+    assert "left" in said
+
+
+def test_the_bar_moves_with_every_batch_and_only_the_first_process_shows_one(monkeypatch):
+    from pellucid.neural_network.training.device_rows import DeviceRows
+    from pellucid.neural_network.training.epoch_bar import EpochBar
+    from pellucid.neural_network.training.recipe import TrainingRecipe
+    from pellucid.neural_network.training.trainer import train
+
+    ticks, X = [], torch.randn(10, 2)
+    recipe = TrainingRecipe(epochs=2, batch_size=5)
+    train(nn.Linear(2, 2), DeviceRows(X, X), lambda net, rows: net(rows.inputs).sum(), recipe, tick=ticks.append)
+    assert ticks == [0.5, 1.0, 1.5, 2.0]
+    monkeypatch.setenv("RANK", "1")
+    with EpochBar(3, show=True) as bar:
+        assert bar.watching(abs) is abs

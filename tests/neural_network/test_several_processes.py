@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import socket
 
@@ -11,6 +10,7 @@ import pytest
 
 from pellucid.neural_network import DenseNetwork, NetworkClassifier
 from pellucid.optimize import Adam
+from tests.neural_network.processes import running
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -49,29 +49,15 @@ def save_runs(rank, count, port, folder):
     np.savez(folder / str(rank), **weights_of_runs())
 
 
-def in_processes(count, folder):
-    """Run them in processes that are forked from one that has loaded what they need."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, "torch._dynamo"])
+def test_two_processes_find_the_network_of_one_whatever_the_weights_of_their_rows(tmp_path):
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
-    started = [context.Process(target=save_runs, args=(rank, count, port, folder)) for rank in range(count)]
-    try:
-        for process in started:
-            process.start()
-        for process in started:
+    with running(save_runs, (0, 2, port, tmp_path), (1, 2, port, tmp_path)) as processes:
+        for process in processes:
             process.join(120)
             assert process.exitcode == 0
-    finally:
-        for process in started:
-            process.kill()
-    return [np.load(folder / f"{rank}.npz") for rank in range(count)]
-
-
-def test_two_processes_find_the_network_of_one_whatever_the_weights_of_their_rows(tmp_path, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    first, second = in_processes(2, tmp_path)
+    first, second = (np.load(tmp_path / f"{rank}.npz") for rank in range(2))
     for name in RUNS:
         np.testing.assert_array_equal(first[name], second[name])
     alone = weights_of_runs()

@@ -94,7 +94,7 @@ class NetworkEstimator(CertifiedEstimator):
         self.__dict__.pop(TRAINING_STATE, None)
         self._adopt(Fit(found, run.trace, run.stopped), data)
         if is_part:
-            setattr(self, TRAINING_STATE, run.mover_state())
+            setattr(self, TRAINING_STATE, run.mover)
         return self
 
     def _found(self, run: Training, architecture: Architecture, data: TrainingData, examples: Examples) -> Any:
@@ -213,7 +213,7 @@ class NetworkEstimator(CertifiedEstimator):
     ) -> Training:
         """Return the finished run, its module in test mode."""
         from pellucid.neural_network.network.evaluation import scores_of
-        from pellucid.neural_network.training.epoch_bar import with_bar
+        from pellucid.neural_network.training.epoch_bar import EpochBar
         from pellucid.neural_network.training.trainer import DIVERGED, train
 
         rows, loss = self._rows_and_loss(module, examples)
@@ -224,8 +224,11 @@ class NetworkEstimator(CertifiedEstimator):
 
         patience = Patience(self.tol, float("inf") if self.patience is None else self.patience)
         scored = score if held_out else None
-        with with_bar(watch, recipe.epochs, show=self.verbose) as shown:
-            run = train(module, rows, loss, recipe, score=scored, patience=patience, watch=shown, start=start)
+        with EpochBar(recipe.epochs, show=self.verbose) as bar:
+            watch = bar.watching(watch)
+            run = train(
+                module, rows, loss, recipe, score=scored, patience=patience, watch=watch, tick=bar.tick, start=start
+            )
         if run.stopped.startswith(DIVERGED):
             advice = "Lower learning_rate, or scale X."
             if run.epochs == (start.epochs if start else 0):
@@ -295,7 +298,11 @@ class NetworkEstimator(CertifiedEstimator):
         from pellucid.neural_network.network.evaluation import scores_of
         from pellucid.neural_network.training.devices import device_named
 
-        return scores_of(self.module_.to(device_named(self.device)), X)
+        scores = scores_of(self.module_.to(device_named(self.device)), X)
+        if np.isnan(scores).any():
+            kind = next(iter(self.weights_.values())).dtype
+            raise ValueError(f"X must stay finite in the {kind} of the network, got scores that are nan. Scale X.")
+        return scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ def running(target, *arguments):
     """Call the target in one process for each tuple of arguments; none of them outlives the block."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pellucid.neural_network.training.trainer", "sklearn.datasets", "torch._dynamo"])
+    context.set_forkserver_preload([target.__module__, "pellucid.neural_network.training.trainer", "torch._dynamo"])
     processes = [context.Process(target=target, args=own) for own in arguments]
     try:
         for process in processes:

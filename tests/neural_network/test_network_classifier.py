@@ -338,6 +338,8 @@ def test_a_loss_that_is_no_number_says_at_which_batch_and_keeps_good_weights():
     [
         ({"module": nn.Linear(64, 3)}, "module must give 10 scores for each example, got an answer of shape"),
         ({"module": nn.Linear(5, 10)}, "module must take examples of shape"),
+        ({"module": nn.Flatten()}, "module must have weights to learn, got none"),
+        ({"module": nn.LSTM(64, 10)}, "module must give 10 scores for each example, got tuple"),
         ({"module": lambda: 3}, "module must make a torch.nn.Module, got int"),
         ({"device": "cuda:99" if torch.cuda.is_available() else "cuda"}, "device"),
         ({"device": "toaster"}, "device must be 'auto', 'cpu' or 'cuda', got 'toaster'"),

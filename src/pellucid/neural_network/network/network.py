@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,6 +25,7 @@ from pellucid.core.watching import Watch, ignore
 from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.network.examples import Examples
 from pellucid.neural_network.network.given_module import GivenModule, architecture_of
+from pellucid.neural_network.network.held_out import hold_out
 from pellucid.neural_network.network.network_proof import MOST_ROWS
 from pellucid.neural_network.training.patience import Patience
 
@@ -75,8 +73,8 @@ class NetworkEstimator(CertifiedEstimator):
         seed = int(random.randint(2**31))
         goes_on = hasattr(self, "weights_") and (is_part or self.warm_start)
         architecture, module, examples = self._prepared(data, seed, goes_on=goes_on)
-        start = self._start() if is_part and goes_on else None
-        kept, held_out = self._split(data, random)
+        start = self._start(module) if is_part and goes_on else None
+        kept, held_out = hold_out(data, self.validation_fraction, random)
 
         def attributes(run: Training) -> dict[str, Any]:
             return {**self._labels(data), "architecture_": architecture, "weights_": weights_of(run.module)}
@@ -118,6 +116,7 @@ class NetworkEstimator(CertifiedEstimator):
     ) -> tuple[Architecture, nn.Module, Examples]:
         """Return what is trained, on its device, and what it is trained on."""
         with needs_extra(type(self).__name__):
+            from pellucid.neural_network.network.module_check import check_module
             from pellucid.neural_network.training.devices import device_named
         if goes_on:
             self._refuse_another_target(data)
@@ -126,7 +125,7 @@ class NetworkEstimator(CertifiedEstimator):
             architecture = architecture_of(self.module, data.X.shape[1:], self._outputs(data))
             module = _built(architecture, seed)
         module = module.to(device_named(self.device), self._dtype(data.X))
-        self._check_outputs(module, data)
+        check_module(module, data.X[:1], self._outputs(data))
         return architecture, module, Examples(data.X, self._targets(data), data.weight)
 
     def _refuse_another_target(self, data: TrainingData) -> None:
@@ -139,12 +138,12 @@ class NetworkEstimator(CertifiedEstimator):
                     "Fit a new estimator."
                 )
 
-    def _start(self) -> Checkpoint:
+    def _start(self, module: nn.Module) -> Checkpoint:
         """Return where the last part of the data left the run; of a whole fit, or of a file, the weights alone."""
         from pellucid.neural_network.training.checkpoints import Checkpoint
 
         mover = vars(self).get(TRAINING_STATE, {})
-        return Checkpoint(self.n_iter_, self.module_.state_dict(), mover, self.trace_, Patience(0.0, float("inf")))
+        return Checkpoint(self.n_iter_, module.state_dict(), mover, self.trace_, Patience(0.0, float("inf")))
 
     def _check_part(self) -> None:
         """Refuse what has no meaning for a part of the data."""
@@ -160,47 +159,6 @@ class NetworkEstimator(CertifiedEstimator):
         import torch
 
         return torch.float64 if self.precision == "auto" and X.dtype == np.float64 else torch.float32
-
-    def _check_outputs(self, module: nn.Module, data: TrainingData) -> None:
-        """Refuse a network that does not take these examples, or gives another number of scores."""
-        import torch
-
-        from pellucid.neural_network.training.device_rows import tensor_of
-
-        module.eval()
-        first = next(module.parameters())
-        example = tensor_of(data.X[:1]).to(first.device, first.dtype)
-        try:
-            with torch.no_grad():
-                scores = module(example)
-        except (RuntimeError, TypeError, IndexError) as error:
-            raise ValueError(
-                f"module must take examples of shape {tuple(data.X.shape[1:])}, but it does not: "
-                f"{str(error).splitlines()[0]} Reshape X, or change its first layer."
-            ) from error
-        wanted = self._outputs(data)
-        if scores.ndim < 2 or scores.shape[1] != wanted:
-            raise ValueError(
-                f"module must give {wanted} scores for each example, got an answer of shape {tuple(scores.shape[1:])}. "
-                "Change its last layer."
-            )
-
-    def _split(self, data: TrainingData, random: np.random.RandomState) -> tuple[Array, Array | None]:
-        """Return the places of the rows to learn from, and of those held out, if any, by class if possible."""
-        n_rows = data.X.shape[0]
-        places, n_held_out = np.arange(n_rows), ceil(self.validation_fraction * n_rows)
-        if not self.validation_fraction:
-            return places, None
-        if not 2 <= n_held_out < n_rows:
-            raise ValueError(
-                f"validation_fraction must leave at least 2 rows to score on and 1 to learn from, got "
-                f"{self.validation_fraction} of {n_rows} rows. Change it, or bring more rows."
-            )
-        counts = np.bincount(data.y) if is_classifier(self) and data.y.ndim == 1 else np.zeros(1)
-        by_class = counts.min() > 1 and len(counts) <= min(n_held_out, n_rows - n_held_out)
-        stratify = data.y if by_class else None
-        kept, held_out = train_test_split(places, test_size=n_held_out, random_state=random, stratify=stratify)
-        return kept, held_out
 
     def _run(
         self,

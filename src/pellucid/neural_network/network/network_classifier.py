@@ -68,7 +68,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
     random_state : int, RandomState or None, default=None
         Draws first weights, orders, dropout, augmentation and held-out rows.
     class_weight : "balanced", dict or None, default=None
-        Weights of the classes, beside those of the rows.
+        Weights of the classes, beside those of the rows; in ``partial_fit``, "balanced" is so in each part.
 
     Attributes
     ----------
@@ -159,6 +159,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
         """Learn from a part of the data, one epoch; the first part comes with all ``classes``.
 
         The optimizer goes on where the last part left it; after ``fit`` or from a file, a new one takes up the weights.
+        The certificate is about the last part: ``verify`` asks for it.
         """
         self._check_part()
         if not is_multilabel(y):

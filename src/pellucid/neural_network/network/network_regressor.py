@@ -139,6 +139,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
         """Learn from a part of the data, one epoch.
 
         The optimizer goes on where the last part left it; after ``fit`` or from a file, a new one takes up the weights.
+        The certificate is about the last part: ``verify`` asks for it.
         """
         self._check_part()
         data = self._check(X, y, sample_weight, reset=not hasattr(self, "weights_"))

@@ -116,8 +116,8 @@ class NetworkEstimator(CertifiedEstimator):
     ) -> tuple[Architecture, nn.Module, Examples]:
         """Return what is trained, on its device, and what it is trained on."""
         with needs_extra(type(self).__name__):
-            from pellucid.neural_network.network.module_check import check_module
             from pellucid.neural_network.training.devices import device_named
+            from pellucid.neural_network.training.module_check import check_module
         if goes_on:
             self._refuse_another_target(data)
             architecture, module = self.architecture_, self.module_

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import os
 import pickle
-import subprocess
-import sys
 import time
 import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import compute_sample_weight
 from threadpoolctl import threadpool_limits
 
 import pellucid
+from pellucid.core.certificate import UncertifiedWarning
 from pellucid.kinds.errors import NotSaveableError
 from pellucid.neural_network import DenseNetwork, NetworkClassifier
 from pellucid.optimize import Adam, Cosine
+from tests.neural_network.processes import running
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -152,41 +154,166 @@ def test_bytes_become_floats_of_32_bits_and_layout_and_precision_change_little()
 
 def run_with_checkpoint(path):
     """Train a network with dropout and batch normalization that writes checkpoints; return its digest."""
-    X, y = digits(1000)
+    X, y = digits(600)
     network = DenseNetwork(hidden=(16,), dropout=0.2, batch_normalization=True)
-    options = {"epochs": 12, "random_state": 3, "validation_fraction": 0.2, "checkpoint": path}
+    options = {"epochs": 30, "random_state": 3, "validation_fraction": 0.2, "checkpoint": path}
     with threadpool_limits(1):  # sums round by the number of threads, which pytest may have changed in its process
         return NetworkClassifier(network, **options).fit(X, y).weights_digest_
 
 
-def test_a_run_killed_at_any_moment_goes_on_and_ends_with_the_same_bits(tmp_path):
+def test_a_run_killed_again_and_again_goes_on_and_ends_with_the_same_bits(tmp_path):
     killed = tmp_path / "killed.safetensors"
-    code = f"from tests.neural_network.test_network_classifier import *; run_with_checkpoint({str(killed)!r})"
-    with subprocess.Popen([sys.executable, "-c", code]) as process:
-        deadline = time.monotonic() + 120
-        while not killed.exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.001)
-        process.kill()
-    assert killed.exists()
+    for _ in range(2):
+        before, deadline = written_at(killed), time.monotonic() + 120
+        with running(run_with_checkpoint, (killed,)) as (process,):
+            while process.is_alive() and time.monotonic() < deadline and before == written_at(killed):
+                time.sleep(0.001)
+            assert process.is_alive()
+        assert written_at(killed) > before
     assert run_with_checkpoint(killed) == run_with_checkpoint(tmp_path / "whole.safetensors")
 
 
-def small_run(path):
-    """Train a small network on batches of 50, and save the weights of its first layer."""
-    X, y = digits(200)
-    model = NetworkClassifier(DenseNetwork(hidden=(8,)), epochs=2, batch_size=50, random_state=0).fit(X, y)
-    np.save(path, model.weights_["0.weight"])
+def written_at(path):
+    return path.stat().st_mtime_ns if path.exists() else 0
 
 
-def test_two_processes_find_the_network_of_one(tmp_path):
-    script = tmp_path / "train.py"
-    call = f"small_run({str(tmp_path / 'two.npy')!r})"
-    script.write_text(f"from tests.neural_network.test_network_classifier import small_run\n{call}\n")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    subprocess.run(command, check=True, capture_output=True, env=environment)
-    small_run(tmp_path / "one.npy")
-    np.testing.assert_allclose(np.load(tmp_path / "two.npy"), np.load(tmp_path / "one.npy"), atol=1e-5)
+def two_labels(n=60):
+    """Rows with two labels, each of which a column decides."""
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    return X, (X[:, :2] > 0.3).astype(int)
+
+
+def test_several_labels_are_learned_each_by_a_sigmoid_of_its_own():
+    X, Y = two_labels()
+    options = {"epochs": 60, "learning_rate": 0.05, "random_state": 0}
+    model = NetworkClassifier(DenseNetwork(hidden=(8,)), validation_fraction=0.3, **options).fit(X, Y)
+    assert model.score(X, Y) > 0.9
+    with torch.no_grad():
+        scores = model.module_(torch.from_numpy(X))
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+    np.testing.assert_array_equal(model.predict(X), (scores > 0).numpy())
+    np.testing.assert_allclose(model.predict_proba(X), torch.sigmoid(scores), rtol=1e-12)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=1e-12)
+    entropy = nn.functional.binary_cross_entropy_with_logits(scores, torch.from_numpy(Y).double())
+    assert model.objective_ == pytest.approx(2 * float(entropy))  # a sum over two labels
+    rows = model.validation_rows_
+    assert model.score(X[rows], Y[rows]) == pytest.approx(model.best_validation_score_)
+    np.testing.assert_array_equal(NetworkClassifier(model.module, **options).fit(X, Y.tolist()).classes_, [0, 1])
+
+
+def test_weights_of_classes_multiply_where_a_row_has_several_labels():
+    X, Y = two_labels()
+    by_class = NetworkClassifier(SMALL, epochs=2, random_state=0, class_weight="balanced").fit(X, Y)
+    weight = compute_sample_weight("balanced", Y)
+    by_row = NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, Y, sample_weight=weight)
+    assert by_class.weights_digest_ == by_row.weights_digest_
+    assert not pellucid.verify(by_class, X, Y).failed
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        lambda model: setattr(model, "out_activation_", "softmax"),
+        lambda model: setattr(model, "classes_", np.arange(3)),
+        lambda model: setattr(model, "objective_", model.objective_ + 1e-6),
+        lambda model: setattr(model, "gradient_norm_", 1.01 * model.gradient_norm_),
+        lambda model: setattr(model, "best_validation_score_", model.best_validation_score_ - 0.1),
+        lambda model: model.weights_["0.bias"].__iadd__(1e-6),
+    ],
+)
+def test_a_model_of_several_labels_is_not_verified_when_one_number_has_changed(tamper):
+    X, Y = two_labels()
+    model = NetworkClassifier(SMALL, epochs=2, random_state=0, validation_fraction=0.3).fit(X, Y)
+    assert not pellucid.verify(model, X, Y).failed
+    tamper(model)
+    with pytest.warns(UncertifiedWarning):
+        assert pellucid.verify(model, X, Y).failed
+
+
+def test_a_model_of_several_labels_comes_back_from_its_file(tmp_path):
+    X, Y = two_labels()
+    model = NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, Y)
+    pellucid.save(model, tmp_path / "m.safetensors")
+    again = pellucid.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert not pellucid.verify(again, X, Y).failed
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"method": "sgd", "learning_rate": Cosine(0.1, length=3)}, {"method": Adam()}]
+)
+def test_the_whole_data_as_three_parts_are_three_epochs(settings):
+    X, y = digits(120)
+    whole = NetworkClassifier(SMALL, epochs=3, random_state=0, **settings).fit(X, y)
+    model = NetworkClassifier(SMALL, random_state=0, **settings)
+    for _ in range(3):
+        model = pickle.loads(pickle.dumps(model)).partial_fit(X, y, classes=range(10))
+    assert model.weights_digest_ == whole.weights_digest_
+    np.testing.assert_array_equal(model.trace_["objective"], whole.trace_["objective"])
+    assert model.n_iter_ == 3
+
+
+def test_a_part_knows_classes_that_it_does_not_show_and_is_verified():
+    X, y = digits()
+    few = y < 4
+    model = NetworkClassifier(SMALL, random_state=0).partial_fit(X[few], y[few], classes=range(10))
+    assert model.predict_proba(X).shape == (300, 10)
+    assert not pellucid.verify(model, X[few], y[few]).failed
+
+
+def test_a_part_that_is_refused_leaves_the_model_as_it_was():
+    X, y = digits()
+    model = NetworkClassifier(SMALL, random_state=0).partial_fit(X, y, classes=range(10))
+    before, weights = model.weights_digest_, model.weights_["0.weight"].copy()
+    with pytest.raises(ValueError, match="y must hold only the labels"):
+        model.partial_fit(X, y + 7)
+    with pytest.raises(ValueError, match="loss must stay finite"):
+        model.set_params(method="sgd", learning_rate=1e30).partial_fit(X, y)
+    assert model.weights_digest_ == before
+    model.set_params(method="adam", learning_rate=0.001).partial_fit(X, y)
+    twice = NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, y)
+    assert model.weights_digest_ == twice.weights_digest_
+    assert not np.array_equal(model.weights_["0.weight"], weights)
+
+
+def test_a_fit_forgets_the_parts_and_a_part_goes_on_from_a_fit_or_a_file(tmp_path):
+    X, y = digits()
+    model = NetworkClassifier(SMALL, epochs=2, random_state=0).partial_fit(X, y, classes=range(10)).fit(X, y)
+    assert model.weights_digest_ == NetworkClassifier(SMALL, epochs=2, random_state=0).fit(X, y).weights_digest_
+    pellucid.save(model, tmp_path / "m.safetensors")
+    again = pellucid.load(tmp_path / "m.safetensors").partial_fit(X, y)
+    before = model.weights_["0.weight"].copy()
+    model.partial_fit(X, y)
+    assert again.weights_digest_ == model.weights_digest_
+    assert 0 < np.abs(model.weights_["0.weight"] - before).max() < 0.02  # a few steps of 0.001 each
+    assert model.n_iter_ == len(model.trace_) == 3
+
+
+def test_a_warm_start_goes_on_from_the_weights_of_the_last_fit():
+    X, y = digits()
+    model = NetworkClassifier(SMALL, epochs=1, random_state=0, warm_start=True).fit(X, y)
+    first = model.weights_["0.weight"]
+    model.fit(X, y)
+    assert 0 < np.abs(model.weights_["0.weight"] - first).max() < 0.02
+    with pytest.raises(ValueError, match="y must be like that of the fit to go on from, whose classes_ is"):
+        model.fit(X, y % 3)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+def test_a_sparse_table_gives_the_same_bits_and_never_becomes_dense(layout, monkeypatch):
+    X, y = digits()
+    options = {"epochs": 2, "batch_size": 50, "random_state": 0, "validation_fraction": 0.2}
+    whole = NetworkClassifier(SMALL, **options).fit(X, y)
+    thin = sparse.csr_array(X).asformat(layout)
+    made = []
+    monkeypatch.setattr(
+        sparse.csr_array, "toarray", lambda self: made.append(self.shape[0]) or sparse.csr_matrix(self).toarray()
+    )
+    model = NetworkClassifier(SMALL, **options).fit(thin, y)
+    assert model.weights_digest_ == whole.weights_digest_
+    assert max(made) == 256  # those of the proof; batches have 50
+    np.testing.assert_array_equal(model.predict_proba(thin), whole.predict_proba(X))
+    assert not pellucid.verify(model, thin, y).failed
 
 
 # errors
@@ -211,9 +338,13 @@ def test_a_loss_that_is_no_number_says_at_which_batch_and_keeps_good_weights():
     [
         ({"module": nn.Linear(64, 3)}, "module must give 10 scores for each example, got an answer of shape"),
         ({"module": nn.Linear(5, 10)}, "module must take examples of shape"),
+        ({"module": nn.Flatten()}, "module must have weights to learn, got none"),
+        ({"module": nn.LSTM(64, 10)}, "module must give 10 scores for each example, got tuple"),
         ({"module": lambda: 3}, "module must make a torch.nn.Module, got int"),
         ({"device": "cuda:99" if torch.cuda.is_available() else "cuda"}, "device"),
         ({"device": "toaster"}, "device must be 'auto', 'cpu' or 'cuda', got 'toaster'"),
+        ({"module": DenseNetwork}, r"got DenseNetwork. Write DenseNetwork\(\), with parentheses"),
+        ({"checkpoint": "no/such/folder/run.safetensors"}, "checkpoint must be a file in a folder that is there, got"),
         ({"epochs": 0}, "epochs must be"),
         ({"method": "newton"}, "method must be"),
     ],
@@ -234,6 +365,44 @@ def test_a_checkpoint_of_another_run_or_no_checkpoint_at_all_is_refused(tmp_path
         NetworkClassifier(SMALL, epochs=1, random_state=0, checkpoint=path).fit(X, y)
 
 
+def test_rows_that_the_precision_of_the_network_cannot_hold_are_refused():
+    X, y = digits(60)
+    model = NetworkClassifier(SMALL, epochs=1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="X must stay finite in the float32 of the network, got scores that are nan"):
+        model.predict(1e100 * X.astype(np.float64))
+    with pytest.raises(ValueError, match="loss must stay finite, got nan at batch 1 of epoch 1"):
+        NetworkClassifier(SMALL, epochs=1, precision="float32", random_state=0).fit(1e100 * X.astype(np.float64), y)
+
+
+def test_batches_of_rows_that_count_nothing_move_nothing():
+    X, y = digits(40)
+    options = {"epochs": 2, "batch_size": 1, "method": "sgd", "random_state": 0, "class_weight": {0: 0.0, 1: 1.0}}
+    model = NetworkClassifier(SMALL, **options).fit(X, y % 2)
+    assert model.predict_proba(X)[:, 1].mean() > 0.6
+
+
+def test_a_part_says_what_it_has_no_use_for():
+    X, y = digits()
+    with pytest.raises(ValueError, match=r"validation_fraction must be 0.0 for partial_fit, got 0.1"):
+        NetworkClassifier(validation_fraction=0.1).partial_fit(X, y, classes=range(10))
+    with pytest.raises(ValueError, match=r"checkpoint must be None for partial_fit, got 'run.safetensors'"):
+        NetworkClassifier(checkpoint="run.safetensors").partial_fit(X, y, classes=range(10))
+    with pytest.raises(ValueError, match="classes must be given in the first call"):
+        NetworkClassifier().partial_fit(X, y)
+
+
+def test_several_labels_have_no_certified_radius():
+    X, Y = two_labels()
+    with pytest.raises(ValueError, match="one class per row, got one with several labels"):
+        NetworkClassifier(SMALL, epochs=1).fit(X, Y).certified_radius(X)
+
+
+def test_a_few_rows_of_many_classes_are_held_out_without_regard_to_classes():
+    X, y = digits(30)
+    model = NetworkClassifier(SMALL, epochs=1, random_state=0, validation_fraction=0.1).fit(X, y)
+    assert len(model.validation_rows_) == 3
+
+
 def test_the_learning_rate_search_suggests_a_rate_that_learns():
     X, y = digits()
     model = NetworkClassifier(SMALL, random_state=0)
@@ -241,7 +410,13 @@ def test_the_learning_rate_search_suggests_a_rate_that_learns():
     assert len(search.rates) == len(search.losses) > 30
     assert 1e-4 < search.suggestion < 1.0
     assert not hasattr(model, "weights_")
-    assert search.plot().get_xlabel() == "learning rate"
+    assert repr(search).startswith(f"RateSearch({len(search.rates)} rates from 1e-05 to ")
+    assert repr(search).endswith(f"; suggestion {search.suggestion:.2g})")
+    ax = search.plot()
+    assert ax.texts[0].get_text().strip() == f"suggested: {search.suggestion:.2g}"
+    assert ax.get_ylim()[1] < 2 * search.losses[0]  # the rest has diverged
+    with pytest.raises(ValueError, match="low must be below high, got 1.0 and 0.1"):
+        model.find_learning_rate(X, y, low=1.0, high=0.1)
     better = NetworkClassifier(SMALL, epochs=5, learning_rate=search.suggestion, random_state=0).fit(X, y)
     assert better.score(X, y) > NetworkClassifier(SMALL, epochs=5, learning_rate=1e-5, random_state=0).fit(X, y).score(
         X, y
@@ -254,4 +429,21 @@ def test_a_bar_shows_loss_score_and_speed(capsys):
     said = capsys.readouterr().out
     assert "2/2" in said
     assert "loss" in said
+    assert "score" in said
     assert "rows/s" in said
+    assert "left" in said
+
+
+def test_the_bar_moves_with_every_batch_and_only_the_first_process_shows_one(monkeypatch):
+    from pellucid.neural_network.training.device_rows import DeviceRows
+    from pellucid.neural_network.training.epoch_bar import EpochBar
+    from pellucid.neural_network.training.recipe import TrainingRecipe
+    from pellucid.neural_network.training.trainer import train
+
+    ticks, X = [], torch.randn(10, 2)
+    recipe = TrainingRecipe(epochs=2, batch_size=5)
+    train(nn.Linear(2, 2), DeviceRows(X, X), lambda net, rows: net(rows.inputs).sum(), recipe, tick=ticks.append)
+    assert ticks == [0.5, 1.0, 1.5, 2.0]
+    monkeypatch.setenv("RANK", "1")
+    with EpochBar(3, show=True) as bar:
+        assert bar.watching(abs) is abs

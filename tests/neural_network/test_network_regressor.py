@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import pellucid
 from pellucid.neural_network import DenseNetwork, NetworkRegressor
@@ -30,3 +31,30 @@ def test_several_targets_have_a_column_each():
     model = NetworkRegressor(DenseNetwork(hidden=(4,)), epochs=2, random_state=0).fit(X, np.column_stack([y, -y]))
     assert model.predict(X).shape == (60, 2)
     assert NetworkRegressor(epochs=1, random_state=0).fit(X, y).predict(X).shape == (60,)
+
+
+def test_the_whole_data_as_two_parts_are_two_epochs_sparse_or_not():
+    X, y = line()
+    options = {"module": DenseNetwork(hidden=(4,)), "batch_size": 16, "random_state": 0}
+    whole = NetworkRegressor(epochs=2, **options).fit(X, y)
+    model = NetworkRegressor(**options).partial_fit(X, y).partial_fit(sparse.coo_array(X), y)
+    assert model.weights_digest_ == whole.weights_digest_
+    assert not pellucid.verify(model, sparse.csr_matrix(X), y).failed
+    with pytest.raises(ValueError, match="whose targets_ is 0, got 2"):
+        model.partial_fit(X, np.column_stack([y, y]))
+
+
+def test_the_best_epoch_is_proved_for_several_targets():
+    X, y = line()
+    options = {"epochs": 3, "random_state": 0, "validation_fraction": 0.2}
+    model = NetworkRegressor(DenseNetwork(hidden=(4,)), **options).fit(X, np.column_stack([y, -y]))
+    assert not pellucid.verify(model, X, np.column_stack([y, -y])).failed
+    model.best_validation_score_ += 0.01
+    with pytest.warns(UserWarning, match="best epoch"):
+        assert pellucid.verify(model, X, np.column_stack([y, -y])).failed
+
+
+def test_too_few_rows_to_hold_some_out_are_refused():
+    X, y = line(5)
+    with pytest.raises(ValueError, match="must leave at least 2 rows to score on and 1 to learn from, got 0.1 of 5"):
+        NetworkRegressor(validation_fraction=0.1).fit(X, y)

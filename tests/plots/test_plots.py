@@ -41,6 +41,16 @@ def test_a_trace_shows_the_objective_and_what_decays():
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), trace["gap"])
 
 
+def test_a_score_stands_on_the_right_with_a_ring_around_the_best():
+    trace = trace_of(objective=[4.0, 3.0, 2.9], validation_score=[0.5, 0.8, np.nan])
+    _, right = plot_trace(trace).figure.axes
+    assert right.get_ylabel() == "validation score"
+    line, ring = right.lines
+    np.testing.assert_array_equal(line.get_ydata(), trace["validation_score"])
+    assert ring.get_xydata().tolist() == [[2.0, 0.8]]
+    assert len(plot_trace(trace, columns=["objective"]).figure.axes) == 1
+
+
 def test_a_trace_with_one_column_names_it_on_the_axis():
     ax = plot_trace(trace_of(objective=[4.0, 3.0]))
     assert ax.get_ylabel() == "objective"

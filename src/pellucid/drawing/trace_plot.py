@@ -17,6 +17,8 @@ DECAY = 10.0
 """A column that ends this many times below its start measures an error, and is drawn by default."""
 WIDE = 100.0
 """Positive values that span more than this factor are drawn on a logarithmic scale."""
+SCORE = "validation_score"
+"""What chooses the best iteration: it rises, in units of its own."""
 FEW = 40
 """Up to so many iterations are marked one by one."""
 
@@ -32,7 +34,7 @@ def plot_trace(trace: Any, ax: Axes | None = None, columns: Sequence[str] | None
         Where to draw; None makes a new figure.
     columns : sequence of str, default=None
         Columns to draw. None draws the objective, if there is one, and every column that fell to a tenth or less: the
-        measures of error.
+        measures of error; a score on rows held out stands on the right, its best iteration marked.
 
     Returns
     -------
@@ -56,12 +58,27 @@ def plot_trace(trace: Any, ax: Axes | None = None, columns: Sequence[str] | None
     ax.set_xlabel("iteration")
     ax.margins(x=0.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if columns is None and SCORE in trace.columns:
+        _add_scores(ax, iteration, trace[SCORE], marker)
     if len(names) == 1:
         ax.set_ylabel(names[0])
     else:
         ends = [(_last_shown(values, log), name, color(i)) for i, (name, values) in enumerate(curves.items())]
         label_line_ends(ax, [end for end in ends if np.isfinite(end[0])])
     return ax
+
+
+def _add_scores(ax: Axes, iteration: np.ndarray, scores: np.ndarray, marker: str | None) -> None:
+    """Draw scores on an axis of their own, and a ring around the best."""
+    right, ink = ax.twinx(), color(1)
+    right.spines[["top", "left", "bottom"]].set_visible(False)
+    right.spines["right"].set_color(ink)
+    right.plot(iteration, scores, color=ink, linewidth=LINE_WIDTH, marker=marker, markersize=3.5, clip_on=False)
+    best = int(np.nanargmax(scores)) if np.isfinite(scores).any() else 0
+    right.plot(iteration[best], scores[best], "o", color=ink, fillstyle="none", markersize=10, clip_on=False)
+    right.set_ylabel(SCORE.replace("_", " "), color=ink)
+    right.tick_params(width=0.6, color=ink, labelcolor=ink)
+    ax.yaxis.label.set_color(color(0))
 
 
 def _default_columns(trace: Any) -> list[str]:

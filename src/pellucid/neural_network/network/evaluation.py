@@ -31,8 +31,8 @@ def stored_module(architecture: Architecture, weights: Mapping[str, Array]) -> n
     return module.eval()
 
 
-def scores_of(module: nn.Module, X: Array) -> Array:
-    """Return the scores of examples, in the dtype of the module, a thousand at a time."""
+def scores_of(module: nn.Module, X: Any) -> Array:
+    """Return the scores of examples, in the dtype of the module, a thousand at a time, which become dense."""
     import torch
 
     from pellucid.neural_network.training.device_rows import tensor_of
@@ -42,13 +42,13 @@ def scores_of(module: nn.Module, X: Array) -> Array:
     with torch.inference_mode():
         found = [
             module(tensor_of(X[start : start + ROWS_AT_ONCE]).to(first.device, first.dtype))
-            for start in range(0, len(X), ROWS_AT_ONCE)
+            for start in range(0, X.shape[0], ROWS_AT_ONCE)
         ]
         return np.asarray(torch.cat(found).cpu().numpy())
 
 
 def objective_and_gradient(
-    module: nn.Module, objective: Any, X: Array, targets: Array, weight: Array | None
+    module: nn.Module, objective: Any, X: Any, targets: Array, weight: Array | None
 ) -> tuple[float, float]:
     """Return the objective of examples and the norm of its gradient, both in float64, on the CPU."""
     import copy

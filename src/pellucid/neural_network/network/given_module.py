@@ -23,7 +23,9 @@ class GivenModule(Architecture):
         """Return a module like the one given, with its weights."""
         made: Any = copy.deepcopy(self.given) if is_module(self.given) else self.given()
         if not is_module(made):
-            raise TypeError(f"module must make a torch.nn.Module, got {type(made).__name__}. Return the network.")
+            name = type(made).__name__
+            advice = f"Write {name}(), with parentheses." if isinstance(made, Architecture) else "Return the network."
+            raise TypeError(f"module must make a torch.nn.Module, got {name}. {advice}")
         return made  # type: ignore[no-any-return]  # looked at just now
 
     def __repr__(self) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,60 +16,27 @@ from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.extras import needs_extra
 from pellucid.core.fingerprint import digest
 from pellucid.core.fit import Fit
+from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.core.random_state import some_rows
-from pellucid.core.training_data import InputRules, TrainingData
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.core.watching import Watch
+from pellucid.core.watching import Watch, ignore
 from pellucid.neural_network.architecture import Architecture
+from pellucid.neural_network.network.examples import Examples
 from pellucid.neural_network.network.given_module import GivenModule, architecture_of
+from pellucid.neural_network.network.held_out import hold_out
 from pellucid.neural_network.network.network_proof import MOST_ROWS
 from pellucid.neural_network.training.patience import Patience
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from pellucid.neural_network.training.device_rows import Batch, DeviceRows
+    from pellucid.neural_network.training.checkpoints import Checkpoint
+    from pellucid.neural_network.training.device_rows import Batch
     from pellucid.neural_network.training.learning_rate_search import RateSearch
     from pellucid.neural_network.training.recipe import TrainingRecipe
-    from pellucid.neural_network.training.trainer import BatchLoss, Training
-
-
-@dataclass(frozen=True)
-class ExampleRules(InputRules):
-    """Rules for examples of any shape: rows of a table, or images (n, channels, height, width).
-
-    Images of bytes become float32: in float64, as tables of whole numbers do, they would take eight times the memory.
-    """
-
-    def check(self, estimator: Any, X: Data, *args: Any, **options: Any) -> TrainingData:
-        """Return the training data."""
-        return super().check(estimator, _without_bytes(X), *args, **options)
-
-    def check_rows(self, estimator: Any, X: Data) -> Any:
-        """Return new examples in the form of the training examples."""
-        return super().check_rows(estimator, _without_bytes(X))
-
-    def _options(self, *, reset: bool) -> dict[str, Any]:
-        return {**super()._options(reset=reset), "allow_nd": True}
-
-
-def _without_bytes(X: Data) -> Data:
-    is_images_of_bytes = isinstance(X, np.ndarray) and X.ndim > 2 and X.dtype == np.uint8
-    return X.astype(np.float32) if is_images_of_bytes else X
-
-
-@dataclass(frozen=True)
-class Examples:
-    """Arrays of examples, what they should give, and how much each counts."""
-
-    X: Array
-    targets: Array
-    weight: Array | None
-
-    def take(self, places: Array) -> Examples:
-        """Return some of them."""
-        return Examples(self.X[places], self.targets[places], None if self.weight is None else self.weight[places])
+    from pellucid.neural_network.training.trainer import BatchLoss, Rows, Training
 
 
 class NetworkEstimator(CertifiedEstimator):
@@ -88,111 +53,125 @@ class NetworkEstimator(CertifiedEstimator):
         """Return how many numbers the network must give."""
         raise NotImplementedError
 
-    def _objective(self) -> Any:
+    def _objective(self, targets: Array) -> Any:
+        """Return the mean loss of scores that such targets ask for."""
         raise NotImplementedError
 
     def _score_of(self, scores: Array, targets: Array, weight: Array | None) -> float:
+        """Return the score of raw scores on rows held out."""
         raise NotImplementedError
 
     def _labels(self, data: TrainingData) -> dict[str, Any]:
-        """Return further fitted attributes."""
-        return {}
+        """Return the fitted attributes that say what the outputs mean."""
+        raise NotImplementedError
 
-    def _train(self, data: TrainingData, weight: Array | None) -> Self:
-        """Build the network, train it, and store it with its evidence."""
+    def _learn(self, data: TrainingData, *, is_part: bool = False) -> Self:
+        """Train on rows: to the end, or, where they are a part of the data, one epoch; store it with its evidence."""
         with needs_extra(type(self).__name__):
             from pellucid.neural_network.modules.network_weights import weights_of
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31))
-        architecture, module, examples = self._prepared(data, weight, seed)
-        kept, held_out = self._split(data, random)
+        goes_on = hasattr(self, "weights_") and (is_part or self.warm_start)
+        architecture, module, examples = self._prepared(data, seed, goes_on=goes_on)
+        start = self._start(module) if is_part and goes_on else None
+        kept, held_out = hold_out(data, self.validation_fraction, random)
 
         def attributes(run: Training) -> dict[str, Any]:
             return {**self._labels(data), "architecture_": architecture, "weights_": weights_of(run.module)}
 
-        watch = self._watch(*data.given[:2], attributes=attributes, max_iter=self.epochs)
-        scored = None if held_out is None else examples.take(held_out)
-        run = self._run(module, examples if held_out is None else examples.take(kept), scored, seed, watch)
+        watch = ignore if is_part else self._watch(*data.given[:2], attributes=attributes, max_iter=self.epochs)
+        recipe = self._recipe(seed)
+        if is_part:
+            recipe = replace(recipe, epochs=start.epochs + 1 if start else 1)
+        learned, scored = (examples, None) if held_out is None else (examples.take(kept), examples.take(held_out))
+        run = self._run(module, learned, scored, recipe, watch, start)
+        found = self._found(run, architecture, data, examples)
+        if held_out is not None:
+            found["validation_rows_"] = data.given_rows(held_out)
+            found["best_validation_score_"] = run.patience.best
+        self.__dict__.pop(TRAINING_STATE, None)
+        self._adopt(Fit(found, run.trace, run.stopped), data)
+        if is_part:
+            setattr(self, TRAINING_STATE, run.mover)
+        return self
+
+    def _found(self, run: Training, architecture: Architecture, data: TrainingData, examples: Examples) -> Any:
+        """Return the fitted attributes that a run leaves."""
+        from pellucid.neural_network.modules.network_weights import weights_of
+
         if isinstance(architecture, GivenModule):
             architecture = GivenModule(run.module.cpu())
         weights = {name: np.array(array) for name, array in weights_of(run.module).items()}
-        found = {
+        return {
             **self._labels(data),
             "architecture_": architecture,
             "weights_": weights,
             "weights_digest_": digest(weights.values(), repr((architecture, *weights))),
             "n_iter_": run.epochs,
-            **self._evidence(run.module, examples.take(some_rows(len(data.X), MOST_ROWS))),
+            **self._evidence(run.module, examples.take(some_rows(data.X.shape[0], MOST_ROWS))),
         }
-        if held_out is not None:
-            found["validation_rows_"] = data.given_rows(held_out)
-            found["best_validation_score_"] = run.patience.best
-        return self._adopt(Fit(found, run.trace, run.stopped), data)
 
     def _prepared(
-        self, data: TrainingData, weight: Array | None, seed: int
+        self, data: TrainingData, seed: int, *, goes_on: bool = False
     ) -> tuple[Architecture, nn.Module, Examples]:
         """Return what is trained, on its device, and what it is trained on."""
         with needs_extra(type(self).__name__):
             from pellucid.neural_network.training.devices import device_named
-        architecture = architecture_of(self.module, data.X.shape[1:], self._outputs(data))
-        module = self._built(architecture, seed).to(device_named(self.device), self._dtype(data.X))
-        self._check_outputs(module, data)
-        return architecture, module, Examples(data.X, self._targets(data), weight)
+            from pellucid.neural_network.training.module_check import check_module
+        if goes_on:
+            self._refuse_another_target(data)
+            architecture, module = self.architecture_, self.module_
+        else:
+            architecture = architecture_of(self.module, data.X.shape[1:], self._outputs(data))
+            module = _built(architecture, seed)
+        module = module.to(device_named(self.device), self._dtype(data.X))
+        check_module(module, data.X[:1], self._outputs(data))
+        return architecture, module, Examples(data.X, self._targets(data), data.weight)
 
-    def _built(self, architecture: Architecture, seed: int) -> nn.Module:
-        import torch
+    def _refuse_another_target(self, data: TrainingData) -> None:
+        """Refuse targets of another kind than those that the weights have learned."""
+        for name, value in self._labels(data).items():
+            known = getattr(self, name)
+            if not np.array_equal(known, value):
+                raise ValueError(
+                    f"y must be like that of the fit to go on from, whose {name} is {known}, got {value}. "
+                    "Fit a new estimator."
+                )
 
-        if self.warm_start and hasattr(self, "weights_"):
-            return self.module_
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            return architecture.build()
+    def _start(self, module: nn.Module) -> Checkpoint:
+        """Return where the last part of the data left the run; of a whole fit, or of a file, the weights alone."""
+        from pellucid.neural_network.training.checkpoints import Checkpoint
+
+        mover = vars(self).get(TRAINING_STATE, {})
+        return Checkpoint(self.n_iter_, module.state_dict(), mover, self.trace_, Patience(0.0, float("inf")))
+
+    def _check_part(self) -> None:
+        """Refuse what has no meaning for a part of the data."""
+        for name, needed in (("validation_fraction", 0.0), ("checkpoint", None)):
+            value = getattr(self, name)
+            if value != needed:
+                raise ValueError(
+                    f"{name} must be {needed} for partial_fit, got {value!r}: a part is one epoch. "
+                    "Use fit, or score and save the model between the parts."
+                )
 
     def _dtype(self, X: Any) -> Any:
         import torch
 
         return torch.float64 if self.precision == "auto" and X.dtype == np.float64 else torch.float32
 
-    def _check_outputs(self, module: nn.Module, data: TrainingData) -> None:
-        """Refuse a network that does not take these examples, or gives another number of scores."""
-        import torch
-
-        module.eval()
-        first = next(module.parameters())
-        example = torch.from_numpy(np.array(data.X[:1])).to(first.device, first.dtype)
-        try:
-            with torch.no_grad():
-                scores = module(example)
-        except (RuntimeError, TypeError, IndexError) as error:
-            raise ValueError(
-                f"module must take examples of shape {tuple(data.X.shape[1:])}, but it does not: "
-                f"{str(error).splitlines()[0]} Reshape X, or change its first layer."
-            ) from error
-        wanted = self._outputs(data)
-        if scores.ndim < 2 or scores.shape[1] != wanted:
-            raise ValueError(
-                f"module must give {wanted} scores for each example, got an answer of shape {tuple(scores.shape[1:])}. "
-                "Change its last layer."
-            )
-
-    def _split(self, data: TrainingData, random: np.random.RandomState) -> tuple[Array, Array | None]:
-        """Return the places of the rows to learn from, and of those held out, if any."""
-        places = np.arange(len(data.X))
-        if not self.validation_fraction:
-            return places, None
-        stratify = data.y if is_classifier(self) and np.ndim(data.y) == 1 and np.bincount(data.y).min() > 1 else None
-        kept, held_out = train_test_split(
-            places, test_size=self.validation_fraction, random_state=random, stratify=stratify
-        )
-        return kept, held_out
-
     def _run(
-        self, module: nn.Module, examples: Examples, held_out: Examples | None, seed: int, watch: Watch
+        self,
+        module: nn.Module,
+        examples: Examples,
+        held_out: Examples | None,
+        recipe: TrainingRecipe,
+        watch: Watch,
+        start: Checkpoint | None,
     ) -> Training:
         """Return the finished run, its module in test mode."""
         from pellucid.neural_network.network.evaluation import scores_of
-        from pellucid.neural_network.training.epoch_bar import with_bar
+        from pellucid.neural_network.training.epoch_bar import EpochBar
         from pellucid.neural_network.training.trainer import DIVERGED, train
 
         rows, loss = self._rows_and_loss(module, examples)
@@ -203,11 +182,14 @@ class NetworkEstimator(CertifiedEstimator):
 
         patience = Patience(self.tol, float("inf") if self.patience is None else self.patience)
         scored = score if held_out else None
-        with with_bar(watch, self.epochs, show=self.verbose) as shown:
-            run = train(module, rows, loss, self._recipe(seed), score=scored, patience=patience, watch=shown)
+        with EpochBar(recipe.epochs, show=self.verbose) as bar:
+            watch = bar.watching(watch)
+            run = train(
+                module, rows, loss, recipe, score=scored, patience=patience, watch=watch, tick=bar.tick, start=start
+            )
         if run.stopped.startswith(DIVERGED):
             advice = "Lower learning_rate, or scale X."
-            if not run.epochs:
+            if run.epochs == (start.epochs if start else 0):
                 raise ValueError(f"{run.stopped} {advice}")
             warn_user(f"{run.stopped} The weights of the last good epoch are kept. {advice}", ConvergenceWarning)
         run.module.eval()
@@ -223,27 +205,29 @@ class NetworkEstimator(CertifiedEstimator):
             **settings, seed=seed, checkpoint=None if self.checkpoint is None else Path(self.checkpoint)
         )
 
-    def _rows_and_loss(self, module: nn.Module, examples: Examples) -> tuple[DeviceRows, BatchLoss]:
+    def _rows_and_loss(self, module: nn.Module, examples: Examples) -> tuple[Rows, BatchLoss]:
         """Return the examples on the device of the module, and the loss of a batch of them."""
         import torch
 
-        from pellucid.neural_network.training.device_rows import DeviceRows
-
         first, is_image = next(module.parameters()), examples.X.ndim == 4
         layout = torch.channels_last if self.channels_last and is_image else torch.preserve_format
-        rows = DeviceRows.from_arrays(examples.X, examples.targets, examples.weight, first.device, first.dtype, layout)
+        rows = examples.on(first.device, first.dtype, layout)
         module.to(memory_format=layout)  # type: ignore[call-overload]  # torch's stub lacks this form
-        objective = self._objective()
+        objective = self._objective(examples.targets)
 
         def loss(network: nn.Module, batch: Batch) -> Tensor:
             return objective(network(batch.inputs), batch.targets, batch.weight)  # type: ignore[no-any-return]
 
         return rows, loss
 
-    def _find_learning_rate(self, data: TrainingData, weight: Array | None, **options: Any) -> RateSearch:
-        """Return losses at rising rates; the estimator stays as it was."""
+    def find_learning_rate(self, X: Data, y: Data, sample_weight: Data | None = None, **options: Any) -> RateSearch:
+        """Return the loss of batches at rising rates, with a suggestion; see ``search_learning_rate``.
+
+        The estimator stays as it was, but for what it knows of the columns.
+        """
+        data = self._check(X, y, sample_weight)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        _, module, examples = self._prepared(data, weight, seed)
+        _, module, examples = self._prepared(data, seed)
         from pellucid.neural_network.training.learning_rate_search import search_learning_rate
 
         rows, loss = self._rows_and_loss(module, examples)
@@ -253,7 +237,8 @@ class NetworkEstimator(CertifiedEstimator):
         """Return objective and size of its gradient on some training rows, in float64."""
         from pellucid.neural_network.network.evaluation import objective_and_gradient
 
-        value, norm = objective_and_gradient(module, self._objective(), some.X, some.targets, some.weight)
+        objective = self._objective(some.targets)
+        value, norm = objective_and_gradient(module, objective, some.X, some.targets, some.weight)
         return {"objective_": value, "gradient_norm_": norm}
 
     @property
@@ -271,4 +256,22 @@ class NetworkEstimator(CertifiedEstimator):
         from pellucid.neural_network.network.evaluation import scores_of
         from pellucid.neural_network.training.devices import device_named
 
-        return scores_of(self.module_.to(device_named(self.device)), X)
+        scores = scores_of(self.module_.to(device_named(self.device)), X)
+        if np.isnan(scores).any():
+            kind = next(iter(self.weights_.values())).dtype
+            raise ValueError(f"X must stay finite in the {kind} of the network, got scores that are nan. Scale X.")
+        return scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _built(architecture: Architecture, seed: int) -> nn.Module:
+    """Return a new module whose first weights a seed fixes."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return architecture.build()

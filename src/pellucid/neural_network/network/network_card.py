@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import CLASSES, NUMBERS
+from pellucid.core.training_data import NUMBERS
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
 from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.neural_network.dense_network import DenseNetwork
+from pellucid.neural_network.network.example_rules import ExampleRules, LabeledExampleRules
 from pellucid.neural_network.network.given_module import GivenModule, is_module
-from pellucid.neural_network.network.network import ExampleRules
 from pellucid.neural_network.network.network_classifier import NetworkClassifier
 from pellucid.neural_network.network.network_proof import prove_network
 from pellucid.neural_network.network.network_regressor import NetworkRegressor
@@ -75,8 +75,8 @@ CARDS = (
         topics=("DNN-7",),
         prove=prove_network,
         parameters=PARAMETERS | {"class_weight": CLASS_WEIGHT},
-        attributes=ATTRIBUTES | {"classes_": LABELS},
-        input=ExampleRules(CLASSES),
+        attributes=ATTRIBUTES | {"classes_": LABELS, "out_activation_": OneOf(("softmax", "logistic"))},
+        input=lambda estimator: LabeledExampleRules(class_weight=estimator.class_weight),
         variants=VARIANTS,
         unproved=UNPROVED,
     ),

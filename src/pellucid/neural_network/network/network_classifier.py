@@ -8,23 +8,28 @@ import numpy as np
 from scipy import special
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils.multiclass import is_multilabel
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import fit_method
 from pellucid.core.extras import needs_extra
-from pellucid.core.linear_classifier import class_weights
+from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.network.network import NetworkEstimator
 
 if TYPE_CHECKING:
     from pellucid.neural_network.robustness.certified_radius import CertifiedRadii
-    from pellucid.neural_network.training.learning_rate_search import RateSearch
 
 
 class NetworkClassifier(ClassifierMixin, NetworkEstimator):
     r"""Classes by a network that gives a score for each, trained by the cross entropy.
 
     .. math:: \min_\theta\ -\frac{1}{n}\sum_i \log \mathrm{softmax}(f_\theta(x_i))_{y_i}
+
+    Of several labels each may be there (``y`` is a 0/1 matrix): then every score goes through a sigmoid of its own, and
+    the entropies of the labels are added. A sparse ``X`` stays sparse: the rows of each batch become dense, one batch
+    at a time.
 
     Parameters
     ----------
@@ -63,12 +68,14 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
     random_state : int, RandomState or None, default=None
         Draws first weights, orders, dropout, augmentation and held-out rows.
     class_weight : "balanced", dict or None, default=None
-        Weights of the classes, beside those of the rows.
+        Weights of the classes, beside those of the rows; in ``partial_fit``, "balanced" is so in each part.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The labels; of a 0/1 matrix, the numbers of its columns.
+    out_activation_ : {"softmax", "logistic"}
+        One class for each row, or several labels.
     architecture_, weights_ : Architecture, dict of ndarray
         The network: settings, and arrays by their name in the module.
     module_ : torch.nn.Module
@@ -144,58 +151,78 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
 
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
-        """Fit to examples ``X`` of shape (n, ...) and labels ``y`` of shape (n,)."""
-        data = self._check(X, y, sample_weight)
-        return self._train(data, self._weights(data))
+        """Fit to examples ``X`` of shape (n, ...) and labels ``y`` of shape (n,), or a 0/1 matrix of several labels."""
+        return self._learn(self._check(X, y, sample_weight))
 
-    def find_learning_rate(self, X: Data, y: Data, **options: Any) -> RateSearch:
-        """Return the loss of batches at rising rates, with a suggestion; see ``search_learning_rate``."""
-        data = self._check(X, y)
-        return self._find_learning_rate(data, self._weights(data), **options)
+    @partial_fit_method
+    def partial_fit(self, X: Data, y: Data, sample_weight: Data | None = None, classes: Data | None = None) -> Self:
+        """Learn from a part of the data, one epoch; the first part comes with all ``classes``.
+
+        The optimizer goes on where the last part left it; after ``fit`` or from a file, a new one takes up the weights.
+        The certificate is about the last part: ``verify`` asks for it.
+        """
+        self._check_part()
+        if not is_multilabel(y):
+            classes = check_classes(self, classes)
+        data = self._check(X, y, sample_weight, classes=classes, reset=not hasattr(self, "weights_"))
+        return self._learn(data, is_part=True)
 
     def decision_function(self, X: Data) -> Array:
         """Return the scores; of two classes, how far the second is ahead."""
         scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 and not self._has_label_sets() else scores
 
     def predict(self, X: Data) -> Array:
-        """Return the label of the largest score; of tied scores, the first in ``classes_``."""
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
+        """Return the label of the largest score, of tied ones the first; of several labels, those with one above 0."""
+        scores = self._scores(X)
+        return (scores > 0).astype(int) if self._has_label_sets() else self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Data) -> Array:
-        """Return the probability of each class, of shape (n, n_classes)."""
-        return np.asarray(special.softmax(self._scores(X), axis=1))
+        """Return the probability of each class, or of each label, of shape (n, n_classes)."""
+        scores = self._scores(X)
+        return np.asarray(special.expit(scores) if self._has_label_sets() else special.softmax(scores, axis=1))
 
     def predict_log_proba(self, X: Data) -> Array:
         """Return the logarithms of the probabilities."""
-        return np.asarray(special.log_softmax(self._scores(X), axis=1))
+        scores = self._scores(X)
+        return np.asarray(special.log_expit(scores) if self._has_label_sets() else special.log_softmax(scores, axis=1))
 
     def certified_radius(self, X: Data, norm: str | float = "inf", **options: Any) -> CertifiedRadii:
         """Return how far each row may change, at least, before its predicted class does, with the proof."""
+        check_is_fitted(self)
+        if self._has_label_sets():
+            raise ValueError(
+                "certified_radius must be asked of a model with one class per row, got one with several labels. "
+                "Fit a model for each label."
+            )
         with needs_extra("certified_radius"):
             from pellucid.neural_network.robustness.certified_radius import certified_radius
 
         return certified_radius(self, X, norm=norm, **options)
 
-    def _weights(self, data: TrainingData) -> Array | None:
-        if self.class_weight is None:
-            return data.weight
-        return class_weights(self.class_weight, data)[data.y] * data.weights
+    def _has_label_sets(self) -> bool:
+        return self.out_activation_ == "logistic"
 
     def _targets(self, data: TrainingData) -> Array:
-        return np.asarray(data.y, dtype=np.int64)
+        return np.asarray(data.y, dtype=np.int64 if data.y.ndim == 1 else data.X.dtype)
 
     def _outputs(self, data: TrainingData) -> int:
         return len(data.classes)
 
     def _labels(self, data: TrainingData) -> dict[str, Any]:
-        return {"classes_": data.classes}
+        return {"out_activation_": "softmax" if data.y.ndim == 1 else "logistic", "classes_": data.classes}
 
-    def _objective(self) -> Any:
-        from pellucid.neural_network.training.objectives import cross_entropy
+    def _objective(self, targets: Array) -> Any:
+        from pellucid.neural_network.training.objectives import cross_entropy, label_entropy
 
-        return cross_entropy
+        return cross_entropy if targets.ndim == 1 else label_entropy
 
     def _score_of(self, scores: Array, targets: Array, weight: Array | None) -> float:
-        return float(accuracy_score(targets, scores.argmax(axis=1), sample_weight=weight))
+        if targets.ndim == 1:
+            return float(accuracy_score(targets, scores.argmax(axis=1), sample_weight=weight))
+        return float(accuracy_score(targets > 0, scores > 0, sample_weight=weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.extras import needs_extra
 from pellucid.core.fingerprint import digest
-from pellucid.core.linear_classifier import class_weights
+from pellucid.core.linear_classifier import dense
 from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import rounding_unit
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.neural_network.network.evaluation import stored_module
 from pellucid.neural_network.network.given_module import GivenModule
+from pellucid.neural_network.network.measured_scores import LOSSES, SCORES, ScoreLoss, answer_kind
 from pellucid.neural_network.network_kinds import ARCHITECTURE
 
 MOST_ROWS = 256
@@ -37,7 +37,7 @@ REASON = "The loss of a network has many minima: nothing is said about the best 
 REFIT = "Fit the model again."
 
 
-def prove_network(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_network(fitted: Any, _parameters: Any, data: TrainingData) -> Certificate:
     """Recompute objective, gradient, a slope by differences, and the score that chose the epoch."""
     with needs_extra("verify"):
         import torch  # noqa: F401  (said here, if it is missing)
@@ -51,20 +51,19 @@ def prove_network(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
     stored = Claim("weights", statement, float(module is None), 0.0, REFIT)
     if module is None:
         return Certificate("none", (stored,), REASON)
-    weight = _weights_of_rows(parameters, data)
-    places = some_rows(len(data.X), MOST_ROWS)
-    measured = MeasuredNetwork(module, data.X[places], data.y[places], weight[places], len(data.classes) > 0)
+    places = some_rows(data.X.shape[0], MOST_ROWS)
+    measured = MeasuredNetwork(module, data.X[places], data.y[places], data.weights[places], LOSSES[answer_kind(data)])
     claims = [stored, *measured.claims(fitted)]
     if getattr(fitted, "validation_rows_", None) is not None:
-        claims.append(_best_epoch(fitted, module, data, weight))
+        claims.append(_best_epoch(fitted, module, data))
     return Certificate("none", tuple(claims), REASON)
 
 
 class MeasuredNetwork:
     """A network in float64 on some rows."""
 
-    def __init__(self, module: Any, X: Array, targets: Array, weight: Array, is_classifier: bool) -> None:
-        self.module, self.X, self.is_classifier = module, X, is_classifier
+    def __init__(self, module: Any, X: Any, targets: Array, weight: Array, loss: ScoreLoss) -> None:
+        self.module, self.X, self.loss = module, dense(X), loss
         self.targets, self.share = targets, weight / weight.sum()
         self.weights = list(module.parameters())
 
@@ -89,18 +88,11 @@ class MeasuredNetwork:
         )
 
     def _value(self, scores: Array) -> float:
-        if self.is_classifier:
-            losses = special.logsumexp(scores, axis=1) - scores[np.arange(len(scores)), self.targets]
-        else:
-            losses = ((scores - self.targets.reshape(scores.shape)) ** 2).sum(axis=1) / 2
-        return float(self.share @ losses)
+        return float(self.share @ self.loss(scores, self.targets)[0])
 
     def _slopes(self, scores: Array) -> Array:
-        """Return the gradient of the objective with respect to the scores, by hand."""
-        if self.is_classifier:
-            wanted = np.eye(scores.shape[1])[self.targets]
-            return np.asarray(self.share[:, None] * (special.softmax(scores, axis=1) - wanted))
-        return np.asarray(self.share[:, None] * (scores - self.targets.reshape(scores.shape)))
+        """Return the gradient of the objective with respect to the scores."""
+        return np.asarray(self.share[:, None] * self.loss(scores, self.targets)[1])
 
     def _against_differences(self, gradient: list[Any], norm: float, scale: float) -> Claim:
         """Return the claim that the backward pass gives the slope of the objective, in directions of random signs.
@@ -153,32 +145,16 @@ def _in_double(architecture: Any, weights: Any) -> Any:
 
 def _labels_agree(fitted: Any, data: TrainingData) -> bool:
     if len(data.classes):
-        return np.array_equal(fitted.classes_, data.classes)
+        return fitted.out_activation_ == answer_kind(data) and np.array_equal(fitted.classes_, data.classes)
     return bool(fitted.targets_ == (0 if data.y.ndim == 1 else data.y.shape[1]))
 
 
-def _weights_of_rows(parameters: Any, data: TrainingData) -> Array:
-    if len(data.classes) and parameters.class_weight is not None:
-        return class_weights(parameters.class_weight, data)[data.y] * data.weights
-    return data.weights
-
-
-def _best_epoch(fitted: Any, module: Any, data: TrainingData, weight: Array) -> Claim:
+def _best_epoch(fitted: Any, module: Any, data: TrainingData) -> Claim:
     """Return the claim that the stored weights have the score of the best epoch, on the rows held out."""
     places = data.places(np.asarray(fitted.validation_rows_))
-    scores, targets, share = _scores(module, data.X[places]), data.y[places], weight[places] / weight[places].sum()
+    scores, weight = _scores(module, dense(data.X[places])), data.weights[places]
     unit = ROUNDED * rounding_unit(data.X.dtype if parameters_in_double(fitted) else np.float32)
-    if len(data.classes):
-        score = share @ (scores.argmax(axis=1) == targets)
-        top = np.sort(scores, axis=1)[:, -2:]
-        doubt = share @ (top[:, -1] - top[:, 0] <= unit * (1 + np.abs(scores).max(axis=1)))
-    else:
-        targets = targets.reshape(scores.shape)
-        spread = (share[:, None] * (targets - share @ targets) ** 2).sum(axis=0)
-        residual = (share[:, None] * (targets - scores) ** 2).sum(axis=0)
-        varies = spread > 0
-        score = np.where(varies, 1 - residual / np.where(varies, spread, 1.0), residual == 0).mean()
-        doubt = unit * (1 + (residual / np.where(varies, spread, 1.0)).mean())
+    score, doubt = SCORES[answer_kind(data)](scores, data.y[places], weight / weight.sum(), unit)
     statement = "difference of the stored weights' score on the rows held out to that of the best epoch"
     difference = abs(float(score) - fitted.best_validation_score_)
     return Claim("best epoch", statement, difference, float(doubt) + 1e-12, REFIT)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from pellucid.core.estimator import fit_method
+from pellucid.core.partial_fit import partial_fit_method
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.network.network import NetworkEstimator
-
-if TYPE_CHECKING:
-    from pellucid.neural_network.training.learning_rate_search import RateSearch
 
 
 class NetworkRegressor(RegressorMixin, NetworkEstimator):
     r"""One or several numbers by a network, trained by half the squared error.
 
     .. math:: \min_\theta\ \frac{1}{2n}\sum_i \|f_\theta(x_i) - y_i\|^2
+
+    A sparse ``X`` stays sparse: the rows of each batch become dense, one batch at a time.
 
     Parameters
     ----------
@@ -132,13 +132,18 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to examples ``X`` of shape (n, ...) and ``y`` of shape (n,) or (n, n_targets)."""
-        data = self._check(X, y, sample_weight)
-        return self._train(data, data.weight)
+        return self._learn(self._check(X, y, sample_weight))
 
-    def find_learning_rate(self, X: Data, y: Data, **options: Any) -> RateSearch:
-        """Return the loss of batches at rising rates, with a suggestion; see ``search_learning_rate``."""
-        data = self._check(X, y)
-        return self._find_learning_rate(data, data.weight, **options)
+    @partial_fit_method
+    def partial_fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
+        """Learn from a part of the data, one epoch.
+
+        The optimizer goes on where the last part left it; after ``fit`` or from a file, a new one takes up the weights.
+        The certificate is about the last part: ``verify`` asks for it.
+        """
+        self._check_part()
+        data = self._check(X, y, sample_weight, reset=not hasattr(self, "weights_"))
+        return self._learn(data, is_part=True)
 
     def predict(self, X: Data) -> Array:
         """Return the number of each example, or its numbers."""
@@ -154,7 +159,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
     def _labels(self, data: TrainingData) -> dict[str, Any]:
         return {"targets_": 0 if data.y.ndim == 1 else int(data.y.shape[1])}
 
-    def _objective(self) -> Any:
+    def _objective(self, targets: Array) -> Any:
         from pellucid.neural_network.training.objectives import half_squared_error
 
         return half_squared_error

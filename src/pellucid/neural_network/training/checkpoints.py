@@ -46,13 +46,17 @@ def write_checkpoint(path: Path, state: Checkpoint, recipe: TrainingRecipe) -> N
     write_whole(path, save(stored, metadata={KEY: json.dumps(document)}))
 
 
-def read_checkpoint(path: Path, recipe: TrainingRecipe) -> Checkpoint:
-    """Return what the file holds; refuse one of another recipe."""
+def find_checkpoint(path: Path, recipe: TrainingRecipe) -> Checkpoint | None:
+    """Return what the file holds, if it is there; refuse one of another recipe, and a place where none can be."""
+    if not path.parent.is_dir():
+        raise ValueError(f"checkpoint must be a file in a folder that is there, got {path}. Make the folder first.")
+    if not path.exists():
+        return None
     try:
         with safe_open(path, framework="pt") as file:
             document = json.loads((file.metadata() or {})[KEY])
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118  (no mapping)
-    except (SafetensorError, KeyError, ValueError) as error:
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise ValueError(f"checkpoint must be a file that a run has written, got {path}. Remove it.") from error
     if document["recipe"] != _recipe_text(recipe):
         raise ValueError(f"checkpoint {path} must be of a run with the same recipe, but it is not. Remove it.")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from pellucid.core.types import Array
@@ -31,17 +32,16 @@ class DeviceRows:
     @classmethod
     def from_arrays(
         cls,
-        X: Array,
+        X: Any,
         y: Array,
         weight: Array | None,
         device: torch.device,
         dtype: torch.dtype,
         layout: torch.memory_format = torch.preserve_format,
     ) -> DeviceRows:
-        """Return arrays on a device; whole numbers among the targets stay whole, numbers get the dtype."""
+        """Return arrays on a device, the inputs in a dtype and a memory layout."""
         inputs = tensor_of(X).to(device, dtype, memory_format=layout)
-        targets = tensor_of(y).to(device, None if y.dtype.kind in "iu" else dtype)
-        return cls(inputs, targets, None if weight is None else tensor_of(weight).to(device, dtype))
+        return cls(inputs, *targets_and_weight(y, weight, device, dtype))
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -52,7 +52,15 @@ class DeviceRows:
         return Batch(self.inputs[places], self.targets[places], weight)
 
 
-def tensor_of(array: Array) -> Tensor:
-    """Return an array as a tensor, in the same memory where torch may write to it."""
-    array = np.ascontiguousarray(array)
+def targets_and_weight(
+    y: Array, weight: Array | None, device: torch.device, dtype: torch.dtype
+) -> tuple[Tensor, Tensor | None]:
+    """Return them on a device; whole numbers among the targets stay whole, numbers get the dtype."""
+    targets = tensor_of(y).to(device, None if y.dtype.kind in "iu" else dtype)
+    return targets, None if weight is None else tensor_of(weight).to(device, dtype)
+
+
+def tensor_of(array: Any) -> Tensor:
+    """Return an array as a tensor, in the same memory where torch may write to it; a sparse one becomes dense."""
+    array = np.ascontiguousarray(array.toarray() if sparse.issparse(array) else array)
     return torch.from_numpy(array if array.flags.writeable else array.copy())

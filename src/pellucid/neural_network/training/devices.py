@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,19 +16,31 @@ from pellucid.core.threads import thread_count
 def device_named(name: str) -> torch.device:
     """Return the device of this name; "auto" is a graphics card if there is one.
 
+    Of several processes that one command started, each has a card of its own.
+
     Examples
     --------
     >>> device_named("cpu")
     device(type='cpu')
     """
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
     except RuntimeError as error:
         raise ValueError(f"device must be 'auto', 'cpu' or 'cuda', got {name!r}. Use 'auto'.") from error
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device must be one this machine has, got {name!r}, but torch sees no GPU. Use 'cpu'.")
+    return _own_card(device) if device.type == "cuda" else device
+
+
+def _own_card(device: torch.device) -> torch.device:
+    """Return the card that was named, or else the one of this process; refuse one that is not there."""
+    cards, own = torch.cuda.device_count(), os.environ.get("LOCAL_RANK")
+    if device.index is None and own is not None:
+        device = torch.device("cuda", int(own))
+    if (device.index or 0) >= cards:
+        raise ValueError(f"device must be one of the {cards} cards of this machine, got '{device}'. Use 'auto'.")
     return device
 
 

@@ -1,10 +1,10 @@
-"""A bar that fills epoch by epoch, with loss, score, speed and the time left."""
+"""A bar that fills batch by batch, with loss, score, speed and the time left."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+import os
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from pellucid.core.watching import Watch
 
@@ -12,23 +12,43 @@ if TYPE_CHECKING:
     from pellucid.neural_network.training.trainer import Training
 
 
-@contextmanager
-def with_bar(watch: Watch, epochs: int, *, show: bool) -> Iterator[Watch]:
-    """Yield the watch, or one that moves a bar as well."""
-    if not show:
-        yield watch
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+class EpochBar:
+    """Shows how far a run is; of several processes the first one shows it."""
 
-    columns = (TextColumn("epoch"), MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, TimeRemainingColumn()) as progress:
-        bar = progress.add_task("", total=epochs)
+    def __init__(self, epochs: int, *, show: bool) -> None:
+        self.epochs = epochs
+        self._progress: Any = None
+        if show and os.environ.get("RANK", "0") == "0":
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            said = TextColumn("{task.description}"), TimeRemainingColumn(), TextColumn("left")
+            self._progress = Progress(TextColumn("epoch"), MofNCompleteColumn(), BarColumn(None), *said, expand=True)
+
+    def __enter__(self) -> Self:
+        if self._progress is not None:
+            self._progress.start()
+            self._task = self._progress.add_task("", total=self.epochs)
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def tick(self, time: float) -> None:
+        """Show the time, in epochs."""
+        if self._progress is not None:
+            self._progress.update(self._task, completed=time)
+
+    def watching(self, watch: Watch) -> Watch:
+        """Return a watch that writes how each epoch ended beside the bar."""
+        if self._progress is None:
+            return watch
 
         def shown(run: Training) -> bool:
-            progress.update(bar, completed=run.epochs, description=_said(run))
+            self._progress.update(self._task, completed=run.epochs, description=_said(run))
             return watch(run)
 
-        yield shown
+        return shown
 
 
 def _said(run: Training) -> str:

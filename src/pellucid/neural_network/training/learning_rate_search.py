@@ -11,6 +11,7 @@ from torch import nn
 
 from pellucid.core.checks import check_positive, check_whole
 from pellucid.core.types import Array
+from pellucid.drawing.style import LINE_WIDTH, color, tidy_axes
 from pellucid.neural_network.training.recipe import TrainingRecipe
 from pellucid.neural_network.training.trainer import DIVERGED, BatchLoss, Rows, Training, train
 
@@ -21,7 +22,7 @@ SMOOTHING = 0.9
 """Share of the past in the moving mean of losses."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RateSearch:
     """Learning rates, and the smoothed loss at each."""
 
@@ -36,16 +37,22 @@ class RateSearch:
         return float(self.rates[int(np.argmin(slopes))])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw loss against rate, and the suggestion."""
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots()[1] if ax is None else ax
-        ax.semilogx(self.rates, self.losses)
-        ax.axvline(self.suggestion, linestyle="--", color="0.5", label=f"suggested: {self.suggestion:.2g}")
+        """Draw loss against rate, as far as it says something, and mark the suggestion."""
+        ax = tidy_axes(ax)
+        ax.semilogx(self.rates, self.losses, color=color(0), linewidth=LINE_WIDTH)
+        best = self.suggestion
+        height = float(np.interp(best, self.rates, self.losses))
+        ax.plot(best, height, "o", color=color(1))
+        ax.annotate(f"suggested: {best:.2g}   ", (best, height), color=color(1), ha="right", va="top")
+        low, high = self.losses.min(), self.losses[: int(np.argmin(self.losses)) + 1].max()
+        ax.set_ylim(low - 0.1 * (high - low), high + 0.3 * (high - low) + 1e-12)  # what rises far above it has diverged
         ax.set_xlabel("learning rate")
         ax.set_ylabel("loss of a batch, smoothed")
-        ax.legend()
         return ax
+
+    def __repr__(self) -> str:
+        rates = f"{len(self.rates)} rates from {self.rates[0]:.2g} to {self.rates[-1]:.2g}"
+        return f"RateSearch({rates}; suggestion {self.suggestion:.2g})"
 
 
 def search_learning_rate(
@@ -63,7 +70,9 @@ def search_learning_rate(
     The rate grows by the same factor from batch to batch.
     """
     check_positive(low=low, high=high)
-    check_whole(steps=steps)
+    check_whole(low=2, steps=steps)
+    if low >= high:
+        raise ValueError(f"low must be below high, got {low!r} and {high!r}. Exchange them.")
     found: list[float] = []
     length = steps / -(-len(rows) // recipe.batch_size)  # in epochs
     rising = replace(

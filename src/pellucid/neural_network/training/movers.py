@@ -118,7 +118,10 @@ class MethodMover:
         value = self._loss()
         if x is self._state.x:
             self._value = value.detach()
-        return torch.cat([part.flatten() for part in torch.autograd.grad(value, self._weights)])
+        for weight in self._weights:
+            weight.grad = None
+        value.backward()  # not autograd.grad: several processes add up their gradients on the way back
+        return torch.cat([(torch.zeros_like(own) if own.grad is None else own.grad).flatten() for own in self._weights])
 
     def step(self, loss: Loss, time: float) -> Tensor:
         """Move the weights; return the loss where the method asked first. Its schedule counts steps, not time."""
@@ -133,7 +136,11 @@ class MethodMover:
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up the fields of a state."""
-        self._state = type(self._state)(**state)
+        x = self._state.x
+        moved = {
+            name: value.to(x.device, x.dtype) if isinstance(value, Tensor) else value for name, value in state.items()
+        }
+        self._state = type(self._state)(**moved)
 
     def _place(self, x: Tensor) -> None:
         with torch.no_grad():

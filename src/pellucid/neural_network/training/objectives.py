@@ -32,4 +32,7 @@ def half_squared_error(scores: Tensor, targets: Tensor, weight: Tensor | None) -
 
 def _mean(losses: Tensor, weight: Tensor | None) -> Tensor:
     losses = losses if losses.dim() == 1 else losses.flatten(1).mean(dim=1)  # one loss a pixel: an image is their mean
-    return losses.mean() if weight is None else torch.dot(weight.to(losses.dtype), losses) / weight.sum()
+    if weight is None:
+        return losses.mean()
+    total = weight.sum().clamp(min=torch.finfo(weight.dtype).tiny)  # a batch of rows that count nothing has loss 0
+    return torch.dot(weight.to(losses.dtype), losses) / total

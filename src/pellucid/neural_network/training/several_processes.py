@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
@@ -13,10 +15,13 @@ from torch import Tensor, distributed, nn
 class Processes:
     """Which process this is, of how many; ``torchrun --nproc-per-node 2 script.py`` runs the script in two.
 
-    Each takes every second row of a batch, and their gradients are averaged: the network is the same in all of them,
-    and the one that a single process would find, up to rounding. Batch normalization looks at the share alone.
+    Each takes every second row of a batch, and their losses count by the weights of their rows: the network is the
+    same in all of them, and the one that a single process would find, up to rounding. On graphics cards, batch
+    normalization looks at the rows of all processes, too. Torch has none that does so on the CPU: there it looks at
+    the rows of its process, and the statistics that predictions use are those of the first process.
     """
 
+    device: torch.device
     rank: int = 0
     count: int = 1
 
@@ -25,29 +30,38 @@ class Processes:
         """Return this process's place, joining the others on first use."""
         count = int(os.environ.get("WORLD_SIZE", "1"))
         if count == 1:
-            return cls()
+            return cls(device)
         if not distributed.is_initialized():
             distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
-        return cls(distributed.get_rank(), count)
+        return cls(device, distributed.get_rank(), count)
 
     @property
     def is_first(self) -> bool:
-        """Whether this one writes files."""
+        """Whether this one writes files and shows the bar."""
         return self.rank == 0
 
     def shared(self, module: nn.Module) -> nn.Module:
         """Return a module whose gradients are those of all processes."""
         if self.count == 1:
             return module
-        return nn.parallel.DistributedDataParallel(module)
+        return nn.parallel.DistributedDataParallel(synchronized(module) if self.device.type == "cuda" else module)
 
     def share(self, places: Tensor) -> Tensor:
-        """Return this process's rows of a batch; a batch that cannot be dealt out evenly begins again."""
+        """Return this process's rows of a batch; where none is left for it, one that then counts nothing."""
         if self.count == 1:
             return places
-        missing = -len(places) % self.count
-        dealt = torch.cat([places, places[torch.arange(missing, device=places.device) % len(places)]])
-        return dealt[self.rank :: self.count]
+        own = places[self.rank :: self.count]
+        return own if len(own) else places[:1]
+
+    def importance(self, rows: Any, places: Tensor) -> Any:
+        """Return the factor by which this process's mean loss counts, so that the mean over processes is the batch's.
+
+        Every process knows the weights of all rows, and asks no other.
+        """
+        own = places[self.rank :: self.count]
+        if rows.weight is None:
+            return self.count * len(own) / len(places)
+        return self.count * rows.weight[own].sum() / rows.weight[places].sum()
 
     def mean(self, losses: Tensor) -> Tensor:
         """Return the mean over all processes."""
@@ -55,3 +69,23 @@ class Processes:
             return losses
         distributed.all_reduce(losses)
         return losses / self.count
+
+    def follow_first(self, module: nn.Module) -> None:
+        """Take over the statistics of the first process, so that all score the same network."""
+        if self.count > 1:
+            for statistic in module.buffers():
+                distributed.broadcast(statistic, 0)
+
+    def decision(self, stop: bool) -> bool:
+        """Return whether the first process stops: the others must not wait for it, nor go on alone."""
+        if self.count == 1:
+            return stop
+        decided = torch.tensor(int(stop), device=self.device)
+        distributed.broadcast(decided, 0)
+        return bool(decided)
+
+
+def synchronized(module: nn.Module) -> nn.Module:
+    """Return the same network, in the same memory, whose batch normalization looks at the rows of all processes."""
+    shared = {id(one): one for one in (*module.parameters(), *module.buffers())}
+    return nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(module, shared)).train()

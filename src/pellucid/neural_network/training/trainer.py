@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -13,10 +14,9 @@ from torch import Tensor, nn
 
 from pellucid.core.trace import Trace
 from pellucid.core.watching import Watch, ignore
-from pellucid.neural_network.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
-from pellucid.neural_network.training.device_rows import Batch
+from pellucid.neural_network.training.checkpoints import Checkpoint, find_checkpoint, write_checkpoint
 from pellucid.neural_network.training.devices import device_named, repeatable, say_what_would_fit, threads_of_torch
-from pellucid.neural_network.training.movers import Mover, mover_for
+from pellucid.neural_network.training.movers import Loss, Mover, mover_for
 from pellucid.neural_network.training.patience import Patience
 from pellucid.neural_network.training.recipe import TrainingRecipe
 from pellucid.neural_network.training.several_processes import Processes
@@ -32,12 +32,17 @@ DIVERGED = "loss must stay finite"
 class Rows(Protocol):
     """What is learned from. Anything that knows its length and can cut out some rows will do."""
 
+    @property
+    def weight(self) -> Tensor | None:
+        """How much each row counts; None: once. Several processes share a batch by it."""
+        ...
+
     def __len__(self) -> int:
         """Return how many rows there are."""
         ...
 
     def take(self, places: Tensor) -> Any:
-        """Return a batch; the objective knows what is in it."""
+        """Return a batch; the loss knows what is in it. Augmentation wants a NamedTuple with inputs and targets."""
         ...
 
 
@@ -54,6 +59,8 @@ class Training:
     epochs: int = 0
     patience: Patience = field(default_factory=lambda: Patience(0.0, float("inf")))
     stopped: str = ""
+    mover: dict[str, Any] = field(default_factory=dict)
+    """What the mover remembers at the end, in this machine's memory, to go on from."""
     losses: Tensor = field(default_factory=lambda: torch.empty(0))
     """Of each batch of the last epoch, before its step."""
 
@@ -76,11 +83,15 @@ def train(
     score: Callable[[nn.Module], float] | None = None,
     patience: Patience | None = None,
     watch: Watch = ignore,
+    tick: Callable[[float], Any] = ignore,
+    start: Checkpoint | None = None,
 ) -> Training:
     """Train a module, which lies on the recipe's device, and return the run; the module is changed.
 
     ``score`` measures the module after each epoch, on rows held out; with it, the weights of the best epoch are kept.
-    ``watch`` is called after each epoch and may stop the run.
+    ``watch`` is called after each epoch and may stop the run; ``tick`` after each batch, with the time in epochs.
+    ``start`` is where an earlier run ended, to go on from there to ``recipe.epochs``; the file of the recipe's
+    checkpoint, if there is one, comes first.
 
     Examples
     --------
@@ -95,43 +106,63 @@ def train(
     device = device_named(recipe.device)
     processes = Processes.here(device)
     run = Training(module, patience=patience or Patience(0.0, float("inf")))
-    mover = mover_for(module, recipe)
-    if recipe.checkpoint is not None and recipe.checkpoint.exists():
-        _go_on(run, mover, read_checkpoint(recipe.checkpoint, recipe), device)
+    if recipe.checkpoint is not None:
+        start = find_checkpoint(recipe.checkpoint, recipe) or start
+    mover = _mover_at(run, start, recipe)
     step_loss = _step_loss(processes.shared(module), loss, recipe, device)
     with threads_of_torch():
-        _run_epochs(run, mover, rows, step_loss, recipe, processes, score, watch)
+        _run_epochs(run, _Loop(rows, step_loss, mover, recipe, processes, tick), score, watch)
     run.keep_best()
+    run.mover = {name: value.cpu() if isinstance(value, Tensor) else value for name, value in mover.state().items()}
     run.stopped = run.stopped or ("patience" if run.patience.is_out else "epochs")
     return run
 
 
-def _run_epochs(
-    run: Training,
-    mover: Mover,
-    rows: Rows,
-    step_loss: Callable[[Any], Tensor],
-    recipe: TrainingRecipe,
-    processes: Processes,
-    score: Callable[[nn.Module], float] | None,
-    watch: Watch,
-) -> None:
+@dataclass(frozen=True)
+class _Loop:
+    """What an epoch needs."""
+
+    rows: Rows
+    step_loss: Callable[[Any], Tensor]
+    mover: Mover
+    recipe: TrainingRecipe
+    processes: Processes
+    tick: Callable[[float], Any]
+
+    def loss_of_batch(self, places: Tensor, draws: torch.Generator | None) -> Loss:
+        """Return the loss of this process's share of a batch, cut out and changed once, as a function."""
+        batch = self.rows.take(self.processes.share(places))
+        for change in self.recipe.augmentation:
+            images, targets = change(batch.inputs, batch.targets, draws)
+            batch = batch._replace(inputs=images, targets=targets)
+        if self.processes.count == 1:
+            return partial(self.step_loss, batch)
+        importance = self.processes.importance(self.rows, places)
+        return lambda: importance * self.step_loss(batch)
+
+    def try_rows(self, places: Tensor) -> None:
+        """Take the memory that a batch of these rows takes."""
+        self.step_loss(self.rows.take(places)).backward()
+
+
+def _run_epochs(run: Training, loop: _Loop, score: Callable[[nn.Module], float] | None, watch: Watch) -> None:
     """Run the epochs that are left, until something stops them."""
-    device = next(run.module.parameters()).device
+    recipe, device = loop.recipe, next(run.module.parameters()).device
     while run.epochs < recipe.epochs and not run.patience.is_out:
         good = run.snapshot()
         with repeatable(recipe.seed * EPOCH_SEED + run.epochs, device, deterministic=recipe.deterministic):
             started = time.perf_counter()
-            run.losses = losses = _one_epoch(run, mover, rows, step_loss, recipe, processes)
+            run.losses = losses = _one_epoch(run, loop)
         if not bool(torch.isfinite(losses).all()):
             run.module.load_state_dict(good)
             run.stopped = _where_it_diverged(losses, run.epochs + 1)
             return
-        _note(run, float(losses.double().mean()), len(rows), time.perf_counter() - started, score)
-        if recipe.checkpoint is not None and processes.is_first:
-            state = Checkpoint(run.epochs, run.snapshot(), mover.state(), run.trace, run.patience)
+        loop.processes.follow_first(run.module)
+        _note(run, float(losses.double().mean()), len(loop.rows), time.perf_counter() - started, score)
+        if recipe.checkpoint is not None and loop.processes.is_first:
+            state = Checkpoint(run.epochs, run.snapshot(), loop.mover.state(), run.trace, run.patience)
             write_checkpoint(recipe.checkpoint, state, recipe)
-        if watch(run):
+        if loop.processes.decision(watch(run)):
             run.stopped = "a callback"
             return
 
@@ -149,39 +180,26 @@ def _step_loss(
     return torch.compile(loss_of) if recipe.compiled else loss_of
 
 
-def _one_epoch(
-    run: Training,
-    mover: Mover,
-    rows: Rows,
-    step_loss: Callable[[Any], Tensor],
-    recipe: TrainingRecipe,
-    processes: Processes,
-) -> Tensor:
+def _one_epoch(run: Training, loop: _Loop) -> Tensor:
     """Take every row once, in an order of this epoch's own; return the loss of each batch, on the device.
 
     Nothing waits for the device before the epoch is over.
     """
     run.module.train()
     device = next(run.module.parameters()).device
-    draws = torch.Generator(device).manual_seed(torch.initial_seed()) if recipe.augmentation else None
-    order = torch.randperm(len(rows)).to(device)
-    batches = order.split(recipe.batch_size)
+    draws = torch.Generator(device).manual_seed(torch.initial_seed()) if loop.recipe.augmentation else None
+    order = torch.randperm(len(loop.rows)).to(device)
+    batches = order.split(loop.recipe.batch_size)
     losses = []
     for number, places in enumerate(batches):
-        batch = rows.take(processes.share(places))
-        for change in recipe.augmentation:
-            images, targets = change(batch.inputs, batch.targets, draws)
-            batch = Batch(images, targets, batch.weight)
-
-        def of_batch(batch: Any = batch) -> Tensor:
-            return step_loss(batch)
-
+        of_batch = loop.loss_of_batch(places, draws)
         try:
-            losses.append(mover.step(of_batch, run.epochs + number / len(batches)))
+            losses.append(loop.mover.step(of_batch, run.epochs + number / len(batches)))
         except torch.OutOfMemoryError as error:
-            del batch
-            say_what_would_fit(error, recipe.batch_size, lambda n: step_loss(rows.take(order[:n])).backward())
-    return processes.mean(torch.stack(losses))
+            del of_batch  # and its batch, before smaller ones are tried
+            say_what_would_fit(error, loop.recipe.batch_size, lambda n: loop.try_rows(order[:n]))
+        loop.tick(run.epochs + (number + 1) / len(batches))
+    return loop.processes.mean(torch.stack(losses))
 
 
 def _note(run: Training, loss: float, n_rows: int, seconds: float, score: Callable[[nn.Module], float] | None) -> None:
@@ -203,8 +221,13 @@ def _where_it_diverged(losses: Tensor, epoch: int) -> str:
     return f"{DIVERGED}, got {float(losses[batch - 1])} at batch {batch} of epoch {epoch}."
 
 
-def _go_on(run: Training, mover: Mover, found: Checkpoint, device: torch.device) -> None:
-    """Take up a run where a checkpoint left it."""
-    run.module.load_state_dict({name: weight.to(device) for name, weight in found.weights.items()})
-    mover.load({name: value.to(device) if isinstance(value, Tensor) else value for name, value in found.mover.items()})
-    run.epochs, run.trace, run.patience = found.epochs, found.trace, found.patience
+def _mover_at(run: Training, start: Checkpoint | None, recipe: TrainingRecipe) -> Mover:
+    """Put a run where another one ended, if it goes on from there; return what moves its weights."""
+    if start is None:
+        return mover_for(run.module, recipe)
+    run.module.load_state_dict(start.weights)
+    run.epochs, run.trace, run.patience = start.epochs, Trace.joined([start.trace]), start.patience
+    mover = mover_for(run.module, recipe)
+    if start.mover:
+        mover.load({name: value.clone() if isinstance(value, Tensor) else value for name, value in start.mover.items()})
+    return mover

@@ -1,0 +1,159 @@
+"""The trainer: any module, rows and loss; what later rooms stand on."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import NamedTuple
+
+import pytest
+
+torch = pytest.importorskip("torch")
+nn = torch.nn
+
+from pellucid.neural_network.training.checkpoints import Checkpoint  # noqa: E402  (after torch is known to be there)
+from pellucid.neural_network.training.device_rows import DeviceRows  # noqa: E402
+from pellucid.neural_network.training.patience import Patience  # noqa: E402
+from pellucid.neural_network.training.recipe import TrainingRecipe  # noqa: E402
+from pellucid.neural_network.training.trainer import train  # noqa: E402
+
+
+class Pair(NamedTuple):
+    """A batch of a kind that the trainer does not know."""
+
+    inputs: torch.Tensor
+    targets: torch.Tensor
+    places: list
+
+
+class Pairs:
+    """Rows of our own, which write down what is taken."""
+
+    weight = None
+
+    def __init__(self, n=10):
+        self.X, self.taken = torch.arange(float(n))[:, None], []
+
+    def __len__(self):
+        return len(self.X)
+
+    def take(self, places):
+        self.taken.append(places.tolist())
+        return Pair(self.X[places], self.X[places], places.tolist())
+
+
+def distance(module, batch):
+    assert batch.inputs.flatten().tolist() == [float(place) for place in batch.places]
+    return (module(batch.inputs) - batch.targets).square().mean()
+
+
+def line(seed=0):
+    torch.manual_seed(seed)
+    return nn.Linear(1, 1)
+
+
+def steps(rates=0.0, **settings):
+    """A recipe whose optimizer does nothing, or plain descent at a rate."""
+    return TrainingRecipe(method="sgd", learning_rate=rates or 1e-30, batch_size=4, **settings)
+
+
+def test_every_epoch_takes_every_row_once_in_an_order_of_its_own():
+    rows = Pairs()
+    train(line(), rows, distance, steps(epochs=3))
+    epochs = [[*chain(*rows.taken[k : k + 3])] for k in (0, 3, 6)]
+    assert all(sorted(epoch) == list(range(10)) for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) == 3
+    assert [len(batch) for batch in rows.taken[:3]] == [4, 4, 2]
+
+
+def test_the_order_depends_on_the_seed_alone():
+    orders = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(len(orders))
+        rows = Pairs()
+        train(line(), rows, distance, steps(epochs=2, seed=seed))
+        orders.append(rows.taken)
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_a_schedule_sees_the_time_within_an_epoch():
+    seen = []
+
+    def rate(time):
+        seen.append(time)
+        return 1e-30
+
+    train(line(), Pairs(8), distance, steps(rate, epochs=2))
+    assert sorted(set(seen)) == [0.0, 0.5, 1.0, 1.5]
+
+
+def test_layers_learn_in_training_mode_and_are_scored_in_test_mode():
+    modes = []
+
+    def loss(module, batch):
+        modes.append(module.training)
+        return distance(module, batch)
+
+    def score(module):
+        modes.append(module.training)
+        return 0.0
+
+    train(line().eval(), Pairs(4), loss, steps(epochs=2), score=score)
+    assert modes == [True, False, True, False]
+
+
+def test_changes_of_a_batch_keep_what_else_is_in_it():
+    def shift(inputs, targets, draws):
+        assert isinstance(draws, torch.Generator)
+        return inputs + 1.0, targets
+
+    def loss(module, batch):
+        assert batch.inputs.flatten().tolist() == [place + 1.0 for place in batch.places]
+        return module(batch.inputs).sum()
+
+    train(line(), Pairs(), loss, steps(epochs=1, augmentation=(shift,)))
+
+
+def test_of_equal_scores_the_first_is_kept():
+    module, scores, weights = line(), iter([0.5, 0.9, 0.9, 0.1]), []
+
+    def score(module):
+        weights.append(module.weight.item())
+        return next(scores)
+
+    run = train(module, Pairs(), distance, steps(1e-3, epochs=4), score=score)
+    assert run.patience.best_epoch == 2
+    assert module.weight.item() == weights[1]
+    assert len(set(weights)) == 4
+
+
+def test_a_watch_stops_the_run_and_another_goes_on_from_its_end():
+    whole, part = line(), line()
+    recipe = steps(1e-3, epochs=5)
+    train(whole, Pairs(), distance, recipe)
+    run = train(part, Pairs(), distance, recipe, watch=lambda run: run.epochs == 2)
+    assert (run.epochs, run.stopped) == (2, "a callback")
+    start = Checkpoint(run.epochs, run.snapshot(), run.mover, run.trace, run.patience)
+    again = line(seed=7)
+    later = train(again, Pairs(), distance, recipe, start=start)
+    assert torch.equal(again.weight, whole.weight)
+    assert later.trace["iteration"].tolist() == [1, 2, 3, 4, 5]
+    assert len(run.trace) == 2  # the old run is as it was
+
+
+def test_patience_counts_epochs_that_do_not_rise_by_tol():
+    patience = Patience(tol=0.5, most=1)
+    waited = []
+    for epoch, value in enumerate([1.0, 1.4, 2.0, 2.1, 2.2], start=1):
+        patience.see(value, epoch, keep=lambda epoch=epoch: epoch)
+        waited.append(patience.waited)
+    assert waited == [0, 1, 0, 1, 2]
+    assert patience.is_out
+    assert (patience.best, patience.best_epoch, patience.kept) == (2.2, 5, 5)
+
+
+def test_the_loss_of_an_epoch_is_the_mean_of_its_batches():
+    X = torch.tensor([[1.0], [3.0]])
+    module = nn.Linear(1, 1, bias=False)
+    nn.init.zeros_(module.weight)
+    run = train(module, DeviceRows(X, X), lambda net, batch: distance(net, Pair(*batch[:2], batch[0])), steps(epochs=1))
+    assert run.trace["objective"].tolist() == [5.0]  # (1 + 9) / 2

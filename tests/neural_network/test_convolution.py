@@ -92,6 +92,18 @@ def test_a_linear_system_answers_with_the_convolution_of_its_response():
     np.testing.assert_allclose(smooth(x), convolve(x, response)[:6])
 
 
+def test_bytes_do_not_overflow():
+    image = np.full((2, 2), 200, dtype=np.uint8)
+    assert correlate(image, np.ones((2, 2), dtype=np.uint8)).tolist() == [[800]]
+    assert transposed_convolution(image[None, None], image[None, None])[0, 0, 0, 0] == 40_000
+    assert average_pool(image, 2).tolist() == [[200.0]]
+    assert max_pool(image, 2, padding=1).tolist() == [[200, 200], [200, 200]]
+
+
+def test_truth_values_count_as_0_and_1():
+    assert convolve([True, True], [True, False, True]).tolist() == [1, 1, 1, 1]
+
+
 # properties
 
 
@@ -152,6 +164,10 @@ def test_pooling_undoes_unpooling(down, across, seed):
         (lambda: correlate([[1, 2]], [1]), r"as many axes as each other, got shapes \(1, 2\), \(1,\)"),
         (lambda: convolve([], [1]), "x must be an array of real numbers, not empty"),
         (lambda: convolve(["a"], [1]), "x must be an array of real numbers"),
+        (lambda: convolve([None, 1], [1]), "x must be an array of real numbers"),
+        (lambda: convolve([1j], [1]), "x must be an array of real numbers"),
+        (lambda: correlate([[1, 2], [3]], [[1]]), "x must be an array whose rows are as long as each other"),
+        (lambda: convolution_layer([[[1]]], [[[1]]], ["a"]), "bias must be an array of real numbers"),
         (lambda: convolution_layer([[1]], [[1]]), "as many axes of space as each other"),
         (lambda: convolution_layer(np.ones((1, 3, 5)), np.ones((2, 2, 3))), "kernels must fit the 3 channels of x"),
         (lambda: convolution_layer(np.ones((1, 4, 5)), np.ones((3, 2, 3)), groups=2), "4 channels of x in 2 groups"),
@@ -165,7 +181,11 @@ def test_pooling_undoes_unpooling(down, across, seed):
         (lambda: max_pool([1, 2], (1, 2)), r"size must have from 1 to as many numbers as x has axes \(1\)"),
         (lambda: average_pool([1, 2], 0), "size must be at least 1, got 0"),
         (lambda: unpool_nearest([1], 0), "factor must be at least 1, got 0"),
-        (lambda: unpool_max([1], [2], (2,)), r"places must be below 2, the entries of shape \(2,\), got 2"),
+        (
+            lambda: unpool_max([1], [2], (2,)),
+            r"from 0 to 1, in reading order of the shape \(2,\), got 2",
+        ),
+        (lambda: unpool_max([1], [-1], 2), "places must be from 0 to 1, .*, got -1"),
         (lambda: unpool_max([1], [[0]], (2,)), r"places must be whole numbers of the shape \(1,\) of x"),
         (lambda: unpool_max([1], [0.5], (2,)), "places must be whole numbers"),
         (lambda: unit_sample_response(lambda x: x, 0), "length must be at least 1"),

@@ -90,6 +90,18 @@ def test_pooling(axes, data):
         np.testing.assert_allclose(means, peer_means.numpy(), atol=1e-14)
 
 
+@pytest.mark.parametrize("padding", [0, 1])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_pooling_of_missing_and_infinite_numbers(bad, padding):
+    x = np.arange(32.0).reshape(1, 2, 4, 4)
+    x[0, 0, 0, 1] = bad
+    values, places = max_pool_with_places(x, 2, padding=padding)
+    peer = F.max_pool2d(torch.tensor(x), 2, padding=padding, return_indices=True)
+    np.testing.assert_array_equal(values, peer[0].numpy())
+    np.testing.assert_array_equal(places, peer[1].numpy())
+    np.testing.assert_array_equal(average_pool(x, 2), F.avg_pool2d(torch.tensor(x), 2).numpy())
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_unpooling(seed):
     x = np.random.default_rng(seed).standard_normal((2, 3, 4, 6))

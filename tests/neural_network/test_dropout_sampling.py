@@ -116,3 +116,23 @@ def test_a_module_without_dropout_is_refused():
         predict_with_dropout(dropped_sum(0.5), inputs(2, 4), samples=0)
     with pytest.raises(ValueError, match="X must be finite"):
         predict_with_dropout(dropped_sum(0.5), [[np.nan] * 4])
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (np.empty((0, 4)), "X must have at least one row, got none"),
+        (np.ones((2, 3)), r"X must have rows that the module takes, got shape \(3,\)"),
+        (np.ones(4), r"X must be numbers of shape \(n_samples, ...\), got shape \(4,\)"),
+        ([["a"] * 4], "X must be numbers"),
+        ([[np.inf] * 4], "X must be finite"),
+    ],
+)
+def test_rows_that_the_module_cannot_take_are_refused(X, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        predict_with_dropout(dropped_sum(0.5), X)
+
+
+def test_a_seed_is_a_whole_number():
+    with pytest.raises(TypeError, match="random_state must be a whole number, got None"):
+        predict_with_dropout(dropped_sum(0.5), inputs(2, 4), random_state=None)

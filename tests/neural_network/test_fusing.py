@@ -113,3 +113,8 @@ class Undecided(SeenTwice):
 def test_a_module_that_decides_by_values_is_refused():
     with pytest.raises(ValueError, match="must run the same layers for every input"):
         fuse(Undecided())
+
+
+def test_what_is_no_module_is_refused():
+    with pytest.raises(TypeError, match="module must be a torch module, .* got CifarResNet"):
+        fuse(CifarResNet(8))

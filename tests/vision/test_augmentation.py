@@ -191,8 +191,29 @@ def test_an_estimator_with_augmentation_is_saved(tmp_path):
         (lambda: MixUp(0.0), "alpha must be above 0, got 0.0"),
         (lambda: Crop(0, size=9)(*batch(), seeded()), "must fit into the image and its border, 6 x 7, got 9 x 9"),
         (lambda: MixUp()(*batch(), seeded()), "classes must be a number to mix codes"),
+        (lambda: MixUp(classes=3)(*batch(), seeded()), "targets must be codes from 0 to 2, got 0 to 4. Raise classes"),
+        (lambda: MixUp(classes=5)(batch()[0], batch()[1] - 1, seeded()), "codes from 0 to 4, got -1 to 3"),
+        (lambda: Flip()(torch.ones(4, 8, 8), torch.ones(4), seeded()), r"shape \(B, C, H, W\), got \(4, 8, 8\)"),
+        (lambda: Crop()(torch.ones(4, 8), torch.ones(4), seeded()), r"shape \(B, C, H, W\), got \(4, 8\)"),
+        (lambda: CutOut()(batch()[0], torch.ones(3), seeded()), "one for each of 200 images, got 3"),
     ],
 )
 def test_impossible_steps_are_refused(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
+
+
+def test_what_is_no_step_no_tensor_or_no_float_is_refused():
+    images, codes = batch()
+    with pytest.raises(TypeError, match=r"steps must be several in a row, got Flip.*Write \(Flip"):
+        augment(Flip(), images, codes, seeded())
+    with pytest.raises(TypeError, match="must be tensors, got ndarray and Tensor"):
+        augment((Flip(),), images.numpy(), codes, seeded())
+    with pytest.raises(TypeError, match=r"must be floats to be mixed, got torch.uint8"):
+        MixUp(classes=5)(images.byte(), codes, seeded())
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+def test_no_images_stay_no_images(step):
+    images, codes = batch()
+    assert len(step(images[:0], codes[:0], seeded())[0]) == 0

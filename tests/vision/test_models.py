@@ -349,6 +349,14 @@ def test_same_scores_as_torchvision(name, architecture, size):
 # errors
 
 
+def unet_of(padding, height, width):
+    return on_meta(UNet(width=2, padding=padding))(torch.empty(1, 1, height, width, device="meta"))
+
+
+def test_the_smallest_image_of_a_u_net_gives_the_scores_of_its_middle():
+    assert unet_of("valid", 188, 204).shape == (1, 2, 4, 20)
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
@@ -364,6 +372,11 @@ def test_same_scores_as_torchvision(name, architecture, size):
         (lambda: ContextModule(None).build(), "classes must be a number .* for_data"),
         (lambda: LeNet5().for_data((784,), 10), r"shape \(channels, height, width\), got \(784,\)"),
         (lambda: LeNet5().build()(torch.empty(1, 1, 40, 40)), "at most 32 x 32, got 40 x 40"),
+        (lambda: unet_of("same", 20, 16), "must be of 16, 32, 48, ... for padding='same', got 20 x 16. Pad the images"),
+        (lambda: unet_of("same", 0, 16), "got 0 x 16"),
+        (lambda: unet_of("valid", 188, 200), "of 188, 204, 220, ... for padding='valid', got 188 x 200"),
+        (lambda: unet_of("valid", 172, 188), "got 172 x 188"),
+        (lambda: layer_table(LeNet5(), (3, 32, 32)), r"one that LeNet5\(.*\) takes, got \(3, 32, 32\)"),
     ],
 )
 def test_impossible_settings_are_refused(make, sentence):
@@ -374,6 +387,11 @@ def test_impossible_settings_are_refused(make, sentence):
 def test_a_depth_must_be_a_whole_number():
     with pytest.raises(TypeError, match="depth must be a whole number, got 20.0"):
         CifarResNet(20.0)
+
+
+def test_a_table_needs_an_architecture():
+    with pytest.raises(TypeError, match=r"architecture must be one such as LeNet5\(\), got LeNet5Network"):
+        layer_table(LeNet5().build(), (1, 32, 32))
 
 
 def test_settings_left_open_are_filled_by_the_data():

@@ -8,6 +8,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 import pellucid
+from pellucid.linear_model import Ridge
+from pellucid.neural_network import NetworkClassifier
 from pellucid.vision.models import FCN, CifarResNet, LeNet5, ResNet, UNet, stages
 from pellucid.vision.transfer import fine_tune, load_weights, recommend_transfer, replace_head
 
@@ -30,7 +32,9 @@ def test_weights_come_from_a_state_dict_a_plain_file_or_a_file_of_ours(tmp_path)
     source = small(1)
     save_file(source.state_dict(), tmp_path / "plain.safetensors")
     pellucid.save(source, tmp_path / "ours.safetensors")
-    for weights in (source.state_dict(), tmp_path / "plain.safetensors", str(tmp_path / "ours.safetensors")):
+    arrays = {name: weight.numpy() for name, weight in source.state_dict().items()}
+    files = (tmp_path / "plain.safetensors", str(tmp_path / "ours.safetensors"))
+    for weights in (source, source.state_dict(), arrays, *files):
         module = small(2)
         assert load_weights(module, weights) is module
         assert_same(module, source)
@@ -59,7 +63,33 @@ def test_other_names_and_shapes_are_refused_and_nothing_is_loaded():
         load_weights(module, {**source, "extra": torch.zeros(1)})
     with pytest.raises(ValueError, match=r"fc.bias must have shape \(10,\), got \(3,\). Leave it out"):
         load_weights(module, {**source, "fc.bias": torch.zeros(3)})
+    with pytest.raises(ValueError, match="fc.bias must be numbers such as torch.float32, got torch.int64"):
+        load_weights(module, {**source, "fc.bias": torch.zeros(10, dtype=torch.int64)})
     assert all(torch.equal(weight, before[name]) for name, weight in module.state_dict().items())
+
+
+def test_weights_come_from_the_file_of_a_fitted_network_and_of_no_other_model(tmp_path):
+    images, codes = torch.rand(12, 3, 8, 8).numpy(), torch.arange(12).numpy() % 3
+    model = NetworkClassifier(CifarResNet(8, classes=None), epochs=1, random_state=0).fit(images, codes)
+    pellucid.save(model, tmp_path / "fitted.safetensors")
+    assert_same(load_weights(small(classes=3), tmp_path / "fitted.safetensors"), model.module_)
+    pellucid.save(Ridge().fit([[0.0], [1.0]], [0.0, 1.0]), tmp_path / "ridge.safetensors")
+    with pytest.raises(TypeError, match="must be a torch module or a fitted network .*, got Ridge"):
+        load_weights(small(), tmp_path / "ridge.safetensors")
+
+
+def test_a_file_that_is_not_safetensors_is_refused(tmp_path):
+    torch.save(small().state_dict(), tmp_path / "weights.pt")
+    with pytest.raises(ValueError, match=r"must be a safetensors file, got .*weights.pt.*weights_only=True"):
+        load_weights(small(), tmp_path / "weights.pt")
+    with pytest.raises(FileNotFoundError):
+        load_weights(small(), tmp_path / "missing.safetensors")
+
+
+def test_beginnings_may_be_one_text_or_several():
+    source = small(1).state_dict()
+    for without in ("fc.", ["fc."], ("fc.",)):
+        assert load_weights(small(2, classes=3), source, without=without).fc.weight.shape == (3, 64)
 
 
 # a new head
@@ -72,8 +102,9 @@ def test_other_names_and_shapes_are_refused_and_nothing_is_loaded():
         (LeNet5().build(), "output"),
         (UNet(width=2).build(), "scores"),
         (nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)).double(), "2"),
+        (nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 2), nn.Sigmoid())), "1.0"),
     ],
-    ids=["residual", "LeNet", "UNet", "sequence"],
+    ids=["residual", "LeNet", "UNet", "sequence", "nested"],
 )
 def test_a_new_head_has_other_classes_and_the_rest_is_the_same(module, name):
     changed = replace_head(module, 7)
@@ -97,8 +128,12 @@ def test_heads_that_are_more_than_a_layer_are_refused():
     for module, head in zip(networks, ("ModuleDict", "NearestCode"), strict=True):
         with pytest.raises(ValueError, match=f"must be linear, or a convolution of 1 x 1, .* got {head}"):
             replace_head(module, 3)
-    with pytest.raises(ValueError, match="must have layers with weights to get a new head, got ReLU"):
+    with pytest.raises(ValueError, match="must have layers with weights inside to get a new head, got ReLU"):
         replace_head(nn.ReLU(), 3)
+    with pytest.raises(ValueError, match="classes must be at least 1, got 0"):
+        replace_head(small(), 0)
+    with pytest.raises(TypeError, match="classes must be a whole number, got 3.0"):
+        replace_head(nn.Sequential(nn.Linear(2, 2)), 3.0)
 
 
 # fine-tuning
@@ -148,11 +183,16 @@ def test_a_test_network_stays_in_test_mode():
         ((0.1,) * 6, "at most 5 learning rates, one per stage, got 6"),
         ((0.0,), "learning rate of head must be above 0, got 0.0"),
         ((float("nan"),), "learning rate of head must be above 0, got nan"),
+        ((float("inf"),), "learning rate of head must be above 0, got inf"),
+        (("fast",), "learning rate of head must be a number above 0, got 'fast'"),
+        (0.1, r"rates must be several, the head's last, or a dict by stage, got 0.1. Write \(rate,\)"),
     ],
 )
-def test_impossible_rates_are_refused(rates, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        fine_tune(small(), rates)
+def test_impossible_rates_are_refused_and_nothing_is_frozen(rates, sentence):
+    module = small()
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        fine_tune(module, rates)
+    assert all(weight.requires_grad for weight in module.parameters())
 
 
 # which way

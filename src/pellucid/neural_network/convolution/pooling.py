@@ -11,7 +11,7 @@ from pellucid.neural_network.convolution.windows import PerAxis, as_numbers, pad
 def max_pool(
     x: Data, size: PerAxis, *, stride: PerAxis | None = None, padding: PerAxis = 0, dilation: PerAxis = 1
 ) -> Array:
-    """Return the largest entry of each window.
+    """Return the largest entry of each window; a window with a missing number (NaN) has none larger.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ def max_pool_with_places(
     flat, where = (part.reshape(*part.shape[: part.ndim - len(k)], -1) for part in (view, numbers))
     where = np.broadcast_to(where, flat.shape)
     largest = flat.max(axis=-1, keepdims=True)
-    first = np.argmax((flat == largest) & (where >= 0), axis=-1, keepdims=True)  # never in the margin
+    is_largest = (flat == largest) | (flat != flat)  # NaN is equal to nothing, and counts as the largest
+    first = np.argmax(is_largest & (where >= 0), axis=-1, keepdims=True)  # never in the margin
     values, places = (np.take_along_axis(part, first, -1)[..., 0] for part in (flat, where))
     if places.min() < 0:
         raise ValueError("padding and dilation must leave every window an entry of x, got one that has none.")
@@ -86,7 +87,7 @@ def average_pool(
     axes, once = tuple(range(-len(k), 0)), (1,) * len(k)
     sums = windows(padded(x, p), k, s, once).sum(axis=axes)
     inside = np.ones(x.shape[x.ndim - len(k) :], dtype=np.int64)
-    counted = padded(inside, p, int(count_padding))
+    counted = padded(inside, p, 1 if count_padding else 0)
     return sums / windows(counted, k, s, once).sum(axis=axes)
 
 

@@ -50,14 +50,14 @@ def unpool_bed_of_nails(x: Data, factor: PerAxis) -> Array:
     return bed
 
 
-def unpool_max(x: Data, places: Data, shape: tuple[int, ...]) -> Array:
+def unpool_max(x: Data, places: Data, shape: PerAxis) -> Array:
     """Return each entry where the maximum of its window stood, zeros elsewhere.
 
     Parameters
     ----------
     x, places : array-like of the same shape
         Entries, and places as :func:`max_pool_with_places` gives them.
-    shape : tuple of int
+    shape : int or tuple of int
         Sizes of the pooled axes before pooling.
 
     Examples
@@ -69,10 +69,11 @@ def unpool_max(x: Data, places: Data, shape: tuple[int, ...]) -> Array:
     x, where = as_numbers(x, "x"), np.asarray(places)
     if where.shape != x.shape or where.dtype.kind not in "iu":
         raise ValueError(f"places must be whole numbers of the shape {x.shape} of x, got shape {where.shape}.")
-    sizes = pooled_axes(x, tuple(shape), "shape")
+    sizes = pooled_axes(x, shape, "shape")
     count = int(np.prod(sizes))
     if where.min() < 0 or where.max() >= count:
-        raise ValueError(f"places must be below {count}, the entries of shape {tuple(shape)}, got {where.max()}.")
+        wrong = where.min() if where.min() < 0 else where.max()
+        raise ValueError(f"places must be from 0 to {count - 1}, in reading order of the shape {sizes}, got {wrong}.")
     before = x.shape[: x.ndim - len(sizes)]
     bed = np.zeros((*before, count), dtype=x.dtype)
     np.put_along_axis(bed, where.reshape(*before, -1), x.reshape(*before, -1), axis=-1)

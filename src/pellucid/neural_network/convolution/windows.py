@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,11 +16,15 @@ PerAxis: TypeAlias = int | tuple[int, ...]
 
 
 def as_numbers(x: Any, name: str) -> Array:
-    """Return an array of numbers as it is; truth values count as 0 and 1."""
-    array = np.asarray(x)
-    if array.dtype.kind not in "biufO" or array.size == 0:
+    """Return an array of numbers; whole ones in 64 bits, as sums of bytes need more room than a byte."""
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise ValueError(f"{name} must be an array whose rows are as long as each other, got {x!r}.") from error
+    are_real = array.dtype.kind != "O" or all(isinstance(entry, Real) for entry in array.flat)
+    if array.dtype.kind not in "biufO" or array.size == 0 or not are_real:
         raise ValueError(f"{name} must be an array of real numbers, not empty, got {x!r}.")
-    return array.astype(np.int64) if array.dtype.kind == "b" else array
+    return array.astype(np.int64) if array.dtype.kind in "bui" else array
 
 
 def per_axis(value: PerAxis, axes: int, name: str, low: int = 1) -> tuple[int, ...]:

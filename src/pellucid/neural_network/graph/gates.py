@@ -54,9 +54,8 @@ def _is_short_power(base: Value, exponent: Value) -> bool:
 
 
 def _power_slope(gradient: Value, _: Value, base: Value, exponent: Value) -> tuple[Value, None]:
-    if np.all(exponent == 0):
-        return gradient * base * 0, None
-    return gradient * exponent * _power(base, exponent - 1), None
+    lower = np.where(exponent == 0, exponent, exponent - 1)[()]  # the slope of x ** 0 is 0, at 0 too
+    return gradient * exponent * _power(base, lower), None
 
 
 def _route(gradient: Value, _: Value, left: Value, right: Value) -> tuple[Value, Value]:

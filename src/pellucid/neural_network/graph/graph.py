@@ -165,10 +165,9 @@ class Graph:
         if node.gate == CONSTANT:
             return node.constant
         value = as_value(values[node.name], node.name)
-        if np.ndim(value) > 2 or not is_finite(value):
-            raise ValueError(
-                f"{node.name} must be finite numbers in at most two dimensions, got {values[node.name]!r}."
-            )
+        if np.ndim(value) > 2 or np.size(value) == 0 or not is_finite(value):
+            got = f"got {values[node.name]!r}"
+            raise ValueError(f"{node.name} must be finite numbers, at least one, in at most two dimensions, {got}.")
         return value
 
     def _backward(self) -> tuple[dict[GraphNode, Value], dict[GraphNode, tuple[Value, ...]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -77,14 +77,14 @@ def _slopes(node: GraphNode, gradient: Value, output: Value, inputs: list[Value]
         pairs = zip(found, inputs, strict=True)
         return [Fraction(0) if slope is None else summed_to(slope, np.shape(value)) for slope, value in pairs]
 
-    return tuple(_checked(slope, words) for slope in _guarded(summed, words))
+    return tuple(_checked(slope, words) for slope in _guarded(summed, inputs, words))
 
 
-def _carried_out(operation: Callable[..., Any], inputs: Iterable[Value], words: str) -> Value:
-    return _checked(_guarded(lambda: operation(*inputs), words), words)
+def _carried_out(operation: Callable[..., Any], inputs: list[Value], words: str) -> Value:
+    return _checked(_guarded(lambda: operation(*inputs), inputs, words), words)
 
 
-def _guarded(operation: Callable[[], Any], words: str) -> Any:
+def _guarded(operation: Callable[[], Any], inputs: list[Value], words: str) -> Any:
     """Carry an operation out; what has no value or wrong shapes is refused in a sentence."""
     try:
         with np.errstate(all="ignore"):
@@ -92,7 +92,8 @@ def _guarded(operation: Callable[[], Any], words: str) -> Any:
     except (ZeroDivisionError, OverflowError) as error:
         raise ValueError(f"{words} must be a finite number, got none. Take other values.") from error
     except ValueError as error:
-        raise ValueError(f"{words} must have inputs of shapes that fit. {WHICH_FIT}") from error
+        shapes = " and ".join(str(np.shape(value)) for value in inputs)
+        raise ValueError(f"{words} must have inputs of shapes that fit, got {shapes}. {WHICH_FIT}") from error
 
 
 def _checked(result: Any, words: str) -> Value:

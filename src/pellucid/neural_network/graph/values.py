@@ -34,7 +34,10 @@ def as_value(value: Any, name: str = "value") -> Value:
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, Real):
         return float(value)
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be an array whose rows are as long as each other, got {value!r}.") from error
     if array.dtype.kind not in "biufO":
         raise TypeError(f"{name} must be a number or an array of real numbers, got {value!r}.")
     if array.ndim == 0:

@@ -33,6 +33,8 @@ def fuse(module: nn.Module) -> nn.Module:
       (2): ReLU()
     )
     """
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"module must be a torch module, such as module_ of a network, got {type(module).__name__}.")
     fused = copy.deepcopy(module).eval()
     for layer_name, norm_name in list(_normalized_layers(fused)) if _has_normalization(fused) else []:
         _absorb(fused.get_submodule(layer_name), fused.get_submodule(norm_name))  # type: ignore[arg-type]  # by the search

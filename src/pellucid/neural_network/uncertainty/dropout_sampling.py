@@ -76,8 +76,11 @@ def predict_with_dropout(
     (1.0, 1.0)
     """
     check_whole(samples=samples)
+    check_whole(0, random_state=random_state)
     module = module_of(model)
     rows = checked_rows(module, X)
+    if len(rows) == 0:
+        raise ValueError("X must have at least one row, got none.")
     is_classifier = hasattr(model, "classes_") if probabilities is None else probabilities
     with _random_masks(module, random_state):
         parts = [_sampled(module, part, samples, is_classifier) for part in rows.split(max(1, BATCH // samples))]
@@ -105,10 +108,17 @@ def _sampled(module: nn.Module, X: Tensor, samples: int, is_classifier: bool) ->
     """Return outputs in float64, ``(samples, rows, outputs)``: all masks of these rows in one pass, if they fit."""
     passes = []
     for n_masks in _shares(samples, max(1, BATCH // max(1, len(X)))):
-        outputs = module(X.repeat(n_masks, *[1] * (X.dim() - 1))).double().cpu()  # (n_masks * rows, outputs)
+        outputs = _outputs(module, X.repeat(n_masks, *[1] * (X.dim() - 1)))  # (n_masks * rows, outputs)
         outputs = two_scores(outputs).softmax(1) if is_classifier else outputs
         passes.append(outputs.view(n_masks, len(X), *outputs.shape[1:]))
     return torch.cat(passes)
+
+
+def _outputs(module: nn.Module, X: Tensor) -> Tensor:
+    try:
+        return module(X).double().cpu()
+    except RuntimeError as error:
+        raise ValueError(f"X must have rows that the module takes, got shape {tuple(X.shape[1:])}: {error}") from error
 
 
 def _shares(total: int, most: int) -> Iterator[int]:

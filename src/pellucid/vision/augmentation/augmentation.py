@@ -18,9 +18,14 @@ class Augmentation(Configured, ABC):
     softens: ClassVar[bool] = False
     """Whether targets come out as shares of classes, (B, K), though codes of classes, (B,), went in."""
 
-    @abstractmethod
     def __call__(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
         """Return changed images (B, C, H, W) and the targets that they have; what was given stays as it is."""
+        _check_batch(images, targets)
+        return self.changed(images, targets, generator)
+
+    @abstractmethod
+    def changed(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+        """Do what the step is for, to a batch of the right shape."""
 
 
 def augment(
@@ -47,9 +52,21 @@ def augment(
     >>> changed.shape, bool((labels == codes).all())
     (torch.Size([8, 3, 32, 32]), True)
     """
+    if isinstance(steps, Augmentation):
+        raise TypeError(f"steps must be several in a row, got {steps}. Write ({steps},).")
     for step in steps:
         images, targets = step(images, targets, generator)
     return images, targets
+
+
+def _check_batch(images: Tensor, targets: Tensor) -> None:
+    if not isinstance(images, Tensor) or not isinstance(targets, Tensor):
+        got = f"{type(images).__name__} and {type(targets).__name__}"
+        raise TypeError(f"images and targets must be tensors, got {got}. Use torch.as_tensor.")
+    if images.ndim != 4:
+        raise ValueError(f"images must have the shape (B, C, H, W), got {tuple(images.shape)}. Reshape them.")
+    if len(targets) != len(images):
+        raise ValueError(f"targets must be one for each of {len(images)} images, got {len(targets)}.")
 
 
 def draw_shares(images: Tensor, generator: Generator) -> Tensor:

@@ -32,7 +32,7 @@ class CutOut(Augmentation):
 
     settings: ClassVar = {"size": Whole(1, 2**16)}
 
-    def __call__(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+    def changed(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
         """Return the images with a square covered in each, and the same targets."""
         height, width = images.shape[-2:]
         rows = self._covered(images, height, generator)

@@ -32,7 +32,7 @@ class Flip(Augmentation):
 
     settings: ClassVar = {"probability": Number(low=0, high=1)}
 
-    def __call__(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+    def changed(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
         """Return the images, some of them mirrored, and the same targets."""
         mirrored = draw_shares(images, generator) < self.probability
         return torch.where(mirrored[:, None, None, None], images.flip(-1), images), targets

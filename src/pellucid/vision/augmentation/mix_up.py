@@ -39,8 +39,10 @@ class MixUp(Augmentation):
 
     settings: ClassVar = {"alpha": Number(above=0), "classes": Nothing() | Whole(2, 2**17)}
 
-    def __call__(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+    def changed(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
         """Return mixed images and shares of classes, (B, K)."""
+        if not images.is_floating_point():
+            raise TypeError(f"images must be floats to be mixed, got {images.dtype}. Convert them: images.float().")
         shares = self._as_shares(targets, images.dtype)
         weight = draw_beta(self.alpha, images, generator).to(images.dtype)
         partner = torch.randperm(len(images), generator=generator, device=generator.device).to(images.device)
@@ -51,7 +53,13 @@ class MixUp(Augmentation):
             return targets
         if self.classes is None:
             raise ValueError("classes must be a number to mix codes of classes. Set MixUp(classes=...).")
-        return one_hot(targets.long(), self.classes).to(dtype)
+        try:
+            return one_hot(targets.long(), self.classes).to(dtype)
+        except RuntimeError as error:
+            got = f"{targets.min()} to {targets.max()}"
+            raise ValueError(
+                f"targets must be codes from 0 to {self.classes - 1}, got {got}. Raise classes."
+            ) from error
 
 
 def draw_beta(alpha: float, images: Tensor, generator: Generator) -> Tensor:

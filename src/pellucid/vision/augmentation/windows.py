@@ -37,7 +37,7 @@ class Crop(Augmentation):
 
     settings: ClassVar = {"padding": Whole(0, 4096), "size": Nothing() | Whole(1, 2**16)}
 
-    def __call__(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+    def changed(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
         """Return the windows, (B, C, size, size), and the same targets."""
         height, width = images.shape[-2:] if self.size is None else (self.size, self.size)
         bordered = pad(images, (self.padding,) * 4)
@@ -64,7 +64,7 @@ class Shift(Augmentation):
 
     settings: ClassVar = {"most": Whole(0, 4096)}
 
-    def __call__(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+    def changed(self, images: Tensor, targets: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
         """Return the shifted images and the same targets."""
         height, width = images.shape[-2:]
         bordered = pad(images, (self.most,) * 4, mode="replicate")

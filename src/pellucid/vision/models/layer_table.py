@@ -37,6 +37,8 @@ def layer_table(architecture: Architecture, shape: tuple[int, ...]) -> pd.DataFr
     S2    6 x 14 x 14        0              0
     C3   16 x 10 x 10     2416         240000
     """
+    if not isinstance(architecture, Architecture):
+        raise TypeError(f"architecture must be one such as LeNet5(), got {type(architecture).__name__}.")
     module = empty_module(architecture).eval()
     rows: list[dict[str, Any]] = []
 
@@ -54,7 +56,10 @@ def layer_table(architecture: Architecture, shape: tuple[int, ...]) -> pd.DataFr
     for name, layer in module.named_modules():
         if not any(True for _ in layer.children()):
             layer.register_forward_hook(lambda layer, inputs, output, name=name: note(name, layer, inputs, output))
-    scores = module(torch.empty(1, *shape, device="meta"))
+    try:
+        scores = module(torch.empty(1, *shape, device="meta"))
+    except RuntimeError as error:
+        raise ValueError(f"shape must be one that {architecture} takes, got {shape}: {error}") from error
     found = pd.DataFrame(rows).set_index("layer").rename_axis(None)
     found.loc["total"] = {
         "kind": type(architecture).__name__,

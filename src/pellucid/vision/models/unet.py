@@ -14,6 +14,9 @@ from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchite
 LEVELS = 4
 """How often the maps are pooled on the way down."""
 
+SMALLEST = {"valid": 188, "same": 16}
+"""Padding -> the least height and width; further ones are 16 apart, so that all maps that are pooled are even."""
+
 
 @dataclass(frozen=True)
 class UNet(ImageArchitecture):
@@ -25,7 +28,8 @@ class UNet(ImageArchitecture):
         Scores per pixel, channels that go in; None: as the data have.
     padding : {"valid", "same"}, default="valid"
         "valid", as published: no padding, and the scores are those of the middle of the image (572 x 572 gives 388 x
-        388). "same": scores for all pixels; height and width must be multiples of 16.
+        388); height and width must be 188 or a multiple of 16 more. "same": scores for all pixels; height and width
+        must be multiples of 16.
     width : int, default=64
         Maps on the first level; they double on each.
     dropout : float, default=0.5
@@ -80,6 +84,7 @@ class UNetwork(ImageNetwork):
 
     def forward(self, images: Tensor) -> Tensor:
         """Return a score per class and pixel: (B, C, H, W) -> (B, classes, H', W')."""
+        _check_size(images, self.architecture.padding)  # type: ignore[attr-defined]  # an UNet's
         seen: list[Tensor] = []
         maps = images
         for level in range(1, LEVELS + 1):
@@ -91,6 +96,17 @@ class UNetwork(ImageNetwork):
             maps = torch.cat((middle(seen.pop(), maps), maps), dim=1)
             maps = self.get_submodule(f"up{level}")(maps)
         return self.scores(maps)
+
+
+def _check_size(images: Tensor, padding: str) -> None:
+    """Refuse sizes of which a row would be lost when an odd number of them is pooled."""
+    height, width = images.shape[-2:]
+    smallest = SMALLEST[padding]
+    if min(height, width) < smallest or (height - smallest) % 2**LEVELS or (width - smallest) % 2**LEVELS:
+        sizes = ", ".join(str(smallest + step * 2**LEVELS) for step in range(3))
+        raise ValueError(
+            f"height and width must be of {sizes}, ... for padding={padding!r}, got {height} x {width}. Pad the images."
+        )
 
 
 def two_convolutions(inputs: int, outputs: int, padding: int) -> nn.Sequential:

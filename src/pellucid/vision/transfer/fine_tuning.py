@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from pellucid.core.checks import check_positive, is_number
 from pellucid.vision.models.image_network import stages
 
 
@@ -36,16 +37,15 @@ def fine_tune(module: nn.Module, rates: Sequence[float] | Mapping[str, float]) -
     >>> [name for name, weight in module.named_parameters() if weight.requires_grad]
     ['F6.weight', 'F6.bias', 'output.weight', 'output.bias']
     """
+    if is_number(rates) or isinstance(rates, str):
+        raise TypeError(f"rates must be several, the head's last, or a dict by stage, got {rates!r}. Write (rate,).")
     found = stages(module)
     by_name = dict(rates) if isinstance(rates, Mapping) else _of_the_last(list(found), rates)
     unknown = sorted(set(by_name) - set(found))
     if unknown:
         raise ValueError(f"a stage must be one of {tuple(found)}, got {unknown[0]!r}.")
     for name, rate in by_name.items():
-        if not rate > 0:
-            raise ValueError(
-                f"learning rate of {name} must be above 0, got {rate!r}. Leave it out to freeze the stage."
-            )
+        check_positive("Leave it out to freeze the stage.", **{f"learning rate of {name}": rate})
     for name, stage in found.items():
         stage.requires_grad_(name in by_name)
     module.train(module.training)  # frozen stages go to test mode

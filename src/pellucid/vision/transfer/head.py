@@ -7,7 +7,8 @@ from dataclasses import fields, is_dataclass, replace
 
 from torch import nn
 
-from pellucid.vision.models.image_network import ImageNetwork, stages
+from pellucid.core.checks import check_whole
+from pellucid.vision.models.image_network import ImageNetwork
 
 
 def replace_head(module: nn.Module, classes: int) -> nn.Module:
@@ -22,6 +23,7 @@ def replace_head(module: nn.Module, classes: int) -> nn.Module:
     >>> new.architecture, new.fc
     (ResNet(depth=18, classes=5, channels=3), Linear(in_features=512, out_features=5, bias=True))
     """
+    check_whole(classes=classes)
     changed = copy.deepcopy(module)
     name = _head_name(changed)
     changed.set_submodule(name, _like(changed.get_submodule(name), classes))
@@ -33,13 +35,15 @@ def replace_head(module: nn.Module, classes: int) -> nn.Module:
 
 
 def _head_name(module: nn.Module) -> str:
-    """Return the last part of the last stage."""
+    """Return the last part of the last stage; of a module that is not ours, the last layer with weights."""
     if isinstance(module, ImageNetwork):
         return list(module.stage_parts.values())[-1][-1]
-    named = list(stages(module))
-    if not named:
-        raise ValueError(f"a module must have layers with weights to get a new head, got {type(module).__name__}.")
-    return named[-1]
+    inner = [name for name, layer in module.named_modules() if name and any(True for _ in layer.parameters(False))]
+    if not inner:
+        raise ValueError(
+            f"a module must have layers with weights inside to get a new head, got {type(module).__name__}."
+        )
+    return inner[-1]
 
 
 def _like(head: nn.Module, classes: int) -> nn.Module:

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from safetensors import safe_open
+import torch
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from pellucid.files import load
 from pellucid.files.container import DOCUMENT_KEY
+from pellucid.neural_network.robustness.model_input import module_of
 
 COUNTER = "num_batches_tracked"
 """Batches seen by a normalization: older state dicts lack it, and no score depends on it."""
 
-Weights = Mapping[str, Tensor] | str | os.PathLike[str]
+Weights = nn.Module | Mapping[str, Tensor] | str | os.PathLike[str]
 
 
-def load_weights(module: nn.Module, weights: Weights, *, without: tuple[str, ...] = ()) -> nn.Module:
+def load_weights(module: nn.Module, weights: Weights, *, without: Iterable[str] = ()) -> nn.Module:
     """Put weights into a module, in place, and return it. Names and shapes must be those of the module.
 
     Parameters
     ----------
     module : torch module
         One of the zoo takes torchvision's state dicts where torchvision has the network too.
-    weights : mapping or path
-        A state dict; or a safetensors file, of plain weights by name or as written by ``pellucid.save``. No file is
-        unpickled: read a ``.pt`` file that you trust with ``torch.load(path, weights_only=True)`` first.
+    weights : torch module, mapping or path
+        A module or its state dict; or a safetensors file, of plain weights by name or as ``pellucid.save`` wrote a
+        network. No file is unpickled: read a ``.pt`` file that you trust with ``torch.load(path, weights_only=True)``.
     without : tuple of str, default=()
         Beginnings of names to leave as they are, such as ("fc.",) for a head with another number of classes.
 
@@ -39,9 +41,24 @@ def load_weights(module: nn.Module, weights: Weights, *, without: tuple[str, ...
     >>> bool((other.C1.weight == trained.C1.weight).all())
     True
     """
-    given = weights if isinstance(weights, Mapping) else _read(weights)
-    wanted = {name: tensor for name, tensor in module.state_dict().items() if not name.startswith(without)}
-    found = {name: tensor for name, tensor in given.items() if not name.startswith(without)}
+    left_out = (without,) if isinstance(without, str) else tuple(without)
+    wanted = {name: tensor for name, tensor in module.state_dict().items() if not name.startswith(left_out)}
+    found = {name: tensor for name, tensor in _given(weights).items() if not name.startswith(left_out)}
+    _check_fit(found, wanted)
+    module.load_state_dict(found, strict=False)
+    return module
+
+
+def _given(weights: Weights) -> Mapping[str, Tensor]:
+    if isinstance(weights, nn.Module):
+        return weights.state_dict()
+    if isinstance(weights, Mapping):
+        return {name: torch.as_tensor(weight) for name, weight in weights.items()}
+    return _read(weights)
+
+
+def _check_fit(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
+    """Refuse names, shapes and kinds of numbers that are not those of the module."""
     missing = sorted(name for name in set(wanted) - set(found) if not name.endswith(COUNTER))
     unknown = sorted(set(found) - set(wanted))
     if missing or unknown:
@@ -51,14 +68,17 @@ def load_weights(module: nn.Module, weights: Weights, *, without: tuple[str, ...
         if tensor.shape != wanted[name].shape:
             shapes = f"{tuple(wanted[name].shape)}, got {tuple(tensor.shape)}"
             raise ValueError(f"weight {name} must have shape {shapes}. Leave it out: without=({name!r},).")
-    module.load_state_dict(found, strict=False)
-    return module
+        if tensor.is_floating_point() != wanted[name].is_floating_point():
+            raise ValueError(f"weight {name} must be numbers such as {wanted[name].dtype}, got {tensor.dtype}.")
 
 
 def _read(path: str | os.PathLike[str]) -> Mapping[str, Tensor]:
-    with safe_open(path, framework="pt") as file:
-        is_ours = DOCUMENT_KEY in (file.metadata() or {})
-    if is_ours:
-        loaded: nn.Module = load(path)
-        return loaded.state_dict()
-    return load_file(path)
+    try:
+        with safe_open(path, framework="pt") as file:
+            is_ours = DOCUMENT_KEY in (file.metadata() or {})
+    except SafetensorError as error:
+        raise ValueError(
+            f"weights must be a safetensors file, got {os.fspath(path)!r}: {error}. Read a .pt file that you trust "
+            "with torch.load(path, weights_only=True), and give what that returns."
+        ) from error
+    return module_of(load(path)).state_dict() if is_ours else load_file(path)

@@ -86,6 +86,19 @@ def test_a_schedule_sees_the_time_within_an_epoch():
     assert sorted(set(seen)) == [0.0, 0.5, 1.0, 1.5]
 
 
+def test_a_schedule_may_warm_up_from_0():
+    module, before = line(), line().weight.item()
+    moved = []
+    train(
+        module,
+        Pairs(),
+        distance,
+        steps(lambda time: 0.001 * int(time), epochs=2),
+        watch=lambda run: moved.append(module.weight.item() != before),
+    )
+    assert moved == [False, True]
+
+
 def test_layers_learn_in_training_mode_and_are_scored_in_test_mode():
     modes = []
 

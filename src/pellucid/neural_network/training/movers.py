@@ -41,8 +41,9 @@ def mover_for(module: nn.Module, recipe: TrainingRecipe) -> Mover:
     groups = recipe.parameter_groups(module) if recipe.parameter_groups else [{"params": learning}]
     make = OPTIMIZERS[recipe.method] if isinstance(recipe.method, str) else recipe.method
     rate = as_schedule(recipe.learning_rate)
-    options = {"lr": rate(0), "weight_decay": recipe.weight_decay} if isinstance(recipe.method, str) else {}
-    return TorchMover(make(groups, **options), lambda time: rate(time) / rate(0))  # type: ignore[arg-type]  # in parts of epochs
+    unit = rate(0) or 1.0  # a schedule may warm up from 0
+    options = {"lr": unit, "weight_decay": recipe.weight_decay} if isinstance(recipe.method, str) else {}
+    return TorchMover(make(groups, **options), lambda time: rate(time) / unit)  # type: ignore[arg-type]  # in parts of epochs
 
 
 def _adam(groups: Any, **options: Any) -> torch.optim.Optimizer:

@@ -14,7 +14,11 @@ from pellucid.neural_network.training.checkpoints import Checkpoint  # noqa: E40
 from pellucid.neural_network.training.device_rows import DeviceRows  # noqa: E402
 from pellucid.neural_network.training.patience import Patience  # noqa: E402
 from pellucid.neural_network.training.recipe import TrainingRecipe  # noqa: E402
-from pellucid.neural_network.training.trainer import train  # noqa: E402
+from pellucid.neural_network.training.trainer import EPOCH_SEED, train  # noqa: E402
+from pellucid.optimize import Cosine  # noqa: E402
+from pellucid.vision.augmentation import Crop, Flip  # noqa: E402
+
+entropy = nn.functional.cross_entropy
 
 
 class Pair(NamedTuple):
@@ -63,6 +67,38 @@ def test_every_epoch_takes_every_row_once_in_an_order_of_its_own():
     assert all(sorted(epoch) == list(range(10)) for epoch in epochs)
     assert len({tuple(epoch) for epoch in epochs}) == 3
     assert [len(batch) for batch in rows.taken[:3]] == [4, 4, 2]
+
+
+def test_it_is_the_loop_that_one_would_write_by_hand():
+    torch.manual_seed(0)
+    X, y = torch.randn(21, 3, 8, 8, dtype=torch.float64), torch.randint(0, 4, (21,))
+    changes, epochs, seed = (Flip(), Crop(padding=2)), 3, 12345
+
+    def network():
+        torch.manual_seed(7)
+        layers = nn.Conv2d(3, 5, 3), nn.BatchNorm2d(5), nn.ReLU(), nn.Flatten(), nn.Linear(5 * 36, 4)
+        return nn.Sequential(*layers).double()
+
+    trained, by_hand = network(), network()
+    options = {"method": "sgd", "learning_rate": Cosine(0.1, length=epochs), "weight_decay": 0.01, "batch_size": 8}
+    recipe = TrainingRecipe(epochs=epochs, augmentation=changes, seed=seed, **options)
+    train(trained, DeviceRows(X, y), lambda net, batch: entropy(net(batch.inputs), batch.targets), recipe)
+    optimizer = torch.optim.SGD(by_hand.parameters(), lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * 3)
+    by_hand.train()
+    for epoch in range(epochs):
+        draws = torch.Generator().manual_seed(seed * EPOCH_SEED + epoch)
+        torch.manual_seed(seed * EPOCH_SEED + epoch)
+        for places in torch.randperm(21).split(8):
+            images, labels = X[places], y[places]
+            for change in changes:
+                images, labels = change(images, labels, draws)
+            optimizer.zero_grad()
+            entropy(by_hand(images), labels).backward()
+            optimizer.step()
+            schedule.step()
+    for own, other in zip(trained.state_dict().values(), by_hand.state_dict().values(), strict=True):
+        torch.testing.assert_close(own, other, rtol=1e-11, atol=1e-13)
 
 
 def test_the_order_depends_on_the_seed_alone():

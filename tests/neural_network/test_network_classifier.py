@@ -210,6 +210,46 @@ def test_weights_of_classes_multiply_where_a_row_has_several_labels():
     assert not pellucid.verify(by_class, X, Y).failed
 
 
+def test_one_bit_of_a_weight_is_seen():
+    X, y = digits(60)
+    model = NetworkClassifier(SMALL, epochs=1, random_state=0).fit(X, y)
+    bias = model.weights_["0.bias"]
+    bias[0] = np.nextafter(bias[0], np.float32(1))
+    with pytest.warns(UncertifiedWarning, match="weights"):
+        assert pellucid.verify(model, X, y).failed
+
+
+class DoubledSlope(torch.autograd.Function):
+    """x, with a backward pass that is wrong."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, slope):
+        return 2 * slope
+
+
+class Wrong(nn.Module):
+    def forward(self, x):
+        return DoubledSlope.apply(x)
+
+
+def test_a_wrong_backward_pass_is_seen_by_differences():
+    X, y = digits(60)
+    with pytest.warns(UncertifiedWarning, match="backward pass"):
+        model = NetworkClassifier(nn.Sequential(nn.Linear(64, 10), Wrong()), epochs=1, random_state=0).fit(X, y)
+    assert [claim.name for claim in model.certificate_.failed] == ["backward pass"]
+
+
+def test_many_rows_are_answered_in_blocks():
+    X, y = digits(60)
+    model = NetworkClassifier(SMALL, epochs=1, random_state=0).fit(X, y)
+    many = np.tile(X, (35, 1))  # 2,100 rows, more than two blocks
+    np.testing.assert_allclose(model.predict_proba(many), np.tile(model.predict_proba(X), (35, 1)), rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     "tamper",
     [

@@ -206,3 +206,24 @@ def test_the_loss_of_an_epoch_is_the_mean_of_its_batches():
     nn.init.zeros_(module.weight)
     run = train(module, DeviceRows(X, X), lambda net, batch: distance(net, Pair(*batch[:2], batch[0])), steps(epochs=1))
     assert run.trace["objective"].tolist() == [5.0]  # (1 + 9) / 2
+
+
+def test_a_run_that_goes_on_from_its_file_for_longer_remembers_the_best_epoch_and_how_long_ago_it_was(tmp_path):
+    weights, scores = [], iter([0.9, 0.1, 0.2, 0.3])
+
+    def score(module):
+        weights.append(module.weight.item())
+        return next(scores)
+
+    file = tmp_path / "run.safetensors"
+    for seed, epochs in ((0, 2), (5, 9)):
+        module, patience = line(seed), Patience(0.0, most=2)
+        recipe = steps(1e-3, epochs=epochs, checkpoint=file)
+        run = train(module, Pairs(), distance, recipe, score=score, patience=patience)
+    assert (run.epochs, run.stopped) == (4, "patience")
+    assert (run.patience.best, run.patience.best_epoch) == (0.9, 1)
+    assert module.weight.item() == weights[0]
+    assert run.trace["validation_score"].tolist() == [0.9, 0.1, 0.2, 0.3]
+    whole = line()
+    train(whole, Pairs(), distance, steps(1e-3, epochs=4))
+    assert whole.weight.item() == weights[3]

@@ -37,7 +37,6 @@ def scores_of(module: nn.Module, X: Any) -> Array:
 
     from pellucid.neural_network.training.device_rows import tensor_of
 
-    module.eval()
     first = next(module.parameters())
     with torch.inference_mode():
         found = [

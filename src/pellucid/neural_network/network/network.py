@@ -69,8 +69,7 @@ class NetworkEstimator(CertifiedEstimator):
         """Train on rows: to the end, or, where they are a part of the data, one epoch; store it with its evidence."""
         with needs_extra(type(self).__name__):
             from pellucid.neural_network.modules.network_weights import weights_of
-        random = check_random_state(self.random_state)
-        seed = int(random.randint(2**31))
+        seed, random = self._draws()
         goes_on = hasattr(self, "weights_") and (is_part or self.warm_start)
         architecture, module, examples = self._prepared(data, seed, goes_on=goes_on)
         start = self._start(module) if is_part and goes_on else None
@@ -94,6 +93,18 @@ class NetworkEstimator(CertifiedEstimator):
         if is_part:
             setattr(self, TRAINING_STATE, run.mover)
         return self
+
+    def _draws(self) -> tuple[int, np.random.RandomState]:
+        """Return a seed, and a generator for the rows held out; several processes share those of the first."""
+        with needs_extra(type(self).__name__):
+            from pellucid.neural_network.training.devices import device_named
+            from pellucid.neural_network.training.several_processes import Processes
+        random = check_random_state(self.random_state)
+        seed, processes = int(random.randint(2**31)), Processes.here(device_named(self.device))
+        if processes.count == 1:
+            return seed, random
+        seed = processes.of_first(seed)
+        return seed, np.random.RandomState(seed)
 
     def _found(self, run: Training, architecture: Architecture, data: TrainingData, examples: Examples) -> Any:
         """Return the fitted attributes that a run leaves."""
@@ -226,7 +237,7 @@ class NetworkEstimator(CertifiedEstimator):
         The estimator stays as it was, but for what it knows of the columns.
         """
         data = self._check(X, y, sample_weight)
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed, _ = self._draws()
         _, module, examples = self._prepared(data, seed)
         from pellucid.neural_network.training.learning_rate_search import search_learning_rate
 

@@ -76,13 +76,13 @@ class Processes:
             for statistic in module.buffers():
                 distributed.broadcast(statistic, 0)
 
-    def decision(self, stop: bool) -> bool:
-        """Return whether the first process stops: the others must not wait for it, nor go on alone."""
+    def of_first(self, number: int) -> int:
+        """Return what the first process says: a seed that all must share, or whether to stop, which none does alone."""
         if self.count == 1:
-            return stop
-        decided = torch.tensor(int(stop), device=self.device)
-        distributed.broadcast(decided, 0)
-        return bool(decided)
+            return number
+        said = torch.tensor(number, device=self.device)
+        distributed.broadcast(said, 0)
+        return int(said)
 
 
 def synchronized(module: nn.Module) -> nn.Module:

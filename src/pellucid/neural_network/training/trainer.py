@@ -162,7 +162,7 @@ def _run_epochs(run: Training, loop: _Loop, score: Callable[[nn.Module], float] 
         if recipe.checkpoint is not None and loop.processes.is_first:
             state = Checkpoint(run.epochs, run.snapshot(), loop.mover.state(), run.trace, run.patience)
             write_checkpoint(recipe.checkpoint, state, recipe)
-        if loop.processes.decision(watch(run)):
+        if loop.processes.of_first(watch(run)):
             run.stopped = "a callback"
             return
 

@@ -55,11 +55,19 @@ def _variants(card):
 NEEDED = {
     "CCA": {"n_components": 1},
     "MLPClassifier": {"tol": 0.01, "learning_rate_init": 0.05, "hidden_layer_sizes": (10,)},
-    "NetworkClassifier": {"epochs": 25, "learning_rate": 0.05, "batch_size": 40},
-    "NetworkRegressor": {"epochs": 60, "learning_rate": 0.1, "batch_size": 50},
+    "NetworkClassifier": {"epochs": 15, "learning_rate": 0.1, "batch_size": 40},
+    "NetworkRegressor": {"epochs": 25, "learning_rate": 0.3, "batch_size": 50},
     "MLPRegressor": {"tol": 0.05, "learning_rate_init": 0.1, "hidden_layer_sizes": (10,), "max_iter": 500},
+    **{name: {"n_estimators": 10} for name in ("RandomForestClassifier", "RandomForestRegressor")},
+    **{name: {"n_estimators": 4} for name in ("AdaBoostClassifier", "BaggingClassifier", "BaggingRegressor")},
+    **{name: {"max_iter": 20} for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")},
+    **{name: {"cv": 2} for name in ("FloatingSelector", "SequentialFeatureSelector")},
+    **{name: {"alphas": 20, "cv": 3} for name in ("LassoCV", "ElasticNetCV")},
 }
-"""Settings without which an estimator does not fit the problem below, or not soon: two components need two targets."""
+"""Settings without which an estimator does not fit the problem below, or not soon: two components need two targets.
+
+Fewer trees, rounds, folds and penalties go the same way as many, as in scikit-learn's own run of its checks.
+"""
 
 
 def usual(kind):

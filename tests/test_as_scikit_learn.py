@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -43,16 +44,26 @@ def sparse_rows(X, form, kind, index):
     return rows
 
 
+@cache
+def answer_to_narrow_indices(estimator, form):
+    """Return what the estimator says of an array with 32-bit indices, and whether that is proved."""
+    X, y = problem_for(estimator)
+    narrow = sparse_rows(X, form, sparse.csr_array, np.int32)
+    model = clone(estimator).fit(narrow, y)
+    return answer_of(model, narrow), pellucid.verify(model, narrow, y).holds
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("estimator", SPARSE, ids=by_name)
 def test_sparse_rows_may_have_wide_indices(estimator, form, kind):
+    expected, holds = answer_to_narrow_indices(estimator, form)
     X, y = problem_for(estimator)
-    narrow, wide = (sparse_rows(X, form, kind, index) for index in (np.int32, np.int64))
-    expected, model = clone(estimator).fit(narrow, y), clone(estimator).fit(wide, y)
-    np.testing.assert_array_equal(answer_of(model, wide), answer_of(expected, narrow))
-    assert pellucid.verify(model, wide, y).holds == pellucid.verify(expected, narrow, y).holds
+    wide = sparse_rows(X, form, kind, np.int64)
+    model = clone(estimator).fit(wide, y)
+    np.testing.assert_array_equal(answer_of(model, wide), expected)
+    assert pellucid.verify(model, wide, y).holds == holds
     assert wide.format != "csr" or wide.indices.dtype == np.int64  # the user's own is left alone
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -26,9 +27,10 @@ every_card = pytest.mark.parametrize(
     carded(),
     ids=[f"{card.name}-{k}" for k, (card, _) in enumerate(carded())],
 )
-every_estimator = pytest.mark.parametrize("estimator", instances(), ids=lambda e: type(e).__name__)
-PREDICTORS = [e for e in instances() if hasattr(e, "predict")]
-TRANSFORMERS = [e for e in instances() if hasattr(e, "transform")]
+ESTIMATORS = instances()
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+PREDICTORS = [e for e in ESTIMATORS if hasattr(e, "predict")]
+TRANSFORMERS = [e for e in ESTIMATORS if hasattr(e, "transform")]
 NOT_WATCHED_HERE = ("RankingSVM", "Ridge", "RidgeClassifier")  # scored by pairs, not by r2; solved in one step
 SCORED = [e for e in PREDICTORS if is_classifier(e) or is_regressor(e)]
 ITERATIVE = [e for e in SCORED if "max_iter" in e.get_params() and type(e).__name__ not in NOT_WATCHED_HERE]
@@ -37,8 +39,10 @@ SEVERAL_TARGETS = [e for e in PREDICTORS if e.__sklearn_tags__().target_tags.mul
 NOT_REPEATED = {"folds", "descent"}  # about fits on parts of the data, or the way to the answer: verify sees neither
 
 
-def fitted(estimator, seed=0):
-    X, y = problem_for(estimator, seed)
+@cache
+def fitted(estimator):
+    """Return a fitted model with its data; tests share it, so that none may change it."""
+    X, y = problem_for(estimator)
     return clone(estimator).fit(X, y), X, y
 
 
@@ -115,7 +119,7 @@ def test_record_keeps_a_state_per_iteration_or_none(estimator):
     with pellucid.record():
         recorded = clone(estimator).fit(X, y)
     assert len(recorded.trace_.states) in (0, len(recorded.trace_))
-    assert clone(estimator).fit(X, y).trace_.states == []
+    assert fitted(estimator)[0].trace_.states == []
 
 
 @every_estimator
@@ -154,7 +158,8 @@ def test_save_and_load_give_the_same_model(estimator, tmp_path):
 
 @every_estimator
 def test_a_failed_fit_leaves_nothing_fitted(estimator):
-    model, X, y = fitted(estimator)
+    X, y = problem_for(estimator)
+    model = clone(estimator).fit(X, y)
     tags = estimator.__sklearn_tags__()
     takes_nan = tags.input_tags.allow_nan and tags.target_tags.required  # a target, or all of X, is never missing
     bad = (X, np.full(len(X), np.nan)) if takes_nan else (np.full_like(X, np.nan), y)
@@ -176,7 +181,7 @@ def test_does_not_change_its_data_and_takes_read_only_memory(estimator, tmp_path
     X, y = problem_for(estimator)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    from_file, from_memory = clone(estimator).fit(mapped, y), clone(estimator).fit(X, y)
+    from_file, from_memory = clone(estimator).fit(mapped, y), fitted(estimator)[0]
     np.testing.assert_array_equal(from_file.predict(mapped), from_memory.predict(X))
     for name, value in vars(from_memory).items():
         if isinstance(value, np.ndarray):

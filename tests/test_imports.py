@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -89,25 +90,41 @@ def module_name(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports_of(path, *, top_level_only=False):
+@cache
+def import_nodes(path):
+    """Return the imports at the top of a file, and those anywhere in it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = tree.body if top_level_only else ast.walk(tree)
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+    kinds = (ast.Import, ast.ImportFrom)
+    top = [node for node in tree.body if isinstance(node, kinds)]
+    return top, [node for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
+def packages_imported(path, *, top_level_only=False):
+    """Return the packages, ours or others', that a file imports from."""
+    top, anywhere = import_nodes(path)
+    names = set()
+    for node in top if top_level_only else anywhere:
+        names |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else {node.module or ""}
+    return {name.split(".")[0] for name in names}
 
 
 MODULES = sorted(ROOT.rglob("*.py"))
+ROOMS = sorted({path.relative_to(ROOT).parts[0] for path in MODULES})
+"""Folders, and files that stand in none."""
+every_room = pytest.mark.parametrize("room", ROOMS)
 OURS = {module_name(path): path for path in MODULES}
 ESTIMATOR_MODULES = {card.estimator.__module__ for card in all_cards()}
 
 
+def modules_in(room):
+    return [path for path in MODULES if path.relative_to(ROOT).parts[0] == room]
+
+
+@cache
 def our_imports(path):
     """Return the modules of the library that a file imports anywhere, names imported from packages resolved."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in import_nodes(path)[1]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -129,13 +146,11 @@ def reached_from(path):
         waiting += [(*way, name) for name in our_imports(OURS[way[-1]])]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_rooms_import_only_what_the_graph_allows(path):
-    room = path.relative_to(ROOT).parts[0]
-    if room.endswith(".py"):
-        return
-    others = {name.split(".")[1] for name in our_imports(path) if name.count(".")} - {room}
-    assert others <= MAY_IMPORT[room], module_name(path)
+@pytest.mark.parametrize("room", [room for room in ROOMS if not room.endswith(".py")])
+def test_rooms_import_only_what_the_graph_allows(room):
+    for path in modules_in(room):
+        others = {name.split(".")[1] for name in our_imports(path) if name.count(".")} - {room}
+        assert others <= MAY_IMPORT[room], module_name(path)
 
 
 def test_the_graph_has_no_circle():
@@ -151,18 +166,23 @@ def test_proofs_and_workings_reach_no_solver_no_kernel_and_no_estimator(path):
         assert way[-1] not in ESTIMATOR_MODULES, way
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_numba_is_imported_by_kernels_only(path):
-    if not path.stem.endswith("_kernels"):
-        assert "numba" not in {name.split(".")[0] for name in imports_of(path)}
+@every_room
+def test_numba_is_imported_by_kernels_only(room):
+    others = [path for path in modules_in(room) if not path.stem.endswith("_kernels")]
+    assert not [module_name(path) for path in others if "numba" in packages_imported(path)]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_extras_are_imported_on_use_only(path):
-    extras = {"torch", "cvxpy", "dask", "onnx", "uvicorn"}
-    is_on_torch = path.relative_to(ROOT).as_posix().startswith(tuple(f"{folder}/" for folder in ON_TORCH))
-    extras -= {"torch"} if is_on_torch and path.stem != "__init__" and not path.stem.endswith("_card") else set()
-    assert not extras & {name.split(".")[0] for name in imports_of(path, top_level_only=True)}
+@every_room
+def test_extras_are_imported_on_use_only(room):
+    for path in modules_in(room):
+        extras = {"torch", "cvxpy", "dask", "onnx", "uvicorn"}
+        is_on_torch = path.relative_to(ROOT).as_posix().startswith(tuple(f"{folder}/" for folder in ON_TORCH))
+        extras -= {"torch"} if is_on_torch and path.stem != "__init__" and not path.stem.endswith("_card") else set()
+        assert not extras & packages_imported(path, top_level_only=True), module_name(path)
+
+
+def test_every_file_is_in_a_room():
+    assert sorted(path for room in ROOMS for path in modules_in(room)) == MODULES
 
 
 def loaded_after(statement):
@@ -180,9 +200,9 @@ def test_linear_regression_needs_no_compiler_and_no_algebra():
     assert not {"torch", "matplotlib", "sympy"} & loaded
 
 
-@pytest.mark.parametrize("room", ["optimize", "probability"])
-def test_foundations_load_no_algebra_no_pictures_and_no_extras(room):
-    assert not {"torch", "cvxpy", "matplotlib", "sympy", "numba"} & loaded_after(f"import pellucid.{room}")
+def test_foundations_load_no_algebra_no_pictures_and_no_extras():
+    loaded = loaded_after("import pellucid.optimize, pellucid.probability")
+    assert not {"torch", "cvxpy", "matplotlib", "sympy", "numba"} & loaded
 
 
 def test_networks_bring_torch_when_one_is_built_and_not_before():

@@ -331,9 +331,23 @@ def test_warm_up_fits_every_method_of_a_family(monkeypatch):
     assert {type(model).__name__ for model in fitted if hasattr(model, "certificate_")} == {"Ridge", "MultinomialNB"}
 
 
+def test_warm_up_fits_what_a_comparison_of_tables_fits(monkeypatch):
+    from pellucid.cli import warm_up
+
+    monkeypatch.setattr(warm_up, "ROWS", 60)
+    fitted = []
+    fit = warm_up.compile_by_fitting
+    monkeypatch.setattr(warm_up, "compile_by_fitting", lambda model, X, y: fitted.append(fit(model, X, y) or model))
+    warm_up.compile_tables()
+    kinds = {type(model[-1]).__name__ for model in fitted if hasattr(model[-1], "n_features_in_")}
+    assert {"LogisticRegression", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor"} <= kinds
+
+
 def test_warm_up_counts_the_methods_of_all_families(capsys, monkeypatch):
+    from pellucid.cli import warm_up
     from pellucid.core import cards
 
+    monkeypatch.setattr(warm_up, "compile_tables", int)  # of a table, see above; another process must know it by name
     chosen = [card for card in cards.all_cards() if card.name in ("Ridge", "MultinomialNB")]
     monkeypatch.setattr(cards, "all_cards", lambda: iter(chosen))
     assert call("warm-up") == 0

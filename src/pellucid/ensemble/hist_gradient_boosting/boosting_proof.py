@@ -269,15 +269,16 @@ class Replay:
         n_leaves = most_leaves(len(s.y), parameters.min_samples_leaf, parameters.max_leaf_nodes, parameters.max_depth)
         drawn = draw_keys(keys, parameters.max_features, n_leaves, s.X.shape[1])
         is_full = int(tree.is_leaf.sum()) >= n_leaves
+        depths = tree.depths()
         for node in wanted:
-            self.search_node(tree, int(node), sums, drawn, is_full=is_full)
+            is_deepest = depths[node] == parameters.max_depth
+            self.search_node(tree, int(node), sums, drawn, may_split=not (is_full or is_deepest))
         raw[k] += tree.value[leaf, 0, 0]
 
-    def search_node(self, tree: PackedTrees, node: int, sums: NodeSums, keys: Array, *, is_full: bool) -> None:
-        """Search the best split of a node again; a leaf of a full tree could have been split as well."""
+    def search_node(self, tree: PackedTrees, node: int, sums: NodeSums, keys: Array, *, may_split: bool) -> None:
+        """Search the best split of a node again; a leaf that may split should have no split worth its while."""
         is_leaf = bool(tree.is_leaf[node])
-        depth = int(tree.depths()[node])
-        if is_leaf and (is_full or depth == self.parameters.max_depth):
+        if is_leaf and not may_split:
             return
         rows = np.flatnonzero(sums.is_below(node, np.arange(len(sums.leaf))))
         features = allowed_features(tree, node, self.setting.sets, keys, self.parameters.max_features)

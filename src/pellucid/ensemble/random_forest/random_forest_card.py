@@ -72,7 +72,7 @@ CARDS = (
             "oob_decision_function_": Optional(Numbers((None, None)) | Numbers((None, None, None))),
         },
         variants=(
-            {"n_estimators": 40, "oob_score": True, "class_weight": "balanced_subsample", "max_features": None},
+            {"n_estimators": 25, "oob_score": True, "class_weight": "balanced_subsample", "max_features": None},
             {"n_estimators": 5, "bootstrap": False, "criterion": "entropy", "max_depth": 2},
         ),
     ),
@@ -81,6 +81,6 @@ CARDS = (
         **SHARED,
         parameters={**SAMPLED, "criterion": OneOf(NUMBER_CRITERIA)},
         attributes={**FITTED, "oob_prediction_": Optional(Numbers((None,)) | Numbers((None, None)))},
-        variants=({"n_estimators": 40, "oob_score": True, "max_features": 2, "max_samples": 0.7},),
+        variants=({"n_estimators": 25, "oob_score": True, "max_features": 2, "max_samples": 0.7},),
     ),
 )

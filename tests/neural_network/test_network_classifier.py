@@ -219,8 +219,10 @@ def test_one_bit_of_a_weight_is_seen():
         assert pellucid.verify(model, X, y).failed
 
 
-class DoubledSlope(torch.autograd.Function):
-    """x, with a backward pass that is wrong."""
+class WrongSlope(torch.autograd.Function):
+    """x, with a backward pass that is wrong: a factor, or the slopes of another output."""
+
+    mistake = None
 
     @staticmethod
     def forward(ctx, x):
@@ -228,15 +230,21 @@ class DoubledSlope(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, slope):
-        return 2 * slope
+        return WrongSlope.mistake(slope)
 
 
 class Wrong(nn.Module):
     def forward(self, x):
-        return DoubledSlope.apply(x)
+        return WrongSlope.apply(x)
 
 
-def test_a_wrong_backward_pass_is_seen_by_differences():
+@pytest.mark.parametrize(
+    "mistake",
+    [lambda slope: 1.01 * slope, lambda slope: 0 * slope, lambda slope: slope.roll(1, 1)],
+    ids=["factor", "nothing", "order"],
+)
+def test_a_wrong_backward_pass_is_seen_by_differences(mistake, monkeypatch):
+    monkeypatch.setattr(WrongSlope, "mistake", mistake)
     X, y = digits(60)
     with pytest.warns(UncertifiedWarning, match="backward pass"):
         model = NetworkClassifier(nn.Sequential(nn.Linear(64, 10), Wrong()), epochs=1, random_state=0).fit(X, y)

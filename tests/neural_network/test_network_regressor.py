@@ -54,6 +54,14 @@ def test_the_best_epoch_is_proved_for_several_targets():
         assert pellucid.verify(model, X, np.column_stack([y, -y])).failed
 
 
+def test_targets_that_float32_cannot_hold_are_verified_as_they_were_given():
+    X, y = line()
+    model = NetworkRegressor(DenseNetwork(hidden=(4,)), epochs=2, random_state=0, validation_fraction=0.2)
+    model.fit(X.astype(np.float32), 100 * y)
+    assert model.weights_["0.weight"].dtype == np.float32
+    assert not model.certificate_.failed
+
+
 def test_too_few_rows_to_hold_some_out_are_refused():
     X, y = line(5)
     with pytest.raises(ValueError, match="must leave at least 2 rows to score on and 1 to learn from, got 0.1 of 5"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
@@ -151,7 +152,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
         return scores[:, 0] if self.targets_ == 0 else scores
 
     def _targets(self, data: TrainingData) -> Array:
-        return data.y.reshape(len(data.y), -1).astype(data.X.dtype)
+        return data.y.reshape(len(data.y), -1).astype(np.float64)  # as the proof sees them
 
     def _outputs(self, data: TrainingData) -> int:
         return 1 if data.y.ndim == 1 else int(data.y.shape[1])

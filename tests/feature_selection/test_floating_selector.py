@@ -105,7 +105,7 @@ def test_the_same_search_by_moments_and_by_fits(seed, direction, scoring):
         5,
         KFold(4, shuffle=True, random_state=1),
         ShuffleSplit(3, random_state=0),
-        RepeatedKFold(n_splits=3, random_state=0),
+        RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
     ],
 )
 def test_moments_of_any_folds_give_the_scores_of_fits(cv, intercept):

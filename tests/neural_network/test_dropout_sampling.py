@@ -33,6 +33,15 @@ def test_mean_and_spread_of_a_sum_with_missing_terms(share):
     assert found.mutual_information is None
 
 
+def test_the_spread_of_two_masks_is_that_of_a_sample():
+    # 0 and 2: mean 1, squared deviations 1 + 1, over 2 - 1
+    found = predict_with_dropout(dropped_sum(0.5), np.tile([1.0, 0.0, 0.0, 0.0], (40, 1)), samples=2)
+    differ = found.mean[:, 0] == 1.0
+    assert 0 < differ.sum() < 40
+    np.testing.assert_allclose(found.spread[differ], np.sqrt(2.0))
+    np.testing.assert_array_equal(found.spread[~differ], 0.0)
+
+
 def test_two_equally_likely_and_certain_verdicts_are_all_disagreement():
     # scores 0 and -1000 or 1000 (x kept twice or -1000 alone): each mask is sure, and half of them say each class
     module = nn.Sequential(nn.Dropout(0.5), nn.Linear(1, 1))

@@ -12,6 +12,7 @@ from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.neural_network import NetworkClassifier
 from pellucid.neural_network.network_kinds import AUGMENTATION, AUGMENTATIONS
 from pellucid.vision.augmentation import Crop, CutOut, Flip, MixUp, Shift, augment
+from pellucid.vision.augmentation.augmentation import draw_shares, draw_wholes
 from pellucid.vision.augmentation.mix_up import draw_beta
 from pellucid.vision.models import LeNet5
 
@@ -113,6 +114,12 @@ def test_shares_follow_the_beta_law(alpha):
     points = np.linspace(0.01, 0.99, 21)  # nearer to 0 and 1 a float32 has no room
     shares = (drawn[:, None] <= points).mean(axis=0)
     np.testing.assert_allclose(shares, beta(alpha, alpha).cdf(points), atol=5 * 0.5 / np.sqrt(20_000))
+
+
+def test_draws_go_to_the_device_of_the_images_wherever_the_generator_is():
+    images = torch.empty(3, 1, 2, 2, device="meta")
+    assert draw_shares(images, seeded()).device.type == "meta"
+    assert draw_wholes(images, 5, seeded()).device.type == "meta"
 
 
 def test_a_small_alpha_changes_little_and_a_large_one_mixes_half_and_half():

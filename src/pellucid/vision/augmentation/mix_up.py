@@ -21,7 +21,8 @@ class MixUp(Augmentation):
     Parameters
     ----------
     alpha : float, default=0.2
-        Both parameters of the beta law from which each :math:`\lambda` is drawn; near 0, images stay as they are.
+        Both parameters of the beta law from which each :math:`\lambda` is drawn; near 0, nothing is mixed: an image is
+        the one or the other of its pair.
     classes : int or None, default=None
         How many classes there are, if targets are codes; shares of classes say it themselves.
 

@@ -68,8 +68,8 @@ def certified_radius(
 ) -> CertifiedRadii:
     """Return for each row a radius such that no smaller or equal change of the input changes the predicted class.
 
-    A search guesses the radii; a proof by other code, in float64 with all rounding accounted for, decides. The true radius may be
-    larger, as bounds of rectifiers are not exact; an :func:`attack` bounds it from above.
+    A search guesses the radii; a proof by other code, in float64 with all rounding accounted for, decides. The true
+    radius may be larger, as bounds of rectifiers are not exact; an :func:`attack` bounds it from above.
 
     Parameters
     ----------

@@ -4,6 +4,8 @@ import torch
 from torch import nn
 
 from pellucid.neural_network import DenseNetwork
+from pellucid.vision.models.cifar_resnet import PaddedShortcut
+from pellucid.vision.models.residual_blocks import BasicBlock, residual_stage
 
 
 def dense(seed=0, inputs=4, outputs=3, hidden=(8, 6), **settings):
@@ -42,6 +44,31 @@ def convolutional(seed=0, pool=None):
     shake_statistics(network[0][1])
     network.eval()(torch.zeros(1, 2, 9, 8))
     return network
+
+
+class _Residual(nn.Module):
+    """Blocks whose ways around are the identity, and every second pixel with zeros for new maps."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(2, 3, 3, padding=1)
+        self.first = residual_stage(BasicBlock, 3, 3, 1, 1)
+        self.second = residual_stage(BasicBlock, 3, 4, 1, 2, PaddedShortcut)
+        self.head = nn.Linear(4, 3)
+
+    def forward(self, images):
+        maps = self.second(self.first(torch.relu(self.stem(images))))
+        return self.head(maps.mean((2, 3)))
+
+
+def residual(seed=0):
+    """A residual network for images (2, 6, 6)."""
+    torch.manual_seed(seed)
+    network = _Residual()
+    for layer in network.modules():
+        if isinstance(layer, nn.BatchNorm2d):
+            shake_statistics(layer)
+    return network.eval()
 
 
 def inputs(n, *shape, seed=1):

@@ -1,81 +1,109 @@
-"""Searches for the largest radius at which a margin is still above 0, for many rows at once."""
+r"""A search for the largest radius that bounds can prove, for many rows at once.
+
+Bounds that hold within the radius r prove some radius :math:`\phi(r)`: the smaller of both is proved. As :math:`\phi`
+falls, the largest radius that proves itself is where :math:`r = \phi(r)`. An exact evaluation costs a lot, an estimate
+from the last exact one little: so the crossing of the estimate is found, and an exact evaluation made there, until both
+agree.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-MOST_ROUNDS = 200
-FIRST, LARGEST = 2.0**-14, 2.0**60
-"""The first radius tried, whose margin tells how fast it falls, and one that is as good as any."""
-GROWTH, FIRST_SHARE = 2.0**14, 0.6
-"""At most so many times a radius is tried next, and so far along the first tangent."""
-FAR = 4.0
-"""How far below 0 a margin counts at most, in units of the one above."""
+LARGEST = 2.0**60
+"""A radius that is as good as any."""
+FIRST_SHARE = 0.25
+"""Where to look first, as a share of what the gradient promises: bounds bend as rectifiers open."""
+EXACT_ROUNDS, ROUNDS = 12, 60
+"""Most evaluations, and most estimates after each."""
+PILOT = 10
+"""One of so many rows goes first."""
+FALL = 8.0
+"""How many times faster than the radius grows the proved one falls, as a first guess."""
+NEAR = 0.015
+"""Estimates are as good as exact if they are this close to the last exact evaluation, as a share of the radius."""
 
-Margins = Callable[[Tensor, Tensor], Tensor]
-"""From rows and their radii to margins; nan counts as below 0."""
+Provable = Callable[[Tensor, Tensor], Tensor]
+"""From rows and their radii to the radii that bounds on these balls prove."""
 
 
-def largest_radii(margins: Margins, n_rows: int, tol: float) -> Tensor:
-    """Return radii whose margin is above 0, each at most a share ``tol`` below one whose margin is not.
+class Bounds(Protocol):
+    """What the search asks."""
 
-    A margin falls with its radius, first straight, then faster. So the tangent from below guesses too far; between a
-    radius below and one above, a parabola guesses, a little less and a little more in turns, so that they close in from
-    both sides. Every fourth guess is the middle, for margins that fall in another way. Rows whose margin is not above 0
-    at once get radius 0.
+    def provable(self, rows: Tensor, radii: Tensor) -> Tensor:
+        """Return the radii that bounds on balls of these radii prove."""
+
+    def estimated(self, rows: Tensor, radii: Tensor) -> Tensor:
+        """Return the same as estimated from the last time that ``provable`` was asked."""
+
+
+def largest_radii(bounds: Bounds, n_rows: int, tol: float) -> Tensor:
+    """Return the largest radii that prove themselves, up to a share ``tol``; they are not quite proved.
+
+    A few rows go first: the share of what the gradient promises is about the same for the others.
     """
-    zeros = torch.zeros(n_rows, dtype=torch.float64)
-    brackets = _Brackets(zeros.clone(), margins(torch.arange(n_rows), zeros).double(), tol)
-    for turn in range(MOST_ROUNDS):
-        rows = brackets.open_rows()
+    rows = torch.arange(n_rows)
+    high = bounds.provable(rows, torch.zeros(n_rows, dtype=torch.float64)).clamp(min=0.0, max=LARGEST)
+    radii, share = torch.zeros_like(high), FIRST_SHARE
+    rows = rows[high > 0]
+    for some in rows.split([len(rows) // PILOT, len(rows) - len(rows) // PILOT]):
+        radii[some] = _fixed_points(bounds, some, share * high[some], high[some], tol)
+        share = float((radii[some] / high[some]).median()) if len(some) else share
+    return radii
+
+
+def _fixed_points(bounds: Bounds, rows: Tensor, radii: Tensor, high: Tensor, tol: float) -> Tensor:
+    """Return the radii of some rows, from first guesses and radii that are too large."""
+    radii, high = radii.clone(), high.clone()
+    left = torch.arange(len(rows))
+    for _ in range(EXACT_ROUNDS):
+        if not len(left):
+            break
+        tried = radii[left]
+        proved = bounds.provable(rows[left], tried)
+        high[left] = torch.where(proved < tried, torch.minimum(high[left], tried), high[left])
+        ask = partial(_ask, bounds.estimated, rows[left])
+        radii[left] = crossing(ask, high[left], tol / 2, tried, proved)
+        change = (radii[left] - tried).abs()
+        left = left[(change > max(NEAR, tol) * tried) & (radii[left] > 0)]
+    return radii
+
+
+def _ask(estimated: Provable, rows: Tensor, some: Tensor, radii: Tensor) -> Tensor:
+    return estimated(rows[some], radii)
+
+
+def crossing(provable: Provable, high: Tensor, tol: float, tried: Tensor, proved: Tensor) -> Tensor:
+    """Return where ``provable(r) = r``, from below, up to a share ``tol``, by secants in a bracket.
+
+    The radii ``tried`` are known to prove those ``proved``. Every third guess is the middle.
+    """
+    low, high = torch.where(proved >= tried, tried, 0.0), torch.where(proved >= tried, high, tried)
+    last, at_last = tried.clone(), proved.clone()
+    guess = _within((proved + FALL * tried) / (1 + FALL), low, high)
+    for turn in range(1, ROUNDS):
+        rows = torch.nonzero(high - low > tol * high).flatten()
         if not len(rows):
             break
-        radii = brackets.guess(turn)[rows]
-        brackets.learn(rows, radii, margins(rows, radii).double())
-    return brackets.low
+        radii = guess[rows]
+        at_radii = provable(rows, radii)
+        is_proved = at_radii >= radii
+        low[rows], high[rows] = torch.where(is_proved, radii, low[rows]), torch.where(is_proved, high[rows], radii)
+        fall = (at_last[rows] - at_radii) / (radii - last[rows])
+        last[rows], at_last[rows] = radii, at_radii
+        # a little to the other side, so that both ends of the bracket move
+        secant = (at_radii + fall * radii) / (1 + fall) * torch.where(is_proved, 1 + tol / 3, 1 - tol / 3)
+        guess[rows] = _within(secant if turn % 3 else secant + torch.nan, low[rows], high[rows])
+    return low
 
 
-@dataclass(eq=False)
-class _Brackets:
-    """For each row the largest radius found good and the smallest found bad, with their margins."""
-
-    low: Tensor
-    at_low: Tensor
-    tol: float
-
-    def __post_init__(self) -> None:
-        self.high = torch.full_like(self.low, torch.inf)
-        self.at_high, self.slope = torch.zeros_like(self.low), torch.zeros_like(self.low)
-
-    def open_rows(self) -> Tensor:
-        is_wide = self.high - self.low > self.tol * self.low
-        return torch.nonzero((self.at_low > 0) & is_wide & (self.low < LARGEST)).flatten()
-
-    def guess(self, turn: int) -> Tensor:
-        # bounds bend as soon as rectifiers open, so the first tangent is followed half the way only
-        tangent = (self.low + self.at_low / self.slope * (FIRST_SHARE if turn == 1 else 1.0)) * (1 + self.tol / 4)
-        ahead = torch.minimum(torch.where(self.slope > 0, tangent, torch.inf), GROWTH * self.low).clamp(min=FIRST)
-        width = self.high - self.low
-        middle = self.low + width / 2
-        inside = middle if turn % 4 == 3 else (self.low + self._parabola(width)) * (1 + (turn % 2 - 0.5) * self.tol / 2)
-        is_inside = (inside > self.low) & (inside < self.high)
-        return torch.where(torch.isfinite(self.high), torch.where(is_inside, inside, middle), ahead)
-
-    def _parabola(self, width: Tensor) -> Tensor:
-        """Return how far above ``low`` the parabola through both ends, with the slope at ``low``, is 0."""
-        bend = (self.at_low - self.slope * width - self.at_high) / width**2
-        root = torch.sqrt(self.slope**2 + 4 * bend * self.at_low)
-        return 2 * self.at_low / (self.slope + root)
-
-    def learn(self, rows: Tensor, radii: Tensor, margins: Tensor) -> None:
-        good = margins > 0
-        up, down = rows[good], rows[~good]
-        self.slope[up] = (self.at_low[up] - margins[good]) / (radii[good] - self.low[up])
-        self.low[up], self.at_low[up] = radii[good], margins[good]
-        self.high[down] = radii[~good]
-        # far outside, bounds say little about how far in to go
-        self.at_high[down] = torch.maximum(margins[~good].nan_to_num(nan=-torch.inf), -FAR * self.at_low[down])
+def _within(guess: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """Return the guess if it is inside the bracket, else its middle, by ratio if it is wide."""
+    is_wide = (high > 16 * low) & (low > 0)
+    middle = torch.where(is_wide, (low * high).sqrt(), (low + high) / 2)
+    return torch.where((guess > low) & (guess < high), guess, middle)

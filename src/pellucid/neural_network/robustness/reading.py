@@ -1,212 +1,329 @@
-"""Reads a torch module, layer by layer, into the steps whose bounds we know."""
+"""Reads a torch module into the steps whose bounds we know, by watching what it computes for one input.
+
+Whatever Python the module is written in, torch carries it out as a few basic operations (*aten*). Those that touch
+something made from the input become steps; everything else, such as a transposed weight, is a constant.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from pellucid.neural_network.modules.maxout import Maxout
+from pellucid.core.types import Array
+from pellucid.neural_network.modules.module_modes import predicting
 from pellucid.neural_network.robustness.steps import (
-    Convolution,
-    Dense,
-    Maximum,
+    ConvolutionStep,
+    DenseStep,
+    MaximumStep,
     Network,
-    Rectifier,
-    Reshape,
-    Scale,
+    NetworkStep,
+    RearrangementStep,
+    RectifierStep,
+    ScalingStep,
     Shape,
-    Step,
+    SumStep,
 )
 
-DOUBLE = torch.float64
-READABLE = "Linear, Conv1d, Conv2d, ReLU, LeakyReLU, Maxout, BatchNorm, AvgPool, MaxPool2d, Flatten, Dropout, Identity"
+EXAMPLES = 3
+"""Inputs in the batch that is watched: an axis of another length is not that of the batch."""
+
+READABLE = "linear maps, convolutions, ReLU, leaky ReLU, maxima, averages, batch normalization, sums, new shapes"
 
 
+@torch.no_grad()
 def read_network(module: nn.Module, input_shape: Shape) -> Network:
     """Return the module's steps in float64, as it computes when it does not train.
 
     A module with one output tells two classes apart by its sign; its scores become 0 and the output.
     """
-    steps: list[Step] = []
-    shape = input_shape
-    for name, layer in _layers(module, type(module).__name__):
-        step = _read(layer, name, shape)
-        if step is None:
-            continue
-        before = steps[-1] if steps else None
-        if isinstance(step, Scale) and isinstance(before, (Dense, Convolution)):
-            step = before.followed_by(step)
-            steps.pop()
-        steps.append(step)
-        shape = step.output_shape
-    if shape == (1,):
-        steps.append(_dense(torch.tensor([[0.0], [1.0]], dtype=DOUBLE), torch.zeros(2, dtype=DOUBLE)))
-        shape = (2,)
-    if len(shape) != 1:
-        raise ValueError(f"module must give one score per class, got an output of shape {shape}. Flatten it.")
-    dtypes = {parameter.dtype for parameter in module.parameters()}
-    return Network(tuple(steps), input_shape, shape[0], dtypes.pop() if len(dtypes) == 1 else torch.float32)
+    example = next(module.parameters(), torch.zeros(1))
+    batch = torch.zeros((EXAMPLES, *input_shape), dtype=example.dtype, device=example.device)
+    recorder = _Recorder(batch)
+    with predicting(module), recorder:
+        scores = module(batch)
+    last = recorder.numbers.get(id(scores))
+    if last is None:
+        raise ValueError("module must make its scores from its input, got scores that do not depend on it.")
+    steps = recorder.steps[: last + 1]
+    if steps[-1].n_values == 1:
+        steps.append(DenseStep((last,), (2,), np.array([[0.0], [1.0]]), np.zeros(2)))
+    precision = np.float64 if scores.dtype == torch.float64 else np.float32
+    return Network(tuple(steps), precision)
 
 
-def _layers(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module]]:
-    """Yield the layers inside nested sequences, each with its name for error messages."""
-    if isinstance(module, nn.Sequential) and type(module).forward is nn.Sequential.forward:
-        for key, child in module.named_children():
-            yield from _layers(child, f"{type(child).__name__} ({key})")
-    else:
-        yield name, module
+@dataclass(frozen=True)
+class _Operation:
+    """A basic operation of torch with its arguments: from earlier steps, the first of ``shape``, to ``output``."""
+
+    func: Any
+    args: Any
+    kwargs: dict[str, Any]
+    sources: tuple[int, ...]
+    shape: Shape
+    output: Shape
 
 
-def _read(layer: nn.Module, name: str, shape: Shape) -> Step | None:
-    """Return a layer's step, or nothing for one that changes nothing."""
-    reader = READERS.get(type(layer))  # not its subclasses, which may compute something else
-    if reader is None:
-        raise TypeError(f"module must be made of layers whose bounds are known, got {name}. Known are {READABLE}.")
-    try:
-        return reader(layer, shape)
-    except (ValueError, RuntimeError) as error:
-        raise ValueError(f"layer {name} cannot be read for inputs of shape {shape}: {error}") from error
+class _Recorder(TorchDispatchMode):
+    """Notes each basic operation on values that come from the input as a step."""
+
+    def __init__(self, batch: Tensor) -> None:
+        super().__init__()
+        self.steps = [NetworkStep((), tuple(batch.shape[1:]))]
+        self.numbers = {id(batch): 0}  # of the step that made a tensor
+        self.kept: list[Any] = [batch]  # as ids are used again for tensors that are gone
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Return False: to skip the compiler, torch would import it, which takes seconds."""
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Carry out one operation and note it."""
+        result = func(*args, **(kwargs or {}))
+        self.kept.append(result)
+        operands = tree_leaves((args, kwargs))
+        sources = tuple(self.numbers[id(operand)] for operand in operands if id(operand) in self.numbers)
+        if sources:
+            output = result[0] if isinstance(result, tuple) else result
+            self.steps.append(self._read(func, sources, output, args, kwargs or {}))
+            self.numbers[id(output)] = len(self.steps) - 1
+        return result
+
+    def _read(self, func: Any, sources: tuple[int, ...], output: Any, args: Any, kwargs: Any) -> NetworkStep:
+        name = func.overloadpacket.__name__
+        reader = READERS.get(name.removesuffix("_"))
+        if reader is None:
+            raise TypeError(f"module must be made of steps whose bounds are known, got {name}. Known are {READABLE}.")
+        if output.shape[:1] != (EXAMPLES,):
+            raise ValueError(f"module must keep rows apart, got {name} that makes {tuple(output.shape)} of a batch.")
+        try:
+            return reader(
+                _Operation(func, args, kwargs, sources, self.steps[sources[0]].shape, tuple(output.shape[1:]))
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"the module's {name} of values of shape {args[0].shape[1:]} cannot be read: {error}"
+            ) from error
 
 
-def _dense(weight: Tensor, bias: Tensor) -> Dense:
-    return Dense((weight.shape[1],), (weight.shape[0],), weight, bias, bias.abs())
-
-
-def _read_linear(layer: nn.Linear, shape: Shape) -> Step:
-    if shape != (layer.in_features,):
-        raise ValueError(f"it takes {layer.in_features} numbers.")
-    return _dense(_double(layer.weight), _bias(layer, layer.out_features))
-
-
-def _read_convolution(layer: Any, shape: Shape) -> Step:
-    if layer.padding_mode != "zeros":
-        raise ValueError(f"its padding is {layer.padding_mode!r}, and only zeros are known.")
-    stride, dilation = layer.stride, layer.dilation
-    padding = _numbers_of_padding(layer)
-    bias = _bias(layer, layer.out_channels).view(-1, *[1] * len(stride))
-    output_shape = _output_shape(layer, shape)
-    return Convolution(
-        shape, output_shape, _double(layer.weight), bias, bias.abs(), stride, padding, dilation, layer.groups
+def _read_product(operation: _Operation) -> NetworkStep:
+    """Read ``addmm(bias, rows, matrix)`` and ``mm(rows, matrix)``."""
+    *bias, _, matrix = operation.args
+    if len(operation.sources) > 1 or len(operation.shape) != 1 or operation.kwargs:
+        raise ValueError("only a product with constant weights is known.")
+    weight = _double(matrix).T
+    return DenseStep(
+        operation.sources, operation.output, weight, _double(bias[0]) if bias else np.zeros(operation.output)
     )
 
 
-def _numbers_of_padding(layer: Any) -> Shape:
-    if not isinstance(layer.padding, str):
-        return tuple(layer.padding)
-    if layer.padding == "valid":
-        return (0,) * len(layer.stride)
-    around = [dilation * (size - 1) for dilation, size in zip(layer.dilation, layer.kernel_size, strict=True)]
-    if any(width % 2 for width in around):
-        raise ValueError("padding 'same' with an even kernel is not the same on both sides.")
-    return tuple(width // 2 for width in around)
+def _read_convolution(operation: _Operation) -> NetworkStep:
+    _, weight, bias, stride, padding, dilation, transposed, _, groups = operation.args
+    if transposed or len(operation.sources) > 1 or len(operation.shape) > 3:
+        raise ValueError("only convolutions over one or two axes with constant weights are known.")
+    weights = _double(weight)
+    return ConvolutionStep(
+        operation.sources,
+        operation.output,
+        weights[:, :, None] if len(operation.shape) == 2 else weights,
+        np.zeros(operation.output[0]) if bias is None else _double(bias),
+        _image(operation.shape),
+        _image(operation.output),
+        (1, *stride)[-2:],
+        (0, *padding)[-2:],
+        (1, *dilation)[-2:],
+        groups,
+    )
 
 
-def _read_average(layer: Any, shape: Shape) -> Step:
-    axes = len(shape) - 1
-    kernel, stride, padding = (_tuple(number, axes) for number in (layer.kernel_size, layer.stride, layer.padding))
-    if layer.ceil_mode or (any(padding) and not layer.count_include_pad):
+def _image(shape: Shape) -> Shape:
+    return (shape[0], 1, shape[1]) if len(shape) == 2 else shape
+
+
+def _read_average(operation: _Operation) -> NetworkStep:
+    settings = dict(
+        zip(("input", "kernel", "stride", "padding", "ceil", "padded", "size"), operation.args, strict=False)
+    )
+    kernel, padding = tuple(settings["kernel"]), tuple(settings.get("padding", (0, 0)))
+    if settings.get("ceil") or (any(padding) and not settings.get("padded", True)):
         raise ValueError("windows that reach over the edge are known only if they count the padding.")
-    size = getattr(layer, "divisor_override", None) or prod(kernel)
-    return _averages(shape, _output_shape(layer, shape), kernel, stride, padding, size)
-
-
-def _read_adaptive_average(layer: Any, shape: Shape) -> Step:
-    axes = len(shape) - 1
-    parts = tuple(whole if part is None else part for part, whole in zip(
-        _tuple(layer.output_size, axes), shape[1:], strict=True
-    ))  # fmt: skip
-    if any(whole % part for whole, part in zip(shape[1:], parts, strict=True)):
-        raise ValueError(f"{parts} equal windows do not fill it.")
-    kernel = tuple(whole // part for whole, part in zip(shape[1:], parts, strict=True))
-    return _averages(shape, (shape[0], *parts), kernel, kernel, (0,) * axes, prod(kernel))
-
-
-def _averages(shape: Shape, output: Shape, kernel: Shape, stride: Shape, padding: Shape, size: int) -> Convolution:
-    """Return averages of windows as a convolution of each channel with equal weights."""
-    weight = torch.full((shape[0], 1, *kernel), 1.0 / size, dtype=DOUBLE)
-    nothing = torch.zeros((1,) * len(shape), dtype=DOUBLE)
-    return Convolution(shape, output, weight, nothing, nothing, stride, padding, (1,) * len(kernel), shape[0])
-
-
-def _read_normalization(layer: Any, shape: Shape) -> Step:
-    if layer.running_mean is None or shape[0] != layer.num_features:
-        raise ValueError(f"it normalizes {layer.num_features} channels, by the statistics of its training.")
-    ones = torch.ones(layer.num_features, dtype=DOUBLE)
-    weight = ones if layer.weight is None else _double(layer.weight)
-    bias = 0 * ones if layer.bias is None else _double(layer.bias)
-    mean, variance = _double(layer.running_mean), _double(layer.running_var)
-    scale = weight / torch.sqrt(variance + layer.eps)
-    per_channel = (-1, *[1] * (len(shape) - 1))
-    shift, shift_size = bias - mean * scale, bias.abs() + (mean * scale).abs()
-    return Scale(shape, shape, *(numbers.view(per_channel) for numbers in (scale, shift, shift_size)))
-
-
-def _read_max_pool(layer: nn.MaxPool2d, shape: Shape) -> Step:
-    if layer.ceil_mode:
-        raise ValueError("windows that reach over the edge (ceil_mode) are not known.")
-    kernel, stride, padding, dilation = (
-        _tuple(number, 2) for number in (layer.kernel_size, layer.stride, layer.padding, layer.dilation)
+    size = settings.get("size") or prod(kernel)
+    return _averages(
+        operation.sources,
+        operation.shape,
+        operation.output,
+        kernel,
+        tuple(settings.get("stride") or kernel),
+        _pair(padding),
+        size,
     )
-    places = torch.arange(prod(shape), dtype=DOUBLE).view(1, *shape)
+
+
+def _read_equal_averages(operation: _Operation) -> NetworkStep:
+    """Read averages that divide an image into equal parts, whose number is known from the output."""
+    kernel = tuple(whole // part for whole, part in zip(operation.shape[1:], operation.output[1:], strict=True))
+    if any(whole % part for whole, part in zip(operation.shape[1:], operation.output[1:], strict=True)):
+        raise ValueError(f"{operation.output[1:]} equal windows do not fill it.")
+    return _averages(operation.sources, operation.shape, operation.output, kernel, kernel, (0, 0), prod(kernel))
+
+
+def _read_mean(operation: _Operation) -> NetworkStep:
+    axes = sorted(axis % (len(operation.shape) + 1) for axis in operation.args[1])
+    if len(operation.shape) != 3 or axes != [2, 3]:
+        raise ValueError("only the mean of whole images is known.")
+    return _averages(
+        operation.sources,
+        operation.shape,
+        operation.output,
+        operation.shape[1:],
+        operation.shape[1:],
+        (0, 0),
+        prod(operation.shape[1:]),
+    )
+
+
+def _averages(
+    sources: Any, shape: Shape, output: Shape, kernel: Shape, stride: Shape, padding: Shape, size: int
+) -> NetworkStep:
+    """Return averages of windows as a convolution of each channel with equal weights."""
+    weight = np.full((shape[0], 1, *kernel), 1.0 / size)
+    image = (
+        shape[0],
+        *((n + 2 * p - k) // s + 1 for n, p, k, s in zip(shape[1:], padding, kernel, stride, strict=True)),
+    )
+    return ConvolutionStep(sources, output, weight, np.zeros(shape[0]), shape, image, stride, padding, (1, 1), shape[0])
+
+
+def _read_normalization(operation: _Operation) -> NetworkStep:
+    _, weight, bias, mean, variance, is_training, _, eps = operation.args
+    if is_training or mean is None or len(operation.sources) > 1:
+        raise ValueError("it must normalize by the statistics of its training.")
+    scale = (1.0 if weight is None else _double(weight)) / np.sqrt(_double(variance) + eps)
+    moved = _double(mean) * scale
+    bias = np.zeros_like(moved) if bias is None else _double(bias)
+    return _scaling(
+        operation.sources,
+        operation.shape,
+        *(_per_channel(v, operation.shape) for v in (scale, bias - moved, abs(bias) + abs(moved))),
+    )
+
+
+def _per_channel(values: Array, shape: Shape) -> Array:
+    return np.broadcast_to(values.reshape(-1, *(1 for _ in shape[1:])), shape)
+
+
+def _scaling(sources: Any, shape: Shape, weight: Array, shift: Array, shift_size: Array) -> NetworkStep:
+    return ScalingStep(sources, shape, *(np.broadcast_to(v, shape).reshape(-1) for v in (weight, shift, shift_size)))
+
+
+def _read_constant(operation: _Operation) -> NetworkStep:
+    """Read the product with a constant, which must be the same for all rows."""
+    constant = (
+        operation.args[1]
+        if torch.is_tensor(operation.args[0]) and operation.args[0].dim() == len(operation.shape) + 1
+        else operation.args[0]
+    )
+    if (
+        len(operation.sources) > 1
+        or operation.output != operation.shape
+        or (torch.is_tensor(constant) and constant.dim() > len(operation.shape))
+    ):
+        raise ValueError("only the product with a constant that is the same for all rows is known.")
+    weight = _double(torch.as_tensor(constant))
+    return _scaling(operation.sources, operation.shape, weight, np.zeros(()), np.zeros(()))
+
+
+def _read_sum(operation: _Operation) -> NetworkStep:
+    if (
+        len(operation.sources) != 2
+        or operation.args[0].shape != operation.args[1].shape
+        or operation.kwargs.get("alpha", 1) != 1
+    ):
+        raise ValueError("only the sum of two values of one shape is known.")
+    return SumStep(operation.sources, operation.output)
+
+
+def _read_max_pool(operation: _Operation) -> NetworkStep:
+    settings = dict(zip(("input", "kernel", "stride", "padding", "dilation", "ceil"), operation.args, strict=False))
+    if settings.get("ceil"):
+        raise ValueError("windows that reach over the edge (ceil_mode) are not known.")
+    kernel, padding = _pair(settings["kernel"]), _pair(settings.get("padding", 0))
+    stride, dilation = _pair(settings.get("stride") or kernel), _pair(settings.get("dilation", 1))
+    places = torch.arange(prod(operation.shape), dtype=torch.float64).view(1, *operation.shape)
     edged = functional.pad(places, (padding[1], padding[1], padding[0], padding[0]), value=-1.0)
     windows = functional.unfold(edged, kernel, dilation=dilation, stride=stride)  # (1, C * entries, windows)
-    windows = windows.view(shape[0], prod(kernel), -1).transpose(1, 2).reshape(-1, prod(kernel)).long()
-    return Maximum(shape, _output_shape(layer, shape), windows)
+    windows = windows.view(operation.shape[0], prod(kernel), -1).transpose(1, 2).reshape(-1, prod(kernel)).long()
+    return MaximumStep(operation.sources, operation.output, windows.numpy())
 
 
-def _read_maxout(layer: Maxout, shape: Shape) -> Step:
-    output = (*shape[:-1], shape[-1] // layer.pieces)
-    return Maximum(shape, output, torch.arange(prod(shape)).view(-1, layer.pieces))
+def _pair(number: Any) -> Shape:
+    numbers = (number,) if isinstance(number, int) else tuple(number)
+    return numbers * 2 if len(numbers) == 1 else numbers
 
 
-def _read_flatten(layer: nn.Flatten, shape: Shape) -> Step:
-    return Reshape(shape, _output_shape(layer, shape))
+def _read_maximum(operation: _Operation) -> NetworkStep:
+    """Read the maximum over the last axis."""
+    if len(operation.args[1]) != 1 or operation.args[1][0] % (len(operation.shape) + 1) != len(operation.shape):
+        raise ValueError("only the maximum over the last axis is known.")
+    return MaximumStep(
+        operation.sources, operation.output, np.arange(prod(operation.shape)).reshape(-1, operation.shape[-1])
+    )
 
 
-def _read_leaky(layer: nn.LeakyReLU, shape: Shape) -> Step:
-    if not 0 <= layer.negative_slope <= 1:
-        raise ValueError(f"its slope is {layer.negative_slope}, and slopes between 0 and 1 are known.")
-    return Rectifier(shape, float(layer.negative_slope))
+def _read_rectifier(operation: _Operation) -> NetworkStep:
+    return RectifierStep(operation.sources, operation.output, 0.0)
 
 
-def _output_shape(layer: nn.Module, shape: Shape) -> Shape:
-    """Return the shape that torch itself gives, computed without numbers."""
-    example = torch.empty((1, *shape), device="meta")
-    parameters = {name: torch.empty_like(value, device="meta") for name, value in layer.state_dict().items()}
-    return tuple(torch.func.functional_call(layer, parameters, (example,)).shape[1:])
+def _read_leaky(operation: _Operation) -> NetworkStep:
+    slope = float(operation.args[1]) if len(operation.args) > 1 else 0.01
+    if not 0 <= slope <= 1:
+        raise ValueError(f"its slope is {slope}, and slopes between 0 and 1 are known.")
+    return RectifierStep(operation.sources, operation.output, slope)
 
 
-def _double(parameter: Tensor) -> Tensor:
-    return parameter.detach().cpu().to(DOUBLE)
+def _read_rearrangement(operation: _Operation) -> NetworkStep:
+    """Apply the operation itself to the numbers of the places, from 1; padding is then 0."""
+    if len(operation.sources) > 1 or (
+        operation.func.overloadpacket.__name__ == "constant_pad_nd" and [*operation.args, 0][2] != 0
+    ):
+        raise ValueError("only padding with zeros is known.")
+    n = prod(operation.shape)
+    numbered = torch.arange(EXAMPLES * n, dtype=torch.float64).remainder(n).add(1).view(EXAMPLES, *operation.shape)
+    places = operation.func(numbered, *operation.args[1:], **operation.kwargs)
+    if not torch.equal(places[0], places[1]) or (kept := places[0][places[0] > 0]).unique().numel() < kept.numel():
+        raise ValueError("it mixes rows, or takes a value twice.")
+    return RearrangementStep(operation.sources, operation.output, places[0].flatten().long().numpy() - 1)
 
 
-def _bias(layer: Any, size: int) -> Tensor:
-    return torch.zeros(size, dtype=DOUBLE) if layer.bias is None else _double(layer.bias)
+def _double(values: Tensor) -> Array:
+    return values.detach().cpu().double().numpy()
 
 
-def _tuple(number: Any, axes: int) -> Shape:
-    return (number,) * axes if isinstance(number, int) else tuple(number)
-
-
-READERS: dict[type[nn.Module], Callable[[Any, Shape], Step | None]] = {
-    nn.Linear: _read_linear,
-    nn.Conv1d: _read_convolution,
-    nn.Conv2d: _read_convolution,
-    nn.ReLU: lambda _layer, shape: Rectifier(shape, 0.0),
-    nn.LeakyReLU: _read_leaky,
-    Maxout: _read_maxout,
-    nn.BatchNorm1d: _read_normalization,
-    nn.BatchNorm2d: _read_normalization,
-    nn.AvgPool1d: _read_average,
-    nn.AvgPool2d: _read_average,
-    nn.AdaptiveAvgPool1d: _read_adaptive_average,
-    nn.AdaptiveAvgPool2d: _read_adaptive_average,
-    nn.MaxPool2d: _read_max_pool,
-    nn.Flatten: _read_flatten,
-    **dict.fromkeys((nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Identity), lambda _layer, _shape: None),
+REARRANGING = (
+    "view _unsafe_view reshape unsqueeze squeeze slice constant_pad_nd permute transpose alias clone detach select"
+)
+READERS: dict[str, Callable[..., NetworkStep]] = {
+    "addmm": _read_product,
+    "mm": _read_product,
+    "convolution": _read_convolution,
+    "avg_pool2d": _read_average,
+    "_adaptive_avg_pool2d": _read_equal_averages,
+    "mean": _read_mean,
+    "native_batch_norm": _read_normalization,
+    "mul": _read_constant,
+    "add": _read_sum,
+    "max_pool2d_with_indices": _read_max_pool,
+    "amax": _read_maximum,
+    "relu": _read_rectifier,
+    "leaky_relu": _read_leaky,
+    **dict.fromkeys(REARRANGING.split(), _read_rearrangement),
 }

@@ -1,217 +1,341 @@
-r"""Each step of a network between two linear functions, on the part of its input that can occur.
+r"""Each step of a network between two linear functions, on the values that can occur; for the search, on torch.
 
-A *link* is a step together with what it does to a lower bound. If for all inputs in question
-:math:`\text{score} \ge A \cdot \text{output} + d`, then :math:`\text{score} \ge A' \cdot \text{input} + d'` with
+If for all inputs in question :math:`\text{score} \ge A \cdot \text{output} + d`, then a relaxed step gives
+:math:`\text{score} \ge A' \cdot \text{source} + d'`. Rounding is left out of account: the proof is another one's task.
 
-.. math:: A' = \texttt{pull\_back}(A), \qquad d' = d + \texttt{offset}(A) - \texttt{allowance}(A).
-
-The allowance is what rounding can take away. Whatever the order of summation, a sum of :math:`n` products is off by at
-most :math:`n u / (1 - n u)` times the sum of their absolute values, with the rounding error :math:`u`. So the error of
-:math:`A'`, times the inputs, is at most ``terms * unit * (|A| . size)``, where ``size`` bounds the sum of absolute
-values that makes each output, and ``terms`` counts the products behind one entry of :math:`A'`, of the offset, and a
-few more. ``unit`` is :math:`2u`, which also covers :math:`1 / (1 - nu)` and the rounding of the allowance itself; 0
-leaves rounding out of account, for a search.
-
-Shapes: bounds ``(B, *shape)``, coefficients ``(B, Q, *shape)`` for Q bounds on each of B examples.
+Shapes: examples and functions come last, ``(values, B)`` and ``(seen values, F)``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import inf, prod
+from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from pellucid.core.rounding import TINY
-from pellucid.neural_network.robustness.steps import Affine, Maximum, Rectifier, Reshape, Shape
+from pellucid.core.types import Array
+from pellucid.neural_network.robustness.steps import (
+    ConvolutionStep,
+    DenseStep,
+    MaximumStep,
+    NetworkStep,
+    RearrangementStep,
+    RectifierStep,
+    ScalingStep,
+    Shape,
+    SumStep,
+)
 
 SPARE = 32
-"""Roundings of single numbers on the way through a step, and of adding up the offsets of the steps."""
+"""Roundings of single numbers in an affine step, beside those of its sums."""
 
 
-class Box(NamedTuple):
-    """The lowest and the highest value of every number in a layer."""
+class ValueRanges(NamedTuple):
+    """The lowest and the highest value of every number that a step makes, ``(values, B)``."""
 
     lower: Tensor
     upper: Tensor
 
-    @property
-    def size(self) -> Tensor:
-        """The largest absolute value of every number."""
-        return torch.maximum(self.lower.abs(), self.upper.abs())
+
+@dataclass(frozen=True, eq=False)
+class LinearFunctions:
+    """F linear functions of a step's values, each for one example, of which only those at ``seen`` places count."""
+
+    A: Tensor  # (seen, F)
+    seen: Tensor  # (seen,)
+    owner: Tensor  # the example of each function, (F,), or of all of them, (1,)
+    is_diagonal: bool = False  # whether function i sees only place i
+
+    def pick(self, values: Tensor) -> Tensor:
+        """Return what each function sees of ``(values, B)``: (seen, F), or (seen, 1) for a common owner."""
+        if len(self.owner) == 1:
+            return values[:, self.owner][self.seen]
+        return values[self.seen].index_select(1, self.owner)
+
+    def at(self, seen: Tensor, A: Tensor) -> LinearFunctions:
+        """Return functions for the same examples."""
+        return LinearFunctions(A, seen, self.owner)
+
+    def plus(self, other: LinearFunctions, n_values: int) -> LinearFunctions:
+        """Return the sums of functions of the same step."""
+        if torch.equal(self.seen, other.seen):
+            return self.at(self.seen, self.A + other.A)
+        A = self.A.new_zeros((n_values, self.A.shape[1]))
+        A.index_add_(0, self.seen, self.A).index_add_(0, other.seen, other.A)
+        return self.at(torch.arange(n_values), A)
 
 
-def dot(A: Tensor, z: Tensor) -> Tensor:
-    """Return the products of each example with its coefficients: ``(B, Q, *shape), (B, *shape) -> (B, Q)``."""
-    return (A.flatten(2) @ z.flatten(1).unsqueeze(-1)).squeeze(-1)
+class RelaxedStep(ABC):
+    """A step on the ranges of its sources, with the ranges of its values."""
 
-
-class Link(ABC):
-    """A step on a box of inputs, with the box of its outputs. See the module's docstring."""
-
-    box: Box
-    size: Tensor  # (B, *output_shape)
-
-    def __init__(self, output_shape: Shape, unit: float) -> None:
-        self.terms, self.unit = prod(output_shape) + SPARE, unit
+    ranges: ValueRanges
 
     @abstractmethod
-    def pull_back(self, A: Tensor) -> Tensor:
-        """Return the coefficients of the inputs."""
+    def pull_back(self, functions: LinearFunctions) -> list[LinearFunctions]:
+        """Return the functions of each source."""
 
-    def offset(self, A: Tensor) -> Tensor:
-        """Return what the step adds to the bounds, ``(B, Q)``."""
-        return A.new_zeros(A.shape[:2])
+    def offset(self, functions: LinearFunctions) -> Tensor:
+        """Return what the step adds to the bounds, ``(F,)``."""
+        return functions.A.new_zeros(functions.A.shape[1])
 
-    def allowance(self, A: Tensor) -> Tensor:
-        """Return what rounding can take away from the bounds, ``(B, Q)``."""
-        if not self.unit:
-            return A.new_zeros(A.shape[:2])
-        return self.terms * (self.unit * dot(A.abs(), self.size) + TINY)
+    def error(self, *before: Tensor) -> Tensor:
+        """Return how far values are off if those of the sources are, ``(values, B)``: as far, if nothing is said."""
+        return before[0]
+
+
+class RelaxedAffine(RelaxedStep):
+    """An affine step is its own relaxation; subclasses say what its weights do.
+
+    Its ranges are those of intervals, unless ``reach`` says how far each value moves from that of the middle.
+    """
+
+    def __init__(self, shift: Array, terms: int, dtype: torch.dtype) -> None:
+        self.shift, self.roundings = _tensor(shift, dtype).unsqueeze(1), terms + SPARE
 
     @abstractmethod
-    def error(self, error: Tensor, unit: float) -> Tensor:
-        """Return how far outputs are off if computed in arithmetic of this ``unit`` from inputs that are off too."""
+    def weigh(self, values: Tensor, power: int = 0) -> Tensor:
+        """Return the weights, or their absolute values to a power, times ``(inputs, B)``."""
 
+    def over(self, before: ValueRanges) -> RelaxedAffine:
+        """Set the ranges by intervals."""
+        middle, radius = (before.lower + before.upper) / 2, (before.upper - before.lower) / 2
+        return self.around(middle, self.weigh(radius, 1))
 
-class AffineLink(Link):
-    """An affine step: exact but for rounding. Its box is that of intervals, unless a narrower radius is known."""
+    def around(self, middle: Tensor, reach: Tensor) -> RelaxedAffine:
+        """Set the ranges to all values at most ``reach`` from those that ``middle`` has."""
+        values = self.weigh(middle) + self.shift
+        self.ranges = ValueRanges(values - reach, values + reach)
+        return self
 
-    def __init__(self, step: Affine, box: Box, unit: float, radius: Tensor | None = None) -> None:
-        super().__init__(step.output_shape, unit)
-        self.step, self.absolute = step, step.with_weight(torch.abs)
-        self.size = self.absolute.apply(box.size) + step.shift_size
-        middle = (box.lower + box.upper) / 2
-        if radius is None:
-            radius = self.absolute.apply(torch.maximum(box.upper - middle, middle - box.lower))
-        radius = radius + unit * (step.terms + SPARE) * self.size
-        middle = step.apply(middle) + step.shift
-        self.box = Box(middle - radius, middle + radius)
-
-    def pull_back(self, A: Tensor) -> Tensor:
-        """Return the transposed weights times the coefficients."""
-        return self.step.pull_back(A.flatten(0, 1)).view(*A.shape[:2], *self.step.input_shape)
-
-    def offset(self, A: Tensor) -> Tensor:
+    def offset(self, functions: LinearFunctions) -> Tensor:
         """Return the coefficients times the shift."""
-        return A.flatten(2) @ self._flat_shift()
-
-    def units(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return coefficients of the inputs, offset and allowance of single outputs, ``(B, Q)`` flat indices."""
-        allowance = self.terms * (self.unit * self.size.flatten(1).gather(1, index) + (TINY if self.unit else 0.0))
-        return self.step.units(index), self._flat_shift()[index], allowance
-
-    def _flat_shift(self) -> Tensor:
-        return self.step.shift.expand(self.step.output_shape).flatten()
-
-    def error(self, error: Tensor, unit: float) -> Tensor:
-        """Return errors of the inputs times the weights, and those of the sums."""
-        share = unit * (self.step.terms + SPARE)
-        return self.absolute.apply(error) * (1 + share) + share * self.size
+        return self.shift[functions.seen].T.matmul(functions.A).squeeze(0)
 
 
-class RectifierLink(Link):
+class RelaxedDense(RelaxedAffine):
+    """A matrix."""
+
+    def __init__(self, step: DenseStep, dtype: torch.dtype) -> None:
+        super().__init__(step.shift, step.weight.shape[1], dtype)
+        self.weight = _tensor(step.weight, dtype)
+
+    def weigh(self, values: Tensor, power: int = 0) -> Tensor:
+        """Return ``W z``."""
+        return _to_power(self.weight, power) @ values
+
+    def pull_back(self, functions: LinearFunctions) -> list[LinearFunctions]:
+        """Return ``W' A``, for the outputs that are seen."""
+        weight = self.weight[functions.seen]
+        A = weight.T * functions.A.diagonal() if functions.is_diagonal else weight.T @ functions.A
+        return [functions.at(torch.arange(weight.shape[1]), A)]
+
+
+class RelaxedScaling(RelaxedAffine):
+    """One weight per value."""
+
+    def __init__(self, step: ScalingStep, dtype: torch.dtype) -> None:
+        super().__init__(step.shift, 1, dtype)
+        self.weight = _tensor(step.weight, dtype).unsqueeze(1)
+
+    def weigh(self, values: Tensor, power: int = 0) -> Tensor:
+        """Return the values times their weights."""
+        return _to_power(self.weight, power) * values
+
+    def pull_back(self, functions: LinearFunctions) -> list[LinearFunctions]:
+        """Return the coefficients times the weights: a diagonal matrix is its own transpose."""
+        return [functions.at(functions.seen, functions.A * self.weight[functions.seen])]
+
+
+class RelaxedConvolution(RelaxedAffine):
+    """A convolution, whose transpose adds each output's filter to the part of the image where it looked."""
+
+    def __init__(self, step: ConvolutionStep, dtype: torch.dtype) -> None:
+        super().__init__(np.repeat(step.shift, np.prod(step.output_image[1:])), step.weight[0].size, dtype)
+        self.step, self.weight = step, _tensor(step.weight, dtype)
+        # (groups, weights of a filter, outputs of a group)
+        self.filters = self.weight.flatten(1).view(step.groups, -1, self.weight[0].numel()).transpose(1, 2)
+
+    def weigh(self, values: Tensor, power: int = 0) -> Tensor:
+        """Return the convolution of each example."""
+        step, images = self.step, values.T.reshape(-1, *self.step.input_image)
+        weight = _to_power(self.weight, power)
+        return (
+            functional.conv2d(images, weight, None, step.stride, step.padding, step.dilation, step.groups).flatten(1).T
+        )
+
+    def pull_back(self, functions: LinearFunctions) -> list[LinearFunctions]:
+        """Return the transposed convolution of the smallest part of the image that is seen."""
+        step, window = self.step, _window(functions.seen, self.step.output_image)
+        part = _cut_out(functions, window, step.output_image)  # (channels, height, width, F)
+        channels, kernel = self.weight.shape[1] * step.groups, self.weight.shape[2:]
+        looks = self.filters @ part.view(step.groups, self.filters.shape[2], -1)
+        looks = looks.view(channels, *kernel, *part.shape[1:])
+        spans = [step.stride[axis] * (part.shape[axis + 1] - 1) + 1 for axis in (0, 1)]
+        reach = [span + step.dilation[axis] * (kernel[axis] - 1) for axis, span in enumerate(spans)]
+        image = part.new_zeros((channels, *reach, part.shape[3]))
+        for row in range(kernel[0]):
+            for column in range(kernel[1]):
+                top, left = row * step.dilation[0], column * step.dilation[1]
+                seen = image[:, top : top + spans[0] : step.stride[0], left : left + spans[1] : step.stride[1]]
+                seen += looks[:, row, column]
+        top, left = (window[2 * axis] * step.stride[axis] - step.padding[axis] for axis in (0, 1))
+        return [functions.at(*_inside(image, top, left, step.input_image))]
+
+
+def _window(seen: Tensor, image: Shape) -> tuple[int, int, int, int]:
+    """Return top, bottom, left and right of the smallest part of the image with all these places."""
+    rows, columns = (seen // image[2]) % image[1], seen % image[2]
+    return int(rows.min()), int(rows.max()) + 1, int(columns.min()), int(columns.max()) + 1
+
+
+def _places(channels: int, window: tuple[int, int, int, int], image: Shape) -> Tensor:
+    """Return the places of a part of an image, (channels * height * width,)."""
+    top, bottom, left, right = window
+    pixels = torch.arange(top, bottom).unsqueeze(1) * image[2] + torch.arange(left, right)
+    return (torch.arange(channels).view(-1, 1, 1) * (image[1] * image[2]) + pixels).flatten()
+
+
+def _cut_out(functions: LinearFunctions, window: tuple[int, int, int, int], image: Shape) -> Tensor:
+    """Return the coefficients of a part of the image, 0 for what is not seen: ``(channels, height, width, F)``."""
+    top, bottom, left, right = window
+    seen, A, height, width = functions.seen, functions.A, bottom - top, right - left
+    part = A.new_zeros((image[0] * height * width, A.shape[1]))
+    channel, row, column = seen // (image[1] * image[2]), (seen // image[2]) % image[1], seen % image[2]
+    part[(channel * height + row - top) * width + column - left] = A
+    return part.view(image[0], height, width, A.shape[1])
+
+
+def _inside(part: Tensor, top: int, left: int, image: Shape) -> tuple[Tensor, Tensor]:
+    """Return the places and the coefficients of a part without what fell on the padding."""
+    bottom, right = min(image[1], top + part.shape[1]), min(image[2], left + part.shape[2])
+    above, before = max(0, -top), max(0, -left)
+    part = part[:, above : bottom - top, before : right - left]
+    return _places(image[0], (top + above, bottom, left + before, right), image), part.flatten(0, 2)
+
+
+class RelaxedRectifier(RelaxedStep):
     r"""A rectifier on :math:`[l, u]`: the identity or :math:`sz` if the sign is known, else between two lines.
 
     From above the line through the ends, from below that of slope 1 or :math:`s`, whichever leaves the smaller area.
-    The upper line is lifted until it is above both ends for the slope as it was rounded; by convexity it is then above
-    everything between them.
     """
 
-    def __init__(self, step: Rectifier, box: Box, unit: float) -> None:
-        super().__init__(step.output_shape, unit)
-        (lower, upper), size = box, box.size
-        self.size, self.slope = 3 * size, step.slope
-        low, high = self._apply(lower), self._apply(upper)
-        spread = unit * size if step.slope else torch.zeros_like(size)
-        self.box = Box(low - spread, high + spread)
-
+    def __init__(self, step: RectifierStep, before: ValueRanges) -> None:
+        lower, upper = before
+        low, high = (torch.where(side > 0, side, step.slope * side) for side in before)
+        self.ranges = ValueRanges(low, high)
         is_open = (lower < 0) & (upper > 0)
-        between = ((high - low) / torch.where(is_open, upper - lower, 1.0)).clamp(step.slope, 1.0)
-        # as tensors: two plain numbers would be rounded to float32
-        one, slope = torch.ones_like(size), torch.full_like(size, step.slope)
+        between = (high - low) / torch.where(is_open, upper - lower, 1.0)
+        one, slope = torch.ones_like(lower), torch.full_like(lower, step.slope)
         steady = torch.where(lower >= 0, one, slope)
-        smaller_area = torch.where(upper >= -lower, one, slope)
-        lift = torch.maximum(high - between * upper, low - between * lower) + 4 * unit * size
-        self.lower_slope = torch.where(is_open, smaller_area, steady).unsqueeze(1)
-        self.upper_slope = torch.where(is_open, between, steady).unsqueeze(1)
-        self.upper_shift = torch.where(is_open, lift, 0.0)
+        self.lower_slope = torch.where(is_open, torch.where(upper >= -lower, one, slope), steady)
+        self.upper_slope = torch.where(is_open, between, steady)
+        self.upper_shift = torch.where(is_open, high - between * upper, 0.0)
 
-    def _apply(self, z: Tensor) -> Tensor:
-        return torch.where(z > 0, z, self.slope * z)
-
-    def pull_back(self, A: Tensor) -> Tensor:
+    def pull_back(self, functions: LinearFunctions) -> list[LinearFunctions]:
         """Return positive coefficients times the lower slopes, negative ones times the upper slopes."""
-        return torch.where(A > 0, self.lower_slope, self.upper_slope).mul_(A)
+        upper = functions.pick(self.upper_slope)
+        passes = upper.ne(0).any(1)  # nothing comes through where a rectifier is shut for all examples
+        upper, kept = upper[passes], functions.at(functions.seen[passes], functions.A[passes])
+        return [kept.at(kept.seen, torch.where(kept.A > 0, kept.pick(self.lower_slope), upper).mul_(kept.A))]
 
-    def offset(self, A: Tensor) -> Tensor:
+    def offset(self, functions: LinearFunctions) -> Tensor:
         """Return negative coefficients times the height of the upper lines at 0."""
-        return dot(A.clamp(max=0), self.upper_shift)
-
-    def error(self, error: Tensor, unit: float) -> Tensor:
-        """Return the errors of the inputs, as no slope is above 1."""
-        return error + unit * self.size if self.slope else error
+        return functions.A.clamp(max=0).mul_(functions.pick(self.upper_shift)).sum(0)
 
 
-class MaximumLink(Link):
+class RelaxedMaximum(RelaxedStep):
     """The largest of a window: at least the entry with the highest middle, at most the highest upper end.
 
     Where that entry's lower end is above all other upper ends, the maximum is that entry.
     """
 
-    def __init__(self, step: Maximum, box: Box, unit: float) -> None:
-        super().__init__(step.output_shape, unit)
-        self.step = step
-        lower, upper = self._windows(box.lower, -inf), self._windows(box.upper, -inf)  # (B, outputs, entries)
-        self.box = Box(self._shaped(lower.amax(-1)), self._shaped(upper.amax(-1)))
-        self.size = self._shaped(self._windows(box.size, 0.0).amax(-1))
-        best = (lower + upper).argmax(-1, keepdim=True)
-        others = upper.scatter(-1, best, -inf).amax(-1)
-        self.is_known = self._shaped(lower.gather(-1, best).squeeze(-1) >= others).unsqueeze(1)
-        self.place = step.windows.expand(len(lower), -1, -1).gather(-1, best).transpose(1, 2)  # (B, 1, outputs)
+    def __init__(self, step: MaximumStep, before: ValueRanges) -> None:
+        self.windows, self.n_before = torch.as_tensor(step.windows), len(before.lower)
+        lower, upper = (
+            torch.cat([side, torch.full_like(side[:1], -inf)])[self.windows] for side in before
+        )  # (outputs, entries, B); place -1 is the padding
+        self.ranges = ValueRanges(lower.amax(1), upper.amax(1))
+        best = (lower + upper).argmax(1, keepdim=True)
+        others = upper.scatter(1, best, -inf).amax(1)
+        self.is_known = lower.gather(1, best).squeeze(1) >= others
+        self.highest = torch.where(self.is_known, 0.0, self.ranges.upper)
+        self.place = self.windows.unsqueeze(2).expand_as(lower).gather(1, best).squeeze(1)  # (outputs, B)
 
-    def _windows(self, z: Tensor, outside: float) -> Tensor:
-        padded = torch.cat([z.flatten(1), z.new_full((len(z), 1), outside)], 1)
-        return padded[:, self.step.windows]  # place -1 is the padding
-
-    def _shaped(self, flat: Tensor) -> Tensor:
-        return flat.view(len(flat), *self.step.output_shape)
-
-    def pull_back(self, A: Tensor) -> Tensor:
+    def pull_back(self, functions: LinearFunctions) -> list[LinearFunctions]:
         """Return the coefficients at the places of the chosen entries."""
-        kept = torch.where((A > 0) | self.is_known, A, 0.0).flatten(2)
-        inputs = A.new_zeros((*A.shape[:2], prod(self.step.input_shape)))
-        inputs.scatter_add_(2, self.place.expand_as(kept), kept)
-        return inputs.view(*A.shape[:2], *self.step.input_shape)
+        A = torch.where((functions.A > 0) | functions.pick(self.is_known), functions.A, 0.0)
+        seen = self.windows[functions.seen].unique()
+        seen = seen[seen >= 0]
+        order = torch.empty(self.n_before, dtype=torch.long)
+        order[seen] = torch.arange(len(seen))
+        chosen = order[functions.pick(self.place)].expand_as(A)
+        return [functions.at(seen, A.new_zeros((len(seen), A.shape[1])).scatter_add_(0, chosen, A))]
 
-    def offset(self, A: Tensor) -> Tensor:
+    def offset(self, functions: LinearFunctions) -> Tensor:
         """Return negative coefficients times the highest upper ends, where the maximum is not known."""
-        return dot(torch.where(self.is_known, 0.0, A.clamp(max=0)), self.box.upper)
+        return functions.A.clamp(max=0).mul_(functions.pick(self.highest)).sum(0)
 
-    def error(self, error: Tensor, unit: float) -> Tensor:
+    def error(self, *before: Tensor) -> Tensor:
         """Return the largest error in each window."""
-        return self._shaped(self._windows(error, 0.0).amax(-1))
+        return torch.cat([before[0], torch.zeros_like(before[0][:1])])[self.windows].amax(1)
 
 
-class ReshapeLink(Link):
-    """The same numbers in another shape."""
+class RelaxedRearrangement(RelaxedStep):
+    """The same values at other places, with zeros."""
 
-    def __init__(self, step: Reshape, box: Box, unit: float) -> None:
-        super().__init__(step.output_shape, unit)
-        self.step = step
-        self.box = Box(*(side.view(len(side), *step.output_shape) for side in box))
-        self.size = self.box.size
+    def __init__(self, step: RearrangementStep, before: ValueRanges) -> None:
+        self.places = torch.as_tensor(step.places)
+        self.ranges = ValueRanges(*map(self.error, before))
 
-    def pull_back(self, A: Tensor) -> Tensor:
-        """Return the coefficients in the shape of the inputs."""
-        return A.view(*A.shape[:2], *self.step.input_shape)
+    def error(self, *before: Tensor) -> Tensor:
+        """Return the errors where the values are."""
+        return torch.cat([before[0], torch.zeros_like(before[0][:1])])[self.places]
 
-    def allowance(self, A: Tensor) -> Tensor:
-        """Return 0: nothing is computed."""
-        return A.new_zeros(A.shape[:2])
+    def pull_back(self, functions: LinearFunctions) -> list[LinearFunctions]:
+        """Return the coefficients at the places from which the values came."""
+        places = self.places[functions.seen]
+        is_value = places >= 0
+        if is_value.all():
+            return [functions.at(places, functions.A)]
+        return [functions.at(places[is_value], functions.A[is_value])]
 
-    def error(self, error: Tensor, unit: float) -> Tensor:
-        """Return the same errors."""
-        return error.view(len(error), *self.step.output_shape)
+
+class RelaxedSum(RelaxedStep):
+    """The sum of two sources."""
+
+    def __init__(self, _step: SumStep, first: ValueRanges, second: ValueRanges) -> None:
+        self.ranges = ValueRanges(first.lower + second.lower, first.upper + second.upper)
+
+    def pull_back(self, functions: LinearFunctions) -> list[LinearFunctions]:
+        """Return the same coefficients for both."""
+        return [functions, functions]
+
+    def error(self, *before: Tensor) -> Tensor:
+        """Return the sum of both errors."""
+        return before[0] + before[1]
+
+
+AFFINE: dict[type[NetworkStep], type] = {
+    DenseStep: RelaxedDense,
+    ScalingStep: RelaxedScaling,
+    ConvolutionStep: RelaxedConvolution,
+}
+OTHERS: dict[type[NetworkStep], type] = {
+    RectifierStep: RelaxedRectifier,
+    MaximumStep: RelaxedMaximum,
+    RearrangementStep: RelaxedRearrangement,
+    SumStep: RelaxedSum,
+}
+
+
+def _to_power(weight: Tensor, power: int) -> Tensor:
+    return weight if power == 0 else weight.abs() if power == 1 else weight.square()
+
+
+def _tensor(values: Array, dtype: torch.dtype) -> Tensor:
+    return torch.as_tensor(np.array(values), dtype=dtype)

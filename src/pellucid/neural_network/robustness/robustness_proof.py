@@ -1,6 +1,6 @@
 """The proof that no change within a radius changes the predicted class, in float64 with rounding accounted for.
 
-It takes numbers only: the network's steps, inputs, classes, radii. Linear lower bounds (the kind called CROWN) of the
+It takes numbers only: the network's steps, inputs, scores, radii. Linear lower bounds (the kind called CROWN) of the
 margin between the predicted class and every other one are computed over the whole ball around each input, and lowered
 by all that rounding in the proof can have added. With ``arithmetic="module"`` they are lowered further by what the
 module's own arithmetic can lose on any input of the ball, if each of its sums is computed in its dtype, in any order:
@@ -12,75 +12,76 @@ from __future__ import annotations
 
 from math import inf
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON
-from pellucid.neural_network.robustness.linear_bounds import Ball, interval_margins, linear_margins, relax
-from pellucid.neural_network.robustness.relaxations import Link
+from pellucid.core.threads import run_blocks
+from pellucid.core.types import Array
+from pellucid.neural_network.robustness.proved_bounds import NotFinite, RowProof
 from pellucid.neural_network.robustness.steps import Network
 
 ARITHMETICS = {"module": "in exact arithmetic and as the module computes", "exact": "in exact arithmetic"}
-ROWS = 128
-"""Inputs looked at together."""
+SAFELY = 1 - 2.0**-40
+"""A radius at which a margin is just 0 is made smaller by this, to be above 0 as it is rounded."""
 
 
 def least_margins(
     network: Network,
-    X: Tensor,
-    classes: Tensor,
-    radii: Tensor,
+    X: Array,
+    classes: Array,
+    radii: Array,
     *,
     norm: float,
     arithmetic: str = "exact",
     unit: float = EPSILON,
     intervals_only: bool = False,
-) -> Tensor:
-    """Return what the margin of each row's class stays above within the radius, ``(n,)``; nan proves nothing."""
-    found = []
-    for rows in torch.arange(len(X)).split(ROWS):
-        ball = Ball(X[rows], radii[rows], norm, unit)
-        links = relax(network, ball, intervals_only=intervals_only)
-        margins = interval_margins(links, classes[rows])
-        if not intervals_only:
-            margins = torch.maximum(margins, linear_margins(links, classes[rows], ball))
-        if arithmetic == "module":
-            lost = evaluation_error(links, X[rows], network.module_dtype)
-            margins = margins - (lost + lost.gather(1, classes[rows].unsqueeze(1)))
-        found.append(margins.scatter(1, classes[rows].unsqueeze(1), inf).amin(1))
-    return torch.cat(found) if found else X.new_zeros(0)
+) -> tuple[Array, Array]:
+    """Return what the margin of each row's class stays above within its radius, and a radius that is proved.
 
+    The margin is nan where nothing is proved; the other radius is at most the given one, 0 if nothing is proved.
+    """
 
-def evaluation_error(links: list[Link], X: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return how far scores computed in a dtype can be off, on any input that the links stand on: ``(B, C)``."""
-    unit, error = torch.finfo(dtype).eps, torch.zeros_like(X)
-    for link in links:
-        error = link.error(error, unit) + torch.finfo(dtype).tiny * link.terms
-    return error
+    def prove_row(row: int) -> tuple[float, float]:
+        radius, own = float(radii[row]), int(classes[row])
+        if not 0 <= radius < inf:
+            return np.nan, 0.0
+        try:
+            proof = RowProof(network, X[row], radius, norm, unit).walk(intervals_only=intervals_only)
+        except NotFinite:
+            return np.nan, 0.0
+        found = proof.margins(own)
+        others = np.arange(network.classes) != own
+        value = (found.value - found.lost if arithmetic == "module" else found.value)[others]
+        slope = found.slope[others]
+        margin = float((value - radius * slope).min())
+        if margin > 0:
+            return margin, radius
+        largest = np.where(value > 0, value / slope, 0.0).min() * SAFELY  # infinite for a slope of 0
+        return margin, min(radius, float(largest))
+
+    with np.errstate(all="ignore"):
+        found = run_blocks(prove_row, range(len(X)))
+    margins, proved = np.array(found).reshape(-1, 2).T
+    return margins, proved
 
 
 def prove_radii(
-    network: Network, X: Tensor, scores: Tensor, radii: Tensor, *, norm: float, arithmetic: str
+    network: Network, X: Array, scores: Array, radii: Array, *, norm: float, arithmetic: str
 ) -> Certificate:
     """Return what is proved about the radii of a network whose module gave these scores, ``(n, classes)``.
 
     A radius of 0 claims nothing about its row, one below 0 or NaN is never proved.
     """
     claimed = radii != 0
-    margins = least_margins(
-        network,
-        X[claimed],
-        scores[claimed].argmax(1),
-        torch.where(radii < 0, torch.nan, radii)[claimed],
-        norm=norm,
-        arithmetic=arithmetic,
+    margins, _ = least_margins(
+        network, X[claimed], scores[claimed].argmax(1), radii[claimed], norm=norm, arithmetic=arithmetic
     )
     return radii_certificate(network, X, scores, margins, norm=norm, arithmetic=arithmetic)
 
 
 def radii_certificate(
-    network: Network, X: Tensor, scores: Tensor, margins: Tensor, *, norm: float, arithmetic: str
+    network: Network, X: Array, scores: Array, margins: Array, *, norm: float, arithmetic: str
 ) -> Certificate:
     """Return the certificate for the least margins of all rows with a radius above 0."""
     nominal = _nominal_claim(network, X, scores)
@@ -90,23 +91,29 @@ def radii_certificate(
         f"minus the least margin of the predicted class within its radius, over {len(margins)} rows: no change of the "
         f"input whose norm ({norm:g}) is at most that changes the class, {ARITHMETICS[arithmetic]}"
     )
-    worst = float(-margins.min())  # of a tensor, min keeps nan, and a claim about nan does not hold
+    worst = float(-margins.min())  # min keeps nan, and a claim about nan does not hold
     margin = Claim("margin at the radius", statement, worst, 0.0, "Take smaller radii.")
     return Certificate("bounded", (margin, nominal))
 
 
-def _nominal_claim(network: Network, X: Tensor, scores: Tensor) -> Claim:
+def _nominal_claim(network: Network, X: Array, scores: Array) -> Claim:
     """Compare the module's scores with those of the steps that the proof looks at."""
-    shares = []
-    for rows in torch.arange(len(X)).split(ROWS):
-        links = relax(network, Ball(X[rows], torch.zeros(len(rows), dtype=X.dtype), inf, EPSILON), intervals_only=True)
-        lower, upper = links[-1].box
-        allowed = evaluation_error(links, X[rows], network.module_dtype) + (upper - lower)
-        shares.append(((scores[rows] - (lower + upper) / 2).abs() / allowed).max())
+
+    def share(row: int) -> float:
+        try:
+            proof = RowProof(network, X[row], 0.0, inf).walk(intervals_only=True)
+        except NotFinite:
+            return np.nan
+        lower, upper = proof.lower[-1], proof.upper[-1]
+        allowed = proof.module_errors(np.finfo(network.module_precision)) + (upper - lower)
+        return float((abs(scores[row] - (lower + upper) / 2) / allowed).max())
+
+    with np.errstate(all="ignore"):
+        shares = run_blocks(share, range(len(X)))
     return Claim(
         "nominal scores",
         "the module's scores are those of the network in the proof, in shares of what its arithmetic may lose",
-        float(torch.stack(shares).max()) if shares else 0.0,
+        float(np.max(shares, initial=0.0)),
         1.0,
         "Do not change the module between its scores and its proof.",
     )

@@ -366,6 +366,22 @@ def test_products_with_nonzeros_are_those_of_all_entries(density):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_softmax_and_its_losses_in_one_loop_are_those_of_scipy(dtype):
+    from scipy.special import log_softmax, softmax
+
+    from pellucid.neural_network.mlp.dense_kernels import softmax_and_losses
+
+    random = np.random.default_rng(0)
+    Z = (100 * random.standard_normal((9, 4))).astype(dtype)
+    Y = np.eye(4, dtype=dtype)[random.integers(0, 4, 9)]
+    for loop in (softmax_and_losses, in_python(softmax_and_losses)):
+        found, losses = Z.copy(), np.empty(9, dtype)
+        loop(found, Y, losses, dtype(0))
+        np.testing.assert_allclose(found, softmax(Z, axis=1), rtol=1e-5, atol=1e-30)
+        np.testing.assert_allclose(losses, -(Y * log_softmax(Z, axis=1)).sum(axis=1), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_compiled_updates_are_those_of_plain_python(dtype):
     from pellucid.neural_network.mlp import dense_kernels
 

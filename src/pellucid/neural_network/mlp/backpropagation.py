@@ -69,10 +69,9 @@ class Backpropagation:
     def gradient(self, layers: Layers, X: Any, Y: Array, weight: Array | None, found: Layers) -> float:
         """Write the gradient of the summed loss into ``found``; return that loss."""
         batch = Pass(X, weight)
-        scores = self._up(layers, batch)
-        losses = self.output.losses(scores, Y)
+        delta = self._up(layers, batch)
+        losses = self.output.answer_and_losses(delta, Y)
         loss = float(losses.sum(dtype=np.float64) if weight is None else weight @ losses)
-        delta = self.output.answer(scores)
         delta -= Y
         if weight is not None:
             delta *= weight[:, None].astype(delta.dtype)

@@ -27,6 +27,25 @@ def add_and_rectify(Z, intercept, zero):
             row[j] = value if value > zero else zero
 
 
+@kept(**LEAN)
+def softmax_and_losses(Z, Y, losses, zero):
+    """Turn scores into probabilities, in place, and write the negative log likelihood of each row. O(size)."""
+    for i in range(Z.shape[0]):
+        row, truth = Z[i], Y[i]
+        largest = row[0]
+        for c in range(1, row.shape[0]):
+            largest = max(largest, row[c])
+        total, score = zero, zero
+        for c in range(row.shape[0]):
+            below = row[c] - largest
+            score += truth[c] * below
+            row[c] = np.exp(below)
+            total += row[c]
+        losses[i] = np.log(total) - score
+        for c in range(row.shape[0]):
+            row[c] /= total
+
+
 @kept(**LEAN, fastmath=ANY_ORDER)
 def adam_update(weights, mean, squares, gradient, scale, penalty, rate, beta_1, beta_2, rest_1, rest_2, epsilon):
     """Move weights by one step of Adam, in place; return the sum of their squares before it. O(size).

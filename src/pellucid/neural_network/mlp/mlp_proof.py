@@ -161,7 +161,7 @@ class MeasuredLayers:
                 reach = float(sensitivity[k][0][at])  # how far the scores of all rows move with this weight
                 largest = float(np.abs(passed[1][k][:, at[0]]).max())
                 step = min(SCORE_CHANGE * len(self.X) / max(reach, SCORE_CHANGE), INPUT_CHANGE / max(largest, 1.0))
-                difference = self._difference(k, at, step)
+                difference = self._difference(passed[1][k], k, at, step)
                 if difference is None:
                     continue
                 error = abs(difference - float(found.gradient[k][0][at]))
@@ -170,14 +170,14 @@ class MeasuredLayers:
         statement = "error of a sampled weight's slope, seen by differences, in units of what their step explains"
         return Claim("backward pass", statement, worst, 1.0, REFIT)
 
-    def _difference(self, layer: int, at: Any, step: float) -> float | None:
+    def _difference(self, below: Array, layer: int, at: Any, step: float) -> float | None:
         """Return the central difference of the objective in one weight; None if a kink lies in between."""
         values, sides = [], []
         for sign in (1.0, -1.0):
             W = self.network.coefs[layer].copy()
             W[at] += sign * step
             network = replace(self.network, coefs=[*self.network.coefs[:layer], W, *self.network.coefs[layer + 1 :]])
-            inputs = network.up(self.X)[0]
+            inputs = network.up(below, layer)[0]
             loss = float(self.weight @ network.losses(inputs[-1], self.Y))
             values.append((loss + self.alpha / 2 * float(W[at]) ** 2) / self.weight.sum())
             sides.append(network.sides(inputs[:-1]))

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from pellucid.core.types import Array
+from pellucid.neural_network.mlp.dense_kernels import softmax_and_losses
 
 
 class OutputLayer(ABC):
@@ -15,11 +16,11 @@ class OutputLayer(ABC):
 
     @abstractmethod
     def answer(self, Z: Array) -> Array:
-        """Return the answers; ``Z`` may be written to."""
+        """Turn scores into answers, in place, and return them."""
 
     @abstractmethod
-    def losses(self, Z: Array, Y: Array) -> Array:
-        """Return the loss of each row, summed over its outputs."""
+    def answer_and_losses(self, Z: Array, Y: Array) -> Array:
+        """Turn scores into answers, in place, and return the loss of each row, summed over its outputs."""
 
 
 class SoftmaxOutput(OutputLayer):
@@ -32,10 +33,11 @@ class SoftmaxOutput(OutputLayer):
         Z /= Z.sum(axis=1, keepdims=True)
         return Z
 
-    def losses(self, Z: Array, Y: Array) -> Array:
-        """Return the negative log likelihood of each row."""
-        shifted = Z - Z.max(axis=1, keepdims=True)
-        return np.asarray(np.log(np.exp(shifted).sum(axis=1)) - (Y * shifted).sum(axis=1))
+    def answer_and_losses(self, Z: Array, Y: Array) -> Array:
+        """Return the negative log likelihood of each row, in one loop: for few classes, calls would take longer."""
+        losses = np.empty(len(Z), Z.dtype)
+        softmax_and_losses(Z, Y, losses, Z.dtype.type(0))
+        return losses
 
 
 class SigmoidOutput(OutputLayer):
@@ -45,9 +47,11 @@ class SigmoidOutput(OutputLayer):
         """Return the probability of each label."""
         return np.asarray(special.expit(Z, out=Z))
 
-    def losses(self, Z: Array, Y: Array) -> Array:
+    def answer_and_losses(self, Z: Array, Y: Array) -> Array:
         """Return the negative log likelihood of each row."""
-        return np.asarray((np.logaddexp(0, Z) - Y * Z).sum(axis=1))
+        losses = np.asarray((np.logaddexp(0, Z) - Y * Z).sum(axis=1))
+        self.answer(Z)
+        return losses
 
 
 class LinearOutput(OutputLayer):
@@ -57,7 +61,7 @@ class LinearOutput(OutputLayer):
         """Return the scores themselves."""
         return Z
 
-    def losses(self, Z: Array, Y: Array) -> Array:
+    def answer_and_losses(self, Z: Array, Y: Array) -> Array:
         """Return half the squared error of each row."""
         return np.asarray(0.5 * np.square(Z - Y).sum(axis=1))
 
@@ -69,9 +73,11 @@ class ExponentialOutput(OutputLayer):
         """Return the expected counts."""
         return np.asarray(np.exp(Z, out=Z))
 
-    def losses(self, Z: Array, Y: Array) -> Array:
+    def answer_and_losses(self, Z: Array, Y: Array) -> Array:
         """Return half the deviance of each row."""
-        return np.asarray((special.xlogy(Y, Y) - Y * Z - Y + np.exp(Z)).sum(axis=1))
+        losses = special.xlogy(Y, Y) - Y * Z - Y
+        losses += self.answer(Z)
+        return np.asarray(losses.sum(axis=1))
 
 
 OUTPUTS: dict[str, OutputLayer] = {

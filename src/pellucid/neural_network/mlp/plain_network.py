@@ -46,11 +46,11 @@ class PlainNetwork:
     pieces: int
     out_activation: str
 
-    def up(self, X: Array) -> tuple[list[Array], list[Array]]:
-        """Return the inputs of each layer's activation, and what each layer gets from below."""
+    def up(self, X: Array, first: int = 0) -> tuple[list[Array], list[Array]]:
+        """Return the inputs of each layer's activation, and what each layer gets from below, ``X`` the first one."""
         inputs, below = [], [X]
-        for k, (W, b) in enumerate(zip(self.coefs, self.intercepts, strict=True)):
-            inputs.append(below[-1] @ W + b)
+        for k in range(first, len(self.coefs)):
+            inputs.append(below[-1] @ self.coefs[k] + self.intercepts[k])
             if k < len(self.coefs) - 1:
                 below.append(self._value(inputs[-1]))
         return inputs, below

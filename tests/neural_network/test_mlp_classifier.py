@@ -412,3 +412,25 @@ def test_no_attack_within_the_certified_radius_changes_a_class():
     np.testing.assert_array_equal(found.classes, model.predict(X[:20]))
     moved = attack(model, X[:20], model.predict(X[:20]), found.radii)
     np.testing.assert_array_equal(model.predict(moved), found.classes)
+
+
+def test_what_is_about_one_class_refuses_several_labels():
+    pytest.importorskip("torch")
+    from pellucid.neural_network import attack, certified_radius, predict_with_dropout
+
+    X, y = iris()
+    model = MLPClassifier(**SHORT).fit(X, np.eye(3, dtype=int)[y])
+    for ask in (certified_radius, predict_with_dropout, lambda model, X: attack(model, X, y[:3], 0.1)):
+        with pytest.raises(ValueError, match="one class per row, got a MLPClassifier with several labels"):
+            ask(model, X[:3])
+
+
+def test_masks_of_dropout_can_be_drawn_when_predicting():
+    pytest.importorskip("torch")
+    from pellucid.neural_network import predict_with_dropout
+
+    X, y = iris()
+    model = MLPClassifier((30,), dropout=0.3, random_state=0, max_iter=60, learning_rate_init=0.01).fit(X, y)
+    found = predict_with_dropout(model, X[:20])
+    assert (found.spread > 0).any()
+    assert np.abs(found.mean - model.predict_proba(X[:20])).max() < 0.1

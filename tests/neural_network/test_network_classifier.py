@@ -441,7 +441,7 @@ def test_a_part_says_what_it_has_no_use_for():
 
 def test_several_labels_have_no_certified_radius():
     X, Y = two_labels()
-    with pytest.raises(ValueError, match="one class per row, got one with several labels"):
+    with pytest.raises(ValueError, match="one class per row, got a NetworkClassifier with several labels"):
         NetworkClassifier(SMALL, epochs=1).fit(X, Y).certified_radius(X)
 
 

@@ -8,8 +8,8 @@ from pellucid.core.extras import needs_extra
 from pellucid.core.types import Array
 
 
-def as_module(coefs: list[Array], intercepts: list[Array], activation: str, pieces: int) -> Any:
-    """Return linear layers with the activation between them, in evaluation mode."""
+def as_module(coefs: list[Array], intercepts: list[Array], activation: str, pieces: int, dropout: float) -> Any:
+    """Return linear layers with activation and dropout between them, in evaluation mode."""
     with needs_extra("module_"):
         import torch
 
@@ -19,5 +19,6 @@ def as_module(coefs: list[Array], intercepts: list[Array], activation: str, piec
         layer = torch.nn.utils.skip_init(torch.nn.Linear, *W.shape, dtype=getattr(torch, str(W.dtype)))
         layer.weight.data.copy_(torch.from_numpy(W.T.copy()))
         layer.bias.data.copy_(torch.from_numpy(b.copy()))
-        layers += [layer, activation_layer(activation, pieces)]
-    return torch.nn.Sequential(*layers[:-1]).eval()
+        layers += [layer, activation_layer(activation, pieces)] + [torch.nn.Dropout(dropout)] * (dropout > 0)
+    last = max(place for place, layer in enumerate(layers) if isinstance(layer, torch.nn.Linear))
+    return torch.nn.Sequential(*layers[: last + 1]).eval()

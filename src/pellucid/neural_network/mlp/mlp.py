@@ -277,7 +277,7 @@ class MultilayerPerceptron(CertifiedEstimator):
         from pellucid.neural_network.mlp.as_module import as_module
 
         check_is_fitted(self)
-        return as_module(self.coefs_, self.intercepts_, self.activation, self.pieces)
+        return as_module(self.coefs_, self.intercepts_, self.activation, self.pieces, self.dropout)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -202,7 +202,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):
     def predict(self, X: Data) -> Array:
         """Return the most probable label of each row; of several labels, those more probable than not."""
         scores = self._scores(X)
-        if self._has_several_labels():
+        if self.has_several_labels:
             return (scores > 0).astype(int)
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(scores))
@@ -225,7 +225,9 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):
 
         return certified_radius(self, X, norm=norm, **options)
 
-    def _has_several_labels(self) -> bool:
+    @property
+    def has_several_labels(self) -> bool:
+        """Whether each label may be there, for itself."""
         return self.out_activation_ == "logistic" and self.n_outputs_ > 1
 
     def _out_activation(self, data: TrainingData) -> str:

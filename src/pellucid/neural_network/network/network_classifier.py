@@ -170,37 +170,34 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
     def decision_function(self, X: Data) -> Array:
         """Return the scores; of two classes, how far the second is ahead."""
         scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 and not self._has_label_sets() else scores
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 and not self.has_several_labels else scores
 
     def predict(self, X: Data) -> Array:
         """Return the label of the largest score, of tied ones the first; of several labels, those with one above 0."""
         scores = self._scores(X)
-        return (scores > 0).astype(int) if self._has_label_sets() else self.classes_[scores.argmax(axis=1)]
+        return (scores > 0).astype(int) if self.has_several_labels else self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Data) -> Array:
         """Return the probability of each class, or of each label, of shape (n, n_classes)."""
         scores = self._scores(X)
-        return np.asarray(special.expit(scores) if self._has_label_sets() else special.softmax(scores, axis=1))
+        return np.asarray(special.expit(scores) if self.has_several_labels else special.softmax(scores, axis=1))
 
     def predict_log_proba(self, X: Data) -> Array:
         """Return the logarithms of the probabilities."""
         scores = self._scores(X)
-        return np.asarray(special.log_expit(scores) if self._has_label_sets() else special.log_softmax(scores, axis=1))
+        return np.asarray(special.log_expit(scores) if self.has_several_labels else special.log_softmax(scores, axis=1))
 
     def certified_radius(self, X: Data, norm: str | float = "inf", **options: Any) -> CertifiedRadii:
         """Return how far each row may change, at least, before its predicted class does, with the proof."""
         check_is_fitted(self)
-        if self._has_label_sets():
-            raise ValueError(
-                "certified_radius must be asked of a model with one class per row, got one with several labels. "
-                "Fit a model for each label."
-            )
         with needs_extra("certified_radius"):
             from pellucid.neural_network.robustness.certified_radius import certified_radius
 
         return certified_radius(self, X, norm=norm, **options)
 
-    def _has_label_sets(self) -> bool:
+    @property
+    def has_several_labels(self) -> bool:
+        """Whether each label may be there, for itself."""
         return self.out_activation_ == "logistic"
 
     def _targets(self, data: TrainingData) -> Array:

@@ -10,15 +10,15 @@ from torch import Tensor, nn
 
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array, Data
-from pellucid.neural_network.modules.module_modes import predicting
-from pellucid.neural_network.robustness.model_input import (
+from pellucid.neural_network.modules.model_input import (
     checked_rows,
     class_names,
-    module_of,
     norm_of,
+    one_class_module,
     scores_of,
     two_scores,
 )
+from pellucid.neural_network.modules.module_modes import predicting
 
 INWARDS = 1e-6
 """Share of a Euclidean change that is taken back, as its length is rounded."""
@@ -66,7 +66,7 @@ def attack(
     array([[1.5, 2.5]], dtype=float32)
     """
     check_whole(steps=steps, restarts=restarts)
-    module, length = module_of(model), norm_of(norm)
+    module, length = one_class_module(model), norm_of(norm)
     rows = checked_rows(module, X)
     radii = _radii(radius, rows)
     random = torch.Generator().manual_seed(random_state)
@@ -102,7 +102,7 @@ def attacked_accuracy(model: Any, X: Data, y: Data, epsilons: Data, **settings: 
     >>> attacked_accuracy(line, [[3.0, 1.0], [1.0, 2.0]], [0, 1], [0.0, 0.9, 1.1])
     array([1. , 0.5, 0. ])
     """
-    module = module_of(model)
+    module = one_class_module(model)
     right: list[Array] = []
     for epsilon in np.sort(np.atleast_1d(np.asarray(epsilons, dtype=float))):
         changed = checked_rows(module, attack(model, X, y, epsilon, **settings))

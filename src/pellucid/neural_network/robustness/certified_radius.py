@@ -12,8 +12,8 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_between, check_one_of
 from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array, Data
+from pellucid.neural_network.modules.model_input import checked_rows, class_names, norm_of, one_class_module, scores_of
 from pellucid.neural_network.robustness.linear_bounds import MarginSearch
-from pellucid.neural_network.robustness.model_input import checked_rows, class_names, module_of, norm_of, scores_of
 from pellucid.neural_network.robustness.radius_solvers import largest_radii
 from pellucid.neural_network.robustness.reading import read_network
 from pellucid.neural_network.robustness.robustness_proof import (
@@ -146,7 +146,7 @@ def verify_radius(model: Any, X: Data, radii: Data, *, norm: Any = "inf", arithm
 
 def _read(model: Any, X: Data) -> tuple[Network, Array, Array]:
     """Return the network's steps, the checked rows, ``(n, inputs)``, and the module's scores, in float64."""
-    module = module_of(model)
+    module = one_class_module(model)
     rows = checked_rows(module, X)
     scores = scores_of(module, rows)
     network = read_network(module, tuple(rows.shape[1:]))

@@ -21,7 +21,7 @@ from pellucid.neural_network.robustness.steps import (
 )
 
 SPARE = 32
-"""Roundings of single numbers in a step, beside those of its sums."""
+"""Roundings of single numbers in a step, beside those of its sums, and of adding up the offsets of the steps."""
 
 Matrix = Any
 """A NumPy array or a sparse one."""

@@ -25,11 +25,9 @@ from scipy import sparse
 
 from pellucid.core.rounding import EPSILON, TINY
 from pellucid.core.types import Array
-from pellucid.neural_network.robustness.proof_matrices import Matrix, matrices_of
+from pellucid.neural_network.robustness.proof_matrices import SPARE, Matrix, matrices_of
 from pellucid.neural_network.robustness.steps import MaximumStep, Network, RectifierStep
 
-SPARE = 32
-"""Roundings of single numbers on the way through a step, and of adding up the offsets of the steps."""
 TOGETHER = 512
 """Functions that are bounded together."""
 DENSE = 0.2

@@ -32,7 +32,7 @@ Provable = Callable[[Tensor, Tensor], Tensor]
 """From rows and their radii to the radii that bounds on these balls prove."""
 
 
-class Bounds(Protocol):
+class RadiusBounds(Protocol):
     """What the search asks."""
 
     def provable(self, rows: Tensor, radii: Tensor) -> Tensor:
@@ -42,7 +42,7 @@ class Bounds(Protocol):
         """Return the same as estimated from the last time that ``provable`` was asked."""
 
 
-def largest_radii(bounds: Bounds, n_rows: int, tol: float) -> Tensor:
+def largest_radii(bounds: RadiusBounds, n_rows: int, tol: float) -> Tensor:
     """Return the largest radii that prove themselves, up to a share ``tol``; they are not quite proved.
 
     A few rows go first: the share of what the gradient promises is about the same for the others.
@@ -57,7 +57,7 @@ def largest_radii(bounds: Bounds, n_rows: int, tol: float) -> Tensor:
     return radii
 
 
-def _fixed_points(bounds: Bounds, rows: Tensor, radii: Tensor, high: Tensor, tol: float) -> Tensor:
+def _fixed_points(bounds: RadiusBounds, rows: Tensor, radii: Tensor, high: Tensor, tol: float) -> Tensor:
     """Return the radii of some rows, from first guesses and radii that are too large."""
     radii, high = radii.clone(), high.clone()
     left = torch.arange(len(rows))

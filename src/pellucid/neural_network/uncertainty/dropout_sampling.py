@@ -14,8 +14,8 @@ from torch.nn.modules.dropout import _DropoutNd
 
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array, Data
+from pellucid.neural_network.modules.model_input import checked_rows, module_of, one_class_module, two_scores
 from pellucid.neural_network.modules.module_modes import predicting
-from pellucid.neural_network.robustness.model_input import checked_rows, module_of, two_scores
 
 BATCH = 8192
 """Rows, times masks, that go through the module together."""
@@ -77,11 +77,11 @@ def predict_with_dropout(
     """
     check_whole(samples=samples)
     check_whole(0, random_state=random_state)
-    module = module_of(model)
+    is_classifier = hasattr(model, "classes_") if probabilities is None else probabilities
+    module = one_class_module(model) if is_classifier else module_of(model)
     rows = checked_rows(module, X)
     if len(rows) == 0:
         raise ValueError("X must have at least one row, got none.")
-    is_classifier = hasattr(model, "classes_") if probabilities is None else probabilities
     with _random_masks(module, random_state):
         parts = [_sampled(module, part, samples, is_classifier) for part in rows.split(max(1, BATCH // samples))]
     outputs = torch.cat(parts, 1)  # (samples, rows, outputs)

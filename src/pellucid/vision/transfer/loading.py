@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from pellucid.files import load
 from pellucid.files.container import DOCUMENT_KEY
-from pellucid.neural_network.robustness.model_input import module_of
+from pellucid.neural_network.modules.model_input import module_of
 
 COUNTER = "num_batches_tracked"
 """Batches seen by a normalization: older state dicts lack it, and no score depends on it."""

@@ -34,6 +34,16 @@ def module_of(model: Any) -> nn.Module:
     return module
 
 
+def one_class_module(model: Any) -> nn.Module:
+    """Return the module of a model that tells one class from the others; several labels have other answers."""
+    if getattr(model, "has_several_labels", False):
+        raise ValueError(
+            f"model must give one class per row, got a {type(model).__name__} with several labels. "
+            "Fit a model for each label."
+        )
+    return module_of(model)
+
+
 def class_names(model: Any, n_classes: int) -> Array:
     """Return the names of the classes: ``classes_`` of an estimator, else 0, 1, ..."""
     return np.asarray(getattr(model, "classes_", np.arange(n_classes)))

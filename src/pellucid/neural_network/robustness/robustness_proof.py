@@ -42,6 +42,7 @@ def least_margins(
     The margin is nan where nothing is proved; the other radius is at most the given one, 0 if nothing is proved.
     """
 
+    @np.errstate(all="ignore")  # here, since other threads have a state of their own
     def prove_row(row: int) -> tuple[float, float]:
         radius, own = float(radii[row]), int(classes[row])
         if not 0 <= radius < inf:
@@ -60,9 +61,7 @@ def least_margins(
         largest = np.where(value > 0, value / slope, 0.0).min() * SAFELY  # infinite for a slope of 0
         return margin, min(radius, float(largest))
 
-    with np.errstate(all="ignore"):
-        found = run_blocks(prove_row, range(len(X)))
-    margins, proved = np.array(found).reshape(-1, 2).T
+    margins, proved = np.array(run_blocks(prove_row, range(len(X)))).reshape(-1, 2).T
     return margins, proved
 
 
@@ -99,6 +98,7 @@ def radii_certificate(
 def _nominal_claim(network: Network, X: Array, scores: Array) -> Claim:
     """Compare the module's scores with those of the steps that the proof looks at."""
 
+    @np.errstate(all="ignore")
     def share(row: int) -> float:
         try:
             proof = RowProof(network, X[row], 0.0, inf).walk(intervals_only=True)
@@ -108,8 +108,7 @@ def _nominal_claim(network: Network, X: Array, scores: Array) -> Claim:
         allowed = proof.module_errors(np.finfo(network.module_precision)) + (upper - lower)
         return float((abs(scores[row] - (lower + upper) / 2) / allowed).max())
 
-    with np.errstate(all="ignore"):
-        shares = run_blocks(share, range(len(X)))
+    shares = run_blocks(share, range(len(X)))
     return Claim(
         "nominal scores",
         "the module's scores are those of the network in the proof, in shares of what its arithmetic may lose",

@@ -203,9 +203,10 @@ def test_float32_stays_float32_and_is_verified():
 @pytest.mark.parametrize("layout", ["csr", "csc"])
 def test_sparse_rows_give_the_same_network(layout):
     X, y = iris()
-    dense, thin = MLPClassifier(**SHORT).fit(X, y), MLPClassifier(**SHORT).fit(sparse.csr_array(X).asformat(layout), y)
+    rows, weight = sparse.csr_array(X).asformat(layout), np.linspace(0.5, 2.0, len(X))
+    dense, thin = (MLPClassifier(**SHORT).fit(Z, y, sample_weight=weight) for Z in (X, rows))
     np.testing.assert_allclose(thin.coefs_[0], dense.coefs_[0], atol=1e-12)
-    assert not pellucid.verify(thin, sparse.csr_array(X).asformat(layout), y).failed
+    assert not pellucid.verify(thin, rows, y, sample_weight=weight).failed
 
 
 def test_the_same_network_as_a_module_of_torch():
@@ -229,6 +230,27 @@ def test_large_batches_are_cut_into_parts_whose_gradients_add_up(monkeypatch):
     assert len(trainer._parts) == 2
     assert cut_loss == pytest.approx(loss)
     np.testing.assert_allclose(cut.summed(slice(None)), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_many_weights_are_moved_in_blocks_to_the_same_place(monkeypatch):
+    from pellucid.neural_network.mlp import updates
+
+    X, y = iris()
+    whole = MLPClassifier(**SHORT, alpha=10.0).fit(X, y)
+    monkeypatch.setattr(updates, "WORTH_SHARING", 1)
+    blocks = MLPClassifier(**SHORT, alpha=10.0).fit(X, y)
+    np.testing.assert_allclose(blocks.coefs_[0], whole.coefs_[0], atol=1e-14)
+    np.testing.assert_allclose(blocks.loss_curve_, whole.loss_curve_, rtol=1e-13)
+
+
+def test_rounding_in_one_layer_is_carried_to_the_scores():
+    from pellucid.neural_network.mlp.plain_network import PlainNetwork
+
+    # 10^6 - 10^6 is 0, but each may be off by a unit of its size; the next layer doubles what is left
+    coefs = [np.array([[1.0], [-1.0]]), np.array([[2.0]])]
+    network = PlainNetwork(coefs, [np.zeros(1), np.zeros(1)], "relu", 1, "identity")
+    error = network.score_error(network.up(np.array([[1e6, 1e6]])), 1e-16)
+    assert 2 * 2e6 * 1e-16 <= error[0, 0] < 3 * 2e6 * 1e-16
 
 
 # peer

@@ -14,11 +14,15 @@ def as_module(coefs: list[Array], intercepts: list[Array], activation: str, piec
         import torch
 
         from pellucid.neural_network.modules.activations import activation as activation_layer
-    layers: list[Any] = []
-    for W, b in zip(coefs, intercepts, strict=True):
+
+    def linear(W: Array, b: Array) -> Any:
         layer = torch.nn.utils.skip_init(torch.nn.Linear, *W.shape, dtype=getattr(torch, str(W.dtype)))
         layer.weight.data.copy_(torch.from_numpy(W.T.copy()))
         layer.bias.data.copy_(torch.from_numpy(b.copy()))
+        return layer
+
+    *hidden, last = map(linear, coefs, intercepts)
+    layers: list[Any] = []
+    for layer in hidden:
         layers += [layer, activation_layer(activation, pieces)] + [torch.nn.Dropout(dropout)] * (dropout > 0)
-    last = max(place for place, layer in enumerate(layers) if isinstance(layer, torch.nn.Linear))
-    return torch.nn.Sequential(*layers[: last + 1]).eval()
+    return torch.nn.Sequential(*layers, last).eval()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -78,6 +78,9 @@ class MethodCard:
     """What a proof about answers, not only about attributes, needs to see: what the model says when asked."""
     unproved: Mapping[str, str] = field(default_factory=dict)
     """Attributes that no answer depends on, so that ``verify`` may let a changed one pass, each with the reason."""
+    free: Mapping[str, str] = field(default_factory=dict)
+    """What the problem leaves open, so that a changed model is as right: the kind of change (a name in
+    ``tests.forging``) and the words for it, which stand in every certificate."""
     squares: frozenset[str] = frozenset()
     """Attributes in squares of the units of the data, which are as large as these allow."""
     rebuilt: frozenset[str] = frozenset()
@@ -121,8 +124,15 @@ class MethodCard:
         wrong = sorted(name for name in self.attributes if not self._may_be(name, attributes))
         if wrong:
             return refusal("attributes", f"not what a fit leaves: {', '.join(wrong)}")
-        seen = Seen(**attributes, **self.asks(model, data))
-        return self.prove(seen, Seen(**{name: getattr(model, name) for name in self.parameters}), data)
+        seen = Seen(**{name: _in_rows(value) for name, value in attributes.items()}, **self.asks(model, data))
+        return self.named(self.prove(seen, Seen(**{name: getattr(model, name) for name in self.parameters}), data))
+
+    def named(self, found: Certificate) -> Certificate:
+        """Return the certificate with the words for what it leaves open."""
+        if not self.free or found.grade == "none":
+            return found
+        words = f"Free, as the problem does not say: {'; '.join(self.free.values())}."
+        return found if words in found.reason else replace(found, reason=f"{found.reason} {words}".strip())
 
     def _may_be(self, name: str, attributes: Mapping[str, Any]) -> bool:
         """Return whether an attribute is one that a fit may leave: there, of its dtype, finite, no overflow if squared.
@@ -139,6 +149,12 @@ class MethodCard:
         if not (kind.kind if is_optional else kind).fits(attributes[name]):
             return False
         return size <= LARGEST or name in self.squares or np.isinf(size)
+
+
+def _in_rows(value: Any) -> Any:
+    """Return an array as a file would bring it, row after row: a sum along columns may round otherwise, and the claims
+    of a model and of its saved twin are the same numbers."""
+    return np.ascontiguousarray(value) if isinstance(value, np.ndarray) and value.ndim > 1 else value
 
 
 class Seen(SimpleNamespace):

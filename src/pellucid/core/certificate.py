@@ -57,6 +57,25 @@ class Claim:
         return f"{self.name}: {self.value:.3g} {sign} {self.bound:.3g} ({self.statement})"
 
 
+def gap_claim(
+    name: str, statement: str, objective: float, below: float, bound: float, *, rounding: float, remedy: str = ""
+) -> Claim:
+    """Return the claim that an objective is near a lower bound of all objectives.
+
+    A lower bound above the objective, by more than both may be rounded, is an error of the lower bound: the claim says
+    so, and fails.
+
+    Examples
+    --------
+    >>> gap_claim("gap", "distance to the optimum", 2.0, 3.0, 1.0, rounding=1e-9).holds
+    False
+    """
+    if below - objective > rounding:
+        wrong = f"the lower bound {below:.6g} is above the objective {objective:.6g}, so that one of them is wrong"
+        return Claim(name, wrong, below - objective, rounding, "Please report this: no choice of data should do it.")
+    return Claim(name, statement, max(objective - below, 0.0) if math.isfinite(below) else math.inf, bound, remedy)
+
+
 def worst_claim(claims: Iterable[Claim]) -> Claim:
     """Return of several claims about the same thing the one that is farthest from holding, or nearest to failing."""
     return max(claims, key=_excess)

@@ -96,7 +96,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         card = card_of(type(self))
         self.trace_, self.data_fingerprint_ = found.trace, data.fingerprint
         self.fit_parameters_ = parameter_texts(self, card.parameters)
-        self.certificate_ = found.certificate or card.proof_of(self, data)
+        self.certificate_ = card.named(found.certificate) if found.certificate else card.proof_of(self, data)
         finish_watch(self, *data.given[:2])
         self.certificate_.warn_unless_holds(type(self).__name__)
         return self

@@ -1,9 +1,56 @@
-"""What it proves to look at some, drawn at random, of many."""
+"""What a proof draws to look at where there is too much to look at all of it, and what looking at some proves.
+
+``verify`` draws anew each time, so that nobody who changes a model knows what will be looked at. A fit draws the same
+way every time, so that equal fits leave equal certificates.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.random_state import generator
+from pellucid.core.types import Array
+
 MISSED = 0.01
 """The chance that more are wrong than is said."""
+
+_drawn_from: ContextVar[np.random.Generator | None] = ContextVar("drawn_from", default=None)
+
+
+@contextmanager
+def drawing(random_state: Any = None) -> Iterator[None]:
+    """Draw from this source of randomness inside the block: None is a new one each time."""
+    token = _drawn_from.set(generator(random_state))
+    try:
+        yield
+    finally:
+        _drawn_from.reset(token)
+
+
+def draws() -> np.random.Generator:
+    """Return what to draw from: verify's source of randomness; outside of verify the same numbers at each call."""
+    return _drawn_from.get() or np.random.default_rng(0)
+
+
+def drawn(n: int, most: int, always: Any = ()) -> Array:
+    """Return all places below ``n``, or so many drawn at random and those to look at always, in rising order.
+
+    Examples
+    --------
+    >>> drawn(3, 5)
+    array([0, 1, 2])
+    >>> with drawing(random_state=0):
+    ...     drawn(9, 3, always=[8])
+    array([2, 4, 5, 8])
+    """
+    if n <= most:
+        return np.arange(n)
+    return np.union1d(draws().permutation(n)[:most], np.asarray(always, dtype=np.int64))
 
 
 def most_wrong(n_checked: int) -> float:

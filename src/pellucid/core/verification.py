@@ -14,6 +14,7 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fingerprint import fingerprint
 from pellucid.core.fit_parameters import changed_parameters, parameter_texts
+from pellucid.core.sampled_proof import drawing
 from pellucid.core.training_data import CLASSES, TrainingData
 from pellucid.core.types import Data
 
@@ -22,8 +23,13 @@ OTHER_DATA = (
 )
 
 
-def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = None) -> Certificate:
+def verify(
+    model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = None, random_state: Any = None
+) -> Certificate:
     """Recompute the certificate of a fitted model from its training data, in float64, by independent code.
+
+    Where a claim is about more than can be looked at, what is looked at is drawn anew each time; ``random_state``, a
+    seed or a generator, draws the same again.
 
     Warns with :class:`UncertifiedWarning` for every claim that does not hold, and says so where the data are not those
     of the fit. A scikit-learn Pipeline that ends in an estimator of ours is verified on the data its last step was
@@ -45,7 +51,7 @@ def verify(model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = 
             "Fit the class of that name in pellucid."
         )
     check_is_fitted(model)
-    with np.errstate(all="ignore"):  # a broken model may overflow; its claims then read inf or nan and fail
+    with drawing(random_state), np.errstate(all="ignore"):  # a broken model may overflow; its claims then read inf or nan and fail
         certificate = _proof_of(model, X, y, sample_weight)
     certificate.warn_unless_holds(f"verify({type(model).__name__})")
     return certificate

@@ -68,8 +68,9 @@ def look_at(
     start, n, rank = nodes.wholes[v, START], nodes.wholes[v, STOP] - nodes.wholes[v, START], table.ranks[j]
     by_set = sets is not None and facts[IS_CATEGORY] != 0
     whole, base, cut, n_turns = floats[SUMS, WHOLE], floats[SUMS, BASE], np.int64(-1), np.int64(1)
-    order, a, skip = rows.orders[j if sorting is None and not by_set else -1], start, np.int64(0)
-    if sorting is not None and not by_set:
+    is_sorted = sorting.shape[1] == 0
+    order, a, skip = rows.orders[j if is_sorted and not by_set else -1], start, np.int64(0)
+    if not (is_sorted or by_set):
         sort_rows(rows.orders[-1], start, start + n, rank, sorting, rows.lines[0])
         order, a = rows.lines[0], np.int64(0)
     b = known = a + n
@@ -82,7 +83,7 @@ def look_at(
             known -= 1
         out[HAS_MISSING] = b - known
         n_turns = 1 if known == b else 2
-        if at_random is not None:
+        if at_random:
             values, share = table.values[facts[FIRST_VALUE] :], draw_share(chance.keys[v], j, rules.n_features)
             lowest, highest = np.int64(rank[order[a]]), np.int64(rank[order[known - 1]])
             out[DRAWN_THRESHOLD], cut = random_cut(values, share, lowest, highest)
@@ -95,7 +96,7 @@ def look_at(
             if n_sets < 2:
                 return False
             order, rank, a, b = rows.lines[0], rows.lines[1], np.int64(0), n
-            if at_random is not None:
+            if at_random:
                 cut = np.int64(draw_share(chance.keys[v], j, rules.n_features) * (n_sets - 1))
         elif turn == 1:
             put_missing_first(order, a, known, b, rows.lines[1])

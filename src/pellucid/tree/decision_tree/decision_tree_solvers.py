@@ -49,7 +49,7 @@ class Grower(NamedTuple):
     rows: layout.Rows
     presorted: bool
     """Whether the order of every column is kept along; else a node sorts the columns it looks at."""
-    at_random: bool | None
+    at_random: bool
     directed: bool | None
     """Whether splits are random, and whether a column has a direction: if not, None."""
 
@@ -121,7 +121,7 @@ def _grower(columns: ColumnRanks, target: TreeTarget, weight: Array, rules: Grow
     pairs = weight[:, np.newaxis] if y is None else np.column_stack([weight, y[0]])
     table = layout.Table(columns.ranks, facts.astype(np.int64), columns.values, pairs)
     return Grower(
-        table, codes, y, numbers, _rows(orders), presorted, rules.random_splits or None,
+        table, codes, y, numbers, _rows(orders), presorted, rules.random_splits,
         bool(rules.monotone.any()) or None,
     )  # fmt: skip
 
@@ -162,9 +162,8 @@ def _grow(grower: Grower, root: _Start, max_splits: int = -1) -> Grown:
         np.empty((layout.N_FLOATS, max(n_values, n_categories, layout.ZERO_WIDTH) + 2)),
         np.zeros((rules.n_features, layout.N_RESULTS)),
     )
-    sorting = None if presorted else np.empty((3, max(n, N_DIGITS)), np.int64)
-    draws = at_random or rules.max_features < rules.n_features
-    chance = layout.Chance(keys, np.empty(rules.n_features, np.int64)) if draws else None
+    sorting = np.empty((3, 0 if presorted else max(n, N_DIGITS)), np.int64)
+    chance = layout.Chance(keys, np.empty(rules.n_features, np.int64))
     medians = None
     if rules.criterion == layout.ABSOLUTE:
         places = np.empty((rules.n_outputs, rows.orders.shape[1]), np.uint32)

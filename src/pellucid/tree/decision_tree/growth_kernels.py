@@ -1,9 +1,10 @@
 """Growing a tree: nodes are opened, the best split of each is found, rows are parted, until nothing is left to split.
 
-One function, ``grow``, grows. What a fit does not need is None, and the compiler leaves out the code for it: ``codes``
-of classes or ``y`` of numbers, ``medians`` for absolute error, ``sets`` of categories, room for ``sorting`` where
-columns are not kept in order, ``chance`` where nodes draw, ``at_random`` and ``directed`` for random and monotonic
-splits.
+One function, ``grow``, grows. What would cost time in the loops over rows is None where a fit does not need it, and
+the compiler leaves out the code for it: ``codes`` of classes or ``y`` of numbers, ``medians`` for absolute error,
+``sets`` of categories, ``directed`` for monotonic splits. What is asked once per node and column is asked when it
+runs, as each combination takes seconds to compile: whether columns are kept in order (no room for ``sorting``), and
+whether nodes draw columns or thresholds.
 """
 
 # mypy: allow-untyped-defs, no-check-untyped-defs
@@ -77,13 +78,12 @@ def search(table, codes, y, medians, sets, sorting, chance, at_random, directed,
     results, tie, n = room.results, room.floats[SUMS, TIE_WIDTH], rules.n_features
     for j in range(n):
         results[j, TOP] = -np.inf
-        if chance is not None:
-            chance.drawn[j] = j
+        chance.drawn[j] = j
     turn, n_varied, best, bar, slack = np.int64(0), np.int64(0), -np.inf, -np.inf, tie
     again = np.int64(-1)
     while True:
         j = again if again >= 0 else turn
-        if chance is not None and again < 0 and rules.max_features < n:
+        if again < 0 and rules.max_features < n:
             j = draw_column(chance.keys[v], turn, chance.drawn)
         n_varied += look_at(
             table, codes, y, medians, sets, sorting, chance, at_random, directed, rules, rows, room, nodes, v, j, bar,
@@ -127,7 +127,7 @@ def write_split(table, codes, y, sets, at_random, rules, rows, room, nodes, v, j
     first, above = table.facts[j, FIRST_VALUE], np.int64(out[RANK_ABOVE])
     if above == table.facts[j, N_RANKS]:
         reals[THRESHOLD] = np.inf
-    elif at_random is not None:
+    elif at_random:
         reals[THRESHOLD] = out[DRAWN_THRESHOLD]
     else:
         low, high = table.values[first + wholes[BELOW]], table.values[first + above]
@@ -160,8 +160,7 @@ def part_node(table, sets, chance, rows, nodes, v, n_nodes):
         child[STOP] = stop if side else start + wholes[N_LEFT]
         child[DEPTH] = wholes[DEPTH] + 1
         reals[LOWER], reals[UPPER] = nodes.reals[v, LOWER], nodes.reals[v, UPPER]
-        if chance is not None:
-            chance.keys[n_nodes + side] = child_key(chance.keys[v], side == 0)
+        chance.keys[n_nodes + side] = child_key(chance.keys[v], side == 0)
 
 
 @lean_inlined

@@ -168,7 +168,7 @@ def sum_absolute(table, y, medians, sorting, rules, rows, start, stop, floats, r
     for k in range(rules.n_outputs):
         target = rules.n_features + k
         orders, line, a = rows.orders, target, start
-        if sorting is not None:
+        if sorting.shape[1] > 0:
             sort_rows(rows.orders[-1], start, stop, table.ranks[target], sorting, rows.lines[0])
             orders, line, a = rows.lines, 0, 0
         order, below, low, high, has_low = orders[line], 0.0, 0.0, 0.0, False

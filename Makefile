@@ -1,6 +1,7 @@
 # Two commands do all the set-up on a fresh machine with Python 3.11 or later:
 #   make learn   install, compile, run the main job on two bundled tables, a class and a number, print where the reports are
 #   make test    install with the test extras, then lint, types and all tests
+# make test-base tries the wheel in an environment of its own that has no extra;
 # make attack changes fitted models and lists what verify lets pass; make false-alarms lists its alarms on right answers;
 # make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
 # make method NAME=cluster/kmedoids lays the files of a new method.
@@ -8,12 +9,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+BASE := .venv-base
+INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 FAMILY ?=
 
-.PHONY: learn test test-machines attack false-alarms bench method clean
+.PHONY: learn test test-base test-machines attack false-alarms bench method clean
 
 learn: $(VENV)/.base
+	@echo "Compiling all loops once: one to two minutes. Then two tables, half a minute each at most."
 	$(BIN)/pellucid warm-up
 	$(BIN)/pellucid fit src/pellucid/data/breast_cancer.csv --target diagnosis --time 30s --out learned/breast_cancer
 	$(BIN)/pellucid fit src/pellucid/data/diabetes.csv --target progression --time 30s --out learned/diabetes
@@ -24,6 +27,9 @@ test: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto
 	$(BIN)/python -m tests.machines --quick
+
+test-base: $(BASE)/.wheel
+	$(BASE)/bin/python -m tools.try_base
 
 test-machines: $(VENV)/.dev
 	$(BIN)/python -m tests.machines
@@ -41,20 +47,30 @@ method: $(VENV)/.dev
 	$(BIN)/python -m tools.new_method $(NAME) $(CLASS)
 
 clean:
-	rm -rf $(VENV) learned
+	rm -rf $(VENV) $(BASE) learned
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # A stamp per extra: nothing is installed again until what it depends on changes.
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable .
+	@echo "Installing Pellucid and what it stands on into $(VENV): about a minute."
+	$(BIN)/python $(INSTALL) --editable .
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable ".[dev]"
+	@echo "Installing the test tools, PyTorch among them, into $(VENV): a few minutes."
+	$(BIN)/python $(INSTALL) --editable ".[dev]"
 	touch $@
 
 $(VENV)/.bench: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable ".[bench]"
+	$(BIN)/python $(INSTALL) --editable ".[bench]"
+	touch $@
+
+# The wheel as a user gets it, without any extra; made anew when the source has changed.
+$(BASE)/.wheel: pyproject.toml constraints.txt $(shell find src/pellucid -name "*.py" -o -name "*.toml")
+	@echo "Installing the wheel, without any extra, into $(BASE): about a minute."
+	test -x $(BASE)/bin/python || $(PYTHON) -m venv $(BASE)
+	$(BASE)/bin/python $(INSTALL) .
+	$(BASE)/bin/python $(INSTALL) --force-reinstall --no-deps .
 	touch $@

@@ -35,11 +35,20 @@ def test_finished_families_are_complete(family, last):
 def test_what_is_there_can_be_imported_is_proved_and_tested(topic):
     assert re.fullmatch(r"[A-Z]{3}-\d+", topic.id)
     assert topic.wanted
-    assert all(callable(found) for found in topic.found.values())
+    for module, name in (path.split(":") for path in topic.found if ":" in path):
+        assert callable(getattr(import_module(module), name))
     for module in (*topic.proofs, *topic.workings):
         import_module(module)
     assert bool(topic.tests) == (topic.status != "planned")
     assert not [name for name in topic.tests if not (CHECKOUT / name).is_file()]
+
+
+def test_a_topic_whose_extra_is_missing_says_which(monkeypatch):
+    monkeypatch.setattr("pellucid.catalogue.is_installed", lambda extra: extra != "deep")
+    states = {topic.id: topic.status for topic in read_catalogue()}
+    assert [name for name, state in states.items() if state == "needs pellucid[deep]"] == [
+        "DNN-3", "DNN-5", "DNN-6", "DNN-7",
+    ]  # fmt: skip
 
 
 def test_every_public_estimator_has_a_card_that_names_its_topic():

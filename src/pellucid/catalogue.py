@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
 from pellucid.core.cards import MethodCard, all_cards
+from pellucid.core.extras import is_installed
 
 STATES = ("done", "begun", "planned")
 
@@ -25,10 +24,13 @@ class Topic:
     title: str
     wanted: tuple[str, ...]
     """Names of estimators, or ``module:name``."""
-    found: Mapping[str, Any]
+    found: tuple[str, ...]
+    """Those that are there, without having been imported where that takes long."""
     proofs: tuple[str, ...] = ()
     workings: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
+    """What has to be installed for some of it."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -37,7 +39,9 @@ class Topic:
 
     @property
     def status(self) -> str:
-        """Whether all that is wanted is there, some of it, or nothing yet."""
+        """Whether all that is wanted is there, some of it, or nothing yet; or which extra it needs to be there."""
+        if self.extras:
+            return f"needs pellucid[{','.join(self.extras)}]"
         there = sum(name in self.found for name in self.wanted)
         return "done" if there == len(self.wanted) else "begun" if there else "planned"
 
@@ -60,17 +64,17 @@ def read_catalogue() -> tuple[Topic, ...]:
 
 
 def _topic(name: str, row: dict[str, Any], cards: list[MethodCard]) -> Topic:
-    by_card = {card.name: card.estimator for card in cards}
-    paths = {path: _import(path) for path in row["objects"] if ":" in path}
+    extras = {*(card.extra for card in cards), row.get("extra", "")}
     return Topic(
         id=name,
         title=row["title"],
         wanted=tuple(row["objects"]),
-        found={**by_card, **{path: found for path, found in paths.items() if found is not None}},
+        found=(*(card.name for card in cards), *(path for path in row["objects"] if ":" in path and _is_there(path))),
         proofs=tuple(dict.fromkeys([*(card.prove.__module__ for card in cards), *_given(row, "proof")])),
         workings=tuple(
             dict.fromkeys([*(c.workings.split(":")[0] for c in cards if c.workings), *_given(row, "workings")])
         ),
+        extras=tuple(sorted({extra for extra in extras if not is_installed(extra)})),
         tests=tuple(dict.fromkeys([*(path for card in cards for path in card.test_files), *row.get("tests", ())])),
     )
 
@@ -79,10 +83,10 @@ def _given(row: dict[str, Any], key: str) -> list[str]:
     return [row[key]] if key in row else []
 
 
-@cache
-def _import(path: str) -> Any:
-    """Return the object, or None if it is not there yet, or an extra that it needs is not installed."""
+def _is_there(path: str) -> bool:
+    """Return whether a package has a name; what it imports on first use is not imported for that."""
     module, name = path.split(":")
-    with suppress(ImportError):
-        return getattr(import_module(module), name, None) if find_spec(module) else None
-    return None
+    package = import_module(module) if find_spec(module) else None
+    with suppress(ImportError):  # how a package speaks of a name of scikit-learn's that it does not have
+        return name in getattr(package, "HOMES", ()) or hasattr(package, name)
+    return False

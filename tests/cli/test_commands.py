@@ -320,34 +320,52 @@ def test_the_module_runs_as_a_command():
     assert done.stdout.startswith("pellucid ")
 
 
-def test_warm_up_fits_every_method_of_a_family(monkeypatch):
+@pytest.fixture
+def compiled_by_fitting(monkeypatch):
+    """The models that were fitted to have their loops compiled."""
+    from pellucid.bake_off import compiling_ahead
     from pellucid.cli import warm_up
 
     monkeypatch.setattr(warm_up, "ROWS", 60)
-    fitted = []
-    fit = warm_up.compile_by_fitting
-    monkeypatch.setattr(warm_up, "compile_by_fitting", lambda model, X, y: fitted.append(fit(model, X, y) or model))
-    warm_up._compile_methods(["Ridge", "MultinomialNB"])
-    assert {type(model).__name__ for model in fitted if hasattr(model, "certificate_")} == {"Ridge", "MultinomialNB"}
+    monkeypatch.setattr(compiling_ahead, "ROWS", 60)
+    models, fit = [], compiling_ahead.compile_by_fitting
+
+    def fit_and_note(model, *data, **asked):
+        models.append(model)
+        fit(model, *data, **asked)
+
+    monkeypatch.setattr(compiling_ahead, "compile_by_fitting", fit_and_note)
+    return models
 
 
-def test_warm_up_fits_what_a_comparison_of_tables_fits(monkeypatch):
+def test_warm_up_fits_every_method_of_a_family(compiled_by_fitting):
     from pellucid.cli import warm_up
 
-    monkeypatch.setattr(warm_up, "ROWS", 60)
-    fitted = []
-    fit = warm_up.compile_by_fitting
-    monkeypatch.setattr(warm_up, "compile_by_fitting", lambda model, X, y: fitted.append(fit(model, X, y) or model))
+    warm_up._compile_methods("several", ["Ridge", "MultinomialNB"])
+    found = {type(model).__name__ for model in compiled_by_fitting if hasattr(model, "certificate_")}
+    assert found == {"Ridge", "MultinomialNB"}
+
+
+def test_warm_up_fits_what_a_comparison_of_tables_fits(compiled_by_fitting):
+    from pellucid.cli import warm_up
+
     warm_up.compile_tables()
-    kinds = {type(model[-1]).__name__ for model in fitted if hasattr(model[-1], "n_features_in_")}
+    kinds = {type(model[-1]).__name__ for model in compiled_by_fitting if hasattr(model[-1], "n_features_in_")}
     assert {"LogisticRegression", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor"} <= kinds
 
 
-def test_warm_up_counts_the_methods_of_all_families(capsys, monkeypatch):
+def test_warm_up_leaves_out_what_needs_a_missing_extra(monkeypatch):
     from pellucid.cli import warm_up
+    from pellucid.core.cards import find_card
+
+    found = warm_up._families(find_card(name) for name in ("Ridge", "BaggingRegressor", "DecisionTreeRegressor"))
+    assert found == {"tree": ["BaggingRegressor", "DecisionTreeRegressor"], "linear_model": ["Ridge"]}
+    assert find_card("NetworkClassifier").extra == "deep"
+
+
+def test_warm_up_counts_the_methods_of_all_families(capsys, monkeypatch):
     from pellucid.core import cards
 
-    monkeypatch.setattr(warm_up, "compile_tables", int)  # of a table, see above; another process must know it by name
     chosen = [card for card in cards.all_cards() if card.name in ("Ridge", "MultinomialNB")]
     monkeypatch.setattr(cards, "all_cards", lambda: iter(chosen))
     assert call("warm-up") == 0

@@ -14,6 +14,7 @@ import pandas as pd
 from pellucid.bake_off.blending import best_blend
 from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
 from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, report_seconds
+from pellucid.bake_off.compiling_ahead import compiling_ahead
 from pellucid.bake_off.contestants import contestants_for, own_contestants
 from pellucid.bake_off.explanation import tell_changes, typical_row
 from pellucid.bake_off.final_fit import plan_final_fit
@@ -167,7 +168,10 @@ def bake_off(
 
 
 def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Budget, listen: Listener) -> BakeOffResult:
-    start = time.monotonic()
+    from pellucid.numerics.compile_time_kernels import compiling_clock
+
+    start, before = time.monotonic(), compiling_clock().seconds()
+    budget.uncounted = lambda: compiling_clock().seconds() - before
     table = lock_away(frame, name, task, plan)
     target, columns, vault = table.target, table.columns, table.vault
     learning = vault.learning
@@ -236,6 +240,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         flexibility=more_flexible(curve, chosen, scores),
         interrupted=budget.interrupted,
         seconds=time.monotonic() - start,
+        compiling_seconds=budget.seconds_not_counted(),
     )
 
 
@@ -251,7 +256,8 @@ def _compare(
     weights = table.learning_facts.weights
     parts = splits_of(table, RECIPES[plan.recipe](plan.folds, plan.seed))
     splits = ValidationSplits(table.columns, X, y, parts, is_classification, plan.seed, table.measure, weights)
-    scores, untried = compare(contestants, splits, budget, listen)
+    with compiling_ahead(contestants, table.columns, y if is_classification else None) as ahead:
+        scores, untried = compare(contestants, splits, budget, listen, ahead)
     untried += [Untried(*one) for one in left_out]
     if not (plan.options.simple or plan.one_standard_error or budget.interrupted):
         scores = [*scores, *_blend(scores, table, budget)]

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from pellucid.bake_off.compiling_ahead import CompilingAhead
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.heats import MORE_ROUNDS, for_heat, heat_sizes, kept_after, within_time
 from pellucid.bake_off.measures import FoldScore, Measure, answers_of
@@ -66,10 +67,14 @@ def report_seconds(n_rows: int) -> float:
 
 
 def compare(
-    contestants: Sequence[Contestant], splits: ValidationSplits, budget: Budget, listen: Callable[[Stage], None]
+    contestants: Sequence[Contestant],
+    splits: ValidationSplits,
+    budget: Budget,
+    listen: Callable[[Stage], None],
+    ahead: CompilingAhead | None = None,
 ) -> tuple[list[MethodScore], list[Untried]]:
     """Return the scores of the methods that suit the table and the time, and the reasons why others have none."""
-    return _Comparison(splits, budget, listen).run(contestants)
+    return _Comparison(splits, budget, listen, ahead or CompilingAhead()).run(contestants)
 
 
 @dataclass
@@ -79,6 +84,7 @@ class _Comparison:
     splits: ValidationSplits
     budget: Budget
     listen: Callable[[Stage], None]
+    ahead: CompilingAhead
     scores: list[MethodScore] = field(default_factory=list)
     untried: list[Untried] = field(default_factory=list)
     paces: dict[str, Pace] = field(default_factory=dict)
@@ -117,7 +123,8 @@ class _Comparison:
         until = self.budget.seconds_left() * (1.0 - HEAT_SHARE)
         for size in sizes:
             found: list[MethodScore] = []
-            in_order = sorted(contestants, key=lambda one: one.prepare.__name__)  # prepared once for all
+            # prepared once for all; methods whose loops are being compiled come last
+            in_order = sorted(contestants, key=lambda one: (self.ahead.covers(one), one.prepare.__name__))
             for place, contestant in enumerate(in_order):
                 left = self.budget.seconds_left() - until
                 share = left / (len(in_order) - place)
@@ -144,7 +151,8 @@ class _Comparison:
     def _run_first_split(self, contestants: Sequence[Contestant], in_heats: Sequence[MethodScore]) -> list[MethodScore]:
         """Return the scores of all methods on the first split: from here on each is a usable answer."""
         found: list[MethodScore] = []
-        for contestant in sorted(contestants, key=lambda one: one.is_baseline):  # which says least
+        # first those that are ready to run, last the baseline, which says least
+        for contestant in sorted(contestants, key=lambda one: (one.is_baseline, self.ahead.covers(one))):
             reserve = self._reserve(best_of(found))
             score: MethodScore | str = NO_TIME
             if self._affords(1, self._expected(contestant, self.splits.n_training), reserve):
@@ -175,6 +183,10 @@ class _Comparison:
         self, contestant: Contestant, reserve: float, work: Callable[[], MethodScore | str]
     ) -> MethodScore | str:
         """Return the score of a method, or why there is none."""
+        if self.ahead.covers(contestant):
+            self._tell("compiling trees, once on this machine")
+            with self.budget.paused():
+                self.ahead.wait()
         self._tell(contestant.name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the chosen method warns of is said when it is fitted for good
@@ -294,14 +306,14 @@ class _Outcome:
 
 
 def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Measure) -> _Outcome:
-    from pellucid.numerics.compile_time_kernels import without_compiling
+    from pellucid.numerics.compile_time_kernels import Stopwatch
 
     weights = {} if fold.weights_train is None else {"sample_weight": fold.weights_train}
-    with without_compiling() as watch:
-        method = contestant.method(columns, fold.y_train).fit(fold.X_train, fold.y_train, **weights)
-        fitted = watch.seconds()
-        answers = answers_of(method, fold.X_validation, measure.classes)
-        ended = watch.seconds()
+    watch = Stopwatch()
+    method = contestant.method(columns, fold.y_train).fit(fold.X_train, fold.y_train, **weights)
+    fitted = watch.seconds()
+    answers = answers_of(method, fold.X_validation, measure.classes)
+    ended = watch.seconds()
     score = measure.fold_score(fold.y_validation, answers, fold.weights_validation)
     if measure.classes is None:
         held_out = HeldOut.of_numbers(fold.y_validation, answers.predicted)

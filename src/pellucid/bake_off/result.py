@@ -73,6 +73,8 @@ class BakeOffResult:
     """Whether the predictions on the rows kept aside are better than chance."""
     n_fitted: int | None = None
     """Rows that the saved model learned from; None if nobody said."""
+    compiling_seconds: float = 0.0
+    """Of these, spent with compiling loops, which is done once on a machine and outside of the time budget."""
     flexibility: str = ""
     """What the other methods say about one that underfits."""
 

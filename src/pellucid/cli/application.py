@@ -14,7 +14,14 @@ import pellucid
 from pellucid.cli.catalogue import catalogue
 from pellucid.cli.cluster import cluster
 from pellucid.cli.demo import demo
-from pellucid.cli.errors import INTERRUPTED, ClaimError, CommandError, CommandInterrupted, NothingProvedError
+from pellucid.cli.errors import (
+    INTERRUPTED,
+    ClaimError,
+    CommandError,
+    CommandInterrupted,
+    NothingProvedError,
+    refuse_missing,
+)
 from pellucid.cli.explain import explain
 from pellucid.cli.fit import fit
 from pellucid.cli.map import map_
@@ -37,11 +44,16 @@ application = typer.Typer(
 
 
 def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with a sentence for Ctrl-C, before the parser of the options makes an exit code of it."""
+    """Return the command with a sentence for Ctrl-C, before the parser of the options makes an exit code of it.
+
+    A model file that is not there is refused before the command imports what it needs, which takes seconds.
+    """
 
     @functools.wraps(command)
     def wrapped(*arguments: Any, **options: Any) -> None:
         try:
+            if "model" in options:
+                refuse_missing(options["model"])
             command(*arguments, **options)
         except KeyboardInterrupt:
             raise CommandInterrupted("interrupted; nothing was written.") from None

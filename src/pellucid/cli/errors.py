@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
@@ -28,3 +30,9 @@ class NothingProvedError(Exception):
     """A model about which nothing is claimed was to be verified: exit code 4."""
 
     exit_code = 4
+
+
+def refuse_missing(model: Path) -> None:
+    """Refuse a model file that is not there, before anything is imported that takes long."""
+    if not model.is_file():
+        raise CommandError(f"model must be a file, got {model}, which does not exist.")

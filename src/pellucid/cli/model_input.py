@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
-from pellucid.cli.errors import CommandError
+from pellucid.cli.errors import CommandError, refuse_missing
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fingerprint import fingerprint
@@ -35,8 +35,7 @@ from pellucid.tables.understanding import (
 
 def load_model(path: Path) -> Any:
     """Return the model in a file."""
-    if not path.is_file():
-        raise CommandError(f"model must be a file, got {path}, which does not exist.")
+    refuse_missing(path)
     return load(path)
 
 

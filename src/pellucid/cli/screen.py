@@ -24,6 +24,9 @@ from pellucid.report import (
     meaning_of,
 )
 
+WORTH_SAYING = 1.0
+"""Seconds of compiling that a user has noticed."""
+
 
 @contextmanager
 def live_line(console: Console) -> Iterator[Callable[[Stage], None]]:
@@ -100,6 +103,13 @@ def print_result(
         console.print("Before you rely on it:", style="bold yellow")
     for caution in cautions:
         console.print(f"- {caution}", highlight=False, markup=False, style="yellow")
+    if result.compiling_seconds >= WORTH_SAYING:
+        console.print(
+            f"{result.compiling_seconds:.0f} s went into compiling loops, once on this machine and outside of the time "
+            "given; 'pellucid warm-up' does it for all methods.",
+            highlight=False,
+            style="dim",
+        )
     files = f"Model: {model_file}\nReport: {report_file}\nModel card: {card_file}"
     console.print(files, highlight=False, markup=False, soft_wrap=True)
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-ASKED = 100
+ASKED = 20
 """Rows that answers are asked for: some methods take long for each, and the loops are the same for few."""
-ROWS, COLUMNS = 2100, 8
-"""Large enough for the loops that large data take, small enough that nothing but compiling takes time."""
+ROWS, COLUMNS = 240, 6
+"""Small enough that nothing but compiling takes time."""
+MANY_ROWS = 2100
+LOOPS_FOR_MANY = frozenset({"AgglomerativeClustering", "SVC"})
+"""Methods with loops that only many rows take."""
 
 MOST_ITERATIONS = 10
 """What an iteration needs is compiled by then."""
 
-TABLES = "tables"
+TREES = "tree"
+SHARES_LOOPS = {"ensemble": TREES}
+"""Families whose loops are those of another: one process compiles for both."""
 ANSWERS = ("predict", "transform", "kneighbors")
 
 
@@ -28,10 +33,11 @@ def warm_up() -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from pellucid.core.cards import all_cards
+    from pellucid.core.extras import is_installed
     from pellucid.core.threads import thread_count
 
     start, console = monotonic(), Console(stderr=True)
-    families = _families(card.estimator for card in all_cards())
+    families = _families(card for card in all_cards() if is_installed(card.extra))
     n_methods = sum(map(len, families.values()))
     layout = (
         TextColumn("compiling {task.description:<28}"),
@@ -43,8 +49,7 @@ def warm_up() -> None:
     pool = ProcessPoolExecutor(min(thread_count(), len(families)), mp_context=get_context("spawn"))
     with pool, Progress(*layout, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=n_methods)
-        waiting = {pool.submit(_compile_methods, names): family for family, names in families.items()}
-        waiting[pool.submit(compile_tables)] = TABLES
+        waiting = {pool.submit(_compile_methods, family, names): family for family, names in families.items()}
         for done in as_completed(waiting):
             done.result()
             family = waiting[done]
@@ -55,45 +60,37 @@ def warm_up() -> None:
     )
 
 
-def _families(estimators: Iterable[type]) -> dict[str, list[str]]:
-    """Return the names of the methods by family, the family with most methods first."""
+def _families(cards: Iterable[Any]) -> dict[str, list[str]]:
+    """Return the names of the methods by family: trees first, which take longest, then those with most methods."""
     found: dict[str, list[str]] = {}
-    for estimator in estimators:
-        found.setdefault(estimator.__module__.split(".")[1], []).append(estimator.__name__)
-    return dict(sorted(found.items(), key=lambda pair: -len(pair[1])))
+    for card in cards:
+        family = card.estimator.__module__.split(".")[1]
+        found.setdefault(SHARES_LOOPS.get(family, family), []).append(card.name)
+    return dict(sorted(found.items(), key=lambda pair: (pair[0] != TREES, -len(pair[1]))))
 
 
-def _compile_methods(names: Sequence[str]) -> None:
-    """Fit the methods of these names."""
+def _compile_methods(family: str, names: Sequence[str]) -> None:
+    """Fit the methods of these names; with trees goes what ``pellucid fit`` compares, as most of it are trees."""
+    from pellucid.bake_off.compiling_ahead import compile_by_fitting
     from pellucid.core.cards import find_card
 
+    if family == TREES:
+        compile_tables()
     for name in names:
         card = find_card(name)
         for model in variants_of(card):
             for data in data_for(card, model):
-                compile_by_fitting(model, *data)
+                compile_by_fitting(model, *data, answers=ANSWERS, n_asked=ASKED)
 
 
 def compile_tables() -> None:
-    """Fit what ``pellucid fit`` compares to a table of numbers, words and gaps: some loops are for these only."""
-    import numpy as np
-    import pandas as pd
-
+    """Fit what ``pellucid fit`` compares to tables with and without words: some loops are for these only."""
+    from pellucid.bake_off.compiling_ahead import compile_for
     from pellucid.bake_off.contestants import contestants_for
-    from pellucid.tables.column_reader import ColumnReader
-    from pellucid.tables.understanding import understand
 
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.standard_normal((ROWS, 3)), columns=["a", "b", "c"])
-    table["gaps"] = table["a"].where(rng.random(ROWS) < 0.8)
-    table["words"] = rng.choice(list("uvwxyz"), ROWS)
-    columns = understand(table.assign(target=0), "target")
-    read = ColumnReader(dict(columns.kinds)).fit_transform(table)
-    signal = table["a"].to_numpy() + (table["words"] == "u") + rng.standard_normal(ROWS) / 4
-    for is_classification, y in ((True, signal > 0), (False, signal)):
-        for contestant in contestants_for(is_classification=is_classification):
-            if not contestant.unsuited(columns, read, y):
-                compile_by_fitting(contestant.with_rounds(MOST_ITERATIONS).pipeline(columns, read, y), read, y)
+    for n_classes in (2, 3, 0):
+        for words in (True, False):
+            compile_for(contestants_for(is_classification=n_classes > 0), n_classes, words=words)
 
 
 def variants_of(card: Any) -> Iterator[Any]:
@@ -113,8 +110,9 @@ def data_for(card: Any, model: Any) -> Iterator[tuple[Any, Any]]:
     from pellucid.core.training_data import CLASSES, NO_TARGET, NUMBERS
 
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 6, (ROWS, COLUMNS)).astype(np.float64)  # counts and categories too, for who takes nothing else
-    signal = X @ np.arange(1.0, COLUMNS + 1) + rng.standard_normal(ROWS)
+    n = MANY_ROWS if card.name in LOOPS_FOR_MANY else ROWS
+    X = rng.integers(0, 6, (n, COLUMNS)).astype(np.float64)  # counts and categories too, for who takes nothing else
+    signal = X @ np.arange(1.0, COLUMNS + 1) + rng.standard_normal(n)
     rules, targets = card.rules_for(model), list[Any]()
     if rules.target == NO_TARGET:
         targets = [None]
@@ -127,18 +125,3 @@ def data_for(card: Any, model: Any) -> Iterator[tuple[Any, Any]]:
         yield X, y
     if rules.sparse:
         yield sparse.csr_array(X), targets[0]
-
-
-def compile_by_fitting(model: Any, X: Any, y: Any) -> None:
-    """Fit and ask for answers; pass over what the estimator refuses with a sentence."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about made-up data
-        try:
-            model.fit(X, y)
-            for name in ANSWERS:
-                if hasattr(model, name):
-                    getattr(model, name)(X[:ASKED])
-        except (ValueError, TypeError, NotImplementedError):
-            return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self, TypeVar
 
@@ -15,6 +17,8 @@ RING_AGAIN = 0.5
 """Seconds after which the alarm rings again: an exception can be lost where Python must ignore one."""
 
 
+EARLY = 0.01
+"""Seconds by which the alarm may ring early."""
 RING_AFTER_COMPILING = 0.05
 COMPILER = ("numba", "llvmlite")
 
@@ -43,18 +47,39 @@ class Budget:
         The ``time.monotonic()`` at which they are over.
     interrupted : bool
         Whether Ctrl-C was pressed.
+    uncounted : callable
+        Returns seconds so far that do not count, such as those of compiling, which are paid once.
     """
 
     def __init__(self, seconds: float, start: float | None = None) -> None:
         self.seconds = seconds
         self.deadline = (time.monotonic() if start is None else start) + seconds
         self.interrupted = False
-        self._working, self._cut_by = False, ""
+        self.uncounted: Callable[[], float] = float
+        self._paused = 0.0
+        self._working, self._cut_by, self._until = False, "", math.inf
         self._handlers_before: dict[int, Any] = {}
 
     def seconds_left(self) -> float:
         """Return the seconds left, negative after the deadline."""
-        return self.deadline - time.monotonic()
+        return self.deadline - self._now()
+
+    def _now(self) -> float:
+        """Return the time, less all that does not count."""
+        return time.monotonic() - self.seconds_not_counted()
+
+    def seconds_not_counted(self) -> float:
+        """Return the seconds so far that do not count."""
+        return self._paused + self.uncounted()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Do not count the seconds of this block."""
+        start = self._now()
+        try:
+            yield
+        finally:
+            self._paused += self._now() - start
 
     def attempt(self, work: Callable[[], Result], seconds: float) -> tuple[Result | None, str]:
         """Return what the work returns, and why it was cut short: ``"time"``, ``"interruption"`` or nothing."""
@@ -62,7 +87,7 @@ class Budget:
             return None, "interruption" if self.interrupted else "time"
         try:
             try:
-                self._cut_by, self._working = "", True
+                self._cut_by, self._until, self._working = "", self._now() + seconds, True
                 self._ring_after(seconds)
                 return work(), ""
             finally:
@@ -92,7 +117,10 @@ class Budget:
             signal.setitimer(signal.ITIMER_REAL, seconds, RING_AGAIN if seconds else 0.0)
 
     def _on_alarm(self, _signal: int, frame: FrameType | None) -> None:
-        if self._working:
+        left = self._until - self._now()
+        if self._working and not self._cut_by and left > EARLY:  # seconds since the alarm was set do not count
+            self._ring_after(left)
+        elif self._working:
             self._cut_by = self._cut_by or "time"
             self._cut_short(frame)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
@@ -86,6 +86,8 @@ class MethodCard:
     rebuilt: frozenset[str] = frozenset()
     """Attributes that no file stores, because ``rebuild`` makes them again from the others."""
     rebuild: Callable[[Any], None] = _accept
+    extra: str = ""
+    """The extra without which it cannot be fitted."""
     tests: tuple[str, ...] = ()
     """Names of test files, where they are not named after the estimator's module."""
 
@@ -152,8 +154,10 @@ class MethodCard:
 
 
 def _in_rows(value: Any) -> Any:
-    """Return an array as a file would bring it, row after row: a sum along columns may round otherwise, and the claims
-    of a model and of its saved twin are the same numbers."""
+    """Return an array as a file would bring it, row after row.
+
+    Sums round otherwise along columns, and the claims of a model and of its saved twin are to be the same numbers.
+    """
     return np.ascontiguousarray(value) if isinstance(value, np.ndarray) and value.ndim > 1 else value
 
 
@@ -187,22 +191,29 @@ def card_of(kind: type) -> MethodCard:
 
 def all_cards() -> Iterator[MethodCard]:
     """Yield the cards of every family, one family after the other: nothing is imported before it is asked for."""
-    for info in pkgutil.iter_modules(pellucid.__path__, "pellucid."):
-        if info.ispkg:
-            yield from _cards_under(info.name)
+    for module in _card_modules():
+        yield from import_module(module).CARDS
 
 
 def find_card(name: str) -> MethodCard | None:
-    """Return the card of this registry name."""
-    return next((card for card in all_cards() if card.name == name), None)
+    """Return the card of this registry name; of the files with cards only those that have the word are imported."""
+    cards = (card for module in _card_modules() if names_word(module, name) for card in import_module(module).CARDS)
+    return next((card for card in cards if card.name == name), None)
 
 
-def _cards_under(package: str) -> Iterator[MethodCard]:
-    paths = _path_without_import(package)
-    for info in pkgutil.iter_modules(paths, f"{package}."):
+def names_word(module: str, word: str) -> bool:
+    """Return whether the file of a module of ours has a word, without importing it."""
+    path = Path(pellucid.__path__[0], *module.split(".")[1:]).with_suffix(".py")
+    return word.isidentifier() and re.search(rf"\b{word}\b", path.read_text(encoding="utf-8")) is not None
+
+
+def _card_modules(package: str = "pellucid") -> Iterator[str]:
+    """Yield the modules with cards, those of a folder after those of the folders in it."""
+    found = list(pkgutil.iter_modules(_path_without_import(package), f"{package}."))
+    for info in found:
         if info.ispkg:
-            yield from _cards_under(info.name)
-    yield from _cards_in(package)
+            yield from _card_modules(info.name)
+    yield from (info.name for info in found if info.name.endswith(ENDING))
 
 
 def _path_without_import(package: str) -> list[str]:
@@ -214,5 +225,5 @@ def _path_without_import(package: str) -> list[str]:
 def _cards_in(package: str) -> tuple[MethodCard, ...]:
     """Return the cards that stand in one folder."""
     found = pkgutil.iter_modules(_path_without_import(package), f"{package}.")
-    modules: list[ModuleType] = [import_module(info.name) for info in found if info.name.endswith(ENDING)]
+    modules = [import_module(info.name) for info in found if info.name.endswith(ENDING)]
     return tuple(card for module in modules for card in module.CARDS)

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from pellucid.core.cards import MethodCard, all_cards, card_of, find_card
+from pellucid.core.cards import MethodCard, all_cards, card_of, find_card, names_word
 from pellucid.files.schema import Schema
 from pellucid.kinds.errors import NotSaveableError, SchemaError
 from pellucid.kinds.plain import storable
@@ -60,8 +60,11 @@ def schema_of(model: Any) -> Schema:
 
 def schema_named(name: str) -> Schema:
     """Return the schema that a file asks for."""
-    if name in adapters():
-        return adapters()[name]
+    for module in ADAPTERS:
+        if names_word(module, name):
+            for schema in import_module(module).SCHEMAS:
+                if schema.name == name:
+                    return schema
     card = find_card(name)
     if card is None:
         raise SchemaError(f"class must be one of the {len(registry())} in the registry, got {name[:80]!r}.")

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from pellucid.core.extras import names_without
 from pellucid.core.public_names import name_finder
 from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.dense_network import DenseNetwork
@@ -131,3 +132,6 @@ HOMES: dict[str, str] = {
     "verify_radius": "pellucid.neural_network.robustness.certified_radius",
 }
 __getattr__ = name_finder(__name__, HOMES)
+
+TORCH_ROOMS = ("modules", "robustness", "training", "uncertainty")
+__all__ = names_without("torch", __all__, [name for name, home in HOMES.items() if home.split(".")[2] in TORCH_ROOMS])

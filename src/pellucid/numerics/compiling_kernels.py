@@ -48,6 +48,12 @@ def kept(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return compiled
 
 
+def is_kept(compiled: Any) -> bool:
+    """Return whether code of a loop is on disk, for some kind of arguments."""
+    index: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    return bool(hasattr(index, "_load_index") and index._load_index())
+
+
 lean_and_kept: Any = kept(**LEAN)
 """The same for a loop that allocates nothing."""
 

@@ -1,5 +1,15 @@
 """Predictions over HTTP: JSON for programs, a page for people. Needs the extra ``serve``."""
 
-from pellucid.serving.application import serving_application
+from typing import TYPE_CHECKING
+
+from pellucid.core.extras import names_without
+from pellucid.core.public_names import name_finder
+
+if TYPE_CHECKING:
+    from pellucid.serving.application import serving_application
 
 __all__ = ["serving_application"]
+
+HOMES = {"serving_application": "pellucid.serving.application"}
+__getattr__ = name_finder(__name__, HOMES)
+__all__ = names_without("starlette", __all__, HOMES)

@@ -73,6 +73,7 @@ CARDS = (
     MethodCard(
         NetworkClassifier,
         topics=("DNN-7",),
+        extra="deep",
         prove=prove_network,
         parameters=PARAMETERS | {"class_weight": CLASS_WEIGHT},
         attributes=ATTRIBUTES | {"classes_": LABELS, "out_activation_": OneOf(("softmax", "logistic"))},
@@ -83,6 +84,7 @@ CARDS = (
     MethodCard(
         NetworkRegressor,
         topics=("DNN-7",),
+        extra="deep",
         prove=prove_network,
         parameters=PARAMETERS,
         attributes=ATTRIBUTES | {"targets_": COUNT},

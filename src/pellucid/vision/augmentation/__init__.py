@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from pellucid.core.extras import names_without
 from pellucid.core.public_names import name_finder
 
 __all__ = ["Crop", "CutOut", "Flip", "MixUp", "Shift", "augment"]
@@ -23,3 +24,4 @@ HOMES = {
     "augment": "pellucid.vision.augmentation.augmentation",
 }
 __getattr__ = name_finder(__name__, HOMES)
+__all__ = names_without("torch", __all__, HOMES)

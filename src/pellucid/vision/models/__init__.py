@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from pellucid.core.extras import names_without
 from pellucid.core.public_names import name_finder
 
 __all__ = [
@@ -51,3 +52,4 @@ HOMES = {
     "stages": "pellucid.vision.models.image_network",
 }
 __getattr__ = name_finder(__name__, HOMES)
+__all__ = names_without("torch", __all__, HOMES)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from pellucid.core.extras import names_without
 from pellucid.core.public_names import name_finder
 
 __all__ = ["TransferPlan", "fine_tune", "load_weights", "recommend_transfer", "replace_head"]
@@ -21,3 +22,4 @@ HOMES = {
     "replace_head": "pellucid.vision.transfer.head",
 }
 __getattr__ = name_finder(__name__, HOMES)
+__all__ = names_without("torch", __all__, ("fine_tune", "load_weights", "replace_head"))

@@ -83,7 +83,8 @@ def main() -> int:
     print(f"public names: {len(wrong)} wrong", *wrong, sep="\n  ", flush=True)
     n_tried = 1
     with tempfile.TemporaryDirectory() as folder:
-        for n_tried, (word, command, code) in enumerate(commands(Path(folder)), 2):
+        for word, command, code in commands(Path(folder)):
+            n_tried += 1
             start = time.monotonic()
             done = subprocess.run(
                 [sys.executable, "-m", "pellucid", *command],

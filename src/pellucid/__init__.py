@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-from pellucid.core.public_names import name_finder
+from pellucid.core.public_names import PassedOnPackages, name_finder
 
 __version__ = "0.1.0"
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pellucid.workings import show_work
 
 
+sys.meta_path.append(PassedOnPackages())
 __getattr__ = name_finder(__name__, _HOMES)  # on first use, so that ``import pellucid`` stays quick
 
 

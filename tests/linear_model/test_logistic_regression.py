@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Peer
 from sklearn.multiclass import OneVsRestClassifier
@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pellucid
 from pellucid.linear_model import LogisticRegression
+from pellucid.linear_model.logistic import logistic_proof
 from pellucid.linear_model.logistic.logistic_objective import LogisticObjective
 from pellucid.linear_model.logistic.logistic_proof import _balanced
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
@@ -567,3 +568,29 @@ def test_the_gap_of_separated_classes_is_no_less_than_the_excess_however_small_t
     proof = quiet_proof(model, X, y)
     assert proof["duality gap"].value >= 0.99 * (objective() - least) > 1e-6 * least
     assert not proof["duality gap"].holds
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("l1_ratio", [0.5, 1.0])
+def test_columns_of_large_numbers_in_float32_are_certified_and_a_change_of_a_hundredth_is_not(l1_ratio, fit_intercept):
+    # rounded to float32, the coefficients are 1e-12 above the minimum, but their own dual point only shows 1e-4
+    X, y = load_wine(return_X_y=True)
+    X = X.astype(np.float32)
+    model = LogisticRegression(solver="saga", l1_ratio=l1_ratio, fit_intercept=fit_intercept).fit(X, y)
+    assert model.certificate_.holds
+    assert pellucid.verify(model, X, y).holds
+    model.coef_.flat[np.abs(model.coef_).argmax()] *= 1.01
+    with pytest.warns(pellucid.UncertifiedWarning, match="gap is"):
+        assert not pellucid.verify(model, X, y).holds
+
+
+def test_a_lower_bound_above_the_objective_is_an_error_not_a_gap_of_0(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = LogisticRegression().fit(X, y)
+    dual_value = logistic_proof._dual_value
+    monkeypatch.setattr(logistic_proof, "_dual_value", lambda *task: 1.01 * dual_value(*task))
+    with pytest.warns(pellucid.UncertifiedWarning):
+        certificate = pellucid.verify(model, X, y)
+    assert not certificate["duality gap"].holds
+    assert "the lower bound" in certificate["duality gap"].statement

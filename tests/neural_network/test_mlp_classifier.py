@@ -456,3 +456,20 @@ def test_masks_of_dropout_can_be_drawn_when_predicting():
     found = predict_with_dropout(model, X[:20])
     assert (found.spread > 0).any()
     assert np.abs(found.mean - model.predict_proba(X[:20])).max() < 0.1
+
+
+def test_damaged_layers_are_seen_and_the_certificate_says_that_forged_ones_are_not():
+    X, y = iris()
+    model = MLPClassifier(**SHORT).fit(X, y)
+    damaged = copy.deepcopy(model)
+    damaged.coefs_[0][0, 0] *= 1.01
+    with pytest.warns(pellucid.UncertifiedWarning, match="checksum is 1"):
+        assert pellucid.verify(damaged, X, y).failed
+    # a forger changes layers and all that the model carries about them: nothing may then be said to hold
+    forged, other = copy.deepcopy(model), MLPClassifier(**{**SHORT, "random_state": 1}).fit(X, y)
+    for name in ("coefs_", "intercepts_", "objective_", "gradient_norm_", "weights_digest_"):
+        setattr(forged, name, getattr(other, name))
+    certificate = pellucid.verify(forged, X, y)
+    assert not certificate.holds
+    assert certificate.grade == "none"
+    assert "is not proved either" in certificate.reason

@@ -229,7 +229,7 @@ def test_a_set_that_pairs_are_slow_for_leaps(monkeypatch):
     K = np.zeros((CHUNK, CHUNK))
     K[:60, :60] = machine.kernel(machine.rows)
     chosen = WorkingSet(K, np.zeros(60), -machine.target, machine.lower, machine.upper, 0.0)
-    assert chosen.solve(1e-6, np.inf) == 60
+    assert chosen.solve(1e-6, np.inf) == (60, True)
     np.testing.assert_allclose(chosen.gradient, machine.gradient(chosen.coef), atol=1e-4)
     point = machine_point(machine, chosen.coef, machine.gradient(chosen.coef))
     assert point.gap <= 1e-4 * point.objective

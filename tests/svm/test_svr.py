@@ -193,3 +193,25 @@ def test_refuses_a_function_that_forgets_the_training_rows():
     model.kernel = lambda A, B: A
     with pytest.raises(ValueError, match=r"kernel must return a matrix of shape \(3, 80\)"):
         model.predict(X[:3])
+
+
+def test_a_cubic_of_few_rows_whose_products_have_rank_4_is_solved_at_once():
+    # products up to 26**3, boxes of 100: rounded to float32 they are not those of any machine, and pairs hardly move
+    random = np.random.RandomState(42)
+    X = np.sort(5 * random.rand(40, 1), axis=0)
+    y = np.sin(X).ravel()
+    y[::5] += 3 * (0.5 - random.rand(8))
+    model = SVR(kernel="poly", C=100, degree=3, gamma="auto", coef0=1, epsilon=0.1).fit(X, y)
+    assert model.certificate_.holds
+    assert len(model.trace_.frame()) < 20
+
+
+def test_products_too_rough_for_a_leap_are_computed_again(monkeypatch):
+    monkeypatch.setattr("pellucid.svm.kernel_machine.machine_solver.FEW_ROWS", 0)
+    random = np.random.RandomState(42)
+    X = np.sort(5 * random.rand(40, 1), axis=0)
+    y = np.sin(X).ravel()
+    y[::5] += 3 * (0.5 - random.rand(8))
+    model = SVR(kernel="poly", C=100, degree=3, gamma="auto", coef0=1, epsilon=0.1).fit(X, y)
+    assert model.certificate_.holds
+    assert len(model.trace_.frame()) < 100

@@ -1,55 +1,162 @@
-"""The names of a package: some imported on first use, some of scikit-learn's that we do not have."""
+"""The names of a package: ours, some of them imported on first use; and scikit-learn's, passed on or pointed to.
+
+Change the word ``sklearn`` to ``pellucid``, and what claims nothing about an answer is there: splitters, searches,
+metrics, pipelines, transformers of columns, pictures, data sets. It is scikit-learn's own, the same object. What learns
+an answer (a predictor, a clustering, an outlier detector, a decomposition, a choice of columns) is ours, with a
+certificate, or it is not here, and a sentence says where to find scikit-learn's.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from types import MappingProxyType
-from typing import Any
+from types import MappingProxyType, ModuleType
+from typing import Any, NoReturn
 
 from pellucid.core.extras import needs_extra
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
+PASSED_ON = (
+    "base",
+    "calibration",
+    "callback",
+    "compose",
+    "datasets",
+    "exceptions",
+    "experimental",
+    "feature_extraction",
+    "frozen",
+    "gaussian_process.kernels",
+    "impute",
+    "inspection",
+    "kernel_approximation",
+    "metrics",
+    "model_selection",
+    "multiclass",
+    "multioutput",
+    "pipeline",
+    "preprocessing",
+    "random_projection",
+    "utils",
+)
+"""Packages of scikit-learn that are passed on whole, with what is in them: what they fit, if anything, is a
+transformation of columns, or somebody else's model that they hold. Names of ours come first."""
+
+ALSO_PASSED_ON: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "": frozenset({"clone", "config_context", "get_config", "set_config", "show_versions"}),
+        "feature_selection": frozenset(
+            {"SelectorMixin", "chi2", "f_classif", "f_oneway", "f_regression", "r_regression"}
+            | {"mutual_info_classif", "mutual_info_regression"}
+        ),
+        "manifold": frozenset({"trustworthiness"}),
+        "neighbors": frozenset({"VALID_METRICS", "VALID_METRICS_SPARSE"}),
+        "svm": frozenset({"l1_min_c"}),
+        "tree": frozenset({"export_graphviz", "export_text", "plot_tree"}),
+    }
+)
+"""Names that are passed on from packages whose other names learn answers: scores of columns, printers, constants."""
+
 
 def name_finder(package: str, homes: Mapping[str, str] = NOTHING) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package.
 
-    It imports the names in ``homes`` (name -> module) on first use. Of a name that only scikit-learn's package of the
-    same name has, it says where to find it.
+    It imports on first use the names in ``homes`` (name -> module), the modules of the package, and the names that
+    scikit-learn's package of the same name passes on. Of another name of scikit-learn's it says where to find it.
     """
 
     def find(name: str) -> Any:
         if name in homes:
             with needs_extra(f"{package}.{name}"):
                 value = getattr(import_module(homes[name]), name)
-            setattr(sys.modules[package], name, value)
-            return value
-        sentence = _where_to_find(package, name)
-        if sentence is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        # `from package import name` asks through the import machinery, which would put its own sentence in the place
-        # of an AttributeError
-        if sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
-            raise ImportError(sentence, name=package)
-        raise AttributeError(sentence, name=name, obj=sys.modules[package])
+        elif not name.startswith("_") and _exists(f"{package}.{name}"):
+            value = import_module(f"{package}.{name}")
+        elif is_passed_on(package, name):
+            value = getattr(import_module(_peer(package)), name)
+        else:
+            _refuse(package, name)
+        setattr(sys.modules[package], name, value)
+        return value
 
     return find
 
 
+def is_passed_on(package: str, name: str) -> bool:
+    """Return whether a name of scikit-learn's package stands for the same in ours."""
+    room = package.removeprefix("pellucid").lstrip(".")
+    return _has(_peer(package), name) if _is_whole(room) else name in ALSO_PASSED_ON.get(room, ())
+
+
+def _is_whole(room: str) -> bool:
+    """Return whether a package, or one around it, is passed on whole."""
+    return any(f"{room}.".startswith(f"{passed}.") for passed in PASSED_ON)
+
+
+def _refuse(package: str, name: str) -> NoReturn:
+    """Raise the error that says where to find a name, if there is such a place."""
+    sentence = _where_to_find(package, name)
+    if sentence is None:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+    # `from package import name` asks through the import machinery, which would put its own sentence in the place
+    # of an AttributeError
+    if sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap":
+        raise ImportError(sentence, name=package)
+    raise AttributeError(sentence, name=name, obj=sys.modules[package])
+
+
 def _where_to_find(package: str, name: str) -> str | None:
     """Return the sentence that points to scikit-learn, or None if it has no such name either."""
-    if name.startswith("_") or find_spec(f"{package}.{name}") is not None:  # a module of ours, about to be imported
-        return None
-    peer = package.replace("pellucid", "sklearn", 1)
-    if not _exists(peer) or name not in getattr(import_module(peer), "__all__", ()):
+    peer = _peer(package)
+    if name.startswith("_") or not _exists(peer) or not _has(peer, name):
         return None
     return f"{package} has no {name}; scikit-learn's works beside ours: from {peer} import {name}"
 
 
-def _exists(package: str) -> bool:
-    """Return whether there is such a package; where the one around it is missing, too, the search itself fails."""
-    parent = package.rpartition(".")[0]
-    return (not parent or _exists(parent)) and find_spec(package) is not None
+def _peer(package: str) -> str:
+    return package.replace("pellucid", "sklearn", 1)
+
+
+def _has(peer: str, name: str) -> bool:
+    """Return whether a module of scikit-learn has a name, and not only because it needs somebody else's."""
+    module = import_module(peer)
+    is_theirs = str(getattr(vars(module).get(name), "__module__", "")).startswith("sklearn.")
+    return is_theirs or name in getattr(module, "__all__", ())
+
+
+def _exists(module: str) -> bool:
+    """Return whether there is such a module; where the one around it is none, the search itself fails."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+class PassedOnPackages(MetaPathFinder, Loader):
+    """Finds packages that only scikit-learn has: ``pellucid.metrics`` stands for ``sklearn.metrics``.
+
+    It is asked last, so that packages of ours come first.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return how to make a package of ours if scikit-learn has one of that name and we have none."""
+        if not fullname.startswith("pellucid.") or not _exists(_peer(fullname)):
+            return None
+        room = fullname.removeprefix("pellucid.")
+        is_public = room in import_module("sklearn").__all__  # it may only tell where to find what it has
+        return ModuleSpec(fullname, self, is_package=True) if _is_whole(room) or is_public else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the package its names: they are looked up when they are asked for."""
+        peer = import_module(_peer(module.__name__))
+        module.__doc__ = peer.__doc__
+        names = [name for name in getattr(peer, "__all__", vars(peer)) if is_passed_on(module.__name__, name)]
+        module.__all__ = names  # type: ignore[attr-defined]
+        module.__dir__ = lambda: names  # type: ignore[method-assign]
+        module.__getattr__ = name_finder(module.__name__)  # type: ignore[method-assign]

@@ -159,7 +159,7 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
 
         n_starts = self.n_init if earlier is None else 1
         self._adopt(best_mixture(data, problem, start, n_starts, self, effort, before), data)
-        if self.certificate_.reason:
+        if self.certificate_.reason and self.max_iter:
             warn_user(f"GaussianMixture: {self.certificate_.reason}", ConvergenceWarning)
         return self
 

@@ -75,19 +75,25 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
     about = _moments_of_data(data.X, weight, model.has_matrices)
     floor = variance_floor(parameters.reg_covar, about.variances)
     found = step_sums(data.X, weight, model)
+    own = (
+        _inverse_claim(fitted, model, about, floor),
+        _likelihood_claim(fitted.log_likelihood_, found.log_likelihood, about, len(model.weights)),
+        _answer_claim(fitted, model, data),
+    )
+    if parameters.max_iter == 0:
+        return Certificate("none", (_moment_claims(model, about, floor, parameters)[0], *own), ONLY_THE_START)
     after = next_components(model, found, floor)
     curvature = _curvature_claim(model, data, about, floor, parameters.tol, CURVED)
     return Certificate(
         "stationary",
         (
             *_moment_claims(model, about, floor, parameters),
-            _inverse_claim(fitted, model, about, floor),
-            _likelihood_claim(fitted.log_likelihood_, found.log_likelihood, about, len(model.weights)),
+            *own[:2],
             _gain_claim(fitted.lower_bound_, found.log_likelihood, parameters, about, floor),
             _rise_claim(fitted, parameters, about, floor),
             Claim("step", STEP_SAYS, divergence(after, model), parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
             curvature,
-            _answer_claim(fitted, model, data),
+            own[2],
         ),
         _report(model, about, floor),
     )
@@ -102,6 +108,8 @@ def fitted_certificate(
     assert model is not None
     about = _DataMoments(len(data.X), *moments)
     floor = variance_floor(parameters.reg_covar, about.variances)
+    if parameters.max_iter == 0:
+        return Certificate("none", tuple(_moment_claims(model, about, floor, parameters)[:1]), ONLY_THE_START)
     claims = (
         *_moment_claims(model, about, floor, parameters),
         _gain_claim(fitted.lower_bound_, fitted.log_likelihood_, parameters, about, floor),
@@ -111,6 +119,8 @@ def fitted_certificate(
     )
     return Certificate("stationary", claims, _report(model, about, floor))
 
+
+ONLY_THE_START = "max_iter=0 asks for the start of the search alone: nothing is claimed about the likelihood."
 
 STEP_SAYS = "nats by which one more step of EM moves the components, on average over the rows"
 

@@ -13,7 +13,7 @@ from math import log
 import numpy as np
 from scipy.special import xlogy
 
-from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.certificate import Certificate, Claim, gap_claim
 from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
 
@@ -26,12 +26,20 @@ def certify_capacity(transition: Array, inputs: Array, *, tol: float, base: floa
         ratios = np.where(W > 0, np.log(W / q), 0.0)
         divergences = (W * ratios).sum(axis=1)
     carried = float(np.where(p > 0, p * divergences, 0.0).sum())
-    gap = max(0.0, float(divergences.max()) - carried) / log(base)
+    most = float(divergences.max())
     remedy = "Raise max_iter or tol."
     return Certificate(
         "optimal",
         (
-            Claim("capacity gap", "the capacity is at most this far above the answer", gap, tol, remedy),
+            gap_claim(
+                "capacity gap",
+                "the capacity is at most this far above the answer",
+                most / log(base),
+                carried / log(base),
+                tol,
+                rounding=tol,
+                remedy=remedy,
+            ),
             Claim("input distribution", "its probabilities miss 1 by this", abs(float(p.sum()) - 1), 64 * EPSILON),
         ),
     )
@@ -56,13 +64,20 @@ def certify_rate(
     rate = float((p[:, None] * (xlogy(Q, Q) - xlogy(Q, np.where(q > 0, q, 1.0)))).sum())
     reached = float((p[:, None] * np.where(Q > 0, Q * d, 0.0)).sum())
     bound = _lower_bound(p, d, np.asarray(outputs, dtype=np.float64), multiplier, reached)
-    gap = max(0.0, rate - bound) / log(base)
     wrong = float(np.abs(Q.sum(axis=1) - 1).max())
     remedy = "Raise max_iter or tol."
     return Certificate(
         "optimal",
         (
-            Claim("rate gap", "no channel of this distortion has a rate lower by more", gap, tol, remedy),
+            gap_claim(
+                "rate gap",
+                "no channel of this distortion has a rate lower by more",
+                rate / log(base),
+                bound / log(base),
+                tol,
+                rounding=tol,
+                remedy=remedy,
+            ),
             Claim("test channel", "its rows miss 1 by this", wrong, 64 * EPSILON),
         ),
     )

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import entr
 
-from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.certificate import Certificate, Claim, gap_claim
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array
 from pellucid.probability.sample_data import SampleData
@@ -31,26 +31,33 @@ def prove_logistic(location: float, scale: float, data: SampleData) -> Certifica
     z = (data.values - location) / scale
     slope = np.tanh(z / 2)
     rounded = 64 * EPSILON * abs(location) / scale  # the location is stored with so many digits only
-    gap = _gap(z, share)
+    primal, below = _primal_and_bound(z, share)
     gap_bound = sum_error(len(z)) * (1 + float(share @ np.abs(z))) + rounded**2
     scores = (abs(float(share @ slope)), abs(float(share @ (z * slope)) - 1))
     claims = (
-        Claim("gap", "no parameters have a mean log likelihood larger by more than this", gap, gap_bound),
+        gap_claim(
+            "gap",
+            "no parameters have a mean log likelihood larger by more than this",
+            primal,
+            below,
+            gap_bound,
+            rounding=gap_bound,
+        ),
         Claim("location score", "mean gradient in the location, 0 up to rounding", scores[0], SMALL_SCORE + rounded),
         Claim("scale score", "mean gradient in the scale, 0 up to rounding", scores[1], SMALL_SCORE + rounded),
     )
     return Certificate("optimal", claims)
 
 
-def _gap(z: Array, share: Array) -> float:
-    u = _dual_point(z, share)
+def _primal_and_bound(z: Array, share: Array) -> tuple[float, float]:
+    """Return the objective and what no objective is below; minus infinity if the dual point bounds nothing."""
+    u, size = _dual_point(z, share), np.abs(z)
+    primal = float(share @ (size + 2 * np.log1p(np.exp(-size))))
     correlation = float(share @ (u * z))
     if not correlation > 0:
-        return np.inf
-    size = np.abs(z)
-    primal = float(share @ (size + 2 * np.log1p(np.exp(-size))))
+        return primal, -np.inf
     conjugate = -2 * float(share @ (entr((1 + u) / 2) + entr((1 - u) / 2)))
-    return max(0.0, primal + conjugate - 1 - float(np.log(correlation)))
+    return primal, 1 + float(np.log(correlation)) - conjugate
 
 
 def _dual_point(z: Array, share: Array) -> Array:

@@ -48,6 +48,8 @@ def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:
     spread = Spread(design.total_weight, shape[1], design.mean, found.squares, total, unit)
     k = wanted_count(parameters.n_components, solver, min(shape), spread)
     attributes = stored_components(spread, found.vectors[:, :k], data.X.dtype)
+    if parameters.n_components == "mle" or isinstance(parameters.n_components, float):
+        attributes["n_components_"] = np.int64(k)  # as scikit-learn's, where the number was chosen from the data
     certificate = certificate_at_fit(found, k, design, total, data, float(parameters.tol))
     return Fit(attributes, found.trace, certificate=certificate)
 

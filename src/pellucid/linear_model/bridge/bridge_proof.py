@@ -57,7 +57,7 @@ def _gap_with(
         best = max(bound(reach), bound(np.clip(linear / quadratic, 0.0, reach)) if quadratic > 0 else 0.0)
     else:
         best = max(bound(1.0), -minimize_scalar(lambda t: -bound(t), bounds=(0.0, 1.0), method="bounded").fun)
-    return max(objective - max(best, 0.0), 0.0)
+    return objective - max(best, 0.0)
 
 
 def coordinate_gain(correlations: Array, sq_norms: Array, w: Array, alpha: float, q: float, total: float) -> float:
@@ -74,7 +74,9 @@ def bridge_certificate(value: float, bound: float, offset: Claim, q: float) -> C
     """Return the certificate: a duality gap for ``q >= 1``, a coordinate-wise gain for ``q < 1``."""
     if q >= 1.0:
         statement = "the objective is at most this far above its minimum"
-        return Certificate("optimal", (Claim("duality gap", statement, value, bound, REMEDY), offset))
+        # a gap below 0, by as much as it may be above, is an error of the lower bound
+        gap = Claim("duality gap", statement, abs(value), bound, REMEDY)
+        return Certificate("optimal", (gap, offset))
     statement = "the most that changing one coefficient can lower the objective"
     return Certificate(
         "stationary",

@@ -173,14 +173,20 @@ class LogisticProblem(LogisticObjective):
         margins = self._margins((after.Z + after.b) - (before.Z + before.b))[self.weight > 0.0]
         return bool(margins.min() >= -RECEDING * margins.max() and margins.max() > 0.0)
 
-    def stored(self, point: Point) -> Point:
-        """Return the point that the attributes of a model stand for, rounded as they are, with the gap they leave."""
+    def stored(self, point: Point, goal: float) -> Point:
+        """Return the point that the attributes of a model stand for, rounded as they are, with the gap they leave.
+
+        Rounding to float32 hardly raises the objective, but columns of large numbers then make a poor dual point: where
+        its gap misses the goal, that of the point before is taken, which bounds the same minimum.
+        """
         W, b = (value.astype(self.X.dtype).astype(np.float64) for value in (point.W, point.intercept))
         best = point if self.X.dtype == np.float64 else self.point(W, point.b)
         error = b + self.design.mean @ W - best.b
         given = self._probabilities(best.Z, best.b + error - (0.0 if self.n_columns == 1 else error.mean()))
         excess = max(0.0, given.loss - best.loss)
         objective, gap, distance = best.objective + excess, best.gap + excess, best.distance
+        if self.is_penalized and gap > goal * objective:
+            gap = min(gap, max(0.0, objective - (point.objective - point.gap)))
         if not self.is_penalized and self.fit_intercept:
             unit = np.sqrt(self.weight.sum()) * max(self._residual_length(self.residual(given.P)), TINY)
             distance = max(distance, float(np.abs(given.slope).max() / unit))

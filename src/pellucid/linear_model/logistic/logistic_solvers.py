@@ -91,7 +91,7 @@ def solve_logistic(problem: LogisticProblem, effort: Effort, last: tuple[Array, 
         start = problem.point(W, b)
     points = _points(method, problem, start, final.goal, equations)
     point, n_iter, separable = follow(problem, points, final, trace, n_iter)
-    stored = problem.stored(point)
+    stored = problem.stored(point, effort.goal)
     attributes = {
         **problem.attributes(point.W, point.intercept),
         "n_iter_": np.array([n_iter], dtype=np.int32),

@@ -110,7 +110,8 @@ def machine_gaps(X: Any, signs: Array, cost: Array, total: float, model: Descend
     """Return objective and gap of each machine, given the sign and cost of every row and the sum of their weights."""
     found = [_machine(X, signs[k], cost[k], total, model, k) for k in range(len(signs))]
     objective, bound = np.array(found).T
-    return objective, np.maximum(objective - bound, 0.0)
+    is_wrong = bound - objective > PART * np.abs(objective)  # a bound above the objective bounds nothing
+    return objective, np.where(is_wrong, np.nan, np.maximum(objective - bound, 0.0))
 
 
 def sgd_certificate(

@@ -12,6 +12,7 @@ from pellucid.core.fingerprint import digest
 from pellucid.core.linear_classifier import dense
 from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import rounding_unit
+from pellucid.core.sampled_proof import draws
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.neural_network.network.evaluation import stored_module
@@ -20,7 +21,7 @@ from pellucid.neural_network.network.measured_scores import LOSSES, SCORES, Scor
 from pellucid.neural_network.network_kinds import ARCHITECTURE
 
 MOST_ROWS = 256
-"""Training rows that objective and gradient are about, drawn in the same way every time."""
+"""Training rows that the stored objective and gradient are about, which are always the same."""
 
 STEPS = (1e-5, 1e-6, 1e-7)
 """By how much of its size a step changes the objective, or the weights where that is less."""
@@ -34,7 +35,11 @@ ROUNDED = 100
 SLACK = 1e-9
 """Relative error that float64 may have on other machines, through some hundred layers."""
 
-REASON = "The loss of a network has many minima: nothing is said about the best one."
+REASON = (
+    "The loss of a network has many minima: nothing is said about the best one. That these weights are what the "
+    "training led to is not proved either: objective, gradient and checksum are compared with what the model itself "
+    "carries, which finds damage, but nobody who changes both."
+)
 REFIT = "Fit the model again."
 
 
@@ -48,7 +53,7 @@ def prove_network(fitted: Any, _parameters: Any, data: TrainingData) -> Certific
         and _labels_agree(fitted, data)
     )
     module = _in_double(fitted.architecture_, fitted.weights_) if is_same else None
-    statement = "1 if weights or labels are not those of the fit, or not of this network"
+    statement = "1 if the weights are not those of the checksum that the model carries, or do not fit network and labels"
     stored = Claim("weights", statement, float(module is None), 0.0, REFIT)
     if module is None:
         return Certificate("none", (stored,), REASON)
@@ -80,8 +85,8 @@ class MeasuredNetwork:
         gradient = [torch.zeros_like(own) if one is None else one for one, own in zip(found, self.weights, strict=True)]
         norm = float(np.sqrt(sum(float(one.square().sum()) for one in gradient)))
         scale = 1.0 + abs(value) + float(np.abs(scores).mean())
-        about = f"difference to the stored objective of {len(self.X)} training rows"
-        size = f"difference to the stored size of its gradient, {fitted.gradient_norm_:.3g}"
+        about = f"difference to the objective that the model carries, of {len(self.X)} training rows"
+        size = f"difference to the size of its gradient that the model carries, {fitted.gradient_norm_:.3g}"
         return (
             Claim("objective", about, abs(value - fitted.objective_), SLACK * scale, REFIT),
             Claim("gradient", size, abs(norm - fitted.gradient_norm_), SLACK * (1e3 * norm + scale), REFIT),
@@ -132,7 +137,7 @@ class MeasuredNetwork:
 def _random_signs(like: list[Any]) -> list[Any]:
     import torch
 
-    random = np.random.default_rng(0)
+    random = draws()
     return [torch.from_numpy(random.choice([-1.0, 1.0], tuple(one.shape))) for one in like]
 
 

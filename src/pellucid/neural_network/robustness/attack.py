@@ -22,6 +22,8 @@ from pellucid.neural_network.modules.module_modes import predicting
 
 INWARDS = 1e-6
 """Share of a Euclidean change that is taken back, as its length is rounded."""
+NEAREST = 6
+"""Orders of magnitude by which random points may be nearer than the radius."""
 
 
 def attack(
@@ -70,7 +72,7 @@ def attack(
     rows = checked_rows(module, X)
     radii = _radii(radius, rows)
     random = torch.Generator().manual_seed(random_state)
-    with predicting(module):
+    with predicting(module), torch.enable_grad():
         classes = _classes(model, module, rows, y)
         best, harm = rows.clone(), _harm(module, rows, classes).detach()
         for restart in range(restarts):
@@ -110,6 +112,24 @@ def attacked_accuracy(model: Any, X: Data, y: Data, epsilons: Data, **settings: 
         is_right = class_names(model, scores.shape[1])[scores.argmax(1).cpu().numpy()] == np.asarray(y)
         right.append(is_right & right[-1] if right else is_right)  # what a smaller change did, a larger one may do too
     return np.mean(right, axis=1)
+
+
+def random_points(module: nn.Module, X: Data, radius: Data, norm: float, random_state: int) -> Array:
+    """Return three points of each row's ball, ``(3, B, ...)``: on its edge, anywhere in it, and near its center.
+
+    In a large ball a random point is far from the center, and classes may change close to it: so the last is at a
+    share of the radius whose order of magnitude is random.
+    """
+    rows = checked_rows(module, X)
+    radii, random = _radii(radius, rows), torch.Generator().manual_seed(random_state)
+    edge = _random_change(rows, radii, norm, random)
+    edge = edge if norm == 2 else edge.sign() * radii
+    inside, near = (_random_change(rows, radii, norm, random) for _ in range(2))
+    shares = torch.rand((2, len(rows)), generator=random, dtype=rows.dtype).to(rows.device)
+    shares = shares.view(2, -1, *[1] * (rows.dim() - 1))
+    inside = inside * shares[0] ** (1.0 / rows[0].numel()) if norm == 2 else inside  # uniform in the ball
+    near = near * 10.0 ** (-NEAREST * shares[1])
+    return np.stack([_inside(rows, rows + change, radii, norm).cpu().numpy() for change in (edge, inside, near)])
 
 
 def _ascent(

@@ -11,13 +11,16 @@ import torch
 from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_between, check_one_of
 from pellucid.core.rounding import EPSILON
+from pellucid.core.sampled_proof import drawing, draws
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.modules.model_input import checked_rows, class_names, norm_of, one_class_module, scores_of
+from pellucid.neural_network.robustness.attack import attack, random_points
 from pellucid.neural_network.robustness.linear_bounds import MarginSearch
-from pellucid.neural_network.robustness.radius_solvers import largest_radii
+from pellucid.neural_network.robustness.radius_solvers import LARGEST, largest_radii
 from pellucid.neural_network.robustness.reading import read_network
 from pellucid.neural_network.robustness.robustness_proof import (
     ARITHMETICS,
+    Trials,
     least_margins,
     prove_radii,
     radii_certificate,
@@ -28,6 +31,8 @@ SINGLE = 1e-4
 """Coarser searches than this compute in float32."""
 SHARES = (1 / 16, 1 / 4, 1.0, 1.0, 1.0)
 """How far a radius that was not proved is moved towards the one that was: bounds of a smaller ball are better."""
+STEPS, RESTARTS = 20, 3
+"""Of the attack that must fail before a radius is claimed."""
 ROWS = 128
 """Inputs searched together."""
 
@@ -69,13 +74,16 @@ def certified_radius(
     """Return for each row a radius such that no smaller or equal change of the input changes the predicted class.
 
     A search guesses the radii; a proof by other code, in float64 with all rounding accounted for, decides. The true
-    radius may be larger, as bounds of rectifiers are not exact; an :func:`attack` bounds it from above.
+    radius may be larger, as bounds of rectifiers are not exact; an :func:`attack` bounds it from above. Before anything
+    is claimed, the module's own scores within the radii are compared with what was read of it, and it is attacked.
 
     Parameters
     ----------
     model : torch module or fitted network
         Any graph of linear maps, convolutions, ReLU, leaky ReLU, maxima, averages, batch normalization, sums and new
         shapes, residual networks among them, all as when predicting. One output tells two classes apart by its sign.
+        What else a module does is refused: other operations, parts of tensors changed in place, hooks, random numbers,
+        decisions by the input's values, changes of the module itself.
     X : array of shape (n_samples, ...)
         Inputs, which are rounded to the module's precision first.
     norm : "inf" or 2, default="inf"
@@ -110,12 +118,19 @@ def certified_radius(
     asked: dict[str, Any] = {"norm": length, "arithmetic": arithmetic, "intervals_only": method == "interval"}
     radii = _searched(network, rows, classes, tol, asked)
     radii, margins = _proved(network, rows, classes, radii, tol, asked)
-    certificate = radii_certificate(network, rows, scores, margins[radii > 0], norm=length, arithmetic=arithmetic)
+    trials = _tried(model, X, radii, length)
+    certificate = radii_certificate(
+        network, rows, scores, margins[radii > 0], trials, norm=length, arithmetic=arithmetic
+    )
+    if certificate.failed and (radii > 0).any():
+        raise ValueError(f"module must do what was read of it, or no radius is claimed, got {certificate.failed[0]}.")
     names = class_names(model, network.classes)
     return CertifiedRadii(radii, names[classes], length, certificate)
 
 
-def verify_radius(model: Any, X: Data, radii: Data, *, norm: Any = "inf", arithmetic: str = "module") -> Certificate:
+def verify_radius(
+    model: Any, X: Data, radii: Data, *, norm: Any = "inf", arithmetic: str = "module", random_state: Any = None
+) -> Certificate:
     """Prove again, or refute, that no change within its radius changes the class of any row.
 
     Warns with :class:`~pellucid.UncertifiedWarning` for a claim that does not hold.
@@ -126,6 +141,8 @@ def verify_radius(model: Any, X: Data, radii: Data, *, norm: Any = "inf", arithm
         As for :func:`certified_radius`.
     radii : array of shape (n_samples,)
         The radii to prove; 0 claims nothing.
+    random_state : int, Generator or None, default=None
+        Where the module is tried within the radii: None draws other points each time.
 
     Examples
     --------
@@ -139,7 +156,10 @@ def verify_radius(model: Any, X: Data, radii: Data, *, norm: Any = "inf", arithm
     claimed = np.array(radii, dtype=np.float64)
     if claimed.shape != (len(rows),):
         raise ValueError(f"radii must be one number for each of {len(rows)} rows, got shape {tuple(claimed.shape)}.")
-    certificate = prove_radii(network, rows, scores, claimed, norm=norm_of(norm), arithmetic=arithmetic)
+    length = norm_of(norm)
+    with drawing(random_state):
+        trials = _tried(model, X, claimed, length)
+        certificate = prove_radii(network, rows, scores, claimed, trials, norm=length, arithmetic=arithmetic)
     certificate.warn_unless_holds("verify_radius")
     return certificate
 
@@ -152,6 +172,27 @@ def _read(model: Any, X: Data) -> tuple[Network, Array, Array]:
     network = read_network(module, tuple(rows.shape[1:]))
     values, found = (numbers.flatten(1).cpu().double().numpy() for numbers in (rows, scores))
     return network, values, found
+
+
+def _tried(model: Any, X: Data, radii: Array, norm: float) -> Trials:
+    """Return points within the radii, at random and by an attack, with what the module makes of them."""
+    module = one_class_module(model)
+    some = np.flatnonzero((radii > 0) & (radii < np.inf))
+    rows, radius = checked_rows(module, X)[torch.as_tensor(some)], np.minimum(radii[some], LARGEST)
+    if not len(some):
+        return Trials(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0, dtype=np.int64))
+    classes = scores_of(module, rows).argmax(1).cpu().numpy()
+    seeds = draws().integers(2**31, size=2)
+    try:
+        worst = attack(
+            module, rows, None, radius, norm=norm, steps=STEPS, restarts=RESTARTS, random_state=int(seeds[0])
+        )
+    except RuntimeError as error:
+        raise ValueError(f"module must let torch differentiate its scores, to be attacked first: {error}") from error
+    points = checked_rows(module, np.concatenate([worst, *random_points(module, rows, radius, norm, int(seeds[1]))]))
+    scores = scores_of(module, points)
+    values, found = (numbers.flatten(1).cpu().double().numpy() for numbers in (points, scores))
+    return Trials(values, found, np.tile(classes, len(points) // len(some)))
 
 
 def _searched(network: Network, rows: Array, classes: Array, tol: float, asked: dict[str, Any]) -> Array:

@@ -6,24 +6,40 @@ by all that rounding in the proof can have added. With ``arithmetic="module"`` t
 module's own arithmetic can lose on any input of the ball, if each of its sums is computed in its dtype, in any order:
 then the statement holds for the class that the module computes. (Fast convolution algorithms that transform their
 input first are not covered.) With ``arithmetic="exact"`` the statement is about the network in exact arithmetic.
+
+That the steps are those of the module cannot be proved from numbers. So the module itself is tried: at random points
+of the balls, on their edges, and where an attack led, its scores must be those of the steps, its class the one claimed.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array
 from pellucid.neural_network.robustness.proved_bounds import NotFinite, RowProof
 from pellucid.neural_network.robustness.steps import Network
 
 ARITHMETICS = {"module": "in exact arithmetic and as the module computes", "exact": "in exact arithmetic"}
+COMPARED = 64
+"""Points of the balls at which the module's scores are compared with those of the steps; the class is at all."""
 SAFELY = 1 - 2.0**-40
 """A radius at which a margin is just 0 is made smaller by this, to be above 0 as it is rounded."""
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Points within the claimed radii, (m, inputs), the module's scores there, and the classes claimed for them."""
+
+    points: Array
+    scores: Array
+    classes: Array
 
 
 def least_margins(
@@ -66,7 +82,7 @@ def least_margins(
 
 
 def prove_radii(
-    network: Network, X: Array, scores: Array, radii: Array, *, norm: float, arithmetic: str
+    network: Network, X: Array, scores: Array, radii: Array, trials: Trials, *, norm: float, arithmetic: str
 ) -> Certificate:
     """Return what is proved about the radii of a network whose module gave these scores, ``(n, classes)``.
 
@@ -76,14 +92,16 @@ def prove_radii(
     margins, _ = least_margins(
         network, X[claimed], scores[claimed].argmax(1), radii[claimed], norm=norm, arithmetic=arithmetic
     )
-    return radii_certificate(network, X, scores, margins, norm=norm, arithmetic=arithmetic)
+    return radii_certificate(network, X, scores, margins, trials, norm=norm, arithmetic=arithmetic)
 
 
 def radii_certificate(
-    network: Network, X: Array, scores: Array, margins: Array, *, norm: float, arithmetic: str
+    network: Network, X: Array, scores: Array, margins: Array, trials: Trials, *, norm: float, arithmetic: str
 ) -> Certificate:
     """Return the certificate for the least margins of all rows with a radius above 0."""
-    nominal = _nominal_claim(network, X, scores)
+    nominal = _scores_claim(
+        network, X, scores, "nominal scores", "the module's scores are those of the network in the proof"
+    )
     if not len(margins):
         return Certificate("none", (nominal,), "No row has a radius above 0.")
     statement = (
@@ -92,27 +110,61 @@ def radii_certificate(
     )
     worst = float(-margins.min())  # min keeps nan, and a claim about nan does not hold
     margin = Claim("margin at the radius", statement, worst, 0.0, "Take smaller radii.")
-    return Certificate("bounded", (margin, nominal))
+    some = drawn(len(trials.points), COMPARED)
+    tried = _scores_claim(
+        network,
+        trials.points[some],
+        trials.scores[some],
+        "scores within the radius",
+        f"so they are at {len(some)} points within the radii, random ones and those of an attack",
+    )
+    return Certificate("bounded", (margin, nominal, tried, _attack_claim(network, trials, arithmetic)))
 
 
-def _nominal_claim(network: Network, X: Array, scores: Array) -> Claim:
+def _scores_claim(network: Network, X: Array, scores: Array, name: str, statement: str) -> Claim:
     """Compare the module's scores with those of the steps that the proof looks at."""
 
     @np.errstate(all="ignore")
     def share(row: int) -> float:
-        try:
-            proof = RowProof(network, X[row], 0.0, inf).walk(intervals_only=True)
-        except NotFinite:
-            return np.nan
-        lower, upper = proof.lower[-1], proof.upper[-1]
-        allowed = proof.module_errors(np.finfo(network.module_precision)) + (upper - lower)
-        return float((abs(scores[row] - (lower + upper) / 2) / allowed).max())
+        computed, allowed = _scores_by_steps(network, X[row])
+        return float((abs(scores[row] - computed) / allowed).max())
 
     shares = run_blocks(share, range(len(X)))
     return Claim(
-        "nominal scores",
-        "the module's scores are those of the network in the proof, in shares of what its arithmetic may lose",
+        name,
+        f"{statement}, in shares of what its arithmetic may lose",
         float(np.max(shares, initial=0.0)),
         1.0,
-        "Do not change the module between its scores and its proof.",
+        "Do not change the module between its scores and its proof; it may keep state that cannot be read.",
+    )
+
+
+def _scores_by_steps(network: Network, row: Array) -> tuple[Array, Array]:
+    """Return the scores that the steps make of one input, and how far the module's may be from them."""
+    try:
+        proof = RowProof(network, row, 0.0, inf).walk(intervals_only=True)
+    except NotFinite:
+        nothing = np.full(network.classes, np.nan)
+        return nothing, nothing
+    lower, upper = proof.lower[-1], proof.upper[-1]
+    return (lower + upper) / 2, proof.module_errors(np.finfo(network.module_precision)) + (upper - lower)
+
+
+def _attack_claim(network: Network, trials: Trials, arithmetic: str) -> Claim:
+    """Look for a point within the radii where the module's class is another one."""
+    rows = np.arange(len(trials.points))
+    own = trials.scores[rows, trials.classes]
+    others = trials.scores.copy()
+    others[rows, trials.classes] = -inf
+    harm = others.max(1) - own
+    if arithmetic == "exact":  # rounding, of which nothing is claimed, may change the class of the module
+        for row in np.flatnonzero(harm > 0):
+            harm[row] -= 2 * _scores_by_steps(network, trials.points[row])[1].max()
+    return Claim(
+        "attack",
+        f"the best other score less that of the predicted class, at most, over {len(rows)} points within the radii "
+        "where gradients and chance led",
+        float(harm.max()) if len(harm) else 0.0,
+        0.0,
+        "Take smaller radii. If their margin is proved, the module does something that was not read.",
     )

@@ -27,7 +27,7 @@ def prove_together(
     lacks[each, labels] = 0.0
     objective = 0.5 * float(np.sum(u**2)) + float(cost @ lacks.max(axis=1))
     bound = float(alpha[each, labels].sum()) - 0.5 * float(np.sum(np.asarray(A.T @ alpha) ** 2))
-    relative_gap = float(np.maximum(objective - bound, 0.0)) / max(objective, np.finfo(float).tiny)
+    relative_gap = (objective - bound) / max(objective, np.finfo(float).tiny)
     return relative_gap, dual_violation(alpha, labels, cost)
 
 

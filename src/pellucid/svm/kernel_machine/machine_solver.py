@@ -23,6 +23,9 @@ from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProbl
 from pellucid.svm.kernel_machine.product_rows import ProductRows
 from pellucid.svm.kernel_machine.working_set import QUICK_FACTOR, WorkingSet
 
+FEW_ROWS = 1024
+"""Rows up to which all products are in float64 at once: they fit in the cache."""
+
 WORKING_SET = 256, 4096
 """Fewest and most coefficients that change together between two passes over all rows: half as many again as are inside
 their boxes, because those depend on each other."""
@@ -125,7 +128,9 @@ class Descent:
         self.dual = machine_point(problem, self.coef, self.gradient).dual
         self.working = np.array([], dtype=np.intp)
         self.steps, self.trace, self.nearer = 0, Trace(), NEARER
-        self.products, self.is_precise = self._make_products(np.float32), False
+        self.is_precise = problem.n <= FEW_ROWS
+        self.products = self._make_products(np.float64 if self.is_precise else np.float32)
+        self.is_stuck = False
 
     def _make_products(self, dtype: Any) -> Products:
         problem, room = self.problem, self.effort.room
@@ -155,8 +160,9 @@ class Descent:
             if point.violation <= self.effort.tol and self.nearer > LEAST_NEARER:
                 self.nearer *= 0.5  # the gap at this bias is larger than the one on the way, at another
                 last = np.inf
-            elif is_slow:
+            elif is_slow or self.is_stuck:
                 self.products, self.is_precise, last = self._make_products(np.float64), True, np.inf
+                self.is_stuck = False
             if len(self.products.active) < self.problem.n:
                 self.products.restore()
 
@@ -197,7 +203,7 @@ class Descent:
                 self.products.narrow(~idle)
                 rows = ActiveRows(self, self.products.active)
                 continue
-            if not self._improve(rows, least, largest, gap):
+            if not self._improve(rows, least, largest, gap) or (self.is_stuck and not self.is_precise):
                 return True  # rounding is in the way: let float64 look
 
     def _improve(self, rows: ActiveRows, least: float, largest: float, gap: float) -> int:
@@ -217,7 +223,8 @@ class Descent:
             rows.upper[places],
             self.problem.tube,
         )
-        steps = chosen.solve(tol, self.effort.max_iter - self.steps)
+        steps, is_lower = chosen.solve(tol, self.effort.max_iter - self.steps, may_leap=not self.is_stuck)
+        self.is_stuck = self.is_stuck or not is_lower
         change = chosen.coef - rows.coef[places]
         moved = np.flatnonzero(change)
         self.products.add_to(rows.gradient, slots[moved], change[moved])

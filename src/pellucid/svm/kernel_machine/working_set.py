@@ -43,19 +43,22 @@ class WorkingSet:
         tubes = self.tube * float(np.abs(self.coef).sum() - np.abs(coef).sum())
         return -float((self.coef - coef) @ (0.5 * (self.gradient + gradient))) - tubes
 
-    def solve(self, tol: float, most: float) -> int:
-        """Move pairs until they violate by at most ``tol``, or leap if that takes too long; return how many moved."""
+    def solve(self, tol: float, most: float, *, may_leap: bool = True) -> tuple[int, bool]:
+        """Move pairs until they violate by at most ``tol``, or leap if that takes too long.
+
+        Return how many moved, and whether a leap, if there was one, led lower: where it does not, none will.
+        """
         shape = (len(self._coef) // CHUNK, CHUNK)
         chunked = (part.reshape(shape) for part in (self._coef, self._gradient, self._lower, self._upper))
         room = np.empty((3, *shape))
         allowed = min(STEPS_EACH * self._q, most)
         steps = int(pair_steps(self._K.reshape(-1, *shape), *chunked, self.tube, tol, allowed, *room))
-        if steps == STEPS_EACH * self._q and self._q <= QUICK_FACTOR:
-            self._leap()
-        return steps
+        if may_leap and steps == STEPS_EACH * self._q and self._q <= QUICK_FACTOR:
+            return steps, self._leap()
+        return steps, True
 
-    def _leap(self) -> None:
-        """Go where an interior point says, if that is lower."""
+    def _leap(self) -> bool:
+        """Go where an interior point says, if that is lower; return whether it is."""
         K = self._K[: self._q, : self._q].astype(np.float64)
         target = K @ self.coef - self.gradient
         lower, upper = self._lower[: self._q], self._upper[: self._q]
@@ -63,6 +66,8 @@ class WorkingSet:
         change = found - self.coef
         slope = K @ change
         tubes = self.tube * float(np.abs(found).sum() - np.abs(self.coef).sum())
-        if change @ (self.gradient + 0.5 * slope) + tubes < 0.0:
+        is_lower = bool(change @ (self.gradient + 0.5 * slope) + tubes < 0.0)
+        if is_lower:
             self._coef[: self._q] += change
             self._gradient[: self._q] += slope
+        return is_lower

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.certificate import Certificate, Claim, gap_claim
 from pellucid.core.linear_classifier import class_weights, dense, machine_costs, machine_signs
 from pellucid.core.rounding import ROUNDING
 from pellucid.core.training_data import TrainingData
@@ -76,13 +76,19 @@ def class_costs_of(data: TrainingData, parameters: Any) -> Array:
 
 
 def gap_certificate(relative_gap: float, violation: float | None, parameters: Any) -> Certificate:
-    """Return the certificate for the gap of the worst machine and, for the hinge, how far the dual leaves its box."""
-    gap = Claim(
+    """Return the certificate for the gap of the worst machine and, for the hinge, how far the dual leaves its box.
+
+    A gap below 0, by as much as it may be above, is an error of the lower bound.
+    """
+    bound = min(parameters.tol, LARGEST_GAP) + ROUNDING
+    gap = gap_claim(
         "duality gap",
         "part of its objective by which the worst machine is above its minimum, at most",
         relative_gap,
-        min(parameters.tol, LARGEST_GAP) + ROUNDING,
-        "Raise max_iter, or standardize X.",
+        0.0,
+        bound,
+        rounding=bound,
+        remedy="Raise max_iter, or standardize X.",
     )
     if violation is None:
         return Certificate("optimal", (gap,))
@@ -109,8 +115,9 @@ def _prove_machines(data: TrainingData, model: Machines, parameters: Any) -> Cer
         bound = _dual_value(alpha, combined, cost[k], model)
         if model.penalty == "l1":
             bound = max(bound, _value_in_balance(X, signs[k], alpha, combined, cost[k], u, model))
-        gaps.append(np.maximum(norm + loss - bound, 0.0) / max(norm + loss, np.finfo(float).tiny))
-    return gap_certificate(float(np.max(gaps)), float(np.max(violations)) if violations else None, parameters)
+        gaps.append((norm + loss - bound) / max(norm + loss, np.finfo(float).tiny))
+    worst = float(gaps[int(np.argmax(np.abs(gaps)))])
+    return gap_certificate(worst, float(np.max(violations)) if violations else None, parameters)
 
 
 def _dual_value(alpha: Array, v: Array, cost: Array, model: Machines) -> float:

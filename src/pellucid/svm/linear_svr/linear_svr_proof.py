@@ -44,7 +44,7 @@ def prove_linear_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certif
         balanced = _balanced(X, y, beta, cost, parameters.epsilon, constant)
         duals = [beta, balanced, _balanced(X, y, balanced, cost, parameters.epsilon, constant)]
     bound = np.max([_bound(X, y, beta, conjugate, parameters.epsilon, constant) for beta in duals])
-    gap = np.maximum(norm + loss - bound, 0.0) / max(norm + loss, np.finfo(float).tiny)
+    gap = (norm + loss - bound) / max(norm + loss, np.finfo(float).tiny)
     return gap_certificate(float(gap), violation, parameters)
 
 

@@ -114,7 +114,8 @@ def _slope_claim(fitted: Any, pairs: list[PairRows], data: TrainingData) -> Clai
         values += [_steepness(own, slopes, side, target, weight) for side in (0, 1)]
     return Claim(
         "probability slopes",
-        "derivative of the log loss of the held-out scores by a slope, as a part of the scores' total",
+        "derivative of the log loss of the stored held-out scores by a slope, as a part of their total; that they "
+        "are the scores of machines which have not seen the row is not proved, so probabilities are not, only classes",
         float(np.max(values)),
         SLOPE_ERROR,
     )

@@ -9,20 +9,19 @@ from pellucid.core.public_names import PassedOnPackages, name_finder
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Certificate": "pellucid.core.certificate",
-    "Claim": "pellucid.core.certificate",
-    "Solution": "pellucid.core.solution",
-    "Trace": "pellucid.core.trace",
-    "UncertifiedWarning": "pellucid.core.certificate",
-    "load": "pellucid.files",
-    "record": "pellucid.core.recording",
-    "save": "pellucid.files",
-    "show_work": "pellucid.workings",
-    "verify": "pellucid.core.verification",
-}
-
-__all__ = sorted([*_HOMES, "__version__"])
+__all__ = [
+    "Certificate",
+    "Claim",
+    "Solution",
+    "Trace",
+    "UncertifiedWarning",
+    "__version__",
+    "load",
+    "record",
+    "save",
+    "show_work",
+    "verify",
+]
 
 if TYPE_CHECKING:
     from pellucid.core.certificate import Certificate, Claim, UncertifiedWarning
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 
 sys.meta_path.append(PassedOnPackages())
-__getattr__ = name_finder(__name__, _HOMES)  # on first use, so that ``import pellucid`` stays quick
+__getattr__ = name_finder(__name__)  # on first use, so that ``import pellucid`` stays quick
 
 
 def __dir__() -> list[str]:

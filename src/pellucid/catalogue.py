@@ -12,6 +12,7 @@ from typing import Any
 
 from pellucid.core.cards import MethodCard, all_cards
 from pellucid.core.extras import is_installed
+from pellucid.core.public_names import homes_of
 
 STATES = ("done", "begun", "planned")
 
@@ -88,5 +89,5 @@ def _is_there(path: str) -> bool:
     module, name = path.split(":")
     package = import_module(module) if find_spec(module) else None
     with suppress(ImportError):  # how a package speaks of a name of scikit-learn's that it does not have
-        return name in getattr(package, "HOMES", ()) or hasattr(package, name)
+        return (package is not None and name in homes_of(module)) or hasattr(package, name)
     return False

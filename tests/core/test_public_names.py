@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,7 +13,7 @@ import sklearn
 from sklearn.utils.discovery import all_estimators
 
 import pellucid
-from pellucid.core.public_names import is_passed_on
+from pellucid.core.public_names import homes_of, is_passed_on
 from tests.test_imports import loaded_after
 
 FAMILIES = [
@@ -22,6 +23,7 @@ FAMILIES = [
 ]
 
 
+PACKAGES = ["pellucid", *(info.name for info in pkgutil.walk_packages(pellucid.__path__, "pellucid.") if info.ispkg)]
 EXPERIMENTS = {"HalvingGridSearchCV", "HalvingRandomSearchCV", "IterativeImputer"}
 """Names that scikit-learn has only after something of ``experimental`` was imported."""
 
@@ -145,3 +147,15 @@ def test_a_name_with_a_home_is_imported_once():
     from pellucid import svm
 
     assert svm.show_maximum_margin is vars(svm)["show_maximum_margin"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_name_that_is_imported_on_first_use_is_also_a_module(package):
+    # whoever imports the module would find it in the place of the name from then on
+    modules = {info.name for info in pkgutil.iter_modules(import_module(package).__path__)}
+    assert not modules & set(homes_of(package))
+
+
+def test_a_package_lists_names_before_they_are_imported():
+    code = "import pellucid.svm, sys; assert 'SVC' in dir(pellucid.svm); assert 'numba' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

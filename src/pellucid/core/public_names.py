@@ -8,18 +8,19 @@ certificate, or it is not here, and a sentence says where to find scikit-learn's
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NoReturn
 
 from pellucid.core.extras import needs_extra
-
-NOTHING: Mapping[str, str] = MappingProxyType({})
 
 PASSED_ON = (
     "base",
@@ -63,14 +64,18 @@ ALSO_PASSED_ON: Mapping[str, frozenset[str]] = MappingProxyType(
 """Names that are passed on from packages whose other names learn answers: scores of columns, printers, constants."""
 
 
-def name_finder(package: str, homes: Mapping[str, str] = NOTHING) -> Callable[[str], Any]:
+def name_finder(package: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package.
 
-    It imports on first use the names in ``homes`` (name -> module), the modules of the package, and the names that
-    scikit-learn's package of the same name passes on. Of another name of scikit-learn's it says where to find it.
+    It imports on first use what the package imports for type checkers only (``if TYPE_CHECKING:``), the modules of the
+    package, and the names that scikit-learn's package of the same name passes on. Of another name of scikit-learn's it
+    says where to find it.
     """
+    names = vars(sys.modules[package])
+    names.setdefault("__dir__", lambda: sorted({*names, *names.get("__all__", ())}))
 
     def find(name: str) -> Any:
+        homes = {} if name.startswith("__") else homes_of(package)
         if name in homes:
             with needs_extra(f"{package}.{name}"):
                 value = getattr(import_module(homes[name]), name)
@@ -84,6 +89,16 @@ def name_finder(package: str, homes: Mapping[str, str] = NOTHING) -> Callable[[s
         return value
 
     return find
+
+
+@cache
+def homes_of(package: str) -> Mapping[str, str]:
+    """Return the names that a package imports on first use, each with the module it is in."""
+    file = getattr(sys.modules[package], "__file__", None)
+    tree = ast.parse(Path(file).read_text(encoding="utf-8") if file else "")
+    blocks = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    imports = (one for block in blocks for one in block.body if isinstance(one, ast.ImportFrom) and one.module)
+    return {alias.name: str(one.module) for one in imports for alias in one.names}
 
 
 def is_passed_on(package: str, name: str) -> bool:

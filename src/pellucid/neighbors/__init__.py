@@ -1,9 +1,13 @@
 """Neighbors: predictions from the nearest training rows."""
 
+from typing import TYPE_CHECKING
+
 from pellucid.core.public_names import name_finder
-from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
-from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
-from pellucid.neighbors.metric import Similarity
+
+if TYPE_CHECKING:  # what is named here is imported on first use
+    from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
+    from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
+    from pellucid.neighbors.metric import Similarity
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "Similarity"]
 

@@ -3,15 +3,10 @@
 from typing import TYPE_CHECKING
 
 from pellucid.core.extras import names_without
-from pellucid.core.public_names import name_finder
-from pellucid.neural_network.architecture import Architecture
-from pellucid.neural_network.dense_network import DenseNetwork
-from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
-from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor
-from pellucid.neural_network.network.network_classifier import NetworkClassifier
-from pellucid.neural_network.network.network_regressor import NetworkRegressor
+from pellucid.core.public_names import homes_of, name_finder
 
 if TYPE_CHECKING:
+    from pellucid.neural_network.architecture import Architecture
     from pellucid.neural_network.convolution import (
         average_pool,
         convolution_layer,
@@ -25,9 +20,14 @@ if TYPE_CHECKING:
         unpool_max,
         unpool_nearest,
     )
+    from pellucid.neural_network.dense_network import DenseNetwork
     from pellucid.neural_network.graph import Graph, variable
+    from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
+    from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor
     from pellucid.neural_network.modules.fusing import fuse
     from pellucid.neural_network.modules.maxout import Maxout
+    from pellucid.neural_network.network.network_classifier import NetworkClassifier
+    from pellucid.neural_network.network.network_regressor import NetworkRegressor
     from pellucid.neural_network.robustness.attack import attack, attacked_accuracy
     from pellucid.neural_network.robustness.certified_radius import CertifiedRadii, certified_radius, verify_radius
     from pellucid.neural_network.training.module_gradient_check import ModuleGradientCheck, check_module_gradient
@@ -91,47 +91,8 @@ __all__ = [
     "verify_radius",
 ]
 
-# what imports torch or SymPy is imported on first use
-HOMES: dict[str, str] = {
-    "CertifiedRadii": "pellucid.neural_network.robustness.certified_radius",
-    "CountedLayer": "pellucid.neural_network.workings.parameter_count_workings",
-    "DropoutPrediction": "pellucid.neural_network.uncertainty.dropout_sampling",
-    "Graph": "pellucid.neural_network.graph",
-    "Maxout": "pellucid.neural_network.modules.maxout",
-    "ModuleGradientCheck": "pellucid.neural_network.training.module_gradient_check",
-    "attack": "pellucid.neural_network.robustness.attack",
-    "attacked_accuracy": "pellucid.neural_network.robustness.attack",
-    "average_pool": "pellucid.neural_network.convolution",
-    "certified_radius": "pellucid.neural_network.robustness.certified_radius",
-    "check_module_gradient": "pellucid.neural_network.training.module_gradient_check",
-    "convolution_layer": "pellucid.neural_network.convolution",
-    "convolve": "pellucid.neural_network.convolution",
-    "correlate": "pellucid.neural_network.convolution",
-    "fuse": "pellucid.neural_network.modules.fusing",
-    "max_pool": "pellucid.neural_network.convolution",
-    "max_pool_with_places": "pellucid.neural_network.convolution",
-    "predict_with_dropout": "pellucid.neural_network.uncertainty.dropout_sampling",
-    "show_batch_norm": "pellucid.neural_network.workings.batch_norm_workings",
-    "show_convolution": "pellucid.neural_network.workings.convolution_workings",
-    "show_convolution_layer": "pellucid.neural_network.workings.convolution_layer_workings",
-    "show_dropout": "pellucid.neural_network.workings.dropout_workings",
-    "show_graph": "pellucid.neural_network.workings.graph_workings",
-    "show_network": "pellucid.neural_network.workings.network_workings",
-    "show_parameter_counts": "pellucid.neural_network.workings.parameter_count_workings",
-    "show_pooling": "pellucid.neural_network.workings.pooling_workings",
-    "show_softmax": "pellucid.neural_network.workings.softmax_workings",
-    "show_training_step": "pellucid.neural_network.workings.training_step_workings",
-    "show_transposed_convolution": "pellucid.neural_network.workings.transposed_convolution_workings",
-    "show_zero_initialization": "pellucid.neural_network.workings.zero_initialization_workings",
-    "transposed_convolution": "pellucid.neural_network.convolution",
-    "unit_sample_response": "pellucid.neural_network.convolution",
-    "unpool_bed_of_nails": "pellucid.neural_network.convolution",
-    "unpool_max": "pellucid.neural_network.convolution",
-    "unpool_nearest": "pellucid.neural_network.convolution",
-    "variable": "pellucid.neural_network.graph",
-    "verify_radius": "pellucid.neural_network.robustness.certified_radius",
-}
-__getattr__ = name_finder(__name__, HOMES)
+__getattr__ = name_finder(__name__)
 
 TORCH_ROOMS = ("modules", "robustness", "training", "uncertainty")
-__all__ = names_without("torch", __all__, [name for name, home in HOMES.items() if home.split(".")[2] in TORCH_ROOMS])
+NEED_TORCH = [name for name, home in homes_of(__name__).items() if home.split(".")[2] in TORCH_ROOMS]
+__all__ = names_without("torch", __all__, NEED_TORCH)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pellucid.core.public_names import name_finder
 from pellucid.optimize.line_searches import Backtracking, ExactStep, FixedStep, LineSearch, StrongWolfe
 from pellucid.optimize.method import Method
@@ -37,36 +39,31 @@ from pellucid.optimize.schedules import Constant, Cosine, InverseRoot, InverseTi
 from pellucid.optimize.stationarity_proof import certify
 from pellucid.optimize.stopping import Stopping
 
-_HOMES = {
-    "Formula": "pellucid.optimize.formula",
-    "show_steps": "pellucid.optimize.workings",
-    **dict.fromkeys(("check_convexity", "check_gradient", "check_hessian", "classify"), "pellucid.optimize.checks"),
-    **dict.fromkeys(
-        (
-            "ConstrainedProblem",
-            "Lagrangian",
-            "LassoDuality",
-            "LinearConstraint",
-            "SmoothConstraint",
-            "SoftMarginSVM",
-            "bounds",
-            "dual_function",
-            "duality_gap",
-            "kkt_certificate",
-            "quadratic_program",
-            "slater_point",
-            "solve_cvxpy",
-            "solve_scipy",
-        ),
-        "pellucid.optimize.constrained",
-    ),
-    "kkt_workings": "pellucid.optimize.constrained.kkt_workings",
-    "stationary_point_workings": "pellucid.optimize.checks.stationary_point_workings",
-    "svm_dual_workings": "pellucid.optimize.constrained.svm_dual_workings",
-}
-"""Names that are imported on first use: they need SymPy or SciPy's solvers."""
+if TYPE_CHECKING:  # imported on first use: they need SymPy or SciPy's solvers
+    from pellucid.optimize.checks import check_convexity, check_gradient, check_hessian, classify
+    from pellucid.optimize.checks.stationary_point_workings import stationary_point_workings
+    from pellucid.optimize.constrained import (
+        ConstrainedProblem,
+        Lagrangian,
+        LassoDuality,
+        LinearConstraint,
+        SmoothConstraint,
+        SoftMarginSVM,
+        bounds,
+        dual_function,
+        duality_gap,
+        kkt_certificate,
+        quadratic_program,
+        slater_point,
+        solve_cvxpy,
+        solve_scipy,
+    )
+    from pellucid.optimize.constrained.kkt_workings import kkt_workings
+    from pellucid.optimize.constrained.svm_dual_workings import svm_dual_workings
+    from pellucid.optimize.formula import Formula
+    from pellucid.optimize.workings import show_steps
 
-__getattr__ = name_finder(__name__, _HOMES)
+__getattr__ = name_finder(__name__)
 
 __all__ = [
     "BFGS",

@@ -10,6 +10,5 @@ if TYPE_CHECKING:
 
 __all__ = ["serving_application"]
 
-HOMES = {"serving_application": "pellucid.serving.application"}
-__getattr__ = name_finder(__name__, HOMES)
-__all__ = names_without("starlette", __all__, HOMES)
+__getattr__ = name_finder(__name__)
+__all__ = names_without("starlette", __all__, __all__)

@@ -3,15 +3,14 @@
 from typing import TYPE_CHECKING
 
 from pellucid.core.public_names import name_finder
-from pellucid.svm.linear_svc.linear_svc import LinearSVC
-from pellucid.svm.linear_svr.linear_svr import LinearSVR
-from pellucid.svm.svc.svc import SVC
-from pellucid.svm.svr.svr import SVR
 
 if TYPE_CHECKING:
+    from pellucid.svm.linear_svc.linear_svc import LinearSVC
+    from pellucid.svm.linear_svr.linear_svr import LinearSVR
     from pellucid.svm.maximum_margin_workings import show_maximum_margin
+    from pellucid.svm.svc.svc import SVC
+    from pellucid.svm.svr.svr import SVR
 
 __all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "show_maximum_margin"]
 
-# it needs SymPy, which takes long to import
-__getattr__ = name_finder(__name__, {"show_maximum_margin": "pellucid.svm.maximum_margin_workings"})
+__getattr__ = name_finder(__name__)

@@ -1,16 +1,20 @@
 """Trees: rules learned one split at a time."""
 
+from typing import TYPE_CHECKING
+
 from pellucid.core.public_names import name_finder
-from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
-from pellucid.tree.explaining.rules_in_words import explain_path, rules
-from pellucid.tree.explaining.shapley import ShapleyValues, shapley_values
-from pellucid.tree.id3.id3_classifier import ID3Classifier
-from pellucid.tree.optimal_tree.optimal_tree_classifier import OptimalTreeClassifier
-from pellucid.tree.optimal_tree.optimal_tree_gap import greedy_gap
-from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
-from pellucid.tree.pruning.pruning_cross_validation import prune_by_cross_validation
-from pellucid.tree.pruning.pruning_pessimistic import prune_pessimistic
-from pellucid.tree.pruning.pruning_reduced_error import prune_reduced_error
+
+if TYPE_CHECKING:  # what is named here is imported on first use
+    from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+    from pellucid.tree.explaining.rules_in_words import explain_path, rules
+    from pellucid.tree.explaining.shapley import ShapleyValues, shapley_values
+    from pellucid.tree.id3.id3_classifier import ID3Classifier
+    from pellucid.tree.optimal_tree.optimal_tree_classifier import OptimalTreeClassifier
+    from pellucid.tree.optimal_tree.optimal_tree_gap import greedy_gap
+    from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
+    from pellucid.tree.pruning.pruning_cross_validation import prune_by_cross_validation
+    from pellucid.tree.pruning.pruning_pessimistic import prune_pessimistic
+    from pellucid.tree.pruning.pruning_reduced_error import prune_reduced_error
 
 __all__ = [
     "DecisionTreeClassifier",

@@ -10,8 +10,8 @@ from sympy import Matrix, Rational
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Data
 from pellucid.neural_network.workings.exact_network import exactly
-from pellucid.optimize import Adam, GradientDescent, Momentum
 from pellucid.optimize.formula import Formula
+from pellucid.optimize.methods import Adam, GradientDescent, Momentum
 from pellucid.optimize.workings.adam_workings import adam_workings
 from pellucid.optimize.workings.comparison import comparison_step
 from pellucid.optimize.workings.exact_function import ExactFunction

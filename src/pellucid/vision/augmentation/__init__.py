@@ -14,14 +14,5 @@ if TYPE_CHECKING:
     from pellucid.vision.augmentation.mix_up import MixUp
     from pellucid.vision.augmentation.windows import Crop, Shift
 
-# every file of this room imports torch, so each is imported on first use
-HOMES = {
-    "Crop": "pellucid.vision.augmentation.windows",
-    "CutOut": "pellucid.vision.augmentation.cut_out",
-    "Flip": "pellucid.vision.augmentation.flip",
-    "MixUp": "pellucid.vision.augmentation.mix_up",
-    "Shift": "pellucid.vision.augmentation.windows",
-    "augment": "pellucid.vision.augmentation.augmentation",
-}
-__getattr__ = name_finder(__name__, HOMES)
-__all__ = names_without("torch", __all__, HOMES)
+__getattr__ = name_finder(__name__)
+__all__ = names_without("torch", __all__, __all__)

@@ -13,13 +13,5 @@ if TYPE_CHECKING:
     from pellucid.vision.transfer.loading import load_weights
     from pellucid.vision.transfer.recommendation import TransferPlan, recommend_transfer
 
-# most files of this room import torch, so each is imported on first use
-HOMES = {
-    "TransferPlan": "pellucid.vision.transfer.recommendation",
-    "fine_tune": "pellucid.vision.transfer.fine_tuning",
-    "load_weights": "pellucid.vision.transfer.loading",
-    "recommend_transfer": "pellucid.vision.transfer.recommendation",
-    "replace_head": "pellucid.vision.transfer.head",
-}
-__getattr__ = name_finder(__name__, HOMES)
+__getattr__ = name_finder(__name__)
 __all__ = names_without("torch", __all__, ("fine_tune", "load_weights", "replace_head"))

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Peer
+from sklearn.metrics import log_loss
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 
@@ -594,3 +595,15 @@ def test_a_lower_bound_above_the_objective_is_an_error_not_a_gap_of_0(monkeypatc
         certificate = pellucid.verify(model, X, y)
     assert not certificate["duality gap"].holds
     assert "the lower bound" in certificate["duality gap"].statement
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+def test_a_rough_answer_has_an_objective_no_worse_than_that_of_scikit_learn(tol):
+    X, y = load_digits(return_X_y=True)
+    X = X / 16.0
+
+    def objective(model):
+        return log_loss(y, model.predict_proba(X), normalize=False) + (model.coef_**2).sum() / 2.0
+
+    ours, peer = (kind(tol=tol, max_iter=1000).fit(X, y) for kind in (LogisticRegression, Peer))
+    assert objective(ours) <= objective(peer)

@@ -55,6 +55,10 @@ POLISHED, MARGIN = 1e-4, 0.5
 ROUGH = 0.1
 """Relative gap to reach on a part of the rows: their minimum is not the one looked for."""
 
+ROUGH_PART = 0.5
+"""Part of a rough ``tol`` that slopes are brought down to: at equal slopes Newton's steps leave more of the objective
+than those of scikit-learn's L-BFGS, and the objective is to be no worse."""
+
 WORTH_KEEPING = 2.0
 """Equations are used again if that many more steps like the last reach the goal: new ones cost about as much."""
 
@@ -139,7 +143,7 @@ def follow(
             fell = before.objective - point.objective
             stalled = fell <= STALLED * abs(before.objective) and point.distance >= before.distance
         asked = n_iter > 0 and effort.watch(point.W, point.intercept)
-        arrived = n_iter > 0 and (point.distance <= effort.goal or point.steepest <= problem.rough)
+        arrived = n_iter > 0 and (point.distance <= effort.goal or point.steepest <= ROUGH_PART * problem.rough)
         if asked or arrived or stalled or separable or n_iter >= effort.max_iter:
             break
         before = point

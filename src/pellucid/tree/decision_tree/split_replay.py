@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.rounding import sum_error
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.types import Array
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
 from pellucid.tree.decision_tree.node_random import drawn_columns, drawn_share
@@ -52,6 +53,8 @@ class NodeQuestion:
     lower: float = -math.inf
     upper: float = math.inf
     """Bounds of its value, from monotonic constraints above it."""
+    most_columns: int | None = None
+    """Columns that are looked at, at most, drawn from those that the node looked at; None for all."""
 
 
 @dataclass
@@ -91,6 +94,9 @@ def replay_node(question: NodeQuestion, stored: StoredSplit | None) -> Replay:
     """Return what the best split is, and whether the stored one is it."""
     scores = NodeScores.of(question.target, question.weight, question.rules.criterion)
     columns = columns_looked_at(question)
+    own = () if stored is None else np.flatnonzero(columns == stored.feature)
+    if question.most_columns is not None:
+        columns = columns[drawn(len(columns), question.most_columns, always=own)]
     cuts = {int(j): _cuts(question, scores, int(j)) for j in sorted(columns)}
     rounding = sum_error(len(question.X)) * scores.scale
     tie, slack = TIE * rounding, TWO_SUMS * rounding

@@ -9,9 +9,9 @@ import numpy as np
 from pellucid.core.certificate import Certificate
 from pellucid.tree.decision_tree.decision_tree_proof import (
     MOST_REPLAYED,
+    nodes_to_replay,
     record_claim,
     replay_claim,
-    sampled_nodes,
     structure_claim,
 )
 from pellucid.tree.decision_tree.growth_rules import growth_rules
@@ -32,8 +32,8 @@ def prove_pruned_tree(fitted: Any, parameters: Any, data: TreeData) -> Certifica
     check = TreeCheck.of(fitted.trees_, data, [bag], rules)
     claims += check.claims()
     is_leaf = fitted.trees_.is_leaf
-    nodes = sampled_nodes(check, MOST_REPLAYED)
-    nodes = nodes[~is_leaf[nodes]]
-    if len(nodes):
-        claims.append(replay_claim(check, nodes, int((~is_leaf).sum())))
+    chosen = nodes_to_replay(check, MOST_REPLAYED)
+    inner = chosen.nodes[~is_leaf[chosen.nodes]]
+    if len(inner):
+        claims.append(replay_claim(check, chosen._replace(nodes=inner), int((~is_leaf).sum())))
     return Certificate("replayed", tuple(claims), REASON)

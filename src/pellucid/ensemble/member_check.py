@@ -21,7 +21,9 @@ def check_members(members: Iterable[Any]) -> None:
     for place, member in enumerate(members):
         fault = member_fault(member)
         if fault:
-            raise WrongMemberError(f"member {place} of the ensemble must be as it was fitted, but {fault}. Fit it again.")
+            raise WrongMemberError(
+                f"member {place} of the ensemble must be as it was fitted, but {fault}. Fit it again."
+            )
 
 
 def member_fault(member: Any) -> str:

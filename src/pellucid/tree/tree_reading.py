@@ -43,7 +43,8 @@ def summed_values(trees: PackedTrees, X: Data, start: Array, value: Array | None
     starts, steps, threshold, sets = way_down(trees, X.shape[1])
     if len(value) != trees.n_nodes or found.shape != (X.shape[0], n_groups * value.shape[1]):
         raise ValueError(
-            f"trees must have {found.shape[1] // n_groups} values at each node, got {value.shape[1]}. Fit the model again."
+            f"trees must have {found.shape[1] // n_groups} values at each node, got {value.shape[1]}. "
+            "Fit the model again."
         )
     _walk(trees, X, lambda rows, part: add_values(rows, starts, steps, threshold, sets, value, groups, found[part]))
     return found

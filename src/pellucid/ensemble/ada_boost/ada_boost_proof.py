@@ -2,7 +2,8 @@
 
 The weights of a round follow from the votes of the rounds before it and the rows these got wrong. Under them each
 classifier must have the error it says, and the vote that follows from it; trees are checked node by node on the weights
-of their round (``tree.tree_check``). Where rounds are missing, the reason is found again. The training error is at most the product of ``ada_boost_rules.bound_factor``.
+of their round (``tree.tree_check``). Where rounds are missing, the reason is found again. The training error is at most
+the product of ``ada_boost_rules.bound_factor``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@ r"""What bags claim, and the proof of it from the data alone.
 
 The samples of rows and columns follow from the seeds of the members, and these from ``random_state`` where that is a
 number. A member of ours is proved by its own proof; one that is not is fitted again on its sample, and must say the
-same, at the rows and between them (the card asks for both; of many members, for some, drawn at random). The bag's answer is the mean of its members' answers, and the
-out-of-bag answers are the means over members that have not seen the row.
+same, at the rows and between them (the card asks for both; of many members, for some, drawn at random). The bag's
+answer is the mean of its members' answers, and the out-of-bag answers are the means over members that have not seen the
+row.
 """
 
 from __future__ import annotations

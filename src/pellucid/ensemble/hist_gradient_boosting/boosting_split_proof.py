@@ -103,8 +103,8 @@ def shortfall(
 ) -> float:
     """Return by how much the split of a node gains less than the best one, in units of what rounding allows.
 
-    ``left`` says which rows go left; None: the node is a leaf, and no split should gain more than is ``worth`` it. ``model`` knows the
-    edges, categorical features and features with missing values; ``features`` are those that may be used.
+    ``left`` says which rows go left; None: the node is a leaf, and no split should gain more than is ``worth`` it.
+    ``model`` knows the edges, categorical features and features with missing values; ``features`` may be used.
     """
     best, error = 0.0, 0.0
     for j in features:

@@ -68,7 +68,6 @@ ATTRIBUTES: dict[str, Kind | Optional] = {
 }
 
 
-
 def _column_names(model: Any, _data: TrainingData) -> dict[str, Any]:
     """Return the names of the columns, by which constraints may be given."""
     return {"feature_names": getattr(model, "feature_names_in_", ())}

@@ -154,7 +154,11 @@ class TreeCheck:
         wrong = int(np.sum(by_set != (self.rules.is_category[tree.feature[inner]] > 0)))
         cuts = inner[~by_set]
         low, high, cut = facts.below[cuts], facts.above[cuts], tree.threshold[cuts]
-        good = (low <= cut) & (cut < high) & self._as_drawn(cuts) if self.rules.random_splits else cut == halfway(low, high)
+        good = (
+            (low <= cut) & (cut < high) & self._as_drawn(cuts)
+            if self.rules.random_splits
+            else cut == halfway(low, high)
+        )
         wrong += int(np.sum(~(np.where(np.isinf(high), cut == math.inf, good) & np.isfinite(low))))
         wrong += int(np.sum(tree.threshold[inner[by_set]] != 0.0)) + self._wrong_absent_categories(inner[by_set])
         no_missing = inner[facts.n_missing[inner] == 0]
@@ -172,7 +176,9 @@ class TreeCheck:
         shares = shares_of_all(keys[nodes], self.tree.feature[nodes], self.rules.n_features)
         drawn = low + shares * (high - low)
         drawn = np.where((low <= drawn) & (drawn < high), drawn, low)
-        return np.asarray(np.abs(self.tree.threshold[nodes] - drawn) <= 4 * EPSILON * np.maximum(np.abs(low), np.abs(high)))
+        return np.asarray(
+            np.abs(self.tree.threshold[nodes] - drawn) <= 4 * EPSILON * np.maximum(np.abs(low), np.abs(high))
+        )
 
     def _wrong_absent_categories(self, nodes: Array) -> int:
         """Return how many splits do not send categories that their node has no row of to the larger side."""

@@ -129,7 +129,8 @@ def _dropped_trees(model: Any) -> Forged:
 
 def _forged_members(model: Any, name: str, X: Any, rng: np.random.Generator) -> Forged:
     members = getattr(model, name)
-    beside = [part for part in ("seeds_", "estimators_features_", "weights_") if len(getattr(model, part, ())) > 1]
+    names = ("seeds_", "estimators_features_", "weights_")
+    beside = [part for part in names if vars(model).get(part) is not None]
     if len(members) > 1:
         forged = _with(model, **{name: members[:-1]}, **{part: getattr(model, part)[:-1] for part in beside})
         if "weights_" in beside:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
@@ -81,9 +80,10 @@ def _look_at(found: StepsAgain, name: str, step: Any, y: Data, weight: Data | No
             return
     if same(again, _fitted(step, found.X, y, given)[0]):
         found.wrong.append(name)
+        found.X = rows
     else:
         found.uncovered.append(f"{name}, which draws at random")
-    found.X = step.transform(found.X)
+        found.X = step.transform(found.X)
 
 
 def _fitted(step: Any, X: Data, y: Data, options: dict[str, Any]) -> tuple[Any, Data]:
@@ -103,7 +103,7 @@ def same(one: Any, other: Any) -> bool:
         return bool(np.isclose(one, other, rtol=CLOSE, atol=0.0, equal_nan=True))
     if sparse.issparse(one):
         return sparse.issparse(other) and one.shape == other.shape and same(one.toarray(), other.toarray())
-    if isinstance(one, (np.ndarray, pd.Index, pd.Series)):
+    if isinstance(one, np.ndarray) or hasattr(one, "to_numpy"):  # or a column or an index of a data frame
         return _same_arrays(np.asarray(one), np.asarray(other))
     if isinstance(one, (list, tuple)):
         return isinstance(other, (list, tuple)) and len(one) == len(other) and all(map(same, one, other))

@@ -88,6 +88,8 @@ class Replay:
     """The tolerance of ties, and of sums, in units of the gain."""
     fault: str = ""
     """What is wrong with the stored split, in words."""
+    left: Array | None = None
+    """Which rows the best split sends to the left, of a node without a stored one; None also for sets of categories."""
 
 
 def replay_node(question: NodeQuestion, stored: StoredSplit | None) -> Replay:
@@ -106,7 +108,20 @@ def replay_node(question: NodeQuestion, stored: StoredSplit | None) -> Replay:
     fault = ""
     if stored is not None:
         fault = _fault(question, scores, cuts, stored, sure, top, tie, slack)
-    return Replay(top, low_gain, high_gain, (tie + slack) * scores.gain_unit, fault)
+    left = _left_of_best(question, cuts, top - tie) if stored is None and top > -math.inf else None
+    return Replay(top, low_gain, high_gain, (tie + slack) * scores.gain_unit, fault, left)
+
+
+def _left_of_best(question: NodeQuestion, cuts: dict[int, Cuts], bar: float) -> Array | None:
+    """Return which rows go left by the first cut, in the order of the rule, whose score is no lower than a bar."""
+    for j, found in cuts.items():
+        good = np.flatnonzero(found.maybe & (found.score >= bar))
+        if len(good):
+            if question.rules.is_category[j]:
+                return None
+            column, own = question.X[:, j], good[0]
+            return np.asarray(np.where(np.isnan(column), found.missing_left[own], column <= found.below[own]))
+    return None
 
 
 def columns_looked_at(question: NodeQuestion) -> Array:

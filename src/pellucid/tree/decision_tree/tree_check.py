@@ -24,7 +24,7 @@ from pellucid.tree.decision_tree.node_facts import (
     stored_facts,
     value_bounds,
 )
-from pellucid.tree.decision_tree.node_random import keys_of_all, node_key, shares_of_all
+from pellucid.tree.decision_tree.node_random import child_keys, keys_of_all, node_key, shares_of_all
 from pellucid.tree.decision_tree.split_replay import NodeQuestion, Replay, StoredSplit, goes_left, halfway, replay_node
 from pellucid.tree.decision_tree.tree_data import TreeData
 from pellucid.tree.packed_trees import PackedTrees
@@ -32,6 +32,9 @@ from pellucid.tree.pruning.cost_complexity import branch_sums
 
 MOST_OF_NODE = 1 << 20
 """Numbers sorted to look at one node again: of a node with more, some of its columns are drawn."""
+
+MOST_GROWN = 200
+"""Nodes that are grown again to see whether their branch had to be cut."""
 
 MOST_KEPT = 8
 """How often the rows of a tree are remembered, at nodes on the way down."""
@@ -293,8 +296,25 @@ class TreeCheck:
         least = self.rules.min_impurity_decrease * float(bag.weight.sum())
         if not leaf:
             return "its split gains too little" if found.high_gain + found.slack < least else ""
-        is_final = found.best == -math.inf or found.low_gain - found.slack < least or self.ccp_alpha > 0
-        return "" if is_final or self._was_in_vain(v, found) else "it should have been split"
+        is_final = found.best == -math.inf or found.low_gain - found.slack < least
+        if is_final or self._was_in_vain(v, found):
+            return ""
+        if self.ccp_alpha > 0:
+            return "" if self._was_cut(v, question) else "it should not have been pruned"
+        return "it should have been split"
+
+    def _was_cut(self, v: int, question: NodeQuestion) -> bool:
+        """Return whether pruning would leave nothing of the branch that grows here; what grows is found again.
+
+        A branch is worth its gains less the price of its leaves, each of its own branches cut where that is worth more.
+        What is not grown, as there are many nodes, counts as cut: the branch is worth at least what is found.
+        """
+        if self.rules.max_leaves or self.rules.monotone.any():  # which depend on the rest of the tree
+            return True
+        root = int(self.tree.starts[self.tree_of[v]])
+        whole = float(self.facts.weight[root])
+        error = 16 * sum_error(self.data.X.shape[0]) * float(self.facts.impurity[root])
+        return _Branch(question.rules, whole, self.ccp_alpha).worth(question, int(self.depth[v])) <= error
 
     def _was_in_vain(self, v: int, found: Replay) -> bool:
         """Return whether a best-first tree was full before the turn of a leaf came."""
@@ -330,6 +350,35 @@ class TreeCheck:
     def columns(self) -> Any:
         """The rows in a form whose columns are quickly read."""
         return self.data.X.tocsc() if sparse.issparse(self.data.X) else self.data.X
+
+
+class _Branch:
+    """What a branch that was cut off is worth, by growing it again."""
+
+    def __init__(self, rules: GrowthRules, whole: float, price: float) -> None:
+        self.rules, self.whole, self.price, self.n_left = rules, whole, price, MOST_GROWN
+
+    def worth(self, question: NodeQuestion, depth: int) -> float:
+        """Return the least that the branch of a node is worth above that of a leaf; 0 where nothing grows."""
+        rules, n, weight = self.rules, len(question.X), float(question.weight.sum())
+        is_small = n < max(rules.min_split, 2 * rules.min_leaf) or weight < 2 * rules.min_weight
+        if is_small or depth >= rules.max_depth or not self.n_left or is_pure(question.target, np.arange(n)):
+            return 0.0
+        self.n_left -= 1
+        found = replay_node(question, None)
+        gain = found.low_gain - found.slack
+        if found.best == -math.inf or gain < rules.min_impurity_decrease * self.whole or found.left is None:
+            return 0.0
+        own = gain / self.whole - self.price
+        if own > 0.0:
+            return own  # what is below can only add to it
+        for side, key in zip((found.left, ~found.left), child_keys(question.key), strict=True):
+            rows = np.flatnonzero(side)
+            part = replace(
+                question, X=question.X[rows], target=question.target.taken(rows), weight=question.weight[rows], key=key
+            )
+            own += self.worth(part, depth + 1)
+        return max(own, 0.0)
 
 
 def stored_split(tree: PackedTrees, v: int) -> StoredSplit:

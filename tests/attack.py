@@ -27,6 +27,7 @@ from sklearn.base import clone
 from pellucid.core.cards import MethodCard
 from tests.public_estimators import carded, problem_for
 from tests.tampering import answers, changes, objects, other_values, same_answers
+from tests.tree_forging import forged_trees
 
 SHARED = {"trace_", "certificate_", "data_fingerprint_", "fit_parameters_", "n_features_in_", "feature_names_in_"}
 
@@ -45,6 +46,10 @@ PREPARATIONS: dict[str, Callable[[Any, Any], Problem]] = {
     "offset": lambda X, y: (X + 1e6, y, {}),
     "scaled": lambda X, y: (X * 1e6, y, {}),
 }
+
+
+FORGERIES: tuple[Callable[[Any, Any, np.random.Generator], Iterator[tuple[str, str, Any]]], ...] = (forged_trees,)
+"""From a model, its rows and randomness to forged models, each with the kind of change and words for it."""
 
 
 @dataclass
@@ -91,6 +96,15 @@ def attack(card: MethodCard, estimator: Any, preparation: str, tally: Tally) -> 
             tally.silent.append(f"silent      {where}: {name} {word}")
         elif name not in card.unproved:
             tally.undeclared.append(f"undeclared  {where}: {name} {word}")
+    everywhere = asked_points(X)
+    said_everywhere = answers(model, everywhere)
+    for forge in FORGERIES:
+        for kind, word, forged in forge(model, X, np.random.default_rng(0)):
+            tally.tried[kind] += 1
+            if kind in card.free or objects(forged, X, y, **weights):
+                continue
+            if not same_answers(said_everywhere, answers(forged, everywhere)):
+                tally.silent.append(f"silent      {where}: {kind}, {word}")
     for name, value in _other_parameters(card, model):
         tally.tried["parameters"] += 1
         changed = copy.copy(model).set_params(**{name: value})
@@ -102,6 +116,15 @@ def attack(card: MethodCard, estimator: Any, preparation: str, tally: Tally) -> 
             model, said, Z, labels, _as_many(weights, len(labels)), asked=X
         ):
             tally.silent.append(f"silent      {where}: {word}")
+
+
+def asked_points(X: Any) -> Any:
+    """Return the rows and, where these are numbers, points between them: a change may show only there."""
+    if sparse.issparse(X):
+        return X
+    rng = np.random.default_rng(0)
+    between = [X + rng.uniform(size=(len(X), 1)) * (X[rng.permutation(len(X))] - X) for _ in range(10)]
+    return np.concatenate([X, *between]).astype(X.dtype)
 
 
 def _other_data(X: Any, y: Any) -> Iterator[tuple[str, Any, Any]]:

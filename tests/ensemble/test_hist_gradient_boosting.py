@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -307,7 +308,11 @@ def test_a_worse_split_that_is_otherwise_consistent_is_found():
 
 def test_verify_says_how_many_splits_it_searched(boosted):
     model, X, y = boosted
-    assert "99 % confidence" in pellucid.verify(model, X, y)["splits"].statement
+    statement = pellucid.verify(model, X, y)["splits"].statement
+    assert re.search(r"shortfall of \d+ splits", statement)
+    assert "99 % confidence" not in statement  # there are few enough to search all of them
+    many = HistGradientBoostingClassifier(max_iter=40, random_state=0).fit(X, y)
+    assert "99 % confidence" in pellucid.verify(many, X, y)["splits"].statement
     assert model.certificate_.grade == "replayed"
 
 

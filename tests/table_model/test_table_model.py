@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -124,3 +126,52 @@ def test_costs_decide_and_are_saved(classes, frame, tmp_path, monkeypatch):
     pellucid.save(classes, tmp_path / "model.safetensors")
     with pytest.raises(SchemaError, match="costs_ of TableModel must be a number for each pair of 2 classes"):
         pellucid.load(tmp_path / "model.safetensors")
+
+
+def failed_claims(model, frame, target):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [claim.name for claim in pellucid.verify(model, frame.drop(columns=target), frame[target]).failed]
+
+
+@pytest.fixture(scope="module")
+def noisy(frame):
+    dear = frame["dear"].where(frame["size"].rank() % 5 > 0, "no").to_numpy(dtype="U3")
+    table = frame[["size", "town"]].assign(dear=dear, note=[f"seen {k % 7} times in {k % 11} days" for k in range(400)])
+    return table, bake_off(table, "dear", seconds=20, only=["random forest"]).model
+
+
+def test_all_that_answers_is_verified_from_the_table_on(noisy, numbers, frame):
+    table, model = noisy
+    found = pellucid.verify(model, table.drop(columns="dear"), table["dear"].to_numpy(dtype="U3"))
+    assert found.holds, str(found)
+    assert "rows held out" in found.reason
+    assert {"steps", "temperature", "columns seen"} <= {claim.name for claim in found.claims}
+    assert not failed_claims(numbers, frame.drop(columns="dear"), "price")
+
+
+def test_a_changed_temperature_is_found(noisy):
+    table, model = noisy
+    changed = copy.copy(model)
+    changed.inverse_temperature_ *= 1.01
+    assert failed_claims(changed, table, "dear") == ["temperature"]
+
+
+def test_changed_words_columns_seen_and_costs_are_found(noisy):
+    table, model = noisy
+    changed = copy.deepcopy(model)
+    encoder = changed[1].named_transformers_["words"]
+    encoder.words_ = [words[::-1] for words in encoder.words_]
+    assert "steps" in failed_claims(changed, table, "dear")
+    changed = copy.deepcopy(model)
+    changed.seen_.numbers["size"][0] -= 1.0
+    assert failed_claims(changed, table, "dear") == ["columns seen"]
+    changed = copy.copy(model)
+    changed.costs_ = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert failed_claims(changed, table, "dear") == ["costs"]
+
+
+def test_narrower_intervals_are_found(numbers, frame):
+    changed = copy.copy(numbers)
+    changed.errors_ = ErrorQuantiles(numbers.errors_.predicted, 0.99 * numbers.errors_.errors)
+    assert failed_claims(changed, frame.drop(columns="dear"), "price") == ["intervals"]

@@ -353,7 +353,7 @@ def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -
     whole = TableModel([("columns", table.reader), *model.steps])
     whole.target_ = table.target.name
     whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
-    whole.costs_ = model.costs_
+    whole.costs_, whole.held_out_ = model.costs_, model.held_out_
     whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
     return whole.remember(table.X, judgement.predicted)
 

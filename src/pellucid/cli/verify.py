@@ -31,20 +31,19 @@ def verify(
         training_fingerprint,
     )
     from pellucid.core.certificate import UncertifiedWarning
-    from pellucid.core.verification import last_step
     from pellucid.core.verification import verify as recompute
     from pellucid.tables import read_table
 
     loaded, frame = load_model(model), read_table(table)
     rows, y = _rows_and_target(loaded, frame, target)
     X = features_for(loaded, frame.loc[rows] if target is None else frame.loc[rows].drop(columns=target))
-    estimator, seen = last_step(loaded, X)
+    estimator = loaded[-1] if hasattr(loaded, "steps") else loaded
     _check_proves(estimator)
     if training_fingerprint(loaded) not in fingerprints(loaded, X, y):
         raise ClaimError("the table must be the one the model was fitted on, but its fingerprint differs.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UncertifiedWarning)  # it is said below, once
-        certificate = recompute(estimator, seen, y, sample_weight=_weights_of(frame.loc[rows], weights))
+        certificate = recompute(loaded, X, y, sample_weight=_weights_of(frame.loc[rows], weights))
     sys.stdout.write(f"{certificate}\n")
     if certificate.failed:
         failed = ", ".join(claim.name for claim in certificate.failed)

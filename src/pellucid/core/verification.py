@@ -14,6 +14,7 @@ from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fingerprint import fingerprint
 from pellucid.core.fit_parameters import changed_parameters, parameter_texts
+from pellucid.core.pipeline_proof import steps_again
 from pellucid.core.sampled_proof import drawing
 from pellucid.core.training_data import CLASSES, TrainingData
 from pellucid.core.types import Data
@@ -32,8 +33,8 @@ def verify(
     seed or a generator, draws the same again.
 
     Warns with :class:`UncertifiedWarning` for every claim that does not hold, and says so where the data are not those
-    of the fit. A scikit-learn Pipeline that ends in an estimator of ours is verified on the data its last step was
-    fitted on.
+    of the fit. A scikit-learn Pipeline that ends in an estimator of ours is verified from its first step to its last:
+    steps of ours by their proofs, others by fitting a copy of them to the same rows and comparing what it holds.
 
     Examples
     --------
@@ -44,18 +45,28 @@ def verify(
     >>> pellucid.verify(model, X, y).holds
     True
     """
-    model, X = last_step(model, X)
+    whole, model = model, model[-1] if isinstance(model, Pipeline) else model
     if not isinstance(model, CertifiedEstimator):
         raise TypeError(
             f"model must be an estimator of pellucid, got {type(model).__name__}. "
             "Fit the class of that name in pellucid."
         )
-    check_is_fitted(model)
-    # a broken model may overflow; its claims then read inf or nan and fail
-    with drawing(random_state), np.errstate(all="ignore"):
-        certificate = _proof_of(model, X, y, sample_weight)
+    check_is_fitted(whole)
+    with drawing(random_state), np.errstate(all="ignore"):  # a broken model may overflow; its claims read inf or nan
+        if isinstance(whole, Pipeline):
+            certificate = _proof_of_pipeline(whole, X, y, sample_weight)
+        else:
+            certificate = _proof_of(model, X, y, sample_weight)
     certificate.warn_unless_holds(f"verify({type(model).__name__})")
     return certificate
+
+
+def _proof_of_pipeline(pipeline: Pipeline, X: Data, y: Data, sample_weight: Data | None) -> Certificate:
+    """Return what is found in all steps; a pipeline that answers by more than its steps has a proof of the rest."""
+    before = steps_again(pipeline, X, y, sample_weight, lambda step, rows, target: _proof_of(step, rows, target, None))
+    found = before.added_to(_proof_of(pipeline[-1], before.X, y, sample_weight))
+    prove_rest = getattr(pipeline, "proved_beside_steps", None)
+    return found if prove_rest is None else prove_rest(found, X, y)
 
 
 def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data | None) -> Certificate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,14 @@ LEAST_PROBABILITY = 1e-9
 """A probability of 0 has no logarithm."""
 COLDEST, HOTTEST = 20.0, 0.05
 """Inverse temperatures; 1 leaves probabilities as they are, more makes them bolder, less more cautious."""
+
+
+@dataclass(frozen=True)
+class HeldOutScores:
+    """The scores of all classes of rows held out, and the places of their true ones: what a temperature comes from."""
+
+    scores: Array
+    codes: Array
 
 
 def class_scores(method: Any, X: Any) -> Array:

@@ -10,11 +10,20 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
+from pellucid.core.certificate import Certificate
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
-from pellucid.table_model.class_scores import best_inverse_temperature, class_scores, least_cost, probabilities
+from pellucid.table_model.class_scores import (
+    HeldOutScores,
+    best_inverse_temperature,
+    class_scores,
+    least_cost,
+    probabilities,
+)
 from pellucid.table_model.error_quantiles import ErrorQuantiles
-from pellucid.table_model.held_out import HeldOut
+from pellucid.table_model.held_out import MOST_NUMBERS, HeldOut
 from pellucid.table_model.seen_table import SeenTable
+from pellucid.table_model.table_model_proof import prove_beside_steps
 from pellucid.tables.dates import DATES
 from pellucid.tables.understanding import TEXT
 
@@ -40,6 +49,8 @@ class TableModel(Pipeline):
         Errors on the rows kept aside to the end: for the coverage that the intervals had. None for classes.
     inverse_temperature_ : float or None
         What scores of classes are multiplied by before they become probabilities. None for numbers.
+    held_out_ : HeldOutScores or None
+        The scores of rows held out that the temperature comes from. None for numbers.
     costs_ : ndarray of shape (n_classes, n_classes) or None
         Of calling a true class (rows) another (columns): the class of the least expected cost is predicted. None
         predicts the likeliest.
@@ -51,13 +62,16 @@ class TableModel(Pipeline):
     judged_: ErrorQuantiles | None
     inverse_temperature_: float | None
     costs_: Array | None = None
+    held_out_: HeldOutScores | None = None
 
     def learn_errors(self, held_out: HeldOut) -> Self:
         """Take from rows held out how far predictions are off, or how sure the scores of classes may be."""
-        self.errors_ = self.inverse_temperature_ = None
+        self.errors_ = self.inverse_temperature_ = self.held_out_ = None
         if is_classifier(self):
-            codes = np.searchsorted(self.classes_, held_out.actual)
-            self.inverse_temperature_ = best_inverse_temperature(held_out.said, codes)
+            codes = np.searchsorted(self.classes_, held_out.actual).astype(np.int64)
+            rows = some_rows(len(codes), MOST_NUMBERS // len(self.classes_))
+            self.held_out_ = HeldOutScores(np.ascontiguousarray(held_out.said[rows]), codes[rows])
+            self.inverse_temperature_ = best_inverse_temperature(self.held_out_.scores, self.held_out_.codes)
         else:
             self.errors_ = ErrorQuantiles.of(held_out.actual, held_out.said)
         return self
@@ -94,6 +108,10 @@ class TableModel(Pipeline):
         """Return the share of the rows kept aside whose true number lay in its interval; None if none were kept."""
         errors, judged = getattr(self, "errors_", None), getattr(self, "judged_", None)
         return None if errors is None or judged is None else errors.coverage(judged, level)
+
+    def proved_beside_steps(self, found: Certificate, X: pd.DataFrame, y: Any) -> Certificate:
+        """Return the certificate of the steps with what is claimed of intervals, probabilities and columns seen."""
+        return prove_beside_steps(self, found, X, y)
 
     def remember(self, read: pd.DataFrame, said: Array) -> Self:
         """Keep what the table looks like, dates and texts aside, which are new every time; and some predictions."""

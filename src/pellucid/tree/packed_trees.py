@@ -120,6 +120,13 @@ class PackedTrees:
             level, depth = children[level[~self.is_leaf[level]]].ravel(), depth + 1
         return found
 
+    def unsafe(self) -> str | None:
+        """Return why compiled code must not see the arrays, or None: it looks for neither dtypes nor lengths.
+
+        Costs little beside a walk of rows; where the nodes lead is looked at on the way (``pack_steps``).
+        """
+        return _fault_of_shapes(self)
+
     def fault(self, n_features: int) -> str | None:
         """Return what is wrong with the structure, in a few words, or None: all nodes form trees with these columns."""
         return _fault_of_shapes(self) or _fault_of_children(self) or _fault_of_splits(self, n_features)
@@ -166,6 +173,8 @@ def _fault_of_shapes(trees: PackedTrees) -> str | None:
         array = getattr(trees, name)
         if type(array) is not np.ndarray or array.dtype != dtype or array.ndim != DIMENSIONS.get(name, 1):
             return f"{name} is not an array of {dtype}"
+        if not array.flags.aligned:
+            return f"{name} does not lie where numbers may lie"
     n_nodes = len(trees.feature)
     if any(len(getattr(trees, name)) != n_nodes for name in PER_NODE):
         return "its arrays have different lengths"

@@ -41,6 +41,11 @@ def summed_values(trees: PackedTrees, X: Data, start: Array, value: Array | None
     found = np.array(start, dtype=np.float64, order="C")
     groups = np.arange(trees.n_trees) % n_groups * value.shape[1]
     starts, steps, threshold, sets = way_down(trees, X.shape[1])
+    if len(value) != trees.n_nodes or found.shape != (X.shape[0], n_groups * value.shape[1]):
+        raise ValueError(
+            f"trees must have {found.shape[1] // n_groups} values at each node, got {value.shape[1]}. "
+            "Fit the model again."
+        )
     _walk(trees, X, lambda rows, part: add_values(rows, starts, steps, threshold, sets, value, groups, found[part]))
     return found
 
@@ -84,6 +89,9 @@ def way_down(trees: PackedTrees, n_columns: int) -> Any:
     """Return the arrays that lead a row to its leaf, as the kernels want them: a node's numbers next to each other."""
     from pellucid.tree.packed_trees_kernels import pack_steps
 
+    fault = trees.unsafe()
+    if fault:
+        raise ValueError(f"trees must be whole, but {fault}. Fit the model again.")
     steps = np.empty((trees.n_nodes, 4), dtype=np.int32)
     splits = (trees.feature, trees.children_left, trees.children_right, trees.category_row, trees.missing_go_to_left)
     if not pack_steps(trees.starts, *splits, n_columns, len(trees.left_categories), steps):

@@ -8,6 +8,7 @@ from pellucid.core.cards import MethodCard
 from pellucid.core.training_data import CLASSES, InputRules, TrainingData
 from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.ensemble.ada_boost.ada_boost_proof import prove_ada_boost
+from pellucid.ensemble.member_check import check_members
 from pellucid.files.nesting import Model
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
@@ -17,8 +18,15 @@ from pellucid.tree.packed_trees_kind import Trees
 
 
 def _ask_members(model: AdaBoostClassifier, data: TrainingData) -> dict[str, Any]:
-    """Return the votes of classifiers that are no trees of ours: the proof has no other way to them."""
-    return {} if model.trees_ is not None else {"member_votes": model.member_votes(data.X)}
+    """Return the votes of classifiers that are no trees of ours: the proof has no other way to them.
+
+    With them the error of one more, where rounds are missing.
+    """
+    if model.trees_ is not None:
+        return {}
+    check_members(model.members_ or ())
+    votes = model.member_votes(data.X)
+    return {"member_votes": votes, "next_error": model.next_error(data, votes)}
 
 
 CARDS = (

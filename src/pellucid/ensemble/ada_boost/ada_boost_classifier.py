@@ -18,9 +18,10 @@ from pellucid.core.cards import Seen, card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labels import known_codes
 from pellucid.core.threads import own_threads
+from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.ensemble.ada_boost.ada_boost_proof import spot_check
-from pellucid.ensemble.ada_boost.ada_boost_rules import scores_of
+from pellucid.ensemble.ada_boost.ada_boost_rules import first_weights, next_weights, scores_of
 from pellucid.ensemble.ada_boost.ada_boost_solvers import any_learner, as_fit, packed, run_rounds, tree_learner
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier
 from pellucid.tree.decision_tree.decision_tree_proof import LARGEST_SEED
@@ -130,7 +131,7 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
             "members_": None if is_tree else found.members,
         }
         fit = as_fit(found, self.n_estimators, attributes)
-        shown = Seen(**fit.attributes, member_votes=np.array(votes[:n_rounds]))
+        shown = Seen(**fit.attributes, member_votes=np.array(votes[:n_rounds]), next_error=found.next_error)
         certificate = spot_check(shown, Seen(**self.get_params(deep=False)), data)
         return self._adopt(as_fit(found, self.n_estimators, attributes, certificate), data)
 
@@ -215,6 +216,22 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
         with own_threads():
             places = leaves(self.trees_, _by_rows(rows)) + self.trees_.starts[:-1]
         return np.ascontiguousarray(self.trees_.value[:, 0].argmax(axis=1)[places].T)
+
+    def next_error(self, data: TrainingData, votes: Array) -> float | None:
+        """Return the error of one more classifier, fitted to the weights after the last round; None if none is due."""
+        done = len(votes)
+        if done == self.n_estimators or not done or self.estimator_errors_[done - 1] <= 0.0:
+            return None
+        weight, rng, member = first_weights(data.weights), check_random_state(self.random_state), self.estimator_
+        for codes, vote in zip(votes, self.estimator_weights_, strict=False):
+            weight = next_weights(weight, codes != data.y, float(vote))
+            _set_random_states(clone(member), rng)
+        if not np.isfinite(weight).all():
+            return None
+        _set_random_states(member, rng)
+        member.fit(data.X, data.classes[data.y], sample_weight=weight)
+        is_wrong = known_codes(np.asarray(member.predict(data.X)), data.classes) != data.y
+        return float(weight[is_wrong].sum() / weight.sum())
 
     def _rows(self, X: Data) -> Any:
         check_is_fitted(self)

@@ -2,15 +2,18 @@
 
 The weights of a round follow from the votes of the rounds before it and the rows these got wrong. Under them each
 classifier must have the error it says, and the vote that follows from it; trees are checked node by node on the weights
-of their round (``tree.tree_check``). The training error is at most the product of ``ada_boost_rules.bound_factor``.
+of their round (``tree.tree_check``). Where rounds are missing, the reason is found again. The training error is at most
+the product of ``ada_boost_rules.bound_factor``.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
@@ -24,15 +27,17 @@ from pellucid.ensemble.ada_boost.ada_boost_rules import (
     scores_of,
     vote_of,
 )
-from pellucid.tree.decision_tree.decision_tree_proof import replay_claim, sampled_nodes
+from pellucid.tree.decision_tree.decision_tree_proof import nodes_to_replay, replay_claim
 from pellucid.tree.decision_tree.growth_rules import growth_rules
+from pellucid.tree.decision_tree.split_replay import NodeQuestion, replay_node
 from pellucid.tree.decision_tree.tree_check import REFIT, Bag, TreeCheck
 from pellucid.tree.decision_tree.tree_data import TreeData
 from pellucid.tree.decision_tree.tree_target import class_target
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.plain_walk import plain_leaves
 
-NODES_REPLAYED = 30
+NODES_REPLAYED = 300
+"""Nodes of all trees that are searched again, about at most."""
 
 
 def prove_ada_boost(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -59,6 +64,7 @@ def _prove(fitted: Any, parameters: Any, data: TrainingData, n_rounds: int, *, i
         errors.append(float(weight[is_wrong].sum() / weight.sum()))
         weight = next_weights(weight, is_wrong, float(vote))
     claims = [structure, *round_claims(fitted, parameters, errors, len(data.y), n_classes)]
+    claims.append(ending_claim(fitted, parameters, data, errors[-1], weight))
     claims.append(bound_claim(fitted, data, votes, errors, n_classes))
     if is_whole and trees is not None:
         claims += tree_claims(fitted, parameters, data, trees, weights)
@@ -98,6 +104,43 @@ def round_claims(fitted: Any, parameters: Any, errors: list[float], n: int, n_cl
     ]
 
 
+def ending_claim(fitted: Any, parameters: Any, data: TrainingData, last_error: float, weight: Array) -> Claim:
+    """Claim that all rounds were done, or why they ended: no error, no better than guessing, weights too large.
+
+    A tree is no better than guessing only if all classes weigh the same in each of its leaves. Then they do so in all
+    rows, and no split of these gains anything: both are looked at, under the weights that a further round would have.
+    Of another classifier, one more is fitted to these weights.
+    """
+    done, n_classes = int(np.sum(fitted.estimator_errors_ < 1.0)), max(len(data.classes), 2)
+    missing, why = parameters.n_estimators - done, f"{done} of {parameters.n_estimators} rounds done"
+    trees = getattr(fitted, "trees_", None)
+    if missing and last_error <= 0.0:
+        missing, why = 0, f"{why}, the last without an error"
+    elif missing and not np.isfinite(weight).all():
+        missing, why = 0, f"{why}, then weights were too large"
+    elif missing and trees is None:
+        is_over = fitted.next_error is not None and is_too_bad(fitted.next_error, n_classes)
+        missing, why = (0, f"{why}, one more is no better than guessing") if is_over else (missing, why)
+    elif missing and _gain_of_one_more(parameters.estimator or STUMP, data, weight) <= 0.0:
+        missing, why = 0, f"{why}, then no split is better than guessing"
+    return Claim("rounds", f"rounds missing: {why}", float(missing), 0.0, REFIT)
+
+
+def _gain_of_one_more(base: Any, data: TrainingData, weight: Array) -> float:
+    """Return how far classes are from weighing the same, or what the best split of all rows gains, beyond rounding."""
+    shares = np.bincount(data.y, weight, minlength=len(data.classes)) / weight.sum()
+    rounding = 64 * sum_error(len(weight))
+    unequal = float(np.max(np.abs(shares - 1.0 / len(shares)))) - rounding
+    n, p = data.X.shape
+    rules = growth_rules(base, n, p, 1.0, np.zeros(p, dtype=np.uint8))
+    if unequal > 0.0 or rules.random_splits or rules.max_features < p:  # which might have missed the best split
+        return unequal
+    X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
+    target = class_target(data.y[:, np.newaxis], (len(data.classes),))
+    found = replay_node(NodeQuestion(X, target, weight, replace(rules, criterion="gini")), None)
+    return found.low_gain - found.slack - max(rules.min_impurity_decrease * float(weight.sum()), rounding)
+
+
 def bound_claim(fitted: Any, data: TrainingData, votes: Array, errors: list[float], n_classes: int) -> Claim:
     """Claim that the training error is at most the product of the rounds' factors."""
     weights = fitted.estimator_weights_[: len(errors)]
@@ -128,7 +171,7 @@ def tree_claims(
         for weight, seed in zip(weights, seeds, strict=True)
     ]
     check = TreeCheck.of(trees, rows, bags, rules)
-    return [*check.claims(), replay_claim(check, sampled_nodes(check, NODES_REPLAYED), trees.n_nodes)]
+    return [*check.claims(), replay_claim(check, nodes_to_replay(check, NODES_REPLAYED), trees.n_nodes)]
 
 
 class _Stump:

@@ -34,6 +34,8 @@ class Rounds:
     votes: list[float]
     trace: Trace
     stopped: str
+    next_error: float | None = None
+    """Of the classifier that was no better than guessing, and ended the rounds."""
 
 
 def run_rounds(data: TrainingData, learn: Learner, n_rounds: int, learning_rate: float) -> Rounds:
@@ -52,7 +54,8 @@ def run_rounds(data: TrainingData, learn: Learner, n_rounds: int, learning_rate:
                     f"{error:.3g} in the first round. (BaseClassifier in AdaBoostClassifier ensemble is worse than "
                     "random, ensemble can not be fit.)"
                 )
-            return Rounds(found.members, found.errors, found.votes, found.trace, "a round no better than guessing")
+            stopped = "a round no better than guessing"
+            return Rounds(found.members, found.errors, found.votes, found.trace, stopped, error)
         vote = vote_of(error, n_classes, learning_rate)
         found.members.append(member)
         found.errors.append(max(error, 0.0))

@@ -6,15 +6,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils import column_or_1d
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, card_of
+from pellucid.core.estimator import CertifiedEstimator
+from pellucid.core.fit_parameters import parameter_texts
+from pellucid.core.sampled_proof import drawn, draws
 from pellucid.core.training_data import CLASSES, NUMBERS, InputRules, TrainingData
 from pellucid.core.types import Data
 from pellucid.ensemble.bagging.bagging import BaggingClassifier, BaggingRegressor
-from pellucid.ensemble.bagging.bagging_members import fit_member, member_answers
+from pellucid.ensemble.bagging.bagging_members import fit_member, member_answers, proof_of_member, with_seeds
 from pellucid.ensemble.bagging.bagging_proof import prove_bagging
 from pellucid.ensemble.bagging.bagging_samples import BagSamples
+from pellucid.ensemble.member_check import check_members
 from pellucid.files.nesting import Model
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
@@ -22,9 +28,11 @@ from pellucid.kinds.plain import Kind, Nothing, Optional, Real, Whole
 from pellucid.kinds.usual import FLAG, LABELS, MAYBE_WHOLE, RANDOM_STATE, VERBOSE
 from pellucid.tree.decision_tree.tree_parameters import Part
 
-MOST_REFITTED = 5
+FEWEST_PROVED = 5
+MOST_VALUES = 1e6
+"""Members that verify looks at, beside the first and the last: at least so many, more where they are small."""
 MOST_ROWS = 500
-"""Members that verify fits again, and rows that all of them are asked about."""
+"""Rows that all members are asked about."""
 
 
 @dataclass(frozen=True)
@@ -53,29 +61,60 @@ def _check_out_of_bag(estimator: Any) -> None:
 
 
 def _said(model: Any, data: TrainingData) -> dict[str, Any]:
-    """Return what members, some members fitted again, and the bag itself say about rows."""
+    """Return what is wrong with members, and what all of them and the bag itself say about rows.
+
+    A member of ours is proved by its own proof on its own sample; another one is fitted again, and must say the same,
+    also about points between the rows.
+    """
+    check_members(model.estimators_)
     samples, n_classes, n = BagSamples.of(model, data), len(data.classes), data.X.shape[0]
-    rng = np.random.default_rng(n)
-    rows = np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, MOST_ROWS, replace=False))
-    count = min(len(model.estimators_), len(model.seeds_))
-    chosen = np.sort(rng.choice(count, min(MOST_REFITTED, count), replace=False))
+    count = min(len(model.estimators_), len(model.seeds_), len(model.estimators_features_))
+    most = max(FEWEST_PROVED, int(MOST_VALUES // max(1, n * samples.n_columns)))
+    looked_at = drawn(count, most, always=[0, count - 1])
+    rows = drawn(n, MOST_ROWS)
     X = data.X[rows]
+    faults = {int(place): fault for place in looked_at if (fault := _fault(model, samples, int(place), X))}
     pairs = zip(model.estimators_, model.estimators_features_, strict=False)
-    refitted = {
-        int(place): member_answers(
-            fit_member(model._get_estimator(), samples, int(model.seeds_[place])),
-            samples.columns(int(model.seeds_[place])),
-            X,
-            n_classes,
-        )
-        for place in chosen
-    }
     return {
         "rows": rows,
         "member_answers": np.stack([member_answers(member, columns, X, n_classes) for member, columns in pairs]),
-        "refitted": refitted,
+        "n_looked_at": len(looked_at),
+        "faults": faults,
         "bag_answers": model._mean_answers(X),
     }
+
+
+def _fault(model: Any, samples: BagSamples, place: int, X: Any) -> str:
+    """Return what is wrong with a member; nothing if it is what was asked for, and right about its sample."""
+    member, seed = model.estimators_[place], int(model.seeds_[place])
+    wanted = with_seeds(clone(model._get_estimator()), seed)
+    if type(member) is not type(wanted):
+        return f"{type(member).__name__} instead of {type(wanted).__name__}"
+    if isinstance(member, CertifiedEstimator):
+        kinds = card_of(type(member)).parameters
+        if parameter_texts(member, kinds) != parameter_texts(wanted, kinds):
+            return "other parameters"
+        found = proof_of_member(member, samples, seed)
+        if found.holds:
+            return ""
+    again, columns, n_classes = fit_member(wanted, samples, seed), samples.columns(seed), len(samples.data.classes)
+    if isinstance(member, CertifiedEstimator):  # what does not hold of an honest fit is no fault of this one
+        honest = {claim.name for claim in proof_of_member(again, samples, seed).failed}
+        if broken := {claim.name for claim in found.failed} - honest:
+            return ", ".join(sorted(broken))
+    asked = [X] if sparse.issparse(X) or X.dtype.kind != "f" else [X, _points_between(X)]
+    for rows in asked:
+        said, right = (member_answers(one, columns, rows, n_classes) for one in (member, again))
+        size = max(1.0, float(np.abs(right).max(initial=0.0)))
+        if said.shape != right.shape or not float(np.max(np.abs(said - right))) <= 1e-6 * size:
+            return "another answer than when fitted again"
+    return ""
+
+
+def _points_between(X: Any) -> Any:
+    """Return points drawn between pairs of rows: a threshold may have moved where no row lies."""
+    first, second = (X[draws().permutation(len(X))] for _ in range(2))
+    return (first + draws().random((len(X), 1)) * (second - first)).astype(X.dtype)
 
 
 PARAMETERS: dict[str, Kind] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -10,8 +11,12 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
+from pellucid.core.cards import refusal
+from pellucid.core.certificate import Certificate
+from pellucid.core.sampled_proof import draws
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array, Data
+from pellucid.core.verification import verify
 from pellucid.ensemble.bagging.bagging_samples import BagSamples
 
 LARGEST_SEED = 2**31 - 1
@@ -20,14 +25,29 @@ LARGEST_SEED = 2**31 - 1
 def fit_member(estimator: Any, samples: BagSamples, seed: int) -> Any:
     """Return a copy of the estimator, fitted on the sample of a seed; labels are codes."""
     member = with_seeds(clone(estimator), seed)
+    X, y, options = data_of_member(member, samples, seed)
+    return member.fit(X, y, **options)
+
+
+def data_of_member(member: Any, samples: BagSamples, seed: int) -> tuple[Any, Array, dict[str, Any]]:
+    """Return the rows, targets and weights of a member; one that takes no weights has rows several times."""
     data, columns = samples.data, samples.columns(seed)
     X = data.X if len(columns) == data.X.shape[1] and not samples.bootstrap_features else data.X[:, columns]
     if has_fit_parameter(member, "sample_weight"):
-        member.fit(X, data.y, sample_weight=samples.weights(seed))
-    else:
-        rows = np.repeat(np.arange(data.X.shape[0]), samples.counts(seed))
-        member.fit(X[rows], data.y[rows])
-    return member
+        return X, data.y, {"sample_weight": samples.weights(seed)}
+    rows = np.repeat(np.arange(data.X.shape[0]), samples.counts(seed))
+    return X[rows], data.y[rows], {}
+
+
+def proof_of_member(member: Any, samples: BagSamples, seed: int) -> Certificate:
+    """Return what the proof of a member of ours finds in its sample; one that cannot be looked at proves nothing."""
+    X, y, options = data_of_member(member, samples, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the bag's claim says it
+        try:
+            return verify(member, X, y, random_state=draws(), **options)
+        except (ValueError, TypeError, IndexError, LookupError) as error:
+            return refusal("member", str(error))
 
 
 def fit_members(estimator: Any, samples: BagSamples, seeds: list[int]) -> list[Any]:

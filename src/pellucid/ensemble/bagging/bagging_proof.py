@@ -1,9 +1,10 @@
 r"""What bags claim, and the proof of it from the data alone.
 
 The samples of rows and columns follow from the seeds of the members, and these from ``random_state`` where that is a
-number. What a member is cannot be proved by code that knows nothing of it; so some members are fitted again on their
-samples, and must say the same (the card asks for that). The bag's answer is the mean of its members' answers, and the
-out-of-bag answers are the means over members that have not seen the row.
+number. A member of ours is proved by its own proof; one that is not is fitted again on its sample, and must say the
+same, at the rows and between them (the card asks for both; of many members, for some, drawn at random). The bag's
+answer is the mean of its members' answers, and the out-of-bag answers are the means over members that have not seen the
+row.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ REFIT = "Fit the model again on these data: what it has stored is something else
 
 
 def prove_bagging(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate; ``fitted`` also has what members, members fitted again and the bag say about rows."""
+    """Return the certificate; ``fitted`` also has what is wrong with members, and what they and the bag say."""
     samples = BagSamples.of(parameters, data)
     claims = [samples_claim(fitted, parameters, samples)]
     if claims[0].holds:
@@ -71,16 +72,12 @@ def samples_claim(fitted: Any, parameters: Any, samples: BagSamples) -> Claim:
 
 
 def members_claim(fitted: Any) -> Claim:
-    """Claim that members fitted again on their samples say the same."""
-    wrong, count = 0, len(fitted.refitted)
-    for place, again in fitted.refitted.items():
-        said = fitted.member_answers[place]
-        size = max(1.0, float(np.abs(again).max(initial=0.0)))
-        wrong += not (said.shape == again.shape and float(np.max(np.abs(said - again))) <= 1e-6 * size)
-    share = most_wrong(count)
-    total = len(fitted.estimators_)
-    proves = "all" if count == total else f"at most {share:.2g} of all members wrong at 99 % confidence"
-    return Claim("members", f"wrong members of {count} fitted again, of {total}: {proves}", float(wrong), 0.0, REFIT)
+    """Claim that members are right about their samples, and say what that proves about those not looked at."""
+    count, total = fitted.n_looked_at, len(fitted.estimators_)
+    proves = "all" if count == total else f"at most {most_wrong(count):.2g} of all members wrong at 99 % confidence"
+    statement = f"wrong members of {count} looked at, of {total}: {proves}"
+    faults = "; ".join(f"member {place}: {fault}" for place, fault in list(fitted.faults.items())[:3])
+    return Claim("members", statement, float(len(fitted.faults)), 0.0, f"{REFIT} {faults}".strip())
 
 
 def answers_claim(fitted: Any, data: TrainingData) -> Claim:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
 from pellucid.core.cards import MethodCard, card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit_parameters import parameter_texts
+from pellucid.core.sampled_proof import drawn, draws
 from pellucid.core.training_data import CLASSES, NUMBERS, InputRules, TrainingData
 from pellucid.core.verification import verify
 from pellucid.ensemble.blend.blend import Blend, BlendClassifier, BlendRegressor
 from pellucid.ensemble.blend.blend_proof import prove_blend
+from pellucid.ensemble.member_check import check_members
 from pellucid.files.nesting import Model
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
@@ -49,9 +50,9 @@ def _rules(target: str) -> Any:
 
 def _found_in(model: Blend, data: TrainingData) -> dict[str, Any]:
     """Return what the members' own proofs find, and what members and blend say about some rows."""
-    asked, X = model._members(), data.X
-    n = X.shape[0]
-    rows = X if n <= MOST_ROWS else X[np.sort(np.random.default_rng(n).choice(n, MOST_ROWS, replace=False))]
+    check_members(model.estimators_)
+    asked = model._members()
+    rows = data.X[drawn(data.X.shape[0], MOST_ROWS)]
     are_right, reasons = [], []
     for wanted, member in zip(asked, model.estimators_, strict=False):
         reason = _fault(wanted, member, data)
@@ -77,7 +78,7 @@ def _fault(wanted: Any, member: Any, data: TrainingData) -> str:
     X, y, weight = data.given
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the claim says it
-        failed = verify(member, X, y, sample_weight=weight).failed
+        failed = verify(member, X, y, sample_weight=weight, random_state=draws()).failed
     return f"{name}: {', '.join(claim.name for claim in failed)}" if failed else ""
 
 

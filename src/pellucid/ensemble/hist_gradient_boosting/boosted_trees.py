@@ -252,7 +252,8 @@ class BoostedTrees(CertifiedEstimator):
 
     def _spot_check(self, fit: Fit, data: TrainingData) -> Certificate:
         with np.errstate(all="ignore"):
-            return spot_check(Seen(**fit.attributes), Seen(**self.get_params(deep=False)), data)
+            seen = Seen(**fit.attributes, feature_names=getattr(self, "feature_names_in_", ()))
+            return spot_check(seen, Seen(**self.get_params(deep=False)), data)
 
     def _raw(self, X: Data) -> Array:
         """Return the raw predictions, of shape (n_outputs, n_samples)."""

@@ -112,21 +112,37 @@ class NodeSums:
         that of the hessians. Nodes are numbered as they are opened, so that splits stand in the order of their
         children.
         """
-        s, (parents, left, right) = self.setting, self.tree.child_nodes()
-        loss = self.gradient * self.value
-        loss[0] = 0.0  # before its first split nothing is predicted
-        order = np.argsort(left)
-        gain = (loss[parents] - loss[left] - loss[right])[order]
-        opened, turn = parents[order], left[order]
-        n, highest = len(self.leaf), float(np.abs(self.value).max(initial=0.0))
-        last_digits = 4.0 * EPSILON * (1.0 + largest) * n * s.weight.max(initial=0.0) * (s.loss == LOG_LOSS)
-        gradient_error = n * self.units[0] + sum_error(n) * self.size[0] + last_digits
-        hessian_error = n * self.units[1] + sum_error(n) * self.hessian[0] + last_digits
-        slack = 16.0 * highest * (gradient_error + highest * hessian_error)
+        gain, opened, turn = self.split_gains()
+        slack = self._slack(largest)
         return sum(
             bool(np.any(gain[step + 1 :][opened[step + 1 :] < turn[step]] > gain[step] + slack))
             for step in range(len(gain) - 1)
         )
+
+    def split_gains(self) -> tuple[Array, Array, Array]:
+        """Return the gains of all splits in the order they were made, their nodes, and their left children."""
+        parents, left, right = self.tree.child_nodes()
+        loss = self.gradient * self.value
+        loss[0] = 0.0  # before its first split nothing is predicted
+        order = np.argsort(left)
+        return (loss[parents] - loss[left] - loss[right])[order], parents[order], left[order]
+
+    def least_gain_after(self, leaf: int, largest: float) -> float:
+        """Return the least gain of the splits that were made while a leaf was open; infinity if there was none.
+
+        ``leaf`` may have gained as much, up to rounding, and yet have waited until the tree was full.
+        """
+        gain, _, turn = self.split_gains()
+        later = gain[turn > leaf]
+        return float(later.min() + self._slack(largest)) if len(later) else math.inf
+
+    def _slack(self, largest: float) -> float:
+        """Return by how much gains may be off; ``largest`` bounds raw predictions."""
+        s, n, highest = self.setting, len(self.leaf), float(np.abs(self.value).max(initial=0.0))
+        last_digits = 4.0 * EPSILON * (1.0 + largest) * n * s.weight.max(initial=0.0) * (s.loss == LOG_LOSS)
+        gradient_error = n * self.units[0] + sum_error(n) * self.size[0] + last_digits
+        hessian_error = n * self.units[1] + sum_error(n) * self.hessian[0] + last_digits
+        return float(16.0 * highest * (gradient_error + highest * hessian_error))
 
     def is_below(self, node: int, rows: Array) -> Array:
         """Return which rows end below a node."""

@@ -18,7 +18,7 @@ import numpy as np
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.linear_classifier import class_weights
 from pellucid.core.rounding import EPSILON, sum_error
-from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.sampled_proof import draws, most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.ensemble.hist_gradient_boosting.boosting_losses import (
@@ -38,7 +38,9 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     most_leaves,
     part_rows,
 )
+from pellucid.ensemble.hist_gradient_boosting.boosting_score_proof import ScoresAgain
 from pellucid.ensemble.hist_gradient_boosting.boosting_split_proof import NodeRows, shortfall
+from pellucid.tree.chosen_nodes import Chosen, chosen_nodes
 from pellucid.tree.packed_trees import NO_THRESHOLD, PackedTrees
 from pellucid.tree.plain_walk import plain_leaves
 
@@ -67,8 +69,10 @@ def _prove(fitted: Any, parameters: Any, data: TrainingData, *, is_whole: bool) 
         return Certificate("replayed", (structure,))
     setting = setting_of(fitted, parameters, data)
     replay = Replay(fitted, parameters, setting, n_rounds=fitted.n_iter_ if is_whole else min(1, fitted.n_iter_))
+    if is_whole and fitted.do_early_stopping_ and parameters.scoring != "loss":
+        replay.scores = ScoresAgain.of(setting, parameters.scoring, data.classes, int(fitted.random_seeds_[0]))
     replay.run(rows_to_search=20 * len(setting.y) + 20_000 if is_whole else 5_000)
-    claims = [structure, baseline_claim(fitted, setting), *replay.claims()]
+    claims = [structure, rounds_claim(fitted, parameters), baseline_claim(fitted, setting), *replay.claims()]
     if is_whole:
         claims += [bins_claim(fitted, parameters, setting), *score_claims(fitted, parameters, setting, replay)]
     return Certificate("replayed", tuple(claims))
@@ -155,8 +159,7 @@ def _directions(fitted: Any, parameters: Any, p: int) -> Array:
     if given is None:
         return np.zeros(p, dtype=np.int64)
     if isinstance(given, dict):
-        names = list(getattr(fitted, "feature_names_in_", ()))
-        return np.array([given.get(names[j], 0) if names else 0 for j in range(p)], dtype=np.int64)
+        return np.array([given.get(name, 0) for name in fitted.feature_names], dtype=np.int64)
     return np.asarray(given, dtype=np.int64)
 
 
@@ -221,8 +224,12 @@ class Replay:
     n_nodes: int = 0
     worst_split: float = 0.0
     n_splits: int = 0
+    n_ways: int = 0
+    """Rows all of whose nodes, in a tree each, were searched; 0 if all nodes of all trees were."""
     losses: list[float] = field(default_factory=list)
     held_out_losses: list[float] = field(default_factory=list)
+    scores: ScoresAgain | None = None
+    """Where the fit was stopped by other scores than the loss."""
 
     def run(self, rows_to_search: int) -> None:
         """Replay the rounds; search so many rows for the best splits of sampled nodes."""
@@ -232,7 +239,8 @@ class Replay:
             self.fitted.baseline_[:, np.newaxis], len(setting.held_out[1]), axis=1
         )  # fmt: skip
         keys = np.random.default_rng(int(self.fitted.random_seeds_[1]))
-        sampled = sample_nodes(trees, rows_to_search)
+        chosen = self.choose_nodes(trees, rows_to_search)
+        sampled, self.n_ways = chosen.nodes, chosen.n_ways
         self.note_losses(raw, held)
         for t in range(self.n_rounds):
             before = raw.copy()
@@ -249,6 +257,8 @@ class Replay:
     def note_losses(self, raw: Array, held: Array | None) -> None:
         """Write down the mean losses at these predictions."""
         s = self.setting
+        if self.scores is not None:
+            self.scores.note(raw, held)
         self.losses.append(float(np.average(row_losses(s.loss, s.y, raw, s.quantile), weights=s.weight)))
         if held is not None and s.held_out is not None:
             _, y, weight = s.held_out
@@ -268,18 +278,29 @@ class Replay:
         self.n_nodes += tree.n_nodes
         n_leaves = most_leaves(len(s.y), parameters.min_samples_leaf, parameters.max_leaf_nodes, parameters.max_depth)
         drawn = draw_keys(keys, parameters.max_features, n_leaves, s.X.shape[1])
-        is_full = int(tree.is_leaf.sum()) >= n_leaves
+        is_full, worth = int(tree.is_leaf.sum()) >= n_leaves, 0.0
         depths = tree.depths()
         for node in wanted:
-            is_deepest = depths[node] == parameters.max_depth
-            self.search_node(tree, int(node), sums, drawn, may_split=not (is_full or is_deepest))
+            if tree.is_leaf[node]:
+                worth = sums.least_gain_after(int(node), largest) if is_full else 0.0
+                if depths[node] == parameters.max_depth or worth == math.inf:
+                    continue
+            self.search_node(tree, int(node), sums, drawn, worth)
         raw[k] += tree.value[leaf, 0, 0]
 
-    def search_node(self, tree: PackedTrees, node: int, sums: NodeSums, keys: Array, *, may_split: bool) -> None:
-        """Search the best split of a node again; a leaf that may split should have no split worth its while."""
+    def choose_nodes(self, trees: PackedTrees, most_rows: int) -> Chosen:
+        """Return the nodes whose best split is searched again, that have about so many rows together at most."""
+        may_split = ~trees.is_leaf | (trees.n_node_samples >= 2 * self.parameters.min_samples_leaf)
+        cost = np.where(may_split, trees.n_node_samples, 0)
+
+        def starts(count: int) -> tuple[Array, Array]:
+            return draws().integers(trees.n_trees, size=count), draws().integers(len(self.setting.y), size=count)
+
+        return chosen_nodes(trees, cost, trees.n_node_samples, starts, self.setting.X, SPLITS_CHECKED, most_rows)
+
+    def search_node(self, tree: PackedTrees, node: int, sums: NodeSums, keys: Array, worth: float) -> None:
+        """Search the best split of a node again; of a leaf, none should gain more than what is worth its while."""
         is_leaf = bool(tree.is_leaf[node])
-        if is_leaf and not may_split:
-            return
         rows = np.flatnonzero(sums.is_below(node, np.arange(len(sums.leaf))))
         features = allowed_features(tree, node, self.setting.sets, keys, self.parameters.max_features)
         part = NodeRows(
@@ -295,18 +316,17 @@ class Replay:
         if is_leaf and (len(rows) < 2 * self.parameters.min_samples_leaf or part.hessians.sum() < 1.001e-3):
             return
         found = shortfall(
-            part, left, features, self.setting, self.setting.direction, int(tree.feature[node]), self.parameters
+            part, left, features, self.setting, self.setting.direction, int(tree.feature[node]), self.parameters, worth
         )
         self.worst_split, self.n_splits = float(np.max([self.worst_split, found])), self.n_splits + 1
 
     def claims(self) -> list[Claim]:
         """Return what the replay found."""
         rounds = f"{self.n_rounds:,} of {self.fitted.n_iter_:,} rounds"
-        known = most_wrong(self.n_splits)
-        splits = (
-            f"largest shortfall of {self.n_splits:,} sampled splits behind the best of all bins, in units of rounding; "
-            f"none wrong means at most {known:.1%} of all are, with 99 % confidence"
-        )
+        splits = f"largest shortfall of {self.n_splits:,} splits behind the best of all bins, in units of rounding"
+        if self.n_ways:
+            share = most_wrong(self.n_ways)
+            splits += f"; at most {share:.1%} of the rows pass a wrong one in a tree, with 99 % confidence"
         rose = int(np.sum(np.diff(self.losses) > 1e-9 * np.abs(self.losses[:-1])))
         size = abs(self.losses[0])
         statement = f"rise of the training loss over {rounds}, as a part of the first; it rose in {rose} of them"
@@ -319,15 +339,6 @@ class Replay:
             Claim("splits", splits, self.worst_split, 1.0, REFIT),
             Claim("descent", statement, fall, 1e-9, "Lower learning_rate."),
         ]
-
-
-def sample_nodes(trees: PackedTrees, most_rows: int) -> Array:
-    """Return some nodes, drawn by their number and that of the rows, that have at most so many rows together."""
-    sizes = trees.n_node_samples
-    rng = np.random.default_rng([trees.n_nodes, int(sizes[0])])
-    order = rng.permutation(trees.n_nodes)
-    chosen = order[np.cumsum(sizes[order]) <= most_rows][:SPLITS_CHECKED]
-    return np.sort(chosen if len(chosen) else order[np.argsort(sizes[order])][:1])
 
 
 def allowed_features(tree: PackedTrees, node: int, sets: Array, keys: Array, share: float) -> Array:
@@ -348,27 +359,44 @@ def allowed_features(tree: PackedTrees, node: int, sets: Array, keys: Array, sha
     return allowed
 
 
+def rounds_claim(fitted: Any, parameters: Any) -> Claim:
+    """Claim that all rounds were done, or that the scores stopped to rise."""
+    missing = parameters.max_iter - fitted.n_iter_
+    why = f"{fitted.n_iter_:,} of {parameters.max_iter:,} rounds done"
+    if missing and fitted.do_early_stopping_ and _is_over(_stopping_scores(fitted), parameters):
+        missing, why = 0, f"{why}, as the scores no longer rose"
+    if fitted.held_out_ == GIVEN:
+        why += "; the rows given to fit for its scores are not here to look at"
+    remedy = f"{REFIT} Nothing but scores that no longer rise should end it early; a callback did, or rounds are gone."
+    return Claim("rounds", f"rounds missing: {why}", float(missing), 0.0, remedy)
+
+
 def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: Replay) -> Iterator[Claim]:
-    """Yield how far stored scores are from recomputed losses, and whether the fit stopped in time."""
+    """Yield how far stored scores are from recomputed ones, and whether the fit stopped in time."""
     if not fitted.do_early_stopping_:
         return
-    if parameters.scoring == "loss":
-        error = scale = 0.0
-        for stored, losses in (
-            (fitted.train_score_, replay.losses),
-            (fitted.validation_score_, replay.held_out_losses),
-        ):
-            if len(losses) == len(stored):
-                again = np.array(losses)
-                error = float(np.max([error, *np.abs(stored + again)]))
-                scale = float(np.max([scale, *np.abs(again)]))
-        bound = 1e3 * sum_error(len(setting.y)) * max(scale, np.finfo(float).tiny)
-        yield Claim("scores", "largest error of a stored score", error, bound, REFIT)
-    scores = fitted.validation_score_ if len(fitted.validation_score_) else fitted.train_score_
+    if replay.scores is None:
+        again = [-np.array(replay.losses), -np.array(replay.held_out_losses)]
+    else:
+        again = [np.array(replay.scores.train), np.array(replay.scores.held_out)]
+    error = scale = 0.0
+    for stored, right in zip((fitted.train_score_, fitted.validation_score_), again, strict=True):
+        if len(right) == len(stored):
+            error = float(np.max([error, *np.abs(stored - right)]))
+            scale = float(np.max([scale, *np.abs(right)]))
+    bound = 1e3 * sum_error(len(setting.y)) * max(scale, np.finfo(float).tiny)
+    yield Claim("scores", "largest error of a stored score", error, bound, REFIT)
+    scores = _stopping_scores(fitted)
     early = [t for t in range(parameters.n_iter_no_change, len(scores) - 1) if _is_over(scores[: t + 1], parameters)]
     yield Claim("stopping", "rounds after which the fit should have stopped", float(len(early)), 0.0, REFIT)
 
 
+def _stopping_scores(fitted: Any) -> Array:
+    return np.asarray(fitted.validation_score_ if len(fitted.validation_score_) else fitted.train_score_)
+
+
 def _is_over(scores: Array, parameters: Any) -> bool:
+    if len(scores) <= parameters.n_iter_no_change:
+        return False
     recent, reference = scores[-parameters.n_iter_no_change :], scores[-parameters.n_iter_no_change - 1]
     return not (recent > reference + parameters.tol).any()

@@ -92,12 +92,19 @@ def _category_candidates(table: Array) -> Candidates:
 
 
 def shortfall(
-    node: NodeRows, left: Array | None, features: Array, model: Any, direction: Array, feature: int, parameters: Any
+    node: NodeRows,
+    left: Array | None,
+    features: Array,
+    model: Any,
+    direction: Array,
+    feature: int,
+    parameters: Any,
+    worth: float = 0.0,
 ) -> float:
     """Return by how much the split of a node gains less than the best one, in units of what rounding allows.
 
-    ``left`` says which rows go left; None: the node is a leaf, and no split should gain anything. ``model`` knows the
-    edges, categorical features and features with missing values; ``features`` are those that may be used.
+    ``left`` says which rows go left; None: the node is a leaf, and no split should gain more than is ``worth`` it.
+    ``model`` knows the edges, categorical features and features with missing values; ``features`` may be used.
     """
     best, error = 0.0, 0.0
     for j in features:
@@ -112,7 +119,8 @@ def shortfall(
         if len(gain) and gain.max() > best:
             best, error = float(gain.max()), float(off[gain.argmax()])
     if left is None:
-        return best / error if error else math.inf if best else 0.0
+        excess = max(best - worth, 0.0)
+        return excess / error if error else math.inf if excess else 0.0
     own = Candidates(*(np.array([part[left].sum()]) for part in (node.gradients, node.hessians, np.ones(len(left)))))
     gain, off = gains(node, own, int(direction[feature]), parameters)
     if feature not in features or not np.isfinite(gain[0]):

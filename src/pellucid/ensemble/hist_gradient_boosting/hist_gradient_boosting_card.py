@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import CLASSES, NUMBERS
+from pellucid.core.training_data import CLASSES, NUMBERS, TrainingData
 from pellucid.ensemble.hist_gradient_boosting.boosting_proof import prove_boosting
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
@@ -65,6 +67,12 @@ ATTRIBUTES: dict[str, Kind | Optional] = {
     "validation_score_": Numbers((None,), ("float64",)),
 }
 
+
+def _column_names(model: Any, _data: TrainingData) -> dict[str, Any]:
+    """Return the names of the columns, by which constraints may be given."""
+    return {"feature_names": getattr(model, "feature_names_in_", ())}
+
+
 UNPROVED = {
     "random_seeds_": "where rows and features are drawn from; claims about scores and splits notice what they change",
 }
@@ -78,6 +86,7 @@ CARDS = (
         HistGradientBoostingClassifier,
         topics=("TRE-6",),
         prove=prove_boosting,
+        asks=_column_names,
         workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={"loss": OneOf(("log_loss",)), **PARAMETERS, "class_weight": CLASS_WEIGHT},
         attributes={"classes_": LABELS, **ATTRIBUTES},
@@ -90,6 +99,7 @@ CARDS = (
         HistGradientBoostingRegressor,
         topics=("TRE-6",),
         prove=prove_boosting,
+        asks=_column_names,
         workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={
             "loss": OneOf(("squared_error", "absolute_error", "gamma", "poisson", "quantile")),

@@ -17,16 +17,16 @@ from sklearn.utils import check_random_state
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
-from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.sampled_proof import drawn, most_wrong
 from pellucid.core.types import Array
 from pellucid.ensemble.bootstrap_samples import room_of
 from pellucid.ensemble.out_of_bag import judged
 from pellucid.ensemble.random_forest.forest_bags import ForestBags
 from pellucid.tree.decision_tree.decision_tree_proof import (
     LARGEST_SEED,
+    nodes_to_replay,
     record_claim,
     replay_claim,
-    sampled_nodes,
     structure_claim,
 )
 from pellucid.tree.decision_tree.growth_rules import growth_rules
@@ -37,8 +37,8 @@ from pellucid.tree.plain_walk import plain_leaves
 
 MOST_WALKS = 4e6
 """Rows times trees that are sent down."""
-MOST_REPLAYED = 300
-"""Nodes that are searched again."""
+MOST_REPLAYED = 600
+"""Nodes that are searched again, about at most."""
 
 
 def prove_random_forest(fitted: Any, parameters: Any, data: TreeData) -> Certificate:
@@ -53,13 +53,13 @@ def prove_random_forest(fitted: Any, parameters: Any, data: TreeData) -> Certifi
     if not all(claim.holds for claim in claims):
         return Certificate("replayed", tuple(claims))
     rules = growth_rules(parameters, n, n_features, float(data.weights.sum()), data.is_category)
-    chosen = _sample(trees.n_trees, int(MOST_WALKS // max(1, n)))
+    chosen = drawn(trees.n_trees, max(1, int(MOST_WALKS // max(1, n))), always=[0, trees.n_trees - 1])
     part = trees if len(chosen) == trees.n_trees else join_trees([trees.tree(int(t)) for t in chosen])
     check = TreeCheck.of(
         part, data, [bags.bag(int(fitted.seeds_[t])) for t in chosen], rules, float(parameters.ccp_alpha)
     )
     claims += [_of_some_trees(claim, len(chosen), trees.n_trees) for claim in check.claims()]
-    claims.append(replay_claim(check, sampled_nodes(check, MOST_REPLAYED), trees.n_nodes))
+    claims.append(replay_claim(check, nodes_to_replay(check, MOST_REPLAYED), trees.n_nodes))
     if parameters.oob_score:
         claims.append(out_of_bag_claim(fitted, parameters, bags))
     return Certificate("replayed", tuple(claims))
@@ -70,8 +70,8 @@ def seeds_claim(fitted: Any, parameters: Any, bags: ForestBags) -> Claim:
     seeds = np.asarray(fitted.seeds_)
     wrong = float(seeds.shape != (parameters.n_estimators,) or seeds.dtype != np.int64)
     if wrong == 0.0 and isinstance(parameters.random_state, (int, np.integer)):
-        drawn = check_random_state(parameters.random_state).randint(LARGEST_SEED, size=parameters.n_estimators)
-        wrong = float(np.sum(drawn != seeds))
+        wanted = check_random_state(parameters.random_state).randint(LARGEST_SEED, size=parameters.n_estimators)
+        wrong = float(np.sum(wanted != seeds))
     room, order = None, None
     if parameters.bootstrap:
         room, order = room_of(bags.data.weight, bags.order), bags.data.given_rows(bags.order)
@@ -91,7 +91,7 @@ def out_of_bag_claim(fitted: Any, parameters: Any, bags: ForestBags) -> Claim:
     """Claim that out-of-bag answers are the means over trees that have not seen the row, and the score theirs."""
     data, trees = bags.data, fitted.trees_
     n = data.X.shape[0]
-    rows = _sample(n, int(MOST_WALKS // max(1, trees.n_trees)))
+    rows = drawn(n, max(1, int(MOST_WALKS // max(1, trees.n_trees))))
     answers, n_trees = np.zeros((len(rows), *trees.value.shape[1:])), np.zeros(len(rows), dtype=np.int64)
     X = data.X[rows]
     for t, seed in enumerate(fitted.seeds_):
@@ -126,13 +126,6 @@ def _stored_answers(fitted: Any, data: TreeData) -> Array | None:
         return stored[kept][:, None] if stored.ndim == 2 else stored[kept].transpose(0, 2, 1)
     stored = np.asarray(fitted.oob_prediction_)
     return None if len(stored) != data.n_given else stored[kept].reshape(-1, data.target.n_outputs)[:, :, None]
-
-
-def _sample(count: int, most: int) -> Array:
-    """Return all places, or a random sample of them."""
-    if count <= most:
-        return np.arange(count)
-    return np.sort(np.random.default_rng(count).choice(count, max(1, most), replace=False))
 
 
 def _of_some_trees(claim: Claim, checked: int, n_trees: int) -> Claim:

@@ -11,9 +11,10 @@ from pellucid.files.schemas.transformers import OF_PIPELINES
 from pellucid.kinds.arrays import Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup
 from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.plain import Nothing, OneOf, Text, Whole
+from pellucid.kinds.plain import Nothing, OneOf, Optional, Text, Whole
 from pellucid.kinds.records import Record
 from pellucid.kinds.usual import FLAG, INPUTS, NONNEGATIVE, POSITIVE
+from pellucid.table_model.class_scores import HeldOutScores
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.seen_table import SeenTable
 from pellucid.tables.understanding import KINDS
@@ -67,6 +68,12 @@ def _fault_in_seen(seen: SeenTable) -> str:
     return "its quantiles fall" if any((np.diff(q) < 0).any() for q in seen.numbers.values()) else ""
 
 
+def _fault_in_held_out(held_out: HeldOutScores) -> str:
+    if len(held_out.scores) != len(held_out.codes) or not len(held_out.codes):
+        return f"there are {len(held_out.scores)} scores of {len(held_out.codes)} rows"
+    return "a class has no score" if held_out.codes.max() >= held_out.scores.shape[1] else ""
+
+
 LINE = Numbers((None,), ("float64",))
 PER_COLUMN = Numbers(("n_features",), ("float64",))
 SHARE = NONNEGATIVE
@@ -82,6 +89,12 @@ SEEN = Record(
     _fault_in_seen,
 )
 
+HELD_OUT = Record(
+    HeldOutScores,
+    {"scores": Numbers((None, None), ("float64",)), "codes": Numbers((None,), ("int64",), low=0)},
+    _fault_in_held_out,
+)
+
 SCHEMAS = (
     Schema(
         "TableModel",
@@ -94,6 +107,7 @@ SCHEMAS = (
             "judged_": ERRORS,
             "inverse_temperature_": Nothing() | POSITIVE,
             "costs_": Nothing() | Numbers((None, None), ("float64",)),
+            "held_out_": Optional(Nothing() | HELD_OUT),
         },
         rebuild=_check_costs,
     ),

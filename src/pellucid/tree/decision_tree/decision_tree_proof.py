@@ -2,8 +2,9 @@ r"""What the decision trees claim, and the proof of it from the data alone.
 
 Every training row is sent down the tree. That gives for each node its rows, and from these its weight, its value, its
 impurity, the two values its threshold must lie halfway between, and whether it had to be split or to be a leaf. Then
-nodes are looked at again: all of them in a small tree, a random sample in a large one. If none of k sampled nodes is
-wrong, then with 99 % confidence at most a share :math:`1 - 0.01^{1/k}` of all nodes is.
+nodes are looked at again: in a small tree all that could be something else; in a large one the first nodes, leaves that
+could have been split, and every node on the way of rows that are drawn at random. If none is wrong on the ways of k
+rows, then with 99 % confidence at most a share :math:`1 - 0.01^{1/k}` of the rows comes by a wrong node.
 """
 
 from __future__ import annotations
@@ -14,24 +15,25 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.sampled_proof import drawn, draws, most_wrong
 from pellucid.core.types import Array
+from pellucid.tree.chosen_nodes import Chosen, chosen_nodes
 from pellucid.tree.decision_tree.growth_rules import columns_drawn, growth_rules
 from pellucid.tree.decision_tree.tree_check import REFIT, Bag, TreeCheck
 from pellucid.tree.decision_tree.tree_data import TreeData
 from pellucid.tree.packed_trees import PackedTrees
 
-MOST_REPLAYED = 500
-MOST_VALUES = 3e7
-"""Nodes looked at again, and numbers sorted for it, at most."""
+MOST_REPLAYED = 600
+MOST_VALUES = 1e7
+"""Nodes looked at again, and numbers sorted for it, about at most."""
 AT_FIT = 3
 FEW_VALUES = 1 << 13
 """Nodes that a fit looks at again, and the numbers it sorts for one of them."""
 LARGEST_SEED = 2**31 - 1
 
 
-def prove_decision_tree(fitted: Any, parameters: Any, data: TreeData) -> Certificate:
-    """Return the certificate of a single tree."""
+def prove_decision_tree(fitted: Any, parameters: Any, data: TreeData, *, replays: bool = True) -> Certificate:
+    """Return the certificate of a single tree; without replays, of what all nodes must say."""
     n_features = data.X.shape[1]
     claims = [record_claim(fitted, parameters, data), structure_claim(fitted.trees_, n_features, 1)]
     if not all(claim.holds for claim in claims):
@@ -40,7 +42,8 @@ def prove_decision_tree(fitted: Any, parameters: Any, data: TreeData) -> Certifi
     bag = Bag(np.arange(data.X.shape[0]), data.weights, int(fitted.seed_), rules.min_weight)
     check = TreeCheck.of(fitted.trees_, data, [bag], rules, parameters.ccp_alpha)
     claims += check.claims()
-    claims.append(replay_claim(check, sampled_nodes(check, MOST_REPLAYED), fitted.trees_.n_nodes))
+    if replays:
+        claims.append(replay_claim(check, nodes_to_replay(check, MOST_REPLAYED), fitted.trees_.n_nodes))
     return Certificate("replayed", tuple(claims))
 
 
@@ -88,21 +91,25 @@ def structure_claim(trees: PackedTrees, n_features: int, n_trees: int) -> Claim:
     return Claim("structure", statement, float(fault is not None), 0.0, REFIT)
 
 
-def sampled_nodes(check: TreeCheck, most: int) -> Array:
-    """Return a random sample of nodes, all of them if these are few; the seed is a fact about the trees."""
-    costs = check.cost()
-    count = int(max(1, min(len(costs), most, MOST_VALUES / max(1.0, float(costs.mean())))))
-    if count == len(costs):
-        return np.arange(len(costs))
-    return np.random.default_rng([len(costs), int(costs.sum()) % 2**32]).choice(len(costs), count, replace=False)
+def nodes_to_replay(check: TreeCheck, most_nodes: int) -> Chosen:
+    """Return the nodes to look at again."""
+    bags, tree = check.bags, check.tree
+
+    def starts(count: int) -> tuple[Array, Array]:
+        trees = draws().integers(tree.n_trees, size=count)
+        return trees, np.array([draws().choice(bags[t].rows) for t in trees])
+
+    return chosen_nodes(tree, check.cost, check.facts.n_rows, starts, check.columns, most_nodes, MOST_VALUES)
 
 
-def replay_claim(check: TreeCheck, nodes: Array, n_nodes: int) -> Claim:
-    """Claim that none of the sampled nodes is wrong, and say what that proves about all of them."""
-    faults = [fault for v in nodes.tolist() if (fault := check.replay(v))]
-    share = most_wrong(len(nodes))
-    proves = "all" if len(nodes) == n_nodes else f"at most {share:.2g} of all nodes wrong at 99 % confidence"
-    statement = f"wrong nodes of {len(nodes)} replayed, of {n_nodes}: {proves}"
+def replay_claim(check: TreeCheck, chosen: Chosen, n_nodes: int) -> Claim:
+    """Claim that none of the nodes looked at again is wrong, and say what that proves about all of them."""
+    faults = [fault for v in chosen.nodes.tolist() if (fault := check.replay(v))]
+    proves = "all that could be something else"
+    if not chosen.are_all:
+        share = most_wrong(chosen.n_ways)
+        proves = f"at most {share:.2g} of the rows pass a wrong one at 99 % confidence" if chosen.n_ways else "a few"
+    statement = f"wrong nodes of {len(chosen.nodes)} replayed, of {n_nodes}: {proves}"
     remedy = f"{REFIT} First fault: {faults[0]}." if faults else REFIT
     return Claim("splits", statement, float(len(faults)), 0.0, remedy)
 
@@ -110,6 +117,6 @@ def replay_claim(check: TreeCheck, nodes: Array, n_nodes: int) -> Claim:
 def fit_claims(check: TreeCheck, n_nodes: int, n_features: int) -> tuple[Claim, ...]:
     """Return what a fit claims at once: the structure of all trees, and a few small nodes replayed."""
     structure = structure_claim(check.tree, n_features, check.tree.n_trees)
-    small = np.flatnonzero(check.cost() <= FEW_VALUES)
-    chosen = np.random.default_rng(len(small)).choice(small, AT_FIT, replace=False) if len(small) > AT_FIT else small
-    return structure, replay_claim(check, chosen if len(chosen) else np.array([0]), n_nodes)
+    small = np.flatnonzero((check.cost > 0) & (check.cost <= FEW_VALUES))
+    nodes = small[drawn(len(small), AT_FIT)] if len(small) else np.array([0])
+    return structure, replay_claim(check, Chosen(nodes, 0, False), n_nodes)

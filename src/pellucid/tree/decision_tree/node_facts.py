@@ -39,6 +39,9 @@ class NodeFacts:
     """Of a split by threshold, the largest value that goes left, missing ones aside; -inf without one."""
     above: Array
     """And the smallest one that goes right; inf without one."""
+    least: Array
+    most: Array
+    """The smallest and the largest value of the node's rows in the column of its split, missing ones aside."""
     n_missing: Array
     """Rows with a missing value in the column of the split."""
 
@@ -57,6 +60,8 @@ def node_facts(trees: PackedTrees, X: Data, target: TreeTarget, walkers: Walkers
         is_pure=np.ones(n_nodes, dtype=bool),
         below=np.full(n_nodes, -math.inf),
         above=np.full(n_nodes, math.inf),
+        least=np.full(n_nodes, math.inf),
+        most=np.full(n_nodes, -math.inf),
         n_missing=np.zeros(n_nodes, dtype=np.int64),
     )
     columns = X.tocsc() if sparse.issparse(X) else X
@@ -93,6 +98,8 @@ def stored_facts(tree: PackedTrees) -> NodeFacts:
         is_pure=np.zeros(tree.n_nodes, dtype=bool),
         below=nothing,
         above=nothing,
+        least=nothing,
+        most=nothing,
         n_missing=nothing,
     )
 
@@ -180,6 +187,8 @@ def _add_cuts(facts: NodeFacts, tree: PackedTrees, columns: Data, rows: Array, n
     right = ~missing & ~left
     np.maximum.at(facts.below, node[left], x[left])
     np.minimum.at(facts.above, node[right], x[right])
+    np.minimum.at(facts.least, node[~missing], x[~missing])
+    np.maximum.at(facts.most, node[~missing], x[~missing])
 
 
 def value_bounds(trees: PackedTrees, value: Array, monotone: Array, n_classes: tuple[int, ...]) -> tuple[Array, Array]:

@@ -59,6 +59,31 @@ def node_key(left: Array, parents: Array, node: int, seed: int) -> int:
     return key
 
 
+def keys_of_all(seeds: Array, starts: Array, left: Array, right: Array) -> Array:
+    """Return the keys of all nodes of a pack, as uint64, from the seeds of its trees and the children of its nodes."""
+    keys = np.zeros(len(left), dtype=np.uint64)
+    level = np.asarray(starts[:-1])
+    keys[level] = [root_key(int(seed)) for seed in seeds]
+    while len(level := level[left[level] >= 0]):
+        keys[left[level]] = _mixed(keys[level] ^ np.uint64(LEFT_WAY))
+        keys[right[level]] = _mixed(keys[level] ^ np.uint64(RIGHT_WAY))
+        level = np.concatenate([left[level], right[level]])
+    return keys
+
+
+def shares_of_all(keys: Array, columns: Array, n_columns: int) -> Array:
+    """Return the number in [0, 1) that each node draws for its column."""
+    turns = (np.asarray(columns) + n_columns + 1).astype(np.uint64)
+    return (_mixed(keys + np.uint64(GOLDEN) * turns) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mixed(z: Array) -> Array:
+    """Return what ``mixed`` returns, of many at once: products of uint64 leave out what is above 64 bits."""
+    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ z >> np.uint64(31))
+
+
 def child_keys(key: int) -> tuple[int, int]:
     """Return the keys of the left and the right child."""
     return mixed(key ^ LEFT_WAY), mixed(key ^ RIGHT_WAY)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.rounding import sum_error
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.types import Array
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
 from pellucid.tree.decision_tree.node_random import drawn_columns, drawn_share
@@ -52,6 +53,8 @@ class NodeQuestion:
     lower: float = -math.inf
     upper: float = math.inf
     """Bounds of its value, from monotonic constraints above it."""
+    most_columns: int | None = None
+    """Columns that are looked at, at most, drawn from those that the node looked at; None for all."""
 
 
 @dataclass
@@ -85,12 +88,17 @@ class Replay:
     """The tolerance of ties, and of sums, in units of the gain."""
     fault: str = ""
     """What is wrong with the stored split, in words."""
+    left: Array | None = None
+    """Which rows the best split sends to the left, of a node without a stored one; None also for sets of categories."""
 
 
 def replay_node(question: NodeQuestion, stored: StoredSplit | None) -> Replay:
     """Return what the best split is, and whether the stored one is it."""
     scores = NodeScores.of(question.target, question.weight, question.rules.criterion)
     columns = columns_looked_at(question)
+    own = () if stored is None else np.flatnonzero(columns == stored.feature)
+    if question.most_columns is not None:
+        columns = columns[drawn(len(columns), question.most_columns, always=own)]
     cuts = {int(j): _cuts(question, scores, int(j)) for j in sorted(columns)}
     rounding = sum_error(len(question.X)) * scores.scale
     tie, slack = TIE * rounding, TWO_SUMS * rounding
@@ -100,7 +108,20 @@ def replay_node(question: NodeQuestion, stored: StoredSplit | None) -> Replay:
     fault = ""
     if stored is not None:
         fault = _fault(question, scores, cuts, stored, sure, top, tie, slack)
-    return Replay(top, low_gain, high_gain, (tie + slack) * scores.gain_unit, fault)
+    left = _left_of_best(question, cuts, top - tie) if stored is None and top > -math.inf else None
+    return Replay(top, low_gain, high_gain, (tie + slack) * scores.gain_unit, fault, left)
+
+
+def _left_of_best(question: NodeQuestion, cuts: dict[int, Cuts], bar: float) -> Array | None:
+    """Return which rows go left by the first cut, in the order of the rule, whose score is no lower than a bar."""
+    for j, found in cuts.items():
+        good = np.flatnonzero(found.maybe & (found.score >= bar))
+        if len(good):
+            if question.rules.is_category[j]:
+                return None
+            column, own = question.X[:, j], good[0]
+            return np.asarray(np.where(np.isnan(column), found.missing_left[own], column <= found.below[own]))
+    return None
 
 
 def columns_looked_at(question: NodeQuestion) -> Array:

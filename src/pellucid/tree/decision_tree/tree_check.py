@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Claim
-from pellucid.core.rounding import sum_error
+from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
 from pellucid.tree.decision_tree.node_facts import (
@@ -23,11 +24,20 @@ from pellucid.tree.decision_tree.node_facts import (
     stored_facts,
     value_bounds,
 )
-from pellucid.tree.decision_tree.node_random import node_key
+from pellucid.tree.decision_tree.node_random import child_keys, keys_of_all, node_key, shares_of_all
 from pellucid.tree.decision_tree.split_replay import NodeQuestion, Replay, StoredSplit, goes_left, halfway, replay_node
 from pellucid.tree.decision_tree.tree_data import TreeData
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.pruning.cost_complexity import branch_sums
+
+MOST_OF_NODE = 1 << 20
+"""Numbers sorted to look at one node again: of a node with more, some of its columns are drawn."""
+
+MOST_GROWN = 200
+"""Nodes that are grown again to see whether their branch had to be cut."""
+
+MOST_KEPT = 8
+"""How often the rows of a tree are remembered, at nodes on the way down."""
 
 REFIT = "Fit the model again on these data: what it has stored is something else."
 
@@ -147,15 +157,31 @@ class TreeCheck:
         wrong = int(np.sum(by_set != (self.rules.is_category[tree.feature[inner]] > 0)))
         cuts = inner[~by_set]
         low, high, cut = facts.below[cuts], facts.above[cuts], tree.threshold[cuts]
-        good = (low <= cut) & (cut < high) if self.rules.random_splits else cut == halfway(low, high)
+        good = (
+            (low <= cut) & (cut < high) & self._as_drawn(cuts)
+            if self.rules.random_splits
+            else cut == halfway(low, high)
+        )
         wrong += int(np.sum(~(np.where(np.isinf(high), cut == math.inf, good) & np.isfinite(low))))
         wrong += int(np.sum(tree.threshold[inner[by_set]] != 0.0)) + self._wrong_absent_categories(inner[by_set])
         no_missing = inner[facts.n_missing[inner] == 0]
         larger_left = 2 * facts.n_rows[self.left[no_missing]] > facts.n_rows[no_missing]
         wrong += int(np.sum(tree.missing_go_to_left[no_missing] != larger_left))
         wrong += int(tree.missing_go_to_left[tree.is_leaf].sum())
-        statement = "thresholds not halfway between two values, or missing values not with the larger side"
+        rule = "where their seeds draw them" if self.rules.random_splits else "halfway between two values"
+        statement = f"thresholds not {rule}, or missing values not with the larger side"
         return Claim("thresholds", statement, float(wrong), 0.0, REFIT)
+
+    def _as_drawn(self, nodes: Array) -> Array:
+        """Return which thresholds are where their node draws them, between the least and the largest of its values."""
+        low, high = self.facts.least[nodes], self.facts.most[nodes]
+        keys = keys_of_all(np.array([bag.seed for bag in self.bags]), self.tree.starts, self.left, self.right)
+        shares = shares_of_all(keys[nodes], self.tree.feature[nodes], self.rules.n_features)
+        drawn = low + shares * (high - low)
+        drawn = np.where((low <= drawn) & (drawn < high), drawn, low)
+        return np.asarray(
+            np.abs(self.tree.threshold[nodes] - drawn) <= 4 * EPSILON * np.maximum(np.abs(low), np.abs(high))
+        )
 
     def _wrong_absent_categories(self, nodes: Array) -> int:
         """Return how many splits do not send categories that their node has no row of to the larger side."""
@@ -197,7 +223,7 @@ class TreeCheck:
         small = (facts.n_rows < max(rules.min_split, 2 * rules.min_leaf)) | (facts.weight < weight)
         return np.asarray(facts.is_pure | small | (self.depth >= rules.max_depth))
 
-    @property
+    @cached_property
     def gains(self) -> Array:
         """What each split takes from the weighted sum of impurities."""
         fall = self.facts.weight * self.facts.impurity
@@ -206,7 +232,7 @@ class TreeCheck:
         found[inner] = fall[inner] - fall[self.left[inner]] - fall[self.right[inner]]
         return found
 
-    @property
+    @cached_property
     def leaf_counts(self) -> Array:
         """Leaves of each tree."""
         return np.bincount(self.tree_of[self.tree.is_leaf], minlength=self.tree.n_trees)
@@ -233,9 +259,16 @@ class TreeCheck:
                 wrong += bool(np.any(gains[v] > between + self.gain_error(t)))
         return wrong
 
+    @cached_property
+    def is_settled(self) -> Array:
+        """Which nodes are leaves that could be nothing else, so that there is nothing to search."""
+        return np.asarray(self.tree.is_leaf & self._must_be_leaf(1))
+
+    @cached_property
     def cost(self) -> Array:
-        """Return the numbers to sort when a node is looked at again."""
-        return self.facts.n_rows * min(self.rules.max_features, self.rules.n_features)
+        """The numbers to sort when a node is looked at again."""
+        whole = self.facts.n_rows * min(self.rules.max_features, self.rules.n_features)
+        return np.where(self.is_settled, 0, np.minimum(whole, np.maximum(MOST_OF_NODE, 2 * self.facts.n_rows)))
 
     def replay(self, v: int) -> str:
         """Look at a node again; return what is wrong with it, or nothing."""
@@ -244,7 +277,7 @@ class TreeCheck:
         leaf = bool(tree.is_leaf[v])
         if not len(rows):
             return "no row reaches it"
-        if leaf and (self._must_be_leaf(1)[v] or is_pure(data.target, rows)):
+        if self.is_settled[v] or (leaf and is_pure(data.target, rows)):
             return ""
         X = data.X[rows]
         question = NodeQuestion(
@@ -255,6 +288,7 @@ class TreeCheck:
             key=node_key(self.left, self.parents, v, bag.seed),
             lower=float(self.lower[v]),
             upper=float(self.upper[v]),
+            most_columns=int(max(2, MOST_OF_NODE // len(rows))) if self.rules.criterion != "gain_ratio" else None,
         )
         found = replay_node(question, None if leaf else stored_split(tree, v))
         if found.fault:
@@ -262,8 +296,25 @@ class TreeCheck:
         least = self.rules.min_impurity_decrease * float(bag.weight.sum())
         if not leaf:
             return "its split gains too little" if found.high_gain + found.slack < least else ""
-        is_final = found.best == -math.inf or found.low_gain - found.slack < least or self.ccp_alpha > 0
-        return "" if is_final or self._was_in_vain(v, found) else "it should have been split"
+        is_final = found.best == -math.inf or found.low_gain - found.slack < least
+        if is_final or self._was_in_vain(v, found):
+            return ""
+        if self.ccp_alpha > 0:
+            return "" if self._was_cut(v, question) else "it should not have been pruned"
+        return "it should have been split"
+
+    def _was_cut(self, v: int, question: NodeQuestion) -> bool:
+        """Return whether pruning would leave nothing of the branch that grows here; what grows is found again.
+
+        A branch is worth its gains less the price of its leaves, each of its own branches cut where that is worth more.
+        What is not grown, as there are many nodes, counts as cut: the branch is worth at least what is found.
+        """
+        if self.rules.max_leaves or self.rules.monotone.any():  # which depend on the rest of the tree
+            return True
+        root = int(self.tree.starts[self.tree_of[v]])
+        whole = float(self.facts.weight[root])
+        error = 16 * sum_error(self.data.X.shape[0]) * float(self.facts.impurity[root])
+        return _Branch(question.rules, whole, self.ccp_alpha).worth(question, int(self.depth[v])) <= error
 
     def _was_in_vain(self, v: int, found: Replay) -> bool:
         """Return whether a best-first tree was full before the turn of a leaf came."""
@@ -274,18 +325,60 @@ class TreeCheck:
         return bool(np.all(self.gains[later] >= found.low_gain - found.slack - self.gain_error(t)))
 
     def _rows_of(self, v: int) -> tuple[Array, Array]:
-        """Return the rows that reach a node, and their weights."""
-        way, bag = [v], self.bags[self.tree_of[v]]
-        while self.parents[way[-1]] >= 0:
-            way.append(int(self.parents[way[-1]]))
+        """Return the rows that reach a node, and their weights; those of the nodes above are kept for the next one."""
+        if v in self.kept_rows:
+            return self.kept_rows[v]
+        bag, above = self.bags[self.tree_of[v]], int(self.parents[v])
         rows, weight = bag.rows, bag.weight
-        columns = self.data.X.tocsc() if sparse.issparse(self.data.X) else self.data.X
-        for above, below in zip(way[:0:-1], way[-2::-1], strict=True):
-            x = columns[rows, [int(self.tree.feature[above])] * len(rows)]
+        if above >= 0:
+            rows, weight = self._rows_of(above)
+            x = self.columns[rows, [int(self.tree.feature[above])] * len(rows)]
             left = goes_left(np.asarray(x, dtype=np.float64).ravel(), stored_split(self.tree, above))
-            here = left == (self.left[above] == below)
+            here = left == (self.left[above] == v)
             rows, weight = rows[here], weight[here]
+        if sum(len(own) for own, _ in self.kept_rows.values()) > MOST_KEPT * len(bag.rows):
+            self.kept_rows.clear()
+        self.kept_rows[v] = rows, weight
         return rows, weight
+
+    @cached_property
+    def kept_rows(self) -> dict[int, tuple[Array, Array]]:
+        """Rows and weights of the nodes looked at last."""
+        return {}
+
+    @cached_property
+    def columns(self) -> Any:
+        """The rows in a form whose columns are quickly read."""
+        return self.data.X.tocsc() if sparse.issparse(self.data.X) else self.data.X
+
+
+class _Branch:
+    """What a branch that was cut off is worth, by growing it again."""
+
+    def __init__(self, rules: GrowthRules, whole: float, price: float) -> None:
+        self.rules, self.whole, self.price, self.n_left = rules, whole, price, MOST_GROWN
+
+    def worth(self, question: NodeQuestion, depth: int) -> float:
+        """Return the least that the branch of a node is worth above that of a leaf; 0 where nothing grows."""
+        rules, n, weight = self.rules, len(question.X), float(question.weight.sum())
+        is_small = n < max(rules.min_split, 2 * rules.min_leaf) or weight < 2 * rules.min_weight
+        if is_small or depth >= rules.max_depth or not self.n_left or is_pure(question.target, np.arange(n)):
+            return 0.0
+        self.n_left -= 1
+        found = replay_node(question, None)
+        gain = found.low_gain - found.slack
+        if found.best == -math.inf or gain < rules.min_impurity_decrease * self.whole or found.left is None:
+            return 0.0
+        own = gain / self.whole - self.price
+        if own > 0.0:
+            return own  # what is below can only add to it
+        for side, key in zip((found.left, ~found.left), child_keys(question.key), strict=True):
+            rows = np.flatnonzero(side)
+            part = replace(
+                question, X=question.X[rows], target=question.target.taken(rows), weight=question.weight[rows], key=key
+            )
+            own += self.worth(part, depth + 1)
+        return max(own, 0.0)
 
 
 def stored_split(tree: PackedTrees, v: int) -> StoredSplit:

@@ -18,7 +18,7 @@ from scipy.special import xlogy
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.column_values import column_values
 from pellucid.core.rounding import TINY, sum_error
-from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.sampled_proof import drawn, most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.tree.id3.id3_columns import CodedColumns, coded_columns, numeric_columns
@@ -27,7 +27,9 @@ from pellucid.tree.id3.id3_tree import NO_SPLIT, MultiwayTree, tree_fault
 AT_FIT = 16
 """Nodes that a fit replays."""
 AT_VERIFY = 2000
-"""Nodes that ``verify`` replays; of a larger tree that many, drawn at random."""
+"""Nodes that ``verify`` replays; of a larger tree about that many, on the ways of rows drawn at random."""
+ALWAYS_LEVELS = 1
+"""Questions above the nodes that are always replayed."""
 ROUNDINGS = 8.0
 """Roundings of a score in units of those of a sum."""
 
@@ -49,27 +51,32 @@ def spot_check_id3(
     return _replay(tree, rows, categories, parameters, data, AT_FIT)
 
 
-def sampling_remark(n_checked: int, n_all: int) -> str:
-    """Return what it proves that none of some nodes, drawn at random, is wrong."""
-    share = most_wrong(n_checked)
+def sampling_remark(n_checked: int, n_all: int, n_ways: int) -> str:
+    """Return what it proves that none of some nodes is wrong."""
+    share = most_wrong(n_ways)
     return (
-        f"{n_checked:,} of {n_all:,} nodes, drawn at random, were replayed: if none is wrong, at most {share:.2%} of "
-        "all are, at 99 % confidence."
+        f"{n_checked:,} of {n_all:,} nodes were searched again, all on the way of {n_ways:,} drawn row(s) among "
+        f"them: if none is wrong, at most {share:.2%} of the rows pass a wrong one, at 99 % confidence."
     )
 
 
 def _replay(
     tree: MultiwayTree, rows: CodedColumns, categories: Sequence[Array], parameters: Any, data: TrainingData, most: int
 ) -> Certificate:
-    n_nodes, weight = tree.node_count, data.weights
-    drawn = _drawn_nodes(data, n_nodes, most)
+    n_nodes, weight, searched = tree.node_count, data.weights, 0
+    n_ways = max(1, most // (1 + tree.max_depth))
+    is_asked = np.zeros(len(data.y), dtype=bool)
+    is_asked[drawn(len(data.y), n_ways)] = True
     wrong, farthest, faults = 0, 0.0, 0
     for node in _nodes_with_rows(tree, rows, data.y, weight):
         farthest = float(np.max([farthest, _distance(tree, node)]))
         faults += int(_is_misshapen(tree, node, categories))
-        if node.number in drawn:
+        if _must_end(node, parameters):
+            wrong += int(tree.feature[node.number] != NO_SPLIT)
+        elif n_nodes <= most or node.depth <= ALWAYS_LEVELS or is_asked[node.rows].any():
+            searched += 1
             wrong += int(not _is_as_the_rule_says(tree, node, rows, categories, parameters, data.y, weight))
-    remark = "" if len(drawn) == n_nodes else sampling_remark(len(drawn), n_nodes)
+    remark = "" if n_nodes <= most else sampling_remark(searched, n_nodes, n_ways)
     claims = (
         Claim("structure", "nodes that ask again for a column of categories, or lack a branch", float(faults), 0.0),
         Claim(
@@ -78,7 +85,7 @@ def _replay(
             farthest,
             sum_error(len(data.y)),
         ),
-        Claim("splits", f"of {len(drawn):,} nodes, those not split as the rule says", float(wrong), 0.0),
+        Claim("splits", f"nodes not split as the rule says, {searched:,} of them searched again", float(wrong), 0.0),
     )
     return Certificate("replayed", claims, remark)
 
@@ -131,13 +138,6 @@ def _is_misshapen(tree: MultiwayTree, node: _Node, categories: Sequence[Array]) 
     return j != NO_SPLIT and (j in node.used or tree.n_children[node.number] != (len(categories[j]) or 2))
 
 
-def _drawn_nodes(data: TrainingData, n_nodes: int, most: int) -> set[int]:
-    if n_nodes <= most:
-        return set(range(n_nodes))
-    rng = np.random.default_rng(int(data.fingerprint, 16))
-    return set(rng.choice(n_nodes, most, replace=False).tolist())
-
-
 def _is_as_the_rule_says(
     tree: MultiwayTree,
     node: _Node,
@@ -149,8 +149,6 @@ def _is_as_the_rule_says(
 ) -> bool:
     """Return whether a node is split where it must be, and by the first of the best candidates."""
     j = int(tree.feature[node.number])
-    if _must_end(node, parameters):
-        return j == NO_SPLIT
     found = _all_splits(node, rows, categories, parameters, y, weight)
     if j == NO_SPLIT:
         return len(found.score) == 0 or float(np.max(found.score - 2 * found.doubt)) < parameters.min_gain

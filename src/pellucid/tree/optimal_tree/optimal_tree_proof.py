@@ -19,14 +19,15 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
+from pellucid.core.sampled_proof import draws
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.tree.optimal_tree.optimal_tree_columns import BinnedColumns, binned_columns, category_mask
 from pellucid.tree.packed_trees import NO_CATEGORIES, WORD, PackedTrees
 from pellucid.tree.plain_walk import rows_of_nodes
 
-MOST_WORK = 5e11
-"""Multiplications that ``verify`` spends on the lower bound."""
+MOST_WORK, WORK_AT_FIT = 5e11, 1e8
+"""Multiplications that ``verify``, and that a fit, spends on the lower bound."""
 MOST_SPLITS = 2000
 """Splits of all columns together up to which pairs of them are counted."""
 DRAWN_AT_FIT = 8
@@ -51,11 +52,16 @@ def prove_optimal_tree(fitted: Any, parameters: Any, data: TrainingData) -> Cert
     try:
         shortfall = goal - search.lower_bound(np.arange(len(data.y)), parameters.max_depth, goal)
     except TooMuchWorkError:
-        return Certificate("exact", (*claims, _sampled_claim(search, parameters.max_depth, goal, DRAWN)), TOO_LARGE)
+        return Certificate("bounded", (*claims, _sampled_claim(search, parameters.max_depth, goal, DRAWN)), TOO_LARGE)
+    return Certificate("optimal", (*claims, _whole_claim(shortfall)))
+
+
+def _whole_claim(shortfall: float) -> Claim:
     statement = "by how much, at most, a tree may cost less than lower_bound_, as all splits were gone through"
-    return Certificate("optimal", (*claims, Claim("lower bound", statement, max(shortfall, 0.0), 0.0)))
+    return Claim("lower bound", statement, max(shortfall, 0.0), 0.0)
 
 
+AT_VERIFY = "lower_bound_ is what the search found; it was compared with a few trees. verify goes through all of them."
 TOO_LARGE = (
     "The tree was recomputed. That no tree is better was checked on a sample only: the whole proof takes too long. "
     "A smaller max_depth or max_thresholds can be proved whole."
@@ -65,11 +71,17 @@ TOO_LARGE = (
 def spot_check_optimal_tree(
     found: Mapping[str, Any], parameters: Any, data: TrainingData, columns: BinnedColumns
 ) -> Certificate:
-    """Return what a fit measures: its tree recomputed, and a few trees drawn at random compared with its bound."""
+    """Return what a fit measures: its tree recomputed, and its bound compared with all trees, or with a few."""
     claims, bound = _claims_of_the_tree(SimpleNamespace(**found), parameters, data, columns)
-    search = _Search(columns, data, len(data.classes), parameters.leaf_penalty * float(data.weights.sum()))
+    price = parameters.leaf_penalty * float(data.weights.sum())
+    search = _Search(columns, data, len(data.classes), price, most_work=WORK_AT_FIT)
     goal = (found["lower_bound_"] - bound) * search.total
-    return Certificate("optimal", (*claims, _sampled_claim(search, parameters.max_depth, goal, DRAWN_AT_FIT)))
+    try:
+        shortfall = goal - search.lower_bound(np.arange(len(data.y)), parameters.max_depth, goal)
+    except TooMuchWorkError:
+        sampled = _sampled_claim(search, parameters.max_depth, goal, DRAWN_AT_FIT)
+        return Certificate("bounded", (*claims, sampled), AT_VERIFY)
+    return Certificate("optimal", (*claims, _whole_claim(shortfall)))
 
 
 def _claims_of_the_tree(
@@ -143,7 +155,7 @@ def _recounted(tree: PackedTrees, data: TrainingData) -> tuple[float, float]:
 
 
 def _sampled_claim(search: _Search, depth: int, goal: float, n_drawn: int) -> Claim:
-    rng = np.random.default_rng(len(search.y))
+    rng = draws()
     search.work = -np.inf  # a sample is no longer limited
     rows = np.arange(len(search.y))
     cheaper = sum(search.cost_of_drawn(rows, depth, rng) < goal for _ in range(n_drawn))
@@ -163,6 +175,7 @@ class _Search:
     n_classes: int
     penalty: float
     work: float = 0.0
+    most_work: float | None = None
 
     def __post_init__(self) -> None:
         self.y, self.weight = self.data.y, self.data.weights
@@ -287,7 +300,7 @@ class _Search:
 
     def _spend(self, work: float) -> None:
         self.work += work
-        if self.work > MOST_WORK:
+        if self.work > (self.most_work or MOST_WORK):
             raise TooMuchWorkError
 
 

@@ -8,8 +8,8 @@ from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, De
 class PrunedTreeClassifier(DecisionTreeClassifier):
     """A :class:`DecisionTreeClassifier` some of whose branches may have been cut; what the functions of pruning return.
 
-    All parameters and attributes are those of the tree it was. A leaf need not be one that growing would have left:
-    ``verify`` looks at the splits that are there, and at all counts and values.
+    All parameters and attributes are those of the tree it was; beside them ``grown_`` is that tree before the cuts and
+    ``node_errors_`` the errors of its nodes by which they were made. ``verify`` proves the grown tree and cuts again.
 
     Examples
     --------

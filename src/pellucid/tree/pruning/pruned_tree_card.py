@@ -5,13 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.plain import Nothing, Optional, Real
+from pellucid.kinds.usual import FLAG
 from pellucid.tree.decision_tree.decision_tree_card import CARDS as GROWN
+from pellucid.tree.packed_trees_kind import Trees
 from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
 from pellucid.tree.pruning.pruned_tree_proof import prove_pruned_tree
 
+CUT: dict[str, Any] = {
+    "grown_": Optional(Trees()),
+    "node_errors_": Optional(Numbers((None,), ("float64",))),
+    "confidence_": Optional(Nothing() | Real()),
+    "pruned_before_": Optional(FLAG),
+}
+"""What a tree keeps of its pruning, and lacks if it was only grown."""
 SHARED: dict[str, Any] = {"topics": ("TRE-3",), "prove": prove_pruned_tree, "tests": ("test_pruning",), "variants": ()}
 
 CARDS = tuple(
-    replace(card, estimator=pruned, **SHARED)
+    replace(card, estimator=pruned, attributes={**card.attributes, **CUT}, **SHARED)
     for card, pruned in zip(GROWN, (PrunedTreeClassifier, PrunedTreeRegressor), strict=True)
 )

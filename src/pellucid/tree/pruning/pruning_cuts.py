@@ -65,12 +65,26 @@ def cut_bottom_up(tree: PackedTrees, as_leaf: Array, weight: Array) -> tuple[Arr
     return is_cut, trace
 
 
-def with_branches_cut(tree: Any, pruned: PackedTrees, trace: Trace, after: float, before: float, n: int) -> Any:
-    """Return the pruned copy; its certificate compares the error of what is left with the trace and with the tree."""
+def with_branches_cut(
+    tree: Any,
+    pruned: PackedTrees,
+    trace: Trace,
+    errors: Array,
+    after: float,
+    n: int,
+    confidence: float | None = None,
+) -> Any:
+    """Return the pruned copy; its certificate compares the error of what is left with the trace and with the tree.
+
+    ``errors`` are those of all nodes as leaves. They and the whole tree are kept, so that ``verify`` can cut again.
+    """
+    before = float(errors[tree.trees_.is_leaf].sum())
     found = PRUNED[type(tree)](**tree.get_params(deep=False))
     for name, value in vars(tree).items():
         if name.endswith("_") and not name.startswith("_"):
             setattr(found, name, copy.copy(value))
+    found.pruned_before_ = hasattr(tree, "grown_")
+    found.grown_, found.node_errors_, found.confidence_ = tree.trees_, errors, confidence
     size = max(abs(before), 1.0)
     told = trace["objective"][-1] if len(trace) else before
     bound = 16 * sum_error(n)

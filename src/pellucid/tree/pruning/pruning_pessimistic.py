@@ -54,8 +54,8 @@ def prune_pessimistic(tree: Any, confidence: float = 0.25) -> Any:
         pruned.weighted_n_node_samples,
         confidence,
     )
-    after, before = float(kept[pruned.is_leaf].sum()), float(expected[packed.is_leaf].sum())
-    return with_branches_cut(tree, pruned, trace, after, before, int(packed.n_node_samples[0]))
+    after, n = float(kept[pruned.is_leaf].sum()), int(packed.n_node_samples[0])
+    return with_branches_cut(tree, pruned, trace, expected, after, n, confidence=float(confidence))
 
 
 def pessimistic_errors(errors: Array, counts: Array, confidence: float) -> Array:

@@ -59,9 +59,7 @@ def prune_reduced_error(tree: Any, X: Data, y: Data, sample_weight: Data | None 
     after = [
         _error(pruned.value[v, 0], target[[i]], weight[[i]], tree) for i, v in enumerate(plain_leaves(pruned, rows))
     ]
-    return with_branches_cut(
-        tree, pruned, trace, float(np.sum(after)), float(as_leaf[packed.is_leaf].sum()), len(weight)
-    )
+    return with_branches_cut(tree, pruned, trace, as_leaf, float(np.sum(after)), len(weight))
 
 
 def _error(value: Array, target: Array, weight: Array, tree: Any) -> float:

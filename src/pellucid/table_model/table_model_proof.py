@@ -1,0 +1,108 @@
+r"""What a model of a table claims beside its steps: probabilities, intervals and the columns it has seen.
+
+The inverse temperature :math:`\beta` is the best for the scores of rows held out: with the softmax p of
+:math:`\beta s`, the derivative of :math:`(\log \beta)^2 / 2 - \sum_i \log p_{i, y_i}` by :math:`\log \beta`,
+:math:`\log \beta - \beta \sum_i (s_{i, y_i} - \sum_k p_{ik} s_{ik})`, rises through 0 there. Errors are
+truth less prediction, so that prediction plus error must be a target of the table. What was said about rows held out
+came from fits to parts of the table, which are gone: it is taken as stored.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+
+from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.pipeline_proof import same
+from pellucid.core.rounding import EPSILON
+from pellucid.core.types import Array
+from pellucid.table_model.class_scores import HeldOutScores
+from pellucid.table_model.error_quantiles import ErrorQuantiles
+from pellucid.table_model.seen_table import SeenTable
+from pellucid.tables.dates import DATES
+from pellucid.tables.understanding import TEXT
+
+LIMITS = math.log(0.05), math.log(20.0)
+"""Logarithms of the inverse temperatures that are tried."""
+CLOSE = 1e-3
+"""Distance of the logarithm of the inverse temperature from the best one: a change of 1 % is ten times as large."""
+REFIT = "Fit the model again with pellucid fit."
+
+
+def prove_beside_steps(model: Any, found: Certificate, X: pd.DataFrame, y: Any) -> Certificate:
+    """Return the certificate of the steps with the claims about all else that a model of a table answers by."""
+    claims, uncovered = list(found.claims), []
+    if getattr(model, "inverse_temperature_", None) is not None:
+        uncovered.append("what was said about rows held out while methods were compared")
+        claims.append(temperature_claim(float(model.inverse_temperature_), model.held_out_))
+    if getattr(model, "errors_", None) is not None:
+        uncovered.append("the predictions for rows held out that the intervals come from")
+        claims.append(errors_claim(model.errors_, np.asarray(y, dtype=np.float64)))
+    if getattr(model, "costs_", None) is not None:
+        uncovered.append("costs_, by which classes are decided, as they were asked for or chosen on rows held out")
+        claims.append(costs_claim(model.costs_, len(model.classes_)))
+    if getattr(model, "seen_", None) is not None:
+        uncovered.append("how predictions were spread")
+        claims.append(seen_claim(model, X))
+    if not uncovered:
+        return found
+    return Certificate(found.grade, tuple(claims), f"{found.reason} Nor: {'; '.join(uncovered)}.".strip())
+
+
+def temperature_claim(inverse_temperature: float, held_out: HeldOutScores | None) -> Claim:
+    """Claim that the inverse temperature is the best for the scores of the rows held out."""
+    distance = math.inf
+    if held_out is not None and len(held_out.scores) == len(held_out.codes) and inverse_temperature > 0.0:
+        distance = abs(math.log(inverse_temperature) - _best_logarithm(held_out.scores, held_out.codes))
+    statement = "distance of the logarithm of inverse_temperature_ from the best for the rows held out"
+    return Claim("temperature", statement, distance, CLOSE, REFIT)
+
+
+def _best_logarithm(scores: Array, codes: Array) -> float:
+    """Return where the derivative rises through 0, by halving; the loss has one least value."""
+    low, high = LIMITS
+    own = scores[np.arange(len(codes)), codes]
+    while high - low > CLOSE / 100:
+        middle = (low + high) / 2
+        beta = math.exp(middle)
+        expected = np.sum(softmax(beta * scores, axis=1) * scores, axis=1)
+        slope = middle - beta * float(np.sum(own - expected))
+        low, high = (low, middle) if slope > 0 else (middle, high)
+    return (low + high) / 2
+
+
+def errors_claim(errors: ErrorQuantiles, y: Array) -> Claim:
+    """Claim that predictions plus errors are targets of the table, and that predictions stand in order."""
+    predicted, error = np.asarray(errors.predicted), np.asarray(errors.errors)
+    statement = "errors of rows held out that lead from their prediction to no target of the table"
+    if predicted.shape != error.shape or not len(error) or (np.diff(predicted) < 0).any():
+        return Claim("intervals", statement, math.inf, 0.0, REFIT)
+    known, actual = np.sort(y), predicted + error
+    place = np.searchsorted(known, actual)
+    nearest = [np.abs(known[np.clip(place + step, 0, len(known) - 1)] - actual) for step in (-1, 0)]
+    allowed = 8 * EPSILON * (np.abs(predicted) + np.abs(error))
+    return Claim("intervals", statement, float(np.sum(~(np.min(nearest, axis=0) <= allowed))), 0.0, REFIT)
+
+
+def costs_claim(costs: Array, n_classes: int) -> Claim:
+    """Claim that there is a cost for each pair of classes, and that to be right is the cheapest."""
+    costs = np.asarray(costs)
+    wrong = costs.shape != (n_classes, n_classes) or not np.isfinite(costs).all()
+    wrong = wrong or bool((costs < np.diagonal(costs)[:, None]).any())
+    return Claim("costs", "whether a wrong class may cost less than the right one", float(wrong), 0.0, REFIT)
+
+
+def seen_claim(model: Any, X: pd.DataFrame) -> Claim:
+    """Claim that the columns are remembered as the table has them."""
+    parts = [name for name, kind in model[0].kinds.items() if kind not in DATES and kind != TEXT]
+    again, stored = SeenTable.of(model[0].transform(X)[parts]), model.seen_
+    wrong = sum(
+        not same(getattr(stored, part).get(name), getattr(again, part).get(name))
+        for name in parts
+        for part in ("numbers", "words", "gaps", "counts")
+    )
+    return Claim("columns seen", "quantiles, words and gaps that are not those of the table", float(wrong), 0.0, REFIT)

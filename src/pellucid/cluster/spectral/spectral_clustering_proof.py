@@ -90,7 +90,7 @@ def _as_kmeans(fitted: Any) -> Any:
 
 
 def _kmeans_parameters(parameters: Any) -> Any:
-    return SimpleNamespace(n_clusters=parameters.n_clusters, tol=1e-4)
+    return SimpleNamespace(n_clusters=parameters.n_clusters, tol=1e-4, init="k-means++")
 
 
 def _tolerance(parameters: Any) -> float:

@@ -51,10 +51,7 @@ def verify(
             "Fit the class of that name in pellucid."
         )
     check_is_fitted(model)
-    with (
-        drawing(random_state),
-        np.errstate(all="ignore"),
-    ):  # a broken model may overflow; its claims then read inf or nan and fail
+    with drawing(random_state), np.errstate(all="ignore"):  # a broken model may overflow; its claims then read inf or nan and fail
         certificate = _proof_of(model, X, y, sample_weight)
     certificate.warn_unless_holds(f"verify({type(model).__name__})")
     return certificate

@@ -15,6 +15,7 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, TINY, sum_error
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.cross_decomposition.joint_factor import Whitened, cut_for, ridge_rows, whitened
@@ -71,7 +72,7 @@ def prove_views(fitted: Any, parameters: Any, data: TrainingData, *, factor: Arr
         claims += _pair_claims(fitted, seen, found, is_fit=factor is not None)
         claims.append(_weight_claim(fitted, seen, found))
         claims.append(_coefficient_claim(fitted, seen))
-    return Certificate("exact", tuple(claims))
+    return graded("exact", claims)
 
 
 def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:

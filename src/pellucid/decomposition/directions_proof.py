@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, rounding_unit, sum_error
+from pellucid.core.sampled_proof import at_most_wrong, drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.numerics.eigenpairs_proof import wrong_signs
@@ -175,7 +175,7 @@ def direction_claims(products: Symmetric, found: ClaimedDirections, *, is_factor
 def _residual_claim(products: Symmetric, found: ClaimedDirections, most: int) -> Claim:
     """Return the claim about the residuals of so many directions at most."""
     k, residual = len(found.squares), found.residual
-    some = some_rows(k, most if residual is None else k)
+    some = drawn(k, most if residual is None else k, always=[0, k - 1])
     if residual is None:
         level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
         chosen = found.vectors[:, some]
@@ -185,7 +185,7 @@ def _residual_claim(products: Symmetric, found: ClaimedDirections, most: int) ->
     return Claim(
         "directions",
         f"longest residual of {'every direction' if len(some) == k else f'{len(some)} of {k} directions'}, in parts of "
-        "the largest squared singular value",
+        f"the largest squared singular value{at_most_wrong(len(some), k)}",
         residual,
         found.noise,
         "Lower tol, or use another solver.",

@@ -3,7 +3,7 @@ r"""Proof of a k-means clustering from batches: it is worth what it says, and on
 A center is the mean of the rows that batches gave it. Were they given it for good, the mean of c rows would lie beside
 the cluster's by its variance over c, and moving the centers to the means of all their rows would save
 :math:`\sum_k W_k V_k / c_k`, about the part K / (number of rows drawn) of the objective. Earlier rows were given by
-centers that have moved since, which no theorem bounds: so ``STEP`` of the objective is the goal, more for small batches.
+centers that have moved since, which no theorem bounds: ``STEP`` of the objective is the goal, more for small batches.
 A change of the centers that raises the objective by less than this part is not seen, but by ``inertia_``.
 """
 

@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import TINY, rounding_unit, sum_error
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.alternating.observed_matrix import observed_matrix
@@ -84,7 +84,7 @@ def _rows_claim(known: Any, error: Any, Z: Array, B: Array, alpha: float, dtype:
 def _columns_claim(
     error: Any, Z: Array, B: Array, alpha: float, half: float, parameters: Any, dtype: Any, most: int
 ) -> Claim:
-    columns = some_rows(B.shape[1], most)
+    columns = drawn(B.shape[1], most)
     some = sparse.csr_array(error[:, columns].T)
     gradients = some @ Z + alpha * B[:, columns].T
     gain = 0.0

@@ -11,6 +11,7 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.feature_embedding.similarities import GIVEN, similarities_of
@@ -56,7 +57,7 @@ def feature_embedding_claims(
     noise = max(RESIDUAL, 8 * sum_error(len(S)))
     disorder = int(np.sum(~(np.diff(values) <= 0.0))) + wrong_signs(vectors)
     disorder += int(np.any(fitted.embedding_[:, ~has_extent] != 0.0))
-    return Certificate(
+    return graded(
         "exact",
         (
             *rows,

@@ -24,8 +24,8 @@ import numpy as np
 from scipy.linalg import eigh, svdvals
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, rounding_unit
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.ica.contrasts import contrast_of
@@ -206,7 +206,7 @@ def _turned(W: Array, stepped: Array) -> Array:
 
 
 def _spacings_claim(Z: Array, rotation: Array, parameters: Any) -> Claim:
-    rows = some_rows(Z.shape[1], ROWS_OF_SPACINGS)
+    rows = drawn(Z.shape[1], ROWS_OF_SPACINGS)
     sources = rotation @ Z[:, rows].astype(np.float64)
     angles = np.pi * (np.arange(1, ANGLES_TRIED) / ANGLES_TRIED - 0.5)
     cos, sin = np.cos(angles)[:, None], np.sin(angles)[:, None]
@@ -227,7 +227,7 @@ def _spacings_claim(Z: Array, rotation: Array, parameters: Any) -> Claim:
 
 def _noise_claim(rotation: Array, Z: Array) -> Claim:
     """Return the share of draws of noise that look as independent: a small one says that the sources are more."""
-    rows = some_rows(Z.shape[1], ROWS_OF_GAIN)
+    rows = drawn(Z.shape[1], ROWS_OF_GAIN)
     sources = rotation.astype(Z.dtype) @ Z[:, rows]
     sources -= sources.mean(axis=1, keepdims=True)
     sources /= np.maximum(sources.std(axis=1, keepdims=True), TINY)

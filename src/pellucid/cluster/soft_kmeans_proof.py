@@ -54,7 +54,8 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
             Claim("step", STEP_SAYS, step, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
             _curvature_claim(data, centers, beta, parameters.tol, CURVED),
             Claim("responsibilities",
-                  f"their distance from those of the centers, on {len(fitted.asked):,} of {n:,} rows", error, 1e-8 + 8 * rounding_unit(data.X.dtype)),
+                  f"their distance from those of the centers, on {len(fitted.asked):,} of {n:,} rows",
+                  error, 1e-8 + 8 * rounding_unit(data.X.dtype)),
         ),
     )  # fmt: skip
 

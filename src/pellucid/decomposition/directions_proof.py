@@ -19,11 +19,14 @@ from pellucid.core.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.core.sampled_proof import at_most_wrong, drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.numerics.eigenpairs_proof import wrong_signs
+from pellucid.numerics.eigenpairs_proof import turned_claim, wrong_signs
 from pellucid.numerics.missed_eigenvalues_proof import Symmetric, missed_claim
 
 RESIDUAL = 1e-10
 """Residuals accepted, in parts of the largest squared singular value, where no ``tol`` or float32 allows more."""
+
+TURNED = 1e-14
+"""Products of the images of two directions that rounding of rows leaves, in parts of the largest square."""
 
 ZERO = 1e-5
 """Lengths of images, in parts of the longest, whose squares may be rounding: they may be called 0."""
@@ -169,7 +172,18 @@ def direction_claims(products: Symmetric, found: ClaimedDirections, *, is_factor
         ),
         Claim("order", "squares out of order or below 0, and directions of the other sign", _disorder(found), 0.0),
         _missed(products, found, is_factored),
+        *([] if found.is_fit else [_turned(products, found)]),
     ]
+
+
+def _turned(products: Symmetric, found: ClaimedDirections) -> Claim:
+    """Return the claim that directions of small spread are not turned into each other."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        between = found.vectors.T @ products.times(found.vectors)
+    level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
+    stored = float(np.finfo(found.dtype).eps)
+    rounding = TURNED + 8 * sum_error(len(found.vectors)) + found.lost
+    return turned_claim(between, found.squares, level=level, rounding=rounding, stored=stored)
 
 
 def _residual_claim(products: Symmetric, found: ClaimedDirections, most: int) -> Claim:

@@ -19,7 +19,7 @@ from pellucid.decomposition.centered_kernel import centered_rows, components_ker
 from pellucid.kernels.choice import gamma_from
 from pellucid.kernels.kernel import Kernel
 from pellucid.kernels.ridge_equations_proof import equation_claims, rows_that_differ
-from pellucid.numerics.eigenpairs_proof import eigenpair_claims, wrong_signs
+from pellucid.numerics.eigenpairs_proof import eigenpair_claims, turned_claim, wrong_signs
 from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix, missed_claim
 
 RESIDUAL = 1e-11
@@ -135,7 +135,7 @@ def _noise(centered: SymmetricMatrix, diagonal: Array, tol: float) -> float:
     """
     n = len(centered.matrix)
     lost = EPSILON * float(np.abs(diagonal).max(initial=0.0)) * np.sqrt(n)
-    return float(max(RESIDUAL, 8 * sum_error(n), 4 * tol) + 16 * lost / centered.least_norm)
+    return float(RESIDUAL + max(8 * sum_error(n), 4 * tol) + 16 * lost / centered.least_norm)
 
 
 def _vector_claims(
@@ -150,6 +150,12 @@ def _vector_claims(
     return [
         *eigenpair_claims(centered, values, vectors, level=level, noise=noise, remedy=remedy),
         Claim("order", "eigenvalues out of order or below 0, and vectors of the other sign", float(disorder), 0.0),
+        turned_claim(
+            vectors.T @ centered.times(vectors),
+            values,
+            level=level,
+            rounding=4 * (noise - RESIDUAL) + 8 * sum_error(len(vectors)),
+        ),
     ]
 
 

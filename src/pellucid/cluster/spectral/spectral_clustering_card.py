@@ -24,6 +24,7 @@ CARDS = (
         SpectralClustering,
         topics=("CLU-6",),
         prove=prove_spectral_clustering,
+        free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
             "eigen_solver": Nothing() | OneOf(("arpack", "lobpcg", "amg")),

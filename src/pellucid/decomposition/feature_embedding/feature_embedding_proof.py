@@ -5,6 +5,7 @@ The share of eigenvalues below 0, by size, says how far the similarities are fro
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ def prove_feature_embedding(fitted: Any, parameters: Any, data: TrainingData) ->
         return proof
     values = np.linalg.eigvalsh(S)
     share = float(-values[values < 0.0].sum()) / max(float(np.abs(values).sum()), np.finfo(float).tiny)
-    statement = "share of the eigenvalues, by size, below 0: that part of the similarities are products of no vectors"
-    return proof.with_claims(Claim("negative share", statement, share, 1.0))
+    told = f"{share:.3g} of the eigenvalues, by size, are below 0: that part of the similarities fits no vectors."
+    return replace(proof, reason=told if share > sum_error(n) else "")
 
 
 def feature_embedding_claims(

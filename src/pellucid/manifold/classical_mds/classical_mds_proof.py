@@ -6,6 +6,7 @@ products are multiplied by vectors through the rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from pellucid.manifold.scalar_products_proof import (
     ProductsOfRows,
     coordinate_claims,
     means_claim,
-    negative_claim,
+    negative_report,
 )
 from pellucid.neighbors.metric import Metric
 from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix
@@ -47,7 +48,7 @@ def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     if len(distances) > ALL_VALUES:
         return proof
     try:
-        return proof.with_claims(negative_claim(np.linalg.eigvalsh(products.matrix)))
+        return replace(proof, reason=negative_report(np.linalg.eigvalsh(products.matrix)))
     except LinAlgError:
         return proof
 

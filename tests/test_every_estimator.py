@@ -114,6 +114,17 @@ def test_trace_has_the_common_schema(estimator):
 
 
 @every_estimator
+def test_fitted_arrays_have_no_gaps(estimator):
+    model, _, _ = fitted(estimator)
+    gaps = [
+        name
+        for name, value in vars(model).items()
+        if isinstance(value, np.ndarray) and not (value.flags.c_contiguous or value.flags.f_contiguous)
+    ]
+    assert gaps == []
+
+
+@every_estimator
 def test_record_keeps_a_state_per_iteration_or_none(estimator):
     X, y = problem_for(estimator)
     with pellucid.record():

@@ -154,7 +154,7 @@ class MethodCard:
 def _in_rows(value: Any) -> Any:
     """Return an array as a file would bring it, row after row: a sum along columns may round otherwise, and the claims
     of a model and of its saved twin are the same numbers."""
-    return np.ascontiguousarray(value) if isinstance(value, np.ndarray) and value.ndim > 1 else value
+    return np.ascontiguousarray(value) if isinstance(value, np.ndarray) and value.ndim else value
 
 
 class Seen(SimpleNamespace):

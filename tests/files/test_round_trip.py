@@ -27,6 +27,7 @@ from tests.files.sample_models import (
     suited,
     table,
 )
+from tests.proving import assert_same_proof
 from tests.public_estimators import answer_of, usual
 
 ESTIMATORS = public_estimators()
@@ -132,11 +133,7 @@ def test_a_loaded_model_can_be_verified(name, tmp_path):
     loaded = again(model, tmp_path)
     assert loaded.certificate_ == model.certificate_
     assert loaded.trace_ == model.trace_
-    one, other = (pellucid.verify(either, X, y, random_state=0) for either in (loaded, model))
-    assert (one.grade, one.reason) == (other.grade, other.reason)
-    assert [(claim.name, claim.holds) for claim in one.claims] == [(claim.name, claim.holds) for claim in other.claims]
-    for found, expected in zip(one.claims, other.claims, strict=True):  # sums may round as their memory lies
-        assert found.value == pytest.approx(expected.value, rel=1e-9, abs=1e-13)
+    assert_same_proof(*(pellucid.verify(either, X, y, random_state=0) for either in (loaded, model)))
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

@@ -50,9 +50,7 @@ def turned_claim(products: Array, values: Array, *, level: float, rounding: floa
     allowed = (rounding + stored**2) * level + stored * (sizes[:, None] + sizes)
     with np.errstate(over="ignore", invalid="ignore"):
         beside = np.abs(products - np.diag(np.diagonal(products))) / np.maximum(allowed, TINY)
-    statement = (
-        "largest product of two vectors by way of the matrix, in units of its rounding: above 1 if turned"
-    )
+    statement = "largest product of two vectors by way of the matrix, in units of its rounding: above 1 if turned"
     return Claim("turned", statement, float(np.max(beside, initial=0.0)), 1.0)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import chndtr, ndtr
+from scipy.special import chndtr, ndtr, ndtri
 from scipy.stats import chi2
 from scipy.stats import t as student
 
@@ -151,12 +151,23 @@ def _correlation_ends(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = [np.sqrt(n - 3.0) * (np.arctanh(end) - np.arctanh(r)) for end in (low, high)]
     below, above = (np.where(r >= 1.0, (1.0 + side * level) / 2.0, ndtr(q)) for q, side in zip(z, (-1, 1), strict=True))
+    below, above = (
+        np.where(_is_as_near_as_can_be(end, r, n, share), share, found)
+        for end, share, found in ((low, (1.0 - level) / 2.0, below), (high, (1.0 + level) / 2.0, above))
+    )
     wrong_one = np.where(r >= 1.0, np.abs(low - 1.0) + np.abs(high - 1.0), 0.0)
     # a low end at 0 is cut off: the true one is below
     at_zero = np.maximum((1.0 - level) / 2.0 - below, 0.0)
     low_error = np.where(low == 0.0, at_zero, np.abs(below - (1.0 - level) / 2.0))
     worst = [np.max(low_error), np.max(np.abs(above - (1.0 + level) / 2.0)), np.max(wrong_one)]
     return float(np.max(worst)), np.asarray(_two_sided(r, n))
+
+
+def _is_as_near_as_can_be(ends: Array, r: Array, n: float, share: float) -> Array:
+    """Return which ends are the right ones up to their last digits: near 1 these hold less than a confidence level."""
+    with np.errstate(divide="ignore"):
+        right = np.tanh(np.arctanh(r) + ndtri(share) / np.sqrt(n - 3.0))
+    return np.abs(ends - right) <= 8 * EPSILON
 
 
 def _two_sided(r: Array, n: float) -> Array:

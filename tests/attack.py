@@ -6,6 +6,7 @@
 
 A change is *silent* when the model then answers differently and ``verify`` still holds. Parameters are changed after
 the fit, and the data when the model is verified: silent is a change after which a new fit would answer differently.
+Whole models are forged by kinds (``tests.forging``), of which a card may call some free.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from pellucid.core.cards import MethodCard
+from tests.forging import forgeries
 from tests.public_estimators import carded, problem_for
 from tests.tampering import answers, changes, objects, other_values, same_answers
 from tests.tree_forging import forged_trees
@@ -48,8 +50,11 @@ PREPARATIONS: dict[str, Callable[[Any, Any], Problem]] = {
 }
 
 
-FORGERIES: tuple[Callable[[Any, Any, np.random.Generator], Iterator[tuple[str, str, Any]]], ...] = (forged_trees,)
-"""From a model, its rows and randomness to forged models, each with the kind of change and words for it."""
+FORGERIES: tuple[Callable[[MethodCard, Any, Any], Iterator[tuple[str, str, Any]]], ...] = (
+    forgeries,
+    lambda _card, model, X: forged_trees(model, X, np.random.default_rng(0)),
+)
+"""Each yields the kind of a change, words for it, and a model so changed; kinds that a card calls free may pass."""
 
 
 @dataclass
@@ -58,13 +63,16 @@ class Tally:
 
     tried: Counter[str] = field(default_factory=Counter)
     silent: list[str] = field(default_factory=list)
+    silent_kinds: Counter[str] = field(default_factory=Counter)
+    """Of forged models, by kind."""
     undeclared: list[str] = field(default_factory=list)
     """Changes that pass without changing an answer, of attributes that their card calls proved."""
     alarms: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [*self.silent, *self.undeclared, *self.alarms]
-        tried = ", ".join(f"{count:,} {kind}" for kind, count in self.tried.items())
+        silent = {kind: f" ({count:,} silent)" for kind, count in self.silent_kinds.items()}
+        tried = ", ".join(f"{count:,} {kind}{silent.get(kind, '')}" for kind, count in self.tried.items())
         lines.append(
             f"{tried} tried; silent {len(self.silent)}, undeclared {len(self.undeclared)}, alarms {len(self.alarms)}"
         )
@@ -97,14 +105,14 @@ def attack(card: MethodCard, estimator: Any, preparation: str, tally: Tally) -> 
         elif name not in card.unproved:
             tally.undeclared.append(f"undeclared  {where}: {name} {word}")
     everywhere = asked_points(X)
-    said_everywhere = answers(model, everywhere)
-    for forge in FORGERIES:
-        for kind, word, forged in forge(model, X, np.random.default_rng(0)):
-            tally.tried[kind] += 1
-            if kind in card.free or objects(forged, X, y, **weights):
-                continue
-            if not same_answers(said_everywhere, answers(forged, everywhere)):
-                tally.silent.append(f"silent      {where}: {kind}, {word}")
+    said_everywhere, shown = answers(model, everywhere), _shown(model)
+    for kind, words, forged in (found for forge in FORGERIES for found in forge(card, model, X)):
+        tally.tried[kind] += 1
+        if kind in card.free or objects(forged, X, y, **weights):
+            continue
+        if not (same_answers(said_everywhere, answers(forged, everywhere)) and same_answers(shown, _shown(forged))):
+            tally.silent_kinds[kind] += 1
+            tally.silent.append(f"silent      {where}: {kind}: {words}")
     for name, value in _other_parameters(card, model):
         tally.tried["parameters"] += 1
         changed = copy.copy(model).set_params(**{name: value})
@@ -125,6 +133,11 @@ def asked_points(X: Any) -> Any:
     rng = np.random.default_rng(0)
     between = [X + rng.uniform(size=(len(X), 1)) * (X[rng.permutation(len(X))] - X) for _ in range(10)]
     return np.concatenate([X, *between]).astype(X.dtype)
+
+
+def _shown(model: Any) -> dict[str, Any]:
+    """Return what a model says of the training rows themselves."""
+    return {name: getattr(model, name) for name in ("labels_", "embedding_") if hasattr(model, name)}
 
 
 def _other_data(X: Any, y: Any) -> Iterator[tuple[str, Any, Any]]:

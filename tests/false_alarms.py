@@ -32,6 +32,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 import pellucid
 from pellucid.core.cards import MethodCard, all_cards, find_card
+from pellucid.core.certificate import Claim
 from pellucid.core.training_data import NO_TARGET
 
 MOST_ROWS = 400
@@ -174,11 +175,20 @@ def _judged(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[st
             return BROKE, (f"verify: {accident!r}",)
     if said and proof.failed == estimator.certificate_.failed == ():  # nothing is wrong with what is claimed
         return STOPPED, (str(said[0].message),)
+    if said and _ran_out(estimator, proof.failed + estimator.certificate_.failed):
+        return STOPPED, tuple(f"{claim}" for claim in proof.failed)
     if said:
         return WARNED, tuple(f"{claim}" for claim in estimator.certificate_.failed) or (str(said[0].message),)
     if proof.failed:
         return REJECTED, tuple(f"{claim}" for claim in proof.failed)
     return UNCLAIMED if proof.grade == "none" else HELD, ()
+
+
+def _ran_out(estimator: Any, failed: tuple[Claim, ...]) -> bool:
+    """Return whether a fit did as many steps as it was allowed, and all that fails says that more would help."""
+    steps, most = getattr(estimator, "n_iter_", None), estimator.get_params().get("max_iter")
+    is_at_the_end = isinstance(most, int) and steps is not None and int(np.max(steps)) >= most
+    return is_at_the_end and all("iter" in claim.remedy for claim in failed)
 
 
 class Judge:

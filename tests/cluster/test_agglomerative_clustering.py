@@ -299,6 +299,26 @@ def test_a_large_tree_is_checked_in_part_and_says_so():
     model = AgglomerativeClustering(3, linkage="average").fit(X)
     assert "of 2,999 merges, some of the smaller (at most" in model.certificate_["heights"].statement
     assert model.certificate_.holds
+    assert (
+        "of 2,999 merges, the last 20 and some of the smaller (at most"
+        in pellucid.verify(model, X)["heights"].statement
+    )
+
+
+@pytest.mark.parametrize("how", ["a height", "two rows"])
+@pytest.mark.parametrize("linkage", ["average", "ward"])
+def test_the_last_merges_of_a_large_tree_are_always_looked_at(how, linkage):
+    X = np.random.default_rng(0).standard_normal((4000, 3))
+    model = AgglomerativeClustering(2, linkage=linkage).fit(X)
+    if how == "a height":
+        model.distances_[-1] *= 1.01
+    else:  # one of each of the last two clusters takes the other's place
+        one, other = (np.flatnonzero(model.labels_ == label)[0] for label in (0, 1))
+        renamed = np.arange(len(X) + len(model.children_))
+        renamed[[one, other]] = other, one
+        model.children_ = np.sort(renamed[model.children_], axis=1)
+        model.labels_[[one, other]] = model.labels_[[other, one]]
+    assert {claim.name for claim in quiet_proof(model, X).failed} & {"heights", "nearest pairs"}
 
 
 def test_the_first_merges_of_many_neighbors_are_replayed_at_the_fit():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import numpy as np
@@ -231,6 +232,22 @@ def test_verify_objects_and_says_to_what(how, claim):
         model.inertia_ *= 1.0 + 1e-9
     data = X + 0.5 * np.random.default_rng(0).standard_normal(X.shape) if how == "other data" else X
     assert not quiet_proof(model, data)[claim].holds
+
+
+def test_a_center_without_rows_is_refused_unless_all_rows_lie_in_centers():
+    X = blobs(0)
+    model = KMeans(4, random_state=0).fit(X)
+    far = copy.copy(model).set_params(n_clusters=5)
+    far.cluster_centers_ = np.vstack([model.cluster_centers_, X.max(axis=0) + 9.0])
+    far.fit_parameters_ = KMeans(5, random_state=0).fit(X).fit_parameters_
+    assert [claim.name for claim in quiet_proof(far, X).failed] == ["empty clusters"]
+    two = np.repeat([[0.0, 1.0], [2.0, 5.0]], 3, axis=0)
+    with pytest.warns(ConvergenceWarning, match="only 2 of 3 clusters have rows"):
+        model = KMeans(3, random_state=0).fit(two)
+    assert pellucid.verify(model, two).holds
+    empty = np.flatnonzero(np.bincount(model.labels_, minlength=3) == 0)
+    model.cluster_centers_[empty] += 0.01
+    assert not quiet_proof(model, two)["empty clusters"].holds
 
 
 def test_a_run_cut_short_says_so():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import pellucid
 from pellucid.cluster import KMeans
 from pellucid.cluster.kmeans.kmeans_line import best_line_centers
 from pellucid.cluster.kmeans.kmeans_lower_bounds import line_bound, semidefinite_bound, spectral_bound
+from pellucid.cluster.kmeans.kmeans_proof import with_gap
+from pellucid.core.certificate import Certificate
 from pellucid.core.training_data import TrainingData
 
 seeds = pytest.mark.parametrize("seed", range(8))
@@ -124,4 +127,25 @@ def test_a_bad_clustering_is_not_proved_best():
     proof = pellucid.verify(model, X)
     assert proof.holds
     assert proof.grade == "stationary"
-    assert proof["gap"].value > 0.5
+    saved = float(re.search(r"could save at most (.*) % of the objective", proof.reason).group(1))
+    best = KMeans(3, n_init=10, random_state=0).fit(X).inertia_
+    assert 50.0 < 100.0 * (1.0 - best / model.inertia_) <= saved
+
+
+@pytest.mark.parametrize("offset", [1e2, 1e4])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_no_bound_of_single_precision_rows_is_above_the_objective(offset, make):
+    # the sum of 100,000 numbers near 10,000 has lost its unit in float32: scatter about such a mean is too large
+    X = make((np.random.default_rng(0).standard_normal((100_000, 3)) + offset).astype(np.float32))
+    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    scatter = np.square(rows - rows.mean(axis=0)).sum()
+    for weight in (None, np.ones(len(rows))):
+        bound = spectral_bound(X, weight, 1)
+        assert scatter * (1.0 - 1e-9) <= bound <= scatter
+
+
+def test_a_lower_bound_above_the_objective_is_an_error_of_one_of_them():
+    found = with_gap(Certificate("stationary", ()), 1.0, 1.01)
+    assert not found["gap"].holds
+    assert "is above the objective" in found["gap"].statement
+    assert with_gap(Certificate("stationary", ()), 1.0, 1.0).grade == "optimal"

@@ -78,6 +78,27 @@ def test_verify_objects_and_says_to_what(change, claim):
     assert not quiet_proof(model, X)[claim].holds
 
 
+@seeds
+@pytest.mark.parametrize("name", ["rows drawn at random", "one center moved"])
+def test_centers_that_no_batches_lead_to_are_refused(seed, name):
+    X = np.random.default_rng(seed).standard_normal((400, 3))
+    model = MiniBatchKMeans(4, random_state=seed).fit(X)
+    assert pellucid.verify(model, X).holds
+    if name == "one center moved":  # by twice the spread of its rows
+        model.cluster_centers_[0] += 2.0 * X[model.labels_ == 0].std(axis=0)
+    else:
+        model.cluster_centers_ = X[np.random.default_rng(seed).permutation(400)[:4]]
+    gaps = np.square(X[:, None] - model.cluster_centers_).sum(axis=2)
+    model.labels_, model.inertia_ = gaps.argmin(axis=1).astype(np.int32), float(gaps.min(axis=1).sum())
+    proof = quiet_proof(model, X)
+    assert [claim.name for claim in proof.failed] == ["step"]
+
+
+def test_after_one_pass_nothing_is_claimed_of_the_centers():
+    model = MiniBatchKMeans(4, max_iter=1, batch_size=100, random_state=0).fit(blobs(0))
+    assert model.certificate_.grade == pellucid.verify(model, blobs(0)).grade == "none"
+
+
 def test_without_labels_nothing_is_claimed():
     model = MiniBatchKMeans(4, compute_labels=False, random_state=0).fit(blobs(0))
     assert not hasattr(model, "labels_")

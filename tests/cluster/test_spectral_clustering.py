@@ -217,6 +217,15 @@ def test_rows_of_noisy_indicators_are_discretized():
 # errors
 
 
+@pytest.mark.parametrize("way", ["kmeans", "cluster_qr", "discretize"])
+def test_rows_with_hardly_a_link_are_no_alarm(way):
+    X = np.random.default_rng(0).standard_normal((60, 3)) * 8.0  # affinities down to 1e-300
+    X[0] = 20.0
+    model = SpectralClustering(3, assign_labels=way, random_state=0).fit(X)
+    assert np.abs(model.embedding_).max() <= 1e100
+    assert pellucid.verify(model, X).holds
+
+
 def test_refuses_more_clusters_than_rows():
     with pytest.raises(ValueError, match="n_samples must be at least n_clusters, got n_samples=3 and n_clusters=8"):
         SpectralClustering().fit([[0.0], [1.0], [2.0]])

@@ -13,6 +13,7 @@ from sklearn import cross_decomposition as peers
 
 import pellucid
 from pellucid.cross_decomposition import CCA, cca_solvers
+from tests.proving import quiet_proof
 from tests.tampering import changes, objects
 
 FEW = settings(max_examples=15, deadline=None)
@@ -146,6 +147,21 @@ def test_verify_objects_to_every_change(alpha):
             broken = copy.copy(model)
             setattr(broken, name, wrong)
             assert objects(broken, X, Y), (name, word)
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("name", ["x_weights_", "x_rotations_", "x_loadings_", "y_loadings_", "coef_"])
+def test_nearly_equal_columns_leave_no_room_for_a_change_of_one_percent(apart, name):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    X[:, 1] = X[:, 0] + apart * rng.standard_normal(200)
+    Y = X[:, :3] @ rng.standard_normal((3, 2)) + rng.standard_normal((200, 2))
+    model = CCA(2).fit(X, Y)
+    proof = pellucid.verify(model, X, Y)
+    assert proof.holds
+    assert max(claim.bound for claim in proof.claims if claim.name != "missed") <= 1e-3
+    setattr(model, name, 1.01 * getattr(model, name))
+    assert quiet_proof(model, X, Y).failed
 
 
 def test_verify_objects_to_a_pair_that_is_not_the_best():

@@ -191,7 +191,18 @@ def test_verify_objects_to_components_that_are_not_the_best():
     rest = np.nan_to_num(X - model.weights_ @ model.components_)
     size = 0.1 * (np.sum(model.weights_**2) + np.sum(model.components_**2))
     model.objective_ = float(0.5 * (np.sum(rest**2) + size))
-    assert {claim.name for claim in quiet_proof(model, X).failed} == {"columns"}
+    assert {claim.name for claim in quiet_proof(model, X).failed} == {"columns", "axes"}
+
+
+@pytest.mark.parametrize("how", ["turned", "reversed", "mirrored"])
+def test_of_factors_that_are_as_good_the_rule_chooses_one(how):
+    X, _ = ratings()
+    model = AlternatingLeastSquares(3, random_state=0).fit(X)
+    assert pellucid.verify(model, X).holds
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    turn = {"turned": turn, "reversed": np.eye(3)[::-1], "mirrored": np.diag([1.0, 1.0, -1.0])}[how]
+    model.components_, model.weights_ = turn @ model.components_, model.weights_ @ turn.T
+    assert [claim.name for claim in quiet_proof(model, X).failed] == ["axes"]
 
 
 def test_a_fit_that_ran_out_of_rounds_says_so():

@@ -124,7 +124,7 @@ def test_sources_are_found_and_certified(algorithm, seed):
     assert match_sources(model.transform(X), sources(seed)).correlations.min() > 0.99
     assert model.certificate_.holds
     assert pellucid.verify(model, X).holds
-    assert model.certificate_["noise"].value == 0.05
+    assert "0 of 19 draws" in model.certificate_.reason
     assert abs(model.multi_information_) < 0.15 < multi_information(X)
 
 
@@ -154,7 +154,7 @@ def test_steps_that_go_back_and_forth_are_damped():
 def test_gaussian_noise_is_known_as_noise():
     X = np.random.default_rng(3).standard_normal((400, 2))
     model = FastICA(random_state=0, max_iter=2000, tol=1e-2)
-    assert model.fit(X).certificate_["noise"].value > 0.1
+    assert "the sources may be noise" in model.fit(X).certificate_.reason
     assert len(noise_gains(2)) == 19
 
 

@@ -17,6 +17,7 @@ from pellucid.decomposition import PCA, pca_per_class
 from pellucid.decomposition.pca.component_count import count_for_share, minka_count
 from pellucid.numerics import principal_directions
 from pellucid.numerics.design import make_design
+from tests.proving import quiet_proof
 
 FEW = settings(max_examples=15, deadline=None)
 POINTS = [[0.6, 0.4], [1.0, 1.2], [1.6, 1.3], [2.0, 2.3]]
@@ -294,6 +295,18 @@ def test_verify_sees_components_in_another_order():
         pellucid.verify(model, X)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("angle", [0.01, 0.5])
+def test_directions_of_tiny_spread_must_not_be_turned(angle, dtype):
+    X = (np.random.default_rng(0).standard_normal((200, 5)) * [1.0, 1.0, 1.0, 1e-5, 1e-6]).astype(dtype)
+    model = PCA(whiten=True).fit(X)
+    assert pellucid.verify(model, X).holds
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    model.components_ = model.components_.copy()
+    model.components_[3:] = turn.astype(dtype) @ model.components_[3:]
+    assert not quiet_proof(model, X)["turned"].holds
+
+
 @pytest.mark.parametrize("change", ["drop", "turn", "swap"])
 def test_verify_sees_directions_that_are_not_the_leading_ones(change):
     X = cloud(n=200)
@@ -311,7 +324,7 @@ def test_verify_sees_directions_that_are_not_the_leading_ones(change):
         c, s = np.cos(1e-3), np.sin(1e-3)
         model.components_ = model.components_.copy()
         model.components_[:2] = np.array([[c, s], [-s, c]]) @ model.components_[:2]
-        expected = "directions"
+        expected = "directions|turned"
     else:
         model = copy.copy(other)
         model.components_ = other.components_[[1, 0, 2, 3, 4, 5]]

@@ -145,6 +145,20 @@ def test_constant_and_equal_columns_and_huge_numbers(score):
         assert pellucid.verify(model, X * scale, y).holds
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_that_are_the_target_up_to_rounding_are_no_alarm(seed, weighted):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((100, 3)), (np.arange(100) % 33 == 0).astype(int)  # a rare class
+    X[:, 0] = 0.1 * y + 0.3
+    X[:, 1] = y + 1e-7 * rng.standard_normal(100)
+    weight = rng.uniform(0.01, 3.0, 100) if weighted else None
+    model = SelectTop(2, measure="correlation").fit(X, y, sample_weight=weight)
+    assert pellucid.verify(model, X, y, sample_weight=weight).holds
+    model.intervals_[1] -= 1e-9  # of a column whose correlation is not 1
+    assert objects(model, X, y, **({"sample_weight": weight} if weighted else {}))
+
+
 def test_few_rows_and_one_label():
     for n in (1, 2, 3, 4):
         for score in SCORES:

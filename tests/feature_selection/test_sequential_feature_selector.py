@@ -14,6 +14,7 @@ import pellucid
 from pellucid.feature_selection import FloatingSelector, SequentialFeatureSelector
 from pellucid.linear_model import LinearRegression
 from pellucid.workings import show_work
+from tests.proving import quiet_proof
 from tests.tampering import objects
 
 
@@ -54,6 +55,24 @@ def test_verify_objects_when_the_search_went_on_too_long():
     for name in ("support_", "n_features_to_select_", "visited_", "fold_scores_", "path_", "n_iter_"):
         setattr(model, name, getattr(longer, name))
     assert objects(model, X, y)
+
+
+def test_a_last_step_past_the_best_column_is_noticed():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 40))
+    y = X[:, :3] @ [3.0, 2.0, 1.0] + rng.standard_normal(80)
+    model = SequentialFeatureSelector(LinearRegression(), n_features_to_select=3, cv=3).fit(X, y)
+    last = model.path_[-1]
+    rivals = np.flatnonzero((model.visited_ != model.visited_[model.path_[-2]]).sum(axis=1) == 1)
+    means = model.fold_scores_.mean(axis=1)
+    second = max(
+        (rival for rival in rivals if rival != last and model.visited_[rival].sum() == 3), key=means.__getitem__
+    )
+    model.fold_scores_[last] = means[second] - 0.01  # the best set seems to have lost
+    model.path_[-1], model.support_ = second, model.visited_[second]
+    proof = quiet_proof(model, X, y)
+    assert proof["steps"].holds
+    assert not proof["scores"].holds
 
 
 def test_workings_agree_with_the_program():

@@ -17,6 +17,7 @@ from sklearn.neighbors import KDTree, kneighbors_graph
 import pellucid
 from pellucid.manifold import Isomap
 from pellucid.workings import show_work
+from tests.proving import quiet_proof
 
 FEW = settings(max_examples=10, deadline=None)
 ZIGZAG = [[0, 0], [3, 4], [6, 0], [9, 4], [12, 0]]
@@ -142,6 +143,18 @@ def test_a_changed_model_is_noticed(name, change, claim):
     setattr(broken, name, change(getattr(broken, name)))
     with pytest.warns(pellucid.UncertifiedWarning):
         assert claim in {failed.name for failed in pellucid.verify(broken, X).failed}
+
+
+def test_every_path_is_looked_at():
+    X = np.random.default_rng(0).standard_normal((450, 3))
+    model = Isomap(n_neighbors=8).fit(X)
+    assert pellucid.verify(model, X).grade == "exact"
+    for seed in range(5):
+        broken = copy.copy(model)
+        broken.dist_matrix_ = model.dist_matrix_.copy()
+        i, j = np.random.default_rng(seed).choice(450, 2, replace=False)
+        broken.dist_matrix_[[i, j], [j, i]] *= 1.001
+        assert not quiet_proof(broken, X)["last links"].holds
 
 
 def test_equally_near_rows_and_duplicates_are_no_alarm():

@@ -17,6 +17,7 @@ CARDS = (
         topics=("CLU-2",),
         prove=prove_kmedians,
         workings="pellucid.cluster.kmedians_workings:kmedians_workings",
+        free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
             "init": OneOf(STARTS) | CENTERS | Live("a function"),

@@ -19,6 +19,7 @@ CARDS = (
         topics=("CLU-3",),
         prove=prove_soft_kmeans,
         asks=answers_of,
+        free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
             "beta": POSITIVE,

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, rounding_unit, sum_error
+from pellucid.core.sampled_proof import drawn, draws
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
@@ -41,8 +41,7 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     found = log_sum / float(weight.sum())
     spread = _Spread(data.X, weight, beta)
     step = 0.5 * beta * float(sizes @ (moves**2).sum(axis=1)) / float(weight.sum())
-    some = some_rows(n, LOOKED_AT)
-    _, shares = _posterior(data.X[some], centers, beta)
+    _, shares = _posterior(data.X[fitted.asked], centers, beta)
     said = np.asarray(fitted.responsibilities, dtype=np.float64)
     error = float(np.max(np.abs(said - shares))) if said.shape == shares.shape else math.inf
     stored = abs(fitted.log_likelihood_ - found)
@@ -54,7 +53,8 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
             Claim("likelihood", "distance of the stored likelihood from that of the centers", stored, spread.rounding),
             Claim("step", STEP_SAYS, step, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
             _curvature_claim(data, centers, beta, parameters.tol, CURVED),
-            Claim("responsibilities", f"their distance from those of the centers, on {len(some):,} of {n:,} rows",
+            Claim("responsibilities",
+                  f"their distance from those of the centers, on {len(fitted.asked):,} of {n:,} rows",
                   error, 1e-8 + 8 * rounding_unit(data.X.dtype)),
         ),
     )  # fmt: skip
@@ -146,21 +146,21 @@ def _one_step(X: Array, weight: Array, centers: Array, beta: float, labels: Arra
 def _curvature_claim(data: TrainingData, centers: Array, beta: float, tol: float, most: int) -> Claim:
     """Return the claim that EM makes no shift of the centers larger, in a random subspace of shifts."""
     n, weight = data.X.shape[0], data.weights
-    some = some_rows(n, most)
+    some = drawn(n, most)
     rows, counts, nowhere = np.asarray(data.X[some], dtype=np.float64), weight[some], np.zeros(len(some), np.int32)
     _, sizes, zero, _ = _one_step(rows, counts, centers, beta, nowhere)
     metric = np.sqrt(beta * np.maximum(sizes, 1e-9) / sizes.sum())[:, None]  # lengths in nats
-    drawn = np.random.default_rng(n).standard_normal((centers.size, min(DIRECTIONS, centers.size)))
+    shifts = draws().standard_normal((centers.size, min(DIRECTIONS, centers.size)))
     growth = np.zeros((1, 1))
     for _ in range(STEPS):
-        basis, _ = np.linalg.qr(drawn)
+        basis, _ = np.linalg.qr(shifts)
         ends = []
         for direction in basis.T:
             shift = SHIFT * direction.reshape(centers.shape) / metric
             moves = _one_step(rows, counts, centers + shift, beta, nowhere)[2]
             ends.append(((shift + moves - zero) * metric).ravel() / SHIFT)
-        drawn = np.column_stack(ends)
-        growth = basis.T @ drawn
+        shifts = np.column_stack(ends)
+        growth = basis.T @ shifts
     value = float(np.max(np.linalg.eigvals(growth).real)) - 1.0
     sample = "" if len(some) == n else f", from {len(some):,} of {n:,} rows"
     said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
@@ -170,4 +170,5 @@ def _curvature_claim(data: TrainingData, centers: Array, beta: float, tol: float
 
 def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what the model says about some rows."""
-    return {"responsibilities": model._answers(data.X[some_rows(data.X.shape[0], LOOKED_AT)])}
+    asked = drawn(data.X.shape[0], LOOKED_AT)
+    return {"asked": asked, "responsibilities": model._answers(data.X[asked])}

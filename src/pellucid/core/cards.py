@@ -158,7 +158,7 @@ def _in_rows(value: Any) -> Any:
 
     Sums round otherwise along columns, and the claims of a model and of its saved twin are to be the same numbers.
     """
-    return np.ascontiguousarray(value) if isinstance(value, np.ndarray) and value.ndim > 1 else value
+    return np.ascontiguousarray(value) if isinstance(value, np.ndarray) and value.ndim else value
 
 
 class Seen(SimpleNamespace):

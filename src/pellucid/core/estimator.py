@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
@@ -68,6 +69,15 @@ def compute_the_rest(estimator: Any) -> None:
         getattr(estimator, name)
 
 
+def _whole(value: Any) -> Any:
+    """Return an array without gaps.
+
+    A view of a column would hold the whole table, and its sums round otherwise than those of the numbers in a file.
+    """
+    is_view = isinstance(value, np.ndarray) and not (value.flags.c_contiguous or value.flags.f_contiguous)
+    return np.ascontiguousarray(value) if is_view else value
+
+
 class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of all estimators. What belongs to one stands on its method card; see ``pellucid.core.cards``.
 
@@ -90,7 +100,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         """Store a fit with its evidence, in place of what an earlier one left; warn if a claim does not hold."""
         forget_fit(self, keep=SEEN_IN_DATA)
         for name, value in found.attributes.items():
-            setattr(self, name, value)
+            setattr(self, name, _whole(value))
         if found.later:
             setattr(self, LATER, dict(found.later))
         card = card_of(type(self))

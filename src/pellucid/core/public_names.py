@@ -31,6 +31,7 @@ PASSED_ON = (
     "exceptions",
     "experimental",
     "feature_extraction",
+    "feature_selection",
     "frozen",
     "gaussian_process.kernels",
     "impute",
@@ -51,10 +52,6 @@ transformation of columns, or somebody else's model that they hold. Names of our
 ALSO_PASSED_ON: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "": frozenset({"clone", "config_context", "get_config", "set_config", "show_versions"}),
-        "feature_selection": frozenset(
-            {"SelectorMixin", "chi2", "f_classif", "f_oneway", "f_regression", "r_regression"}
-            | {"mutual_info_classif", "mutual_info_regression"}
-        ),
         "manifold": frozenset({"trustworthiness"}),
         "neighbors": frozenset({"VALID_METRICS", "VALID_METRICS_SPARSE"}),
         "svm": frozenset({"l1_min_c"}),

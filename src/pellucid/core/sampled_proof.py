@@ -6,18 +6,22 @@ way every time, so that equal fits leave equal certificates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
+from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.random_state import generator
 from pellucid.core.types import Array
 
 MISSED = 0.01
 """The chance that more are wrong than is said."""
+
+CONFIDENCE = "99 %"
+"""One less that chance, as it stands in every claim about a sample."""
 
 _drawn_from: ContextVar[np.random.Generator | None] = ContextVar("drawn_from", default=None)
 
@@ -51,6 +55,32 @@ def drawn(n: int, most: int, always: Any = ()) -> Array:
     if n <= most:
         return np.arange(n)
     return np.union1d(draws().permutation(n)[:most], np.asarray(always, dtype=np.int64))
+
+
+def graded(grade: str, claims: Iterable[Claim], reason: str = "") -> Certificate:
+    """Return the certificate of the claims: one that speaks of confidence comes from a sample, which proves no optimum.
+
+    Examples
+    --------
+    >>> graded("exact", [Claim("rows", "of 9 rows, those that are wrong", 0.0, 0.0)]).grade
+    'exact'
+    >>> graded("exact", [Claim("rows", "of 5 of 9 rows (at most 60 % wrong, at 99 %)", 0.0, 0.0)]).grade
+    'bounded'
+    """
+    claims = tuple(claims)
+    is_sampled = any(CONFIDENCE in claim.statement for claim in claims)
+    return Certificate("bounded" if is_sampled and grade in ("optimal", "exact") else grade, claims, reason)
+
+
+def at_most_wrong(n_looked_at: int, n: int) -> str:
+    """Return what a sample without a fault proves, in words to follow a statement; nothing where all were looked at.
+
+    Examples
+    --------
+    >>> at_most_wrong(100, 5000)
+    ' (at most 4.5 % wrong, at 99 %)'
+    """
+    return "" if n_looked_at >= n else f" (at most {100 * most_wrong(n_looked_at):.2g} % wrong, at {CONFIDENCE})"
 
 
 def most_wrong(n_checked: int) -> float:

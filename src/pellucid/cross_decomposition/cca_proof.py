@@ -15,6 +15,7 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, TINY, sum_error
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.cross_decomposition.joint_factor import Whitened, cut_for, ridge_rows, whitened
@@ -22,6 +23,9 @@ from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix, missed_c
 
 RESIDUAL = 1e-9
 """Residuals accepted of well-conditioned views, in parts of what they are compared with."""
+
+WORST = 1e-3
+"""Residuals accepted of any views: where rounding leaves more, nothing is proved."""
 
 
 class Seen(NamedTuple):
@@ -37,9 +41,13 @@ class Seen(NamedTuple):
 
     @property
     def noise(self) -> float:
-        """Bound on residuals: rounding grows with the condition of the views."""
-        rounding = sum_error(len(self.factor)) + EPSILON * float(np.max(np.abs(self.mean) / self.scale, initial=0.0))
-        return RESIDUAL + 16 * (self.x.condition + self.y.condition) * rounding
+        """Bound on residuals: rounding grows with the condition of the views, up to what can still be called right."""
+        return min(RESIDUAL + 16 * (self.x.condition + self.y.condition) * self.rounding, WORST)
+
+    @property
+    def rounding(self) -> float:
+        """Rounding of centered columns, in their units."""
+        return sum_error(len(self.factor)) + EPSILON * float(np.max(np.abs(self.mean) / self.scale, initial=0.0))
 
     @property
     def blocks(self) -> tuple[Array, Array]:
@@ -64,7 +72,7 @@ def prove_views(fitted: Any, parameters: Any, data: TrainingData, *, factor: Arr
         claims += _pair_claims(fitted, seen, found, is_fit=factor is not None)
         claims.append(_weight_claim(fitted, seen, found))
         claims.append(_coefficient_claim(fitted, seen))
-    return Certificate("exact", tuple(claims))
+    return graded("exact", claims)
 
 
 def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
@@ -109,7 +117,12 @@ def _unit_claim(fitted: Any, seen: Seen) -> Claim:
     mean = np.concatenate([fitted.x_mean_, fitted.intercept_])
     scale = np.concatenate([fitted.x_scale_, fitted.y_scale_])
     away = np.max([np.max(np.abs(mean - seen.mean) / seen.scale), np.max(np.abs(scale / seen.scale - 1.0))])
-    return Claim("units", "distance of means and units from those of the columns, in units", float(away), seen.noise)
+    return Claim(
+        "units",
+        "distance of means and units from those of the columns, in units",
+        float(away),
+        RESIDUAL + 16 * seen.rounding,
+    )
 
 
 def _count_claim(fitted: Any, parameters: Any, data: TrainingData, found: int) -> Claim:
@@ -185,7 +198,7 @@ def _weight_claim(fitted: Any, seen: Seen, found: int) -> Claim:
         "weights and loadings",
         "largest residual of the equations of weights and loadings, in parts of a column",
         float(np.max(worst)),
-        seen.noise * max(seen.x.condition, seen.y.condition),
+        min(16 * seen.noise, WORST),
     )
 
 

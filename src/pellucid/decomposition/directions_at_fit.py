@@ -7,6 +7,7 @@ from typing import Any
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.rounding import TINY
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_proof import ClaimedDirections, centering_loss, direction_claims
@@ -52,4 +53,4 @@ def certificate_at_fit(
         found.residual,
         is_fit=True,
     )
-    return Certificate("exact", tuple(direction_claims(products, claimed, is_factored=is_factored)))
+    return graded("exact", direction_claims(products, claimed, is_factored=is_factored))

@@ -15,15 +15,18 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, rounding_unit, sum_error
+from pellucid.core.sampled_proof import at_most_wrong, drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.numerics.eigenpairs_proof import wrong_signs
+from pellucid.numerics.eigenpairs_proof import turned_claim, wrong_signs
 from pellucid.numerics.missed_eigenvalues_proof import Symmetric, missed_claim
 
 RESIDUAL = 1e-10
 """Residuals accepted, in parts of the largest squared singular value, where no ``tol`` or float32 allows more."""
+
+TURNED = 1e-14
+"""Products of the images of two directions that rounding of rows leaves, in parts of the largest square."""
 
 ZERO = 1e-5
 """Lengths of images, in parts of the longest, whose squares may be rounding: they may be called 0."""
@@ -169,13 +172,24 @@ def direction_claims(products: Symmetric, found: ClaimedDirections, *, is_factor
         ),
         Claim("order", "squares out of order or below 0, and directions of the other sign", _disorder(found), 0.0),
         _missed(products, found, is_factored),
+        *([] if found.is_fit else [_turned(products, found)]),
     ]
+
+
+def _turned(products: Symmetric, found: ClaimedDirections) -> Claim:
+    """Return the claim that directions of small spread are not turned into each other."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        between = found.vectors.T @ products.times(found.vectors)
+    level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
+    stored = float(np.finfo(found.dtype).eps)
+    rounding = TURNED + 8 * sum_error(len(found.vectors)) + found.lost
+    return turned_claim(between, found.squares, level=level, rounding=rounding, stored=stored)
 
 
 def _residual_claim(products: Symmetric, found: ClaimedDirections, most: int) -> Claim:
     """Return the claim about the residuals of so many directions at most."""
     k, residual = len(found.squares), found.residual
-    some = some_rows(k, most if residual is None else k)
+    some = drawn(k, most if residual is None else k, always=[0, k - 1])
     if residual is None:
         level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
         chosen = found.vectors[:, some]
@@ -185,7 +199,7 @@ def _residual_claim(products: Symmetric, found: ClaimedDirections, most: int) ->
     return Claim(
         "directions",
         f"longest residual of {'every direction' if len(some) == k else f'{len(some)} of {k} directions'}, in parts of "
-        "the largest squared singular value",
+        f"the largest squared singular value{at_most_wrong(len(some), k)}",
         residual,
         found.noise,
         "Lower tol, or use another solver.",

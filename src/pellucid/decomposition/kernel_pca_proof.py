@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, sum_error
+from pellucid.core.sampled_proof import at_most_wrong, drawn, graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.centered_kernel import centered_rows, components_kernel, linear_means
 from pellucid.kernels.choice import gamma_from
 from pellucid.kernels.kernel import Kernel
 from pellucid.kernels.ridge_equations_proof import equation_claims, rows_that_differ
-from pellucid.numerics.eigenpairs_proof import eigenpair_claims, wrong_signs
+from pellucid.numerics.eigenpairs_proof import eigenpair_claims, turned_claim, wrong_signs
 from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix, missed_claim
 
 RESIDUAL = 1e-11
@@ -55,7 +55,7 @@ def prove_components(fitted: Any, parameters: Any, data: TrainingData, *, center
         centered, means = _centered(kernel, data.X)
         rows = np.arange(n)
     else:
-        rows = some_rows(n, ROWS_AT_FIT)
+        rows = drawn(n, ROWS_AT_FIT)
         means = _some_means(kernel, data.X, rows)
     matrix = SymmetricMatrix(centered)
     about_mean = centered_rows(kernel, data.X)
@@ -76,7 +76,7 @@ def prove_components(fitted: Any, parameters: Any, data: TrainingData, *, center
     ]
     if parameters.fit_inverse_transform:
         claims += _inverse_claims(fitted, kernel, parameters, data, rows)
-    return Certificate("exact", tuple(claims))
+    return graded("exact", claims)
 
 
 def _others(kernel: Kernel, X: Any) -> Any:
@@ -120,7 +120,8 @@ def _means_claim(stored: Array, means: Array, rows: Array, diagonal: Array) -> C
     size = max(float(np.abs(diagonal).max(initial=0.0)), float(np.abs(means).max(initial=0.0)), TINY)
     return Claim(
         "means",
-        "largest distance of kernel_means_ from the mean product of a row, in parts of the largest product",
+        "largest distance of kernel_means_ from the mean product of a row, in parts of the largest product"
+        + at_most_wrong(len(rows), len(stored)),
         float(np.max(np.abs(stored[rows] - means), initial=0.0)) / size,
         RESIDUAL,
     )
@@ -134,7 +135,7 @@ def _noise(centered: SymmetricMatrix, diagonal: Array, tol: float) -> float:
     """
     n = len(centered.matrix)
     lost = EPSILON * float(np.abs(diagonal).max(initial=0.0)) * np.sqrt(n)
-    return float(max(RESIDUAL, 8 * sum_error(n), 4 * tol) + 16 * lost / centered.least_norm)
+    return float(RESIDUAL + max(8 * sum_error(n), 4 * tol) + 16 * lost / centered.least_norm)
 
 
 def _vector_claims(
@@ -149,6 +150,12 @@ def _vector_claims(
     return [
         *eigenpair_claims(centered, values, vectors, level=level, noise=noise, remedy=remedy),
         Claim("order", "eigenvalues out of order or below 0, and vectors of the other sign", float(disorder), 0.0),
+        turned_claim(
+            vectors.T @ centered.times(vectors),
+            values,
+            level=level,
+            rounding=4 * (noise - RESIDUAL) + 8 * sum_error(len(vectors)),
+        ),
     ]
 
 

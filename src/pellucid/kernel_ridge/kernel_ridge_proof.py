@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
+from pellucid.core.sampled_proof import drawn, graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.kernels.choice import pairwise_kernel
@@ -25,7 +25,7 @@ def prove_kernel_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Cert
 
 def prove_some_equations(fitted: Any, kernel: Kernel, alpha: Any, data: TrainingData) -> Certificate:
     """Return the certificate from some equations, drawn in the same way every time."""
-    return prove_equations(fitted, kernel, alpha, data, some_rows(data.X.shape[0], ROWS_AT_FIT))
+    return prove_equations(fitted, kernel, alpha, data, drawn(data.X.shape[0], ROWS_AT_FIT))
 
 
 def prove_equations(
@@ -46,7 +46,7 @@ def prove_equations(
     dual = np.asarray(fitted.dual_coef_, dtype=np.float64).reshape(data.n_given, -1)
     rows = np.arange(data.X.shape[0]) if rows is None else rows
     used = dual if data.kept is None else dual[data.kept]
-    return Certificate("exact", (*equation_claims(kernel, alpha, data, used, rows), _idle_claim(dual, data), stored))
+    return graded("exact", (*equation_claims(kernel, alpha, data, used, rows), _idle_claim(dual, data), stored))
 
 
 def _idle_claim(dual: Array, data: TrainingData) -> Claim:

@@ -96,19 +96,16 @@ def coordinate_claims(
     ]
 
 
-def negative_claim(eigenvalues: Array) -> Claim:
-    """Return the claim about all eigenvalues of the products that says how far the distances are from those of points.
+def negative_report(eigenvalues: Array) -> str:
+    """Return what all eigenvalues of the products say of how far the distances are from those of points.
 
     Distances of points in some space have none below 0. The share is that of the sizes.
     """
     total = float(np.abs(eigenvalues).sum())
     below = float(-eigenvalues[eigenvalues < 0.0].sum())
-    return Claim(
-        "negative share",
-        "share of the eigenvalues, by size, below 0: that part of the distances fits no points in any space",
-        below / total if total > 0.0 else 0.0,
-        1.0,
-    )
+    if below <= 8 * sum_error(len(eigenvalues)) * total:
+        return ""
+    return f"{below / total:.3g} of the eigenvalues, by size, are below 0: that part of the distances fits no points."
 
 
 def means_claim(stored: Array, products: ScalarProducts, rounding: float = 0.0) -> Claim:

@@ -158,9 +158,10 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
             return start_components(data, problem, self, given, rng)
 
         n_starts = self.n_init if earlier is None else 1
-        self._adopt(best_mixture(data, problem, start, n_starts, self, effort, before), data)
-        if self.certificate_.reason and self.max_iter:
-            warn_user(f"GaussianMixture: {self.certificate_.reason}", ConvergenceWarning)
+        found = best_mixture(data, problem, start, n_starts, self, effort, before)
+        self._adopt(found, data)
+        if found.certificate and found.certificate.reason and self.max_iter:
+            warn_user(f"GaussianMixture: {found.certificate.reason}", ConvergenceWarning)
         return self
 
     def fit_predict(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> Array:

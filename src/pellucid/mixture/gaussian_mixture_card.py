@@ -22,6 +22,7 @@ CARDS = (
         prove=prove_gaussian_mixture,
         workings="pellucid.mixture.gaussian_mixture_workings:gaussian_mixture_workings",
         asks=answers_of,
+        free={"order": "the order of the components, which follows the start"},
         parameters={
             "n_components": Whole(low=1),
             "covariance_type": OneOf(("full", "tied", "diag", "spherical")),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pellucid.core.sampled_proof import draws
 from pellucid.core.types import Array
 from pellucid.mixture.gaussian_components import (
     GaussianComponents,
@@ -34,12 +35,11 @@ def largest_curvature(
     k, d = model.means.shape
     if k == 1:  # the likelihood of one Gaussian has one maximum, and EM goes there at once
         return -1.0
-    rng = np.random.default_rng(len(X))
     zero = coordinates(next_components(model, step_sums(X, weight, model), floor), model)
     drawn = np.zeros((len(zero), n_directions))
     alive = model.weights > ALIVE
     is_place = np.concatenate([alive, *(np.arange(len(zero) // k - 1) < d * one for one in alive)])
-    drawn[is_place] = rng.standard_normal((int(is_place.sum()), n_directions))  # weights and means; spreads follow
+    drawn[is_place] = draws().standard_normal((int(is_place.sum()), n_directions))  # weights and means; spreads follow
     growth = np.zeros((1, 1))
     for _ in range(n_steps):
         basis, _ = np.linalg.qr(drawn)

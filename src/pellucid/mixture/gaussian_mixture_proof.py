@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim, worst_claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, rounding_unit, sum_error
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.mixture.gaussian_components import (
@@ -269,7 +269,7 @@ def _curvature_claim(
     model: GaussianComponents, data: TrainingData, about: _DataMoments, floor: Array, tol: float, most: int
 ) -> Claim:
     n = len(data.X)
-    some = some_rows(n, most)
+    some = drawn(n, most)
     counts = np.ones(len(some)) if data.weight is None else data.weight[some]
     directions, steps = FEW_DIRECTIONS if most == CURVED_AT_FIT else DIRECTIONS
     rows = np.subtract(data.X[some], about.mean, dtype=np.float64)  # small shifts would drown in a large offset
@@ -283,19 +283,19 @@ def _curvature_claim(
 
 def _answer_claim(fitted: Any, model: GaussianComponents, data: TrainingData) -> Claim:
     """Return the claim that the model answers with the responsibilities of its stored parameters, which add up to 1."""
-    some = some_rows(len(data.X), LOOKED_AT)
     said = np.asarray(fitted.responsibilities, dtype=np.float64)
-    _, wanted = posterior(model.log_joint(np.asarray(data.X[some], dtype=np.float64)))
+    _, wanted = posterior(model.log_joint(np.asarray(data.X[fitted.asked], dtype=np.float64)))
     same = said.shape == wanted.shape
     error = np.max([np.max(np.abs(said - wanted)), np.max(np.abs(said.sum(axis=1) - 1.0))]) if same else math.inf
     bound = 1e-8 + 8.0 * rounding_unit(data.X.dtype)
-    checked = f"{len(some):,} of {len(data.X):,} rows"
+    checked = f"{len(fitted.asked):,} of {len(data.X):,} rows"
     return Claim("responsibilities", f"their distance from those of the parameters, on {checked}", float(error), bound)
 
 
 def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what the model says about some rows."""
-    return {"responsibilities": model._responsibilities(data.X[some_rows(len(data.X), LOOKED_AT)])}
+    asked = drawn(len(data.X), LOOKED_AT)
+    return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])}
 
 
 def _report(model: GaussianComponents, about: _DataMoments, floor: Array) -> str:

@@ -47,6 +47,7 @@ CARDS = (
         prove=prove_mixture,
         asks=answers_of,
         check=_check,
+        free={"order": "the order of the components, which follows the start"},
         parameters={
             "densities": Text()
             | Items(DensityRecord())

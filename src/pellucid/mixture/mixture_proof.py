@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, sum_error
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.mixture.density_parts import Parts, density_parts, log_joint, responsibilities
@@ -160,13 +160,13 @@ def _rise_claim(fitted: Any, rounding: float, parameters: Any) -> Claim:
 
 
 def _answer_claim(fitted: Any, shares: Array, data: TrainingData) -> Claim:
-    some = some_rows(data.X.shape[0], LOOKED_AT)
-    said, wanted = np.asarray(fitted.responsibilities), shares[some]
+    said, wanted = np.asarray(fitted.responsibilities), shares[fitted.asked]
     error = np.max(np.abs(said - wanted)) if said.shape == wanted.shape else math.inf
-    checked = f"{len(some):,} of {data.X.shape[0]:,} rows"
+    checked = f"{len(fitted.asked):,} of {data.X.shape[0]:,} rows"
     return Claim("responsibilities", f"their distance from those of the densities, on {checked}", float(error), 1e-9)
 
 
 def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what the model says about some rows."""
-    return {"responsibilities": model._responsibilities(data.X[some_rows(data.X.shape[0], LOOKED_AT)])[1]}
+    asked = drawn(data.X.shape[0], LOOKED_AT)
+    return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])[1]}

@@ -59,7 +59,7 @@ def _check_combination(estimator: Any) -> None:
 def _found(model: Any, data: TrainingData) -> Mapping[str, Any]:
     """Return the neighbors that the model finds for the queries of the proof."""
     queries = chosen_queries(data.X, Metric.resolve(model.metric, model.p, model.metric_params))
-    return {"found": model._search(queries, min(model.n_neighbors, model.n_samples_fit_))}
+    return {"queries": queries, "found": model._search(queries, min(model.n_neighbors, model.n_samples_fit_))}
 
 
 def _rebuild_tree(model: Any) -> None:

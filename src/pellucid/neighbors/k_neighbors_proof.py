@@ -17,6 +17,7 @@ from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON
+from pellucid.core.sampled_proof import draws
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.neighbors.metric import Metric, unit_of
@@ -34,7 +35,7 @@ def prove_k_neighbors(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     """Return the certificate; ``fitted`` also has what the model ``found`` for the queries it was asked."""
     X, metric = data.X, Metric.resolve(parameters.metric, parameters.p, parameters.metric_params)
     claims = [stored_claim(fitted._fit_X, X, stored_targets(fitted), data.y), record_claim(fitted, metric, X)]
-    queries, found = chosen_queries(X, metric), fitted.found
+    queries, found = fitted.queries, fitted.found
     claims += neighbor_claims(X, queries, metric, *found)
     if fitted._tree is not None:
         unit = unit_of(X, metric.power)
@@ -92,7 +93,7 @@ def partition_claim(tree: Any, X: Array, unit: float) -> Claim:
 
 def chosen_queries(X: Data, metric: Metric) -> Data:
     """Return a random sample of queries: rows, and where rows can be averaged, points midway between two of them."""
-    rng = np.random.default_rng(0)
+    rng = draws()
     size = max(1, X.shape[0] * X.shape[1])
     count = int(min(MOST_QUERIES, max(2, MOST_DIFFERENCES // size)))
     rows = rng.integers(X.shape[0], size=count)

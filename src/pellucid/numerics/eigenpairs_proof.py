@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.certificate import Claim
-from pellucid.core.rounding import sum_error
+from pellucid.core.rounding import TINY, sum_error
 from pellucid.core.types import Array
 from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix
 
@@ -37,6 +37,21 @@ def eigenpair_claims(
             max(1e-9, sum_error(len(vectors)), noise),
         ),
     ]
+
+
+def turned_claim(products: Array, values: Array, *, level: float, rounding: float, stored: float = 0.0) -> Claim:
+    r"""Return the claim that no two vectors are turned into each other, from their products :math:`V'CV`.
+
+    A residual in parts of the largest eigenvalue says nothing of vectors of small ones. Their products must vanish up
+    to the ``rounding`` of the matrix, in parts of ``level``; vectors that are ``stored`` with a relative error u add
+    :math:`u(\lambda_i + \lambda_j)`. Only vectors whose eigenvalues are equal up to that may be turned.
+    """
+    sizes = np.abs(values)
+    allowed = (rounding + stored**2) * level + stored * (sizes[:, None] + sizes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        beside = np.abs(products - np.diag(np.diagonal(products))) / np.maximum(allowed, TINY)
+    statement = "largest product of two vectors by way of the matrix, in units of its rounding: above 1 if turned"
+    return Claim("turned", statement, float(np.max(beside, initial=0.0)), 1.0)
 
 
 def wrong_signs(vectors: Array, nearly: float = 1e-9) -> int:

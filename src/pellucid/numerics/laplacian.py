@@ -16,6 +16,9 @@ from scipy.sparse.csgraph import connected_components
 
 from pellucid.core.types import Array
 
+UNLINKED = 1e-200
+"""Part of the largest sum of links that counts as none: the squares of what is divided by its root would overflow."""
+
 
 def asymmetry(affinity: Any) -> float:
     """Return the largest difference of two affinities of the same rows, in parts of the largest affinity."""
@@ -56,7 +59,7 @@ def normalized(affinity: Any) -> tuple[Any, Array]:
             f"affinity must link every row by a sum of at least 0, got {degrees[worst]:g} for row {worst}. "
             "Use an affinity without negative values, such as 'rbf'."
         )
-    roots = np.where(degrees > 0.0, np.sqrt(degrees), 1.0)
+    roots = np.where(degrees > UNLINKED * degrees.max(initial=0.0), np.sqrt(degrees), 1.0)
     if sparse.issparse(links):
         scale = sparse.diags_array(1.0 / roots)
         return (scale @ links @ scale + sparse.eye_array(len(roots))).tocsr(), roots

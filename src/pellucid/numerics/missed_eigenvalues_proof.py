@@ -8,7 +8,7 @@ It is about the rest :math:`B = C - V\Lambda V'`, whose largest eigenvalue must 
   above;
 - otherwise Lanczos from a random vector finds, in q steps, all but a part e of the largest eigenvalue of a matrix
   without negative ones, with a chance of failure of at most :math:`1.648\sqrt n\,\exp(-\sqrt e\,(2q - 1))` (Kuczynski
-  and Wozniakowski, 1992); e is what leaves 1 % for that. The vector comes from a fixed seed.
+  and Wozniakowski, 1992); e is what leaves 1 % for that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scipy.linalg import eigh_tridiagonal, lapack
 
 from pellucid.core.certificate import Claim
 from pellucid.core.rounding import TINY
-from pellucid.core.sampled_proof import MISSED
+from pellucid.core.sampled_proof import MISSED, draws
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
 
@@ -143,7 +143,7 @@ def _excess_by_factor(symmetric: SymmetricMatrix, values: Array, vectors: Array,
 
 def _probe(symmetric: Symmetric, values: Array, vectors: Array, steps: int, shift: float) -> float:
     """Return the largest eigenvalue of B + shift I that Lanczos sees from a random vector."""
-    v = np.random.default_rng(len(vectors)).standard_normal(len(vectors))
+    v = draws().standard_normal(len(vectors))
     basis, diagonal, beside = [v / np.linalg.norm(v)], [], []
     for _ in range(steps):
         v = basis[-1]

@@ -3,7 +3,8 @@ r"""Proof of a tree of merges: each was one of clusters that were nearest to eac
 Let merge t join A and B at height h. If no cluster of that time is nearer to A, or to B, and heights never fall, then A
 and B were the nearest pair of all: a nearer pair (C, D) would be there still when C or D first merges, at a height of
 at least h, though D was nearer to C. So it is enough to look at two clusters per merge. Where that costs too much, a
-random sample of the merges is checked. Distances of clusters are computed from their rows, whatever a method updates.
+random sample of the merges is checked, and the last ones, which say how most rows are clustered. Distances of clusters
+are computed from their rows, whatever a method updates.
 
 Ties are checked where all numbers are whole and small, so that equal distances are equal numbers: of clusters as near,
 a cluster must have merged with the one of the lowest name, and merges at one height must be in the order of names. Then
@@ -21,10 +22,9 @@ import numpy as np
 from pellucid.cluster.agglomerative.agglomerative_replay import constrained_shortfall, spanning_shortfall
 from pellucid.cluster.agglomerative.cluster_gaps import make_gaps
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
-from pellucid.cluster.agglomerative.tree_shape import TreeShape, tree_problems
+from pellucid.cluster.agglomerative.tree_shape import TreeShape, looked_at, tree_problems
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import EPSILON, sum_error
-from pellucid.core.sampled_proof import most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
@@ -34,8 +34,6 @@ TO_VERIFY = 200_000_000
 WORK_PER_MERGE = 50_000
 """What looking at one merge takes beside its distances, in distances."""
 WORK_OF_A_REPLAYED_MERGE = 4000
-FEWEST = 4
-"""Merges that are checked whatever they cost, if they are small."""
 
 
 def prove_agglomerative(fitted: Any, parameters: Any, data: TrainingData, *, work: int = TO_VERIFY) -> Certificate:
@@ -69,7 +67,7 @@ def _tree_claim(problems: int) -> Claim:
 def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work: int) -> list[Claim]:
     """Return the claims that the merges checked were of nearest clusters, at the stored heights."""
     gaps = make_gaps(X, parameters.metric, parameters.linkage)
-    checked = _affordable(shape, gaps.cost(shape) + WORK_PER_MERGE, work)
+    checked, of = looked_at(gaps.cost(shape) + WORK_PER_MERGE, work, "merges")
     errors, shortfalls, passed_over = np.zeros(len(checked)), np.zeros(len(checked)), 0
     for k, merge in enumerate(checked):
         starts, first, second = shape.clusters_before(merge)
@@ -84,7 +82,6 @@ def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work:
         errors[k] = abs(heights[merge] - height) / scale if scale > 0.0 else heights[merge]
         shortfalls[k] = (height - to_all.min()) / scale if scale > 0.0 else 0.0
     bound = sum_error(shape.n_rows) * gaps.factor
-    of = _of(len(checked), len(heights))
     claims = [
         Claim("heights", f"{of}, the largest relative error of a height", float(np.max(errors, initial=0.0)), bound),
         Claim(
@@ -100,23 +97,6 @@ def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work:
     return claims
 
 
-def _of(n_checked: int, n_merges: int) -> str:
-    if n_checked == n_merges:
-        return f"of {n_merges:,} merges"
-    wrong = 100 * most_wrong(n_checked)
-    return f"of {n_checked:,} of {n_merges:,} merges, some of the smaller (at most {wrong:.2g} % wrong, at 99 %)"
-
-
-def _affordable(shape: TreeShape, cost: Array, work: int) -> Array:
-    """Return the merges to check: all if the work allows, else of the cheaper half some drawn at random."""
-    if cost.sum() <= work:
-        return np.arange(len(cost))
-    cheap = np.flatnonzero(cost <= max(np.median(cost), work / FEWEST))
-    drawn = np.random.default_rng(shape.seed).permutation(cheap)
-    spent = np.cumsum(cost[drawn])
-    return np.sort(drawn[: max(1, int(np.searchsorted(spent, work)))])
-
-
 def _constrained(
     X: Array, parameters: Any, shape: TreeShape, heights: Array, work: int
 ) -> tuple[list[Claim], int, int]:
@@ -125,7 +105,7 @@ def _constrained(
     if parameters.linkage == "single":
         shortfall, error, n_pieces = spanning_shortfall(X, parameters, shape, heights)
     else:
-        most = min(most, work // WORK_OF_A_REPLAYED_MERGE)
+        most = most if work >= TO_VERIFY else min(most, work // WORK_OF_A_REPLAYED_MERGE)
         shortfall, error, n_pieces = constrained_shortfall(X, parameters, shape.children[:most], heights)
     n = X.shape[0]
     is_whole = parameters.n_clusters is None or parameters.compute_full_tree is True or parameters.linkage == "single"

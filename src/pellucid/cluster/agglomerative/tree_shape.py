@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from pellucid.core.sampled_proof import at_most_wrong, draws
 from pellucid.core.types import Array
+
+LAST = 20
+"""Merges that are checked because they are the last, if twice the work for all allows."""
+FEWEST = 4
+"""Merges that are checked whatever they cost, if they are small."""
 
 
 def tree_problems(children: Array, heights: Array, n: int, n_leaves: int) -> int:
@@ -16,6 +22,24 @@ def tree_problems(children: Array, heights: Array, n: int, n_leaves: int) -> int
     new = n + np.arange(len(children))[:, None]
     wrong = int(np.sum((children < 0) | (children >= new) | (children[:, :1] >= children[:, 1:])))
     return wrong + children.size - len(np.unique(children))
+
+
+def looked_at(cost: Array, work: int, nodes: str) -> tuple[Array, str]:
+    """Return the merges to check, and words for them: all if the work allows, else the last and some drawn at random.
+
+    The last merges say how most rows are clustered. They may cost as much again as the others, of which the cheaper
+    are drawn.
+    """
+    n = len(cost)
+    if cost.sum() <= work:
+        return np.arange(n), f"of {n:,} {nodes}"
+    last = n - 1 - np.arange(min(LAST, int(np.searchsorted(np.cumsum(cost[::-1]), 2 * work, side="right"))))
+    cheap = np.setdiff1d(np.flatnonzero(cost <= max(np.median(cost), work / FEWEST)), last)
+    some = draws().permutation(cheap)
+    some = some[: max(1, int(np.searchsorted(np.cumsum(cost[some]), work)))]
+    checked = np.union1d(some, last)
+    which = f"the last {len(last)} and some of the smaller" if len(last) else "some of the smaller"
+    return checked, f"of {len(checked):,} of {n:,} {nodes}, {which}{at_most_wrong(len(some), n)}"
 
 
 class TreeShape:
@@ -38,11 +62,6 @@ class TreeShape:
         self.sizes, self.parents, self.starts = np.array(sizes), np.array(parents), np.array(starts)
         self.order = np.empty(n_rows, np.int64)
         self.order[self.starts[:n_rows]] = np.arange(n_rows)
-
-    @property
-    def seed(self) -> int:
-        """A seed that depends on the tree alone."""
-        return int(np.dot(self.children.ravel() % 1009, np.arange(self.children.size) % 9973) % 2**31)
 
     def roots(self) -> list[int]:
         """Return the nodes that no merge joins, in order."""

@@ -22,6 +22,7 @@ CARDS = (
         topics=("CLU-1",),
         prove=prove_kmeans,
         workings="pellucid.cluster.kmeans.kmeans_workings:kmeans_workings",
+        free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
             "init": OneOf(("k-means++", "random", "random-partition", "furthest-first", "k-log-k"))
@@ -50,6 +51,7 @@ CARDS = (
         MiniBatchKMeans,
         topics=("CLU-1",),
         prove=prove_minibatch_kmeans,
+        free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
             "init": OneOf(STARTS) | CENTERS | Live("a function"),

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.kmeans.kmeans_line_kernels import add_cluster
+from pellucid.core.rounding import EPSILON
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
@@ -14,7 +15,7 @@ MOST_ENTRIES = 1 << 24
 
 
 def best_line_centers(data: TrainingData, n_clusters: int) -> tuple[Array, float] | None:
-    """Return the centers and the objective of the best clustering of one column.
+    """Return the centers of the best clustering of one column, and its objective, less what rounding can add.
 
     None for several columns, and for too many or too few different values.
     """
@@ -39,4 +40,4 @@ def best_line_centers(data: TrainingData, n_clusters: int) -> tuple[Array, float
         start = int(cuts[k, stop])
         centers[k] = middle + weight[start:stop] @ moved[start:stop] / weight[start:stop].sum()
         stop = start
-    return centers, float(before[-1])
+    return centers, max(float(before[-1]) - 8 * EPSILON * np.sqrt(len(values)) * float(sums[2][-1]), 0.0)

@@ -71,27 +71,27 @@ def spectral_bound(X: Any, weight: Array | None, n_clusters: int) -> float | Non
     n, d = X.shape
     if min(n, d) > MOST_COLUMNS:
         return None
-    total_weight = n if weight is None else float(weight.sum())
-    mean = np.asarray(X.sum(axis=0) if weight is None else X.T @ weight, dtype=np.float64).ravel() / total_weight
+    weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     if n < d:
-        rows = _weighted_rows(X, weight, mean)
+        rows = _dense(X)
+        rows = rows - weight @ rows / weight.sum()
+        rows -= weight @ rows / weight.sum()  # the first mean was rounded: scatter about it is too large
+        rows *= np.sqrt(weight)[:, None]
         scatter = rows @ rows.T
     else:
-        scatter = np.zeros((d, d))
         height = max(1, ENTRIES_AT_ONCE // d)
-        for start in range(0, n, height):
-            some = slice(start, start + height)
-            rows = _weighted_rows(X[some], None if weight is None else weight[some], mean)
+        parts = [slice(start, start + height) for start in range(0, n, height)]
+        mean = np.sum([weight[part] @ _dense(X[part]) for part in parts], axis=0) / weight.sum()
+        scatter, beside = np.zeros((d, d)), np.zeros(d)
+        for part in parts:
+            rows = _dense(X[part]) - mean
+            beside += weight[part] @ rows
+            rows *= np.sqrt(weight[part])[:, None]
             scatter += rows.T @ rows
+        scatter -= np.outer(beside, beside) / weight.sum()
     total = float(np.trace(scatter))
     kept = _largest_eigenvalues(scatter, min(n_clusters - 1, len(scatter)))
     return max(total - kept - 8 * EPSILON * (len(scatter) + np.sqrt(n)) * total, 0.0)
-
-
-def _weighted_rows(X: Any, weight: Array | None, mean: Array) -> Array:
-    """Return rows about the mean, times the roots of their weights."""
-    rows = _dense(X) - mean
-    return rows if weight is None else np.sqrt(weight)[:, None] * rows
 
 
 def line_bound(X: Any, weight: Array, n_clusters: int) -> float | None:

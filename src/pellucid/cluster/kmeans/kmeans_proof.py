@@ -1,8 +1,9 @@
 r"""Proof of a k-means clustering: it is a fixed point of Lloyd's method, and how far from the best of all.
 
 Every row is with its nearest center, one more step would move the centers by no more than ``tol`` allows, and the
-stored objective is that of the stored centers. All is summed from squared differences, in float64. How far the
-objective is above that of the best clustering of all, a lower bound says; if nothing is left, the grade is ``optimal``.
+stored objective is that of the stored centers. All is summed from squared differences, in float64. A cluster has rows,
+unless all rows lie in the other centers; its center is then a row, or one of the start. How far the objective is above
+that of the best clustering of all, a lower bound says; if nothing is left, the grade is ``optimal``.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.kmeans.kmeans_lower_bounds import CLOSED, line_bound, semidefinite_bound, spectral_bound
-from pellucid.core.certificate import Certificate, Claim
+from pellucid.core.certificate import Certificate, Claim, gap_claim
 from pellucid.core.finite import size_of
 from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
 ROWS_AT_ONCE = 1024
+STARTS_THAT_ARE_NO_ROWS = ("random-partition", "k-log-k")
+"""Of these, or of a function, is only asked that they lie between the rows."""
+EMPTY = "centers without rows while some row is not in its center, or that are neither a row nor one of the start"
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,12 @@ class Measured:
     objective: float
     moved: float
     """Sum of squared moves of the centers in one more step."""
+    saved: float
+    """What one more step would save of the objective, before rows change their clusters."""
     variance: float
     """Mean over the features of their variance."""
+    n_empty: int
+    """Centers without rows that have no reason to be where they are."""
 
 
 def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -44,7 +52,10 @@ def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
         return kmeans_certificate(math.inf, math.inf, math.inf, 0)
     allowed = parameters.tol * found.variance + rounding_of_centers(data.X, parameters.n_clusters)
     certificate = kmeans_certificate(found.strays, found.moved, allowed, data.X.shape[0])
-    certificate = certificate.with_claims(objective_claim(fitted.inertia_, found.objective, data.X.shape[0]))
+    certificate = certificate.with_claims(
+        objective_claim(fitted.inertia_, found.objective, data.X.shape[0]),
+        Claim("empty clusters", EMPTY, float(found.n_empty), 0.0, "Raise max_iter, or ask for fewer clusters."),
+    )
     labels = labels_of_rows(fitted.labels_, data)
     return with_gap(certificate, found.objective, lower_bound(data.X, data.weights, labels, parameters.n_clusters))
 
@@ -70,8 +81,23 @@ def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> Measur
         np.add.at(sums, labels[rows], weight[rows, None] * (block - centers[labels[rows]]))
     total = np.bincount(labels, weights=weight, minlength=len(centers))
     moves = sums / np.where(total > 0.0, total, 1.0)[:, None]
+    saved = float(total @ np.sum(moves**2, axis=1))
     variance = float(square.mean()) / float(weight.sum())
-    return Measured(float(strays), objective, float(np.sum(moves**2)), variance)
+    is_spread = objective > sum_error(len(weight)) * float(square.sum())
+    n_empty = _without_reason(centers[total == 0.0], X, parameters.init, is_spread=is_spread)
+    strays += 0 if data.kept is None else int(np.sum(np.delete(fitted.labels_, data.kept) != -1))
+    return Measured(float(strays), objective, float(np.sum(moves**2)), saved, variance, n_empty)
+
+
+def _without_reason(empty: Array, X: Any, init: Any, *, is_spread: bool) -> int:
+    """Return how many centers without rows no fit would leave."""
+    if is_spread or not len(empty):
+        return len(empty)
+    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    if callable(init) or (isinstance(init, str) and init in STARTS_THAT_ARE_NO_ROWS):
+        return int(np.sum(((empty < rows.min(axis=0)) | (empty > rows.max(axis=0))).any(axis=1)))
+    starts = rows if isinstance(init, str) else np.vstack([rows, np.asarray(init, dtype=X.dtype)])
+    return sum(not (starts == center).all(axis=1).any() for center in empty)
 
 
 def objective_claim(stored: float, objective: float, n_rows: int) -> Claim:
@@ -105,10 +131,16 @@ def with_gap(certificate: Certificate, objective: float, bound: float | None) ->
     """Return the certificate with the distance to the best clustering of all, if a bound says anything about it."""
     if objective > 0.0 and not (bound or 0.0) > 0.0:
         return certificate
-    gap = max(objective - (bound or 0.0), 0.0) / objective if objective > 0.0 else 0.0
+    below = (bound or 0.0) / objective if objective > 0.0 else 1.0
     statement = "part of the objective that the best clustering of all could save, at most"
-    grade = "optimal" if gap <= CLOSED else certificate.grade
-    return replace(certificate, grade=grade).with_claims(Claim("gap", statement, gap, 1.0))
+    gap = gap_claim("gap", statement, 1.0, below, CLOSED, rounding=CLOSED)
+    if gap.holds:
+        return replace(certificate, grade="optimal").with_claims(gap)
+    if below > 1.0:
+        return certificate.with_claims(gap)
+    # no claim: how far a bound is from the objective says as much of the bound as of the clustering
+    saved = f"The best clustering of all could save at most {100.0 * (1.0 - below):.3g} % of the objective."
+    return replace(certificate, reason=f"{certificate.reason} {saved}".strip())
 
 
 def labels_of_rows(labels: Array, data: TrainingData) -> Array:

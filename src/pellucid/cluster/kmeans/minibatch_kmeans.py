@@ -9,10 +9,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pellucid.cluster.kmeans.center_answers import nearest_centers, strays_of_some
-from pellucid.cluster.kmeans.cluster_sums import NOTHING, mean_variance, own_distances
+from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums, mean_variance, own_distances
 from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.kmeans.kmeans_lower_bounds import MOST_STEPS, quick_bound
-from pellucid.cluster.kmeans.minibatch_kmeans_proof import NO_LABELS, minibatch_certificate
+from pellucid.cluster.kmeans.kmeans_proof import objective_claim, with_gap
+from pellucid.cluster.kmeans.minibatch_kmeans_proof import (
+    NO_LABELS,
+    minibatch_certificate,
+    minibatch_claims,
+    step_claim,
+)
 from pellucid.cluster.kmeans.minibatch_kmeans_solvers import (
     Batches,
     BatchRules,
@@ -77,7 +83,7 @@ class MiniBatchKMeans(CenteredClusters):
     n_iter_, n_steps_ : int
         Passes over the data, and batches.
     certificate_ : Certificate
-        Labels and objective are right, and how much, at most, the best clustering of all could save.
+        Labels and objective are right, how much one step over all rows would save, and the best clustering of all.
     trace_ : Trace
         The mean squared distance of each batch, and how far the centers moved.
 
@@ -138,8 +144,9 @@ class MiniBatchKMeans(CenteredClusters):
         goal = self.tol * mean_variance(data) if self.tol > 0.0 else 0.0
         rules = BatchRules(batch_size, self.max_iter, goal, self.max_no_improvement, self.reassignment_ratio, watch)
         trace, progress, stopped = learn_batches(data, batches, state, rules, rng)
-        attributes, certificate = self._judged(data, state, rough=(progress.mean or 0.0) * float(data.weights.sum()))
-        attributes |= {"n_iter_": math.ceil(len(trace) * batch_size / n), "n_steps_": len(trace)}
+        rough, n_iter = (progress.mean or 0.0) * float(data.weights.sum()), math.ceil(len(trace) * batch_size / n)
+        attributes, certificate = self._judged(data, state, rough, n_iter)
+        attributes |= {"n_iter_": n_iter, "n_steps_": len(trace)}
         self._adopt(Fit(attributes, trace, stopped, certificate), data)
         return self
 
@@ -160,12 +167,14 @@ class MiniBatchKMeans(CenteredClusters):
         objective = learn_batch(data.X, data.weight, state, self.reassignment_ratio, rng)
         trace, step = Trace(), getattr(self, "n_steps_", 0) + 1
         trace.add(iteration=step, objective=objective / float(data.weights.sum()))
-        attributes, certificate = self._judged(data, state, rough=objective)
+        attributes, certificate = self._judged(data, state, objective, n_iter=1)
         attributes |= {"n_iter_": 1, "n_steps_": step}
         earlier = [self.trace_] if not is_first else []
         return self._adopt(Fit(attributes, Trace.joined([*earlier, trace]), "", certificate), data)
 
-    def _judged(self, data: TrainingData, state: BatchState, rough: float) -> tuple[dict[str, Any], Certificate]:
+    def _judged(
+        self, data: TrainingData, state: BatchState, rough: float, n_iter: int
+    ) -> tuple[dict[str, Any], Certificate]:
         """Return the attributes, with the labels of all rows if asked, and what is known of them."""
         centers = state.centers.astype(data.X.dtype)
         attributes: dict[str, Any] = {"cluster_centers_": centers, "counts_": state.counts, "inertia_": rough}
@@ -174,11 +183,15 @@ class MiniBatchKMeans(CenteredClusters):
         nearest = nearest_centers(data.X, centers)
         weight = NOTHING if data.weight is None else data.weight
         inertia = own_distances(nearest.rows, weight, nearest.centers, nearest.bounds.labels)
+        sums = ClusterSums(nearest.rows, data.weight, self.n_clusters)
+        sums.gather(nearest.bounds.labels)
+        saved = float(sums.totals @ np.sum((sums.means(nearest.centers) - nearest.centers) ** 2, axis=1))
         bound = quick_bound(data.X, data.weights, nearest.names, self.n_clusters, MOST_STEPS)
         attributes |= {"labels_": data.spread(nearest.names, fill=-1), "inertia_": inertia}
-        return attributes, minibatch_certificate(
-            *strays_of_some(data.X, centers, nearest.names), inertia, inertia, bound
-        )
+        strays, n_rows = strays_of_some(data.X, centers, nearest.names)
+        claims = minibatch_claims(strays, n_rows, objective_claim(inertia, inertia, n_rows))
+        step = step_claim(saved, inertia, self, data.X.shape[0])
+        return attributes, with_gap(minibatch_certificate(claims, step, n_iter), inertia, bound)
 
     def _start_rows(self, n: int) -> int:
         """Return how many rows a start is made from."""

@@ -18,6 +18,7 @@ CARDS = (
         topics=("CLU-2",),
         prove=prove_kmedoids,
         workings="pellucid.cluster.kmedoids.kmedoids_workings:kmedoids_workings",
+        free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
             "metric": OneOf(METRICS) | Live("a function"),

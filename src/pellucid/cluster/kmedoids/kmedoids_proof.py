@@ -18,7 +18,7 @@ import numpy as np
 from pellucid.cluster.kmedoids.metrics import distances_between
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
-from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.sampled_proof import drawn, most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
@@ -94,7 +94,7 @@ def _swap_claim(gaps: Array, data: TrainingData, parameters: Any, rows: Array, w
     members = np.zeros(gaps.shape)
     members[np.arange(n), owner] = weight
     others = np.setdiff1d(np.arange(n), rows)
-    tried = others if n * len(others) <= work else _drawn(others, near, max(1, work // n))
+    tried = others if n * len(others) <= work else others[drawn(len(others), max(1, work // n))]
     best, counted = 0.0, data.given_rows(np.arange(n))
     for start in range(0, len(tried), AT_ONCE):
         block = tried[start : start + AT_ONCE]
@@ -110,9 +110,3 @@ def _swap_claim(gaps: Array, data: TrainingData, parameters: Any, rows: Array, w
     lowered = -best / objective if objective > 0.0 else -best
     statement = f"{of}, the share of the objective that the best would save"
     return Claim("swaps", statement, lowered, 4 * sum_error(n), "Raise max_iter.")
-
-
-def _drawn(rows: Array, near: Array, count: int) -> Array:
-    """Return some of the rows, drawn with a seed that depends on the distances."""
-    seed = np.frombuffer(np.float64(near.sum()).tobytes(), np.uint32)
-    return np.random.default_rng(seed).permutation(rows)[:count]

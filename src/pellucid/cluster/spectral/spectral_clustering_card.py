@@ -24,6 +24,10 @@ CARDS = (
         SpectralClustering,
         topics=("CLU-6",),
         prove=prove_spectral_clustering,
+        free={
+            "order": "the order of the clusters, which follows the start",
+            "few rows": "by assign_labels='discretize', at which of its fixed points the labels came to rest",
+        },
         parameters={
             "n_clusters": Whole(low=1),
             "eigen_solver": Nothing() | OneOf(("arpack", "lobpcg", "amg")),

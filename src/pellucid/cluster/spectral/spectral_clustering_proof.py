@@ -17,8 +17,8 @@ from scipy import sparse
 from pellucid.cluster.kmeans.kmeans_proof import prove_kmeans
 from pellucid.cluster.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, affinity_kernel, uses_neighbors
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import sum_error
+from pellucid.core.sampled_proof import at_most_wrong, drawn, graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.numerics.eigenpairs_proof import eigenpair_claims, wrong_signs
@@ -45,7 +45,7 @@ def prove_spectral_clustering(fitted: Any, parameters: Any, data: TrainingData) 
     if shape:
         return Certificate("stationary", (Claim("shape", shape, 1.0, 0.0),))
     M, roots = normalized(fitted.affinity_matrix_)
-    rows = some_rows(data.X.shape[0], ROWS_AT_VERIFY)
+    rows = drawn(data.X.shape[0], ROWS_AT_VERIFY)
     claims = embedding_claims(fitted, parameters, data, M, roots, rows=rows)
     return with_label_claims(fitted, parameters, claims)
 
@@ -56,7 +56,7 @@ def embedding_claims(
     """Return what is claimed of links and embedding; at a fit only some rows of the links are looked at."""
     is_fit = rows is None
     at_fit = NEIGHBORS_AT_FIT if uses_neighbors(parameters.affinity) else ROWS_AT_FIT
-    looked_at = some_rows(data.X.shape[0], at_fit) if rows is None else rows
+    looked_at = drawn(data.X.shape[0], at_fit) if rows is None else rows
     values, vectors = 2.0 - fitted.eigenvalues_, fitted.embedding_ * roots[:, None]
     noise = max(RESIDUAL, 8 * sum_error(len(vectors)), 4 * _tolerance(parameters))
     is_positive = bool(np.all((M.data if sparse.issparse(M) else M) >= 0.0))
@@ -73,7 +73,7 @@ def with_label_claims(fitted: Any, parameters: Any, claims: list[Claim]) -> Cert
     if parameters.assign_labels == "kmeans":
         rows = TrainingData(fitted.embedding_, given=(fitted.embedding_, None, None))
         found = prove_kmeans(_as_kmeans(fitted), _kmeans_parameters(parameters), rows)
-        return Certificate(found.grade, (*claims, *found.claims))
+        return graded(found.grade, (*claims, *found.claims), found.reason)
     if parameters.assign_labels == "discretize":
         moved = _rows_that_move(fitted.embedding_, fitted.labels_)
         claim = Claim("assignment", "rows that one more round of rotation and labels would move", moved, 0.0)
@@ -90,7 +90,7 @@ def _as_kmeans(fitted: Any) -> Any:
 
 
 def _kmeans_parameters(parameters: Any) -> Any:
-    return SimpleNamespace(n_clusters=parameters.n_clusters, tol=1e-4)
+    return SimpleNamespace(n_clusters=parameters.n_clusters, tol=1e-4, init="k-means++")
 
 
 def _tolerance(parameters: Any) -> float:
@@ -112,8 +112,9 @@ def shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
 
 
 def _links_claim(stored: Any, parameters: Any, X: Any, rows: Array) -> Claim:
+    seen = at_most_wrong(len(rows), X.shape[0])
     if uses_neighbors(parameters.affinity):
-        statement = f"links among {len(rows):,} rows that are not those with their nearest rows"
+        statement = f"links among {len(rows):,} rows that are not those with their nearest rows{seen}"
         is_given = parameters.affinity == GIVEN_NEIGHBORS
         wrong = wrong_links(stored, X, rows, parameters.n_neighbors, is_given=is_given)
         return Claim("affinity", statement, wrong, 0.0)
@@ -126,7 +127,8 @@ def _links_claim(stored: Any, parameters: Any, X: Any, rows: Array) -> Claim:
     size = max(float(abs(expected).max()), np.finfo(float).tiny)
     return Claim(
         "affinity",
-        f"largest distance of a stored affinity of {len(rows):,} rows from that of the data, in parts of the largest",
+        f"largest distance of a stored affinity of {len(rows):,} rows from that of the data, in parts of the largest"
+        + seen,
         float(apart.max()) / size,
         KERNEL,
     )

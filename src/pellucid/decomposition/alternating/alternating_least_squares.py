@@ -57,7 +57,7 @@ class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        :math:`B`.
+        :math:`B`: of all that are as good those at right angles, the longest first, its largest entry above 0.
     weights_ : ndarray of shape (n_samples, n_components)
         :math:`Z`, the best for these components: what ``transform`` says of the training rows.
     objective_ : float

@@ -16,6 +16,9 @@ CARDS = (
         topics=("DIM-3",),
         prove=prove_alternating,
         workings="pellucid.decomposition.alternating.alternating_workings:alternating_workings",
+        free={
+            "scale": "how the length of a component is shared with its weights, where both penalties are 0",
+        },
         parameters={
             "n_components": Whole(low=1),
             "alpha": NONNEGATIVE,

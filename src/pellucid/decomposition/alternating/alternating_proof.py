@@ -5,6 +5,8 @@ With :math:`e = zb - x` at the known entries, the factor of a row solves its rid
 best for these rows, only nearly: the ridge regression of a column with the gradient :math:`g` and the matrix
 :math:`A = \sum_i z_iz_i' + \beta I` gains :math:`\tfrac12 g'A^{-1}g`, exactly. Summed over the columns, in parts of
 half the squares of the data, the root of that is at most ``tol``. Of many columns some are looked at, drawn at random.
+Factors that are turned together are as good; by rule the components are at right angles, the longest first, and the
+first of the largest entries of each is above 0.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import TINY, rounding_unit, sum_error
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.alternating.observed_matrix import observed_matrix
 from pellucid.decomposition.product_entries import product_entries
+from pellucid.numerics.eigenpairs_proof import wrong_signs
 
 COLUMNS = 500
 """Columns whose gain is computed."""
@@ -59,8 +62,20 @@ def prove_rows_and_columns(fitted: Any, parameters: Any, data: TrainingData, *, 
             Claim("objective", statement, off, sum_error(known.nnz)),
             _rows_claim(known, error, Z, B, alphas[0], data.X.dtype),
             _columns_claim(error, Z, B, alphas[1], half, parameters, data.X.dtype, most),
+            _axes_claim(B, data.X.dtype),
         ),
     )
+
+
+def _axes_claim(B: Array, dtype: Any) -> Claim:
+    """Return the claim that the components are those that the rule chooses of all that are as good."""
+    products = B @ B.T
+    squares = np.diagonal(products)
+    off = np.abs(products - np.diag(squares)).max(initial=0.0) + np.max(np.diff(squares), initial=0.0)
+    mirrored = wrong_signs(B[np.any(B != 0.0, axis=1)].T, 1e-9 + rounding_unit(dtype))
+    statement = "products of two components, and rises of length, in parts of the longest; and those of the other sign"
+    longest = max(float(squares.max(initial=0.0)), TINY)
+    return Claim("axes", statement, float(off) / longest + mirrored, sum_error(B.shape[1]) + rounding_unit(dtype))
 
 
 def penalties_of(parameters: Any) -> tuple[float, float]:
@@ -84,7 +99,7 @@ def _rows_claim(known: Any, error: Any, Z: Array, B: Array, alpha: float, dtype:
 def _columns_claim(
     error: Any, Z: Array, B: Array, alpha: float, half: float, parameters: Any, dtype: Any, most: int
 ) -> Claim:
-    columns = some_rows(B.shape[1], most)
+    columns = drawn(B.shape[1], most)
     some = sparse.csr_array(error[:, columns].T)
     gradients = some @ Z + alpha * B[:, columns].T
     gain = 0.0

@@ -2,7 +2,8 @@ r"""Alternating least squares: the best factor of every row, then of every colum
 
 For the solution of a ridge regression with right side :math:`r` the objective is half the squares of the data less
 :math:`\tfrac12 r'z`, so that each half of a round tells its value without another look at the data. A round begins
-beyond the last components, in the direction in which they moved; one that raises the objective is taken back.
+beyond the last components, in the direction in which they moved; one that raises the objective is taken back. Factors
+turned together are as good: those are kept whose components are at right angles, the longest first.
 """
 
 from __future__ import annotations
@@ -53,7 +54,17 @@ def alternating_factors(
             stopped = "one more step gains no more than tol" if is_done else "a callback"
             break
         before, last = (following if n_iter == 1 else last), following  # what chance began with is no direction
-    return Fit({"weights_": weights, "components_": begin.T, "n_iter_": n_iter}, trace, stopped)
+    turned = _stored(_along_axes(begin), dtype)
+    return Fit({"weights_": best_rows(turned)[0], "components_": turned.T, "n_iter_": n_iter}, trace, stopped)
+
+
+def _along_axes(components: Array) -> Array:
+    """Return components (d, q), as good, at right angles: the longest first, the largest entry of each above 0."""
+    _, axes = np.linalg.eigh(components.T @ components)
+    turned = components @ axes[:, ::-1]
+    size = np.abs(turned)
+    first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0), axis=0)
+    return np.asarray(turned * np.where(turned[first, np.arange(turned.shape[1])] < 0.0, -1.0, 1.0))
 
 
 def _stored(components: Array, dtype: type) -> Array:

@@ -5,12 +5,14 @@ The share of eigenvalues below 0, by size, says how far the similarities are fro
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.feature_embedding.similarities import GIVEN, similarities_of
@@ -35,8 +37,8 @@ def prove_feature_embedding(fitted: Any, parameters: Any, data: TrainingData) ->
         return proof
     values = np.linalg.eigvalsh(S)
     share = float(-values[values < 0.0].sum()) / max(float(np.abs(values).sum()), np.finfo(float).tiny)
-    statement = "share of the eigenvalues, by size, below 0: that part of the similarities are products of no vectors"
-    return proof.with_claims(Claim("negative share", statement, share, 1.0))
+    told = f"{share:.3g} of the eigenvalues, by size, are below 0: that part of the similarities fits no vectors."
+    return replace(proof, reason=told if share > sum_error(n) else "")
 
 
 def feature_embedding_claims(
@@ -56,7 +58,7 @@ def feature_embedding_claims(
     noise = max(RESIDUAL, 8 * sum_error(len(S)))
     disorder = int(np.sum(~(np.diff(values) <= 0.0))) + wrong_signs(vectors)
     disorder += int(np.any(fitted.embedding_[:, ~has_extent] != 0.0))
-    return Certificate(
+    return graded(
         "exact",
         (
             *rows,

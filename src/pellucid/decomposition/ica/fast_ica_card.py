@@ -16,6 +16,10 @@ CARDS = (
         FastICA,
         topics=("DIM-6",),
         prove=prove_fast_ica,
+        free={
+            "order": "the order of the sources, which follows the start",
+            "sign": "the sign of each source",
+        },
         parameters={
             "n_components": Nothing() | Whole(low=1),
             "algorithm": OneOf(("parallel", "deflation", "spacings")),

@@ -6,7 +6,8 @@ mixing matrix is the inverse. Rounding of stored numbers grows by the quotient o
 that is used, :math:`\kappa`.
 
 One more step, taken here, turns no row of the rotation by more than ``tol`` (1 less the cosine). For spacings, no angle
-of a grid lowers the sum of entropies of a pair by more than ``tol`` and what so few rows can tell, :math:`1/\sqrt n`.
+of a grid lowers the sum of entropies of a pair by more than a few times ``tol``, as other pairs are turned after it;
+where there are more than ``ROWS_OF_SPACINGS`` rows, by what those drawn can tell, :math:`1/\sqrt n`.
 
 Gaussian noise has no independent components, but some rotation of a sample of it looks best. Its gain in
 non-Gaussianity, :math:`n\sum_k (E\log\cosh s_k - c)^2`, does not depend on n; draws of noise
@@ -24,8 +25,8 @@ import numpy as np
 from scipy.linalg import eigh, svdvals
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, rounding_unit
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.ica.contrasts import contrast_of
@@ -42,10 +43,14 @@ ROWS_AT_ONCE = 4096
 ROWS_OF_SPACINGS = 4000
 """Rows whose spacings tell entropies."""
 
-ANGLES_TRIED = 45
+ANGLES_TRIED = 32
+"""Of a quarter turn, evenly spaced: those that the search for the least entropies begins with."""
 DRAWS, ROWS_OF_NOISE, STEPS_ON_NOISE = 19, 300, 30
 ROWS_OF_GAIN = 8192
 """Rows from which the gain in non-Gaussianity is taken."""
+
+ROUGH = 1e-6
+"""Nats by which rounding changes entropies from spacings."""
 
 MEAN_LOG_COSH = 0.3745672074914377
 """Of a standard normal number."""
@@ -81,9 +86,8 @@ def prove_sources(fitted: Any, parameters: Any, data: TrainingData, *, dtype: ty
         _rotation_claim(rotation, float(outside), bound),
         _inverse_claim(A, mixing, bound * kappa),
         _fixed_point_claim(Z, rotation, parameters),
-        _noise_claim(rotation, Z),
     ]
-    return Certificate("stationary", tuple(claims))
+    return Certificate("stationary", tuple(claims), _noise_report(rotation, Z))
 
 
 @dataclass(frozen=True)
@@ -206,9 +210,9 @@ def _turned(W: Array, stepped: Array) -> Array:
 
 
 def _spacings_claim(Z: Array, rotation: Array, parameters: Any) -> Claim:
-    rows = some_rows(Z.shape[1], ROWS_OF_SPACINGS)
+    rows = drawn(Z.shape[1], ROWS_OF_SPACINGS)
     sources = rotation @ Z[:, rows].astype(np.float64)
-    angles = np.pi * (np.arange(1, ANGLES_TRIED) / ANGLES_TRIED - 0.5)
+    angles = np.pi / 4 * ((2.0 * np.arange(ANGLES_TRIED) + 1.0) / ANGLES_TRIED - 1.0)
     cos, sin = np.cos(angles)[:, None], np.sin(angles)[:, None]
     gains = [0.0]
     for i, j in combinations(range(len(rotation)), 2):
@@ -220,26 +224,21 @@ def _spacings_claim(Z: Array, rotation: Array, parameters: Any) -> Claim:
         "fixed point",
         f"most that turning a pair of sources by one of {len(angles)} angles lowers their summed entropies, in nats",
         float(np.max(gains)),
-        float(parameters.tol) + 1.0 / np.sqrt(len(rows)),
+        4.0 * float(parameters.tol) + ROUGH + (1.0 / np.sqrt(len(rows)) if len(rows) < Z.shape[1] else 0.0),
         "Raise max_iter.",
     )
 
 
-def _noise_claim(rotation: Array, Z: Array) -> Claim:
-    """Return the share of draws of noise that look as independent: a small one says that the sources are more."""
-    rows = some_rows(Z.shape[1], ROWS_OF_GAIN)
+def _noise_report(rotation: Array, Z: Array) -> str:
+    """Return how many draws of noise look as independent: few say that the sources are more than noise."""
+    rows = drawn(Z.shape[1], ROWS_OF_GAIN)
     sources = rotation.astype(Z.dtype) @ Z[:, rows]
     sources -= sources.mean(axis=1, keepdims=True)
     sources /= np.maximum(sources.std(axis=1, keepdims=True), TINY)
     gain = float(_gain(sources))
     larger = int(np.sum(noise_gains(len(rotation)) >= gain)) if np.isfinite(gain) else DRAWS
-    return Claim(
-        "noise",
-        f"share of {DRAWS} draws of Gaussian noise whose best rotation is as far from Gaussian as {len(rows):,} rows: "
-        "small says that the sources are more than noise",
-        (1 + larger) / (1 + DRAWS),
-        1.0,
-    )
+    said = "the sources are more than noise" if larger == 0 else "the sources may be noise"
+    return f"{larger} of {DRAWS} draws of Gaussian noise have a rotation as far from Gaussian: {said}."
 
 
 @cache

@@ -47,10 +47,10 @@ def symmetric_rotation(Z: Array, W: Array, contrast: Contrast, effort: Effort, *
                 break
     for n_iter in range(1, effort.max_iter + 1):
         new, turned = _turned(Z, W, contrast, in_parts=in_parts)
-        if n_iter <= UNDAMPED:
-            W = new
-        elif turned >= effort.goal:  # otherwise it stays: a whole step beyond might turn more
-            W = _between(W, new)
+        if turned >= effort.goal:
+            W = new if n_iter <= UNDAMPED else _between(W, new)
+        elif n_iter <= UNDAMPED and _turned(Z, new, contrast, in_parts=in_parts)[1] < effort.goal:
+            W = new  # otherwise it stays: the step beyond turns more
         trace.add(iteration=n_iter, turned=turned)
         trace.keep(W=W)
         if effort.watch(W) or turned < effort.goal:
@@ -65,10 +65,10 @@ def deflated_rotation(Z: Array, W: Array, contrast: Contrast, effort: Effort, *,
     for k, start in enumerate(W):
         w = _unit(start)
         for n_iter in range(1, effort.max_iter + 1):
-            product, curvature = step_means(Z, w[None], contrast, in_parts=in_parts)
-            new = product[0] - curvature[0] * w
-            new = _unit(new - (new @ found.T) @ found)
-            turned, w, most = abs(abs(float(new @ w)) - 1.0), new, max(most, n_iter)
+            new, turned = _turned_row(Z, w, found, contrast, in_parts=in_parts)
+            most = max(most, n_iter)
+            if turned >= effort.goal or _turned_row(Z, new, found, contrast, in_parts=in_parts)[1] < effort.goal:
+                w = new  # otherwise it stays: the step beyond turns more
             trace.add(iteration=len(trace) + 1, turned=turned, component=float(k))
             trace.keep(W=np.vstack([found, w]))
             if turned < effort.goal:
@@ -80,6 +80,14 @@ def deflated_rotation(Z: Array, W: Array, contrast: Contrast, effort: Effort, *,
             found, stopped = np.vstack([found, _completion(found)]), "a callback"
             break
     return Fit({"rotation": found, "n_iter_": most}, trace, stopped)
+
+
+def _turned_row(Z: Array, w: Array, found: Array, contrast: Contrast, *, in_parts: bool) -> tuple[Array, float]:
+    """Return the next row at right angles to those found, and how far it turned: 1 less the cosine."""
+    product, curvature = step_means(Z, w[None], contrast, in_parts=in_parts)
+    new = product[0] - curvature[0] * w
+    new = _unit(new - (new @ found.T) @ found)
+    return new, abs(abs(float(new @ w)) - 1.0)
 
 
 def step_means(Z: Array, W: Array, contrast: Contrast, *, in_parts: bool) -> tuple[Array, Array]:

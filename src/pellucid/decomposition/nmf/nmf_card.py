@@ -36,6 +36,10 @@ CARDS = (
         topics=("DIM-4",),
         prove=prove_nmf,
         workings="pellucid.decomposition.nmf.nmf_workings:nmf_workings",
+        free={
+            "order": "the order of the components, which follows the start",
+            "scale": "how the length of a component is shared with its weights, where nothing is penalized",
+        },
         parameters={
             "n_components": Nothing() | OneOf(("auto",)) | Whole(low=1),
             "init": Nothing() | OneOf(("random", "nndsvd", "nndsvda", "nndsvdar", "custom")),

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import TINY, rounding_unit, sum_error
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.decomposition.directions_proof import (
     ClaimedDirections,
@@ -62,7 +63,7 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
                 found.noise,
             )
         )
-    return Certificate("exact", tuple(claims))
+    return graded("exact", claims)
 
 
 def _record_claims(fitted: Any, rows: GramOfRows, found: ClaimedDirections) -> list[Claim]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import TINY, rounding_unit
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_proof import (
@@ -35,7 +36,7 @@ def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     V = fitted.components_.T.astype(np.float64)
     squares = np.concatenate([values**2, np.zeros(n_right - k)])
     found = ClaimedDirections(squares, V, data.X.dtype)
-    return Certificate(
+    return graded(
         "exact",
         (
             *direction_claims(rows, found, is_factored=d <= FACTORED),

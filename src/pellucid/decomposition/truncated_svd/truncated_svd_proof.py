@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import TINY
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.decomposition.directions_proof import (
     ClaimedDirections,
@@ -30,7 +31,7 @@ def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
     found = ClaimedDirections(squares, V, data.X.dtype, float(parameters.tol))
     is_factored = d <= FACTORED
-    return Certificate(
+    return graded(
         "exact",
         (
             *direction_claims(rows, found, is_factored=is_factored),

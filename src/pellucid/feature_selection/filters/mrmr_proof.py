@@ -1,6 +1,6 @@
 """Proof of a choice by relevance and redundancy: information computed again from tables, each step replayed.
 
-Of many columns, a sample is looked at besides those that were chosen.
+Of many columns, a sample is looked at besides those that were chosen; what a column says of the target, of all.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import sum_error
-from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.sampled_proof import at_most_wrong, drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.feature_selection.filters.column_codes import coded_column, coded_target
@@ -24,6 +23,8 @@ from pellucid.probability.joint_counts import joint_counts
 MOST_COLUMNS = 50
 AT_FIT = 2
 """Columns whose information a fit computes again."""
+WORK = 100_000_000
+"""Rows times tables of counts that verify makes, if that is more columns."""
 
 
 def prove_mrmr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -40,10 +41,13 @@ def prove_choice(fitted: Any, parameters: Any, data: TrainingData, *, most: int 
     order = fitted.order_
     if wrong or len(np.unique(order)) < k or order.min(initial=0) < 0 or order.max(initial=0) >= d:
         return Certificate("replayed", (Claim("shape", f"not of {k} of the columns: {', '.join(wrong)}", 1.0, 0.0),))
-    looked_at = np.union1d(some_rows(d, most), order if most > AT_FIT else order[:0]).astype(int)
-    sure = "" if len(looked_at) == d else f": at 99 % confidence at most {100 * most_wrong(most):.2g} % are wrong"
-    said = f"largest distance of an information from the one computed again, {len(looked_at)} of {d} columns{sure}"
+    most = max(most, WORK // (len(data.y) * (k + 1))) if most > AT_FIT else most
+    looked_at = drawn(d, most, always=order if most > AT_FIT else order[:1])
+    said = f"largest distance of an information from the one computed again, {len(looked_at)} of {d} columns"
+    said += at_most_wrong(most, d)
     apart, faults = _largest_distance(fitted, parameters, data, looked_at), _faults(fitted, parameters)
+    if most > AT_FIT:  # a column that seems to say nothing of the target is never chosen: all of these are computed
+        apart = float(np.max([apart, _largest_distance(fitted, parameters, data, np.arange(d), with_others=False)]))
     chosen = np.zeros(d, dtype=bool)
     chosen[order] = True
     return Certificate("replayed", (
@@ -53,14 +57,16 @@ def prove_choice(fitted: Any, parameters: Any, data: TrainingData, *, most: int 
     ))  # fmt: skip
 
 
-def _largest_distance(fitted: Any, parameters: Any, data: TrainingData, looked_at: Array) -> float:
-    codes = {int(j): _codes(data, parameters, int(j)) for j in looked_at}
-    target = coded_target(data.y, data.weight, parameters.n_bins).of_rows
-    others = [target, *(_codes(data, parameters, int(s)) for s in fitted.order_)]
+def _largest_distance(
+    fitted: Any, parameters: Any, data: TrainingData, looked_at: Array, *, with_others: bool = True
+) -> float:
+    """Return the largest error of the information of some columns with the target, and with the chosen columns."""
+    others = [coded_target(data.y, data.weight, parameters.n_bins).of_rows]
+    others += [_codes(data, parameters, int(s)) for s in fitted.order_] if with_others else []
     worst = [0.0]
-    for j, column in codes.items():
-        stored = [fitted.relevance_[j], *fitted.redundancy_[j]]
-        for other, value in zip(others, stored, strict=True):
+    for j in looked_at:
+        column, stored = _codes(data, parameters, int(j)), [fitted.relevance_[j], *fitted.redundancy_[j]]
+        for other, value in zip(others, stored, strict=False):
             found = mutual_information(joint_counts(column, other, sample_weight=data.weight))
             worst.append(abs(found - value))
     return float(np.max(worst))

@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import chndtr, ndtr
+from scipy.special import chndtr, ndtr, ndtri
 from scipy.stats import chi2
 from scipy.stats import t as student
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, sum_error
+from pellucid.core.sampled_proof import at_most_wrong, drawn, graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.feature_selection.filters.column_codes import (
@@ -52,7 +52,11 @@ def prove_columns(fitted: Any, parameters: Any, data: TrainingData, *, most: int
     if wrong:
         return Certificate("exact", (Claim("shape", f"not of the columns: {', '.join(wrong)}", 1.0, 0.0),))
     is_information = parameters.measure == "mutual_information"
-    some, n, level = some_rows(d, most), float(data.weights.sum()), float(parameters.level)
+    some, n, level = (
+        drawn(d, most, always=_first(fitted.ranking_, d)),
+        float(data.weights.sum()),
+        float(parameters.level),
+    )
     part = replace(data, X=data.X[:, some])
     scores, freedom, noise = (_informations if is_information else _correlations)(part, parameters)
     check = _information_ends if is_information else _correlation_ends
@@ -63,8 +67,9 @@ def prove_columns(fitted: Any, parameters: Any, data: TrainingData, *, most: int
     if in_order:
         chosen[fitted.ranking_[:count]] = True
     falling = np.diff(fitted.scores_[fitted.ranking_]) if in_order else np.array([np.inf])
-    return Certificate("exact", (
-        Claim("scores", f"largest distance of a score from the one computed again, {len(some)} of {d} columns",
+    return graded("exact", (
+        Claim("scores", f"largest distance of a score from the one computed again, {len(some)} of {d} columns"
+              + at_most_wrong(len(some), d),
               float(np.max(np.abs(fitted.scores_[some] - scores))), noise),
         Claim("intervals", "largest distance of an end of an interval from its confidence level", ends, ENDS),
         Claim("p-values", "largest distance of a p-value from the one computed again, in parts of it",
@@ -72,6 +77,12 @@ def prove_columns(fitted: Any, parameters: Any, data: TrainingData, *, most: int
         Claim("order", "largest rise of a score along the ranking", float(np.max(falling, initial=0.0)), noise),
         Claim("choice", "columns that are not the first of the ranking", float(np.sum(chosen != fitted.support_)), 0.0),
     ))  # fmt: skip
+
+
+def _first(ranking: Array, d: int) -> Array:
+    """Return the columns that a ranking puts first, which are looked at whatever is drawn; those that are columns."""
+    first = np.asarray(ranking)[:AT_FIT]
+    return first[(first >= 0) & (first < d)]
 
 
 def _informations(data: TrainingData, parameters: Any) -> tuple[Array, Array, float]:
@@ -140,12 +151,23 @@ def _correlation_ends(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = [np.sqrt(n - 3.0) * (np.arctanh(end) - np.arctanh(r)) for end in (low, high)]
     below, above = (np.where(r >= 1.0, (1.0 + side * level) / 2.0, ndtr(q)) for q, side in zip(z, (-1, 1), strict=True))
+    below, above = (
+        np.where(_is_as_near_as_can_be(end, r, n, share), share, found)
+        for end, share, found in ((low, (1.0 - level) / 2.0, below), (high, (1.0 + level) / 2.0, above))
+    )
     wrong_one = np.where(r >= 1.0, np.abs(low - 1.0) + np.abs(high - 1.0), 0.0)
     # a low end at 0 is cut off: the true one is below
     at_zero = np.maximum((1.0 - level) / 2.0 - below, 0.0)
     low_error = np.where(low == 0.0, at_zero, np.abs(below - (1.0 - level) / 2.0))
     worst = [np.max(low_error), np.max(np.abs(above - (1.0 + level) / 2.0)), np.max(wrong_one)]
     return float(np.max(worst)), np.asarray(_two_sided(r, n))
+
+
+def _is_as_near_as_can_be(ends: Array, r: Array, n: float, share: float) -> Array:
+    """Return which ends are the right ones up to their last digits: near 1 these hold less than a confidence level."""
+    with np.errstate(divide="ignore"):
+        right = np.tanh(np.arctanh(r) + ndtri(share) / np.sqrt(n - 3.0))
+    return np.abs(ends - right) <= 8 * EPSILON
 
 
 def _two_sided(r: Array, n: float) -> Array:

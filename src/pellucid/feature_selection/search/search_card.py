@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer_names
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.random_state import some_rows
+from pellucid.core.sampled_proof import drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.feature_selection.search.feature_search_proof import prove_search
@@ -22,8 +23,8 @@ from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Text, Whole
 from pellucid.kinds.usual import FOLDS, MAYBE_WHOLE
 
-MOST_SETS = 30
-"""Sets that verify scores again, besides those of the path."""
+MOST_SETS, MOST_RIVALS = 30, 100
+"""Sets of the path that verify scores again, as many of all, and rivals of the last."""
 
 OTHER_FOLDS = "Nothing is claimed about the scores: the folds are drawn anew each time, or cannot be had again."
 OTHER_SCORES = "Nothing is claimed about the scores: the estimator draws at random without a seed."
@@ -37,7 +38,8 @@ def _scored_again(model: Any, data: TrainingData) -> dict[str, Any]:
         return {"scored_again": {}, "cannot_score": OTHER_FOLDS}
     n_sets = min(len(model.visited_), len(model.fold_scores_))
     path = model.path_[(model.path_ >= 0) & (model.path_ < n_sets)]
-    places = np.union1d(path[some_rows(len(path), MOST_SETS)], some_rows(n_sets, MOST_SETS)).astype(int)
+    on_path = path[drawn(len(path), MOST_SETS, always=[len(path) - 1])]
+    places = reduce(np.union1d, (on_path, _rivals_of_the_last(model, path), drawn(n_sets, MOST_SETS))).astype(int)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits that fail or do not converge: the search has told
         found = {int(place): plain.of_set(model.visited_[place]) for place in places if model.visited_[place].any()}
@@ -48,6 +50,15 @@ def _scored_again(model: Any, data: TrainingData) -> dict[str, Any]:
     return (
         {"scored_again": {}, "cannot_score": OTHER_SCORES} if is_random else {"scored_again": found, "cannot_score": ""}
     )
+
+
+def _rivals_of_the_last(model: Any, path: Array) -> Array:
+    """Return some of the sets one move away from the last one but one, among which the last step chose."""
+    if len(path) < 2:
+        return path
+    moved = (model.visited_ != model.visited_[path[-2]]).sum(axis=1)
+    rivals = np.flatnonzero(moved[: len(model.fold_scores_)] == 1)
+    return rivals[drawn(len(rivals), MOST_RIVALS)]
 
 
 def _same_folds(folds: list[tuple[Array, Array]], others: list[tuple[Array, Array]]) -> bool:

@@ -6,6 +6,7 @@ products are multiplied by vectors through the rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.linalg import LinAlgError
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import TINY
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.kernels.ridge_equations_proof import rows_that_differ
@@ -23,7 +25,7 @@ from pellucid.manifold.scalar_products_proof import (
     ProductsOfRows,
     coordinate_claims,
     means_claim,
-    negative_claim,
+    negative_report,
 )
 from pellucid.neighbors.metric import Metric
 from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix
@@ -46,7 +48,7 @@ def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     if len(distances) > ALL_VALUES:
         return proof
     try:
-        return proof.with_claims(negative_claim(np.linalg.eigvalsh(products.matrix)))
+        return replace(proof, reason=negative_report(np.linalg.eigvalsh(products.matrix)))
     except LinAlgError:
         return proof
 
@@ -66,7 +68,7 @@ def classical_mds_claims(
         is_positive=is_euclidean,
         is_fit=is_fit,
     )
-    return Certificate("exact", tuple(claims))
+    return graded("exact", claims)
 
 
 def rows_claim(stored: Any, given: Any) -> Claim:

@@ -13,10 +13,11 @@ from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import rounding_unit
+from pellucid.core.sampled_proof import graded
 from pellucid.core.training_data import TrainingData
 from pellucid.manifold.classical_mds.classical_mds_proof import rows_claim
 from pellucid.manifold.isomap.neighbor_graph import graph_metric
-from pellucid.manifold.isomap.neighbor_graph_proof import link_claims, path_claim
+from pellucid.manifold.isomap.neighbor_graph_proof import last_link_claim, link_claims, path_claim
 from pellucid.manifold.scalar_products import ScalarProducts
 from pellucid.manifold.scalar_products_proof import coordinate_claims, means_claim
 from pellucid.numerics.missed_eigenvalues_proof import SymmetricMatrix
@@ -37,7 +38,7 @@ def isomap_claims(
     """Return what is claimed; at a fit less is looked at."""
     stored = np.dtype(fitted.embedding_.dtype)
     rounding = 0.0 if stored == np.float64 else rounding_unit(stored)
-    return Certificate(
+    return graded(
         "exact",
         (
             rows_claim(fitted.X_fit_, data.X),
@@ -45,6 +46,7 @@ def isomap_claims(
                 fitted.neighbor_graph_, parameters, graph_metric(parameters), data.X, is_fit=is_fit, is_joined=is_joined
             ),
             path_claim(fitted.dist_matrix_, fitted.neighbor_graph_, is_fit=is_fit),
+            last_link_claim(fitted.dist_matrix_, fitted.neighbor_graph_, is_fit=is_fit),
             means_claim(fitted.squared_means_, products),
             *coordinate_claims(
                 SymmetricMatrix(products.matrix),

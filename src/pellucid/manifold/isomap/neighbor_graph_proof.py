@@ -10,9 +10,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
 from pellucid.core.certificate import Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, rounding_unit
-from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.sampled_proof import at_most_wrong, drawn
 from pellucid.core.types import Array
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.manifold.graph_parts import parts_of
@@ -20,12 +19,14 @@ from pellucid.manifold.isomap.neighbor_graph import BLOCK_ENTRIES, distance_bloc
 from pellucid.neighbors.metric import Metric
 
 ROWS_AT_FIT, SOURCES_AT_FIT, SOURCES_AT_VERIFY = 8, 4, 200
+WORK_OF_LINKS = 4_000_000_000
+"""Lengths times links that verify adds up."""
 
 
 def link_claims(graph: Any, parameters: Any, metric: Metric, X: Any, *, is_fit: bool, is_joined: bool) -> list[Claim]:
     """Return the claims about links; at a fit of some rows, and those that join parts are then not looked for."""
     n = X.shape[0]
-    rows = some_rows(n, ROWS_AT_FIT if is_fit else n)
+    rows = drawn(n, ROWS_AT_FIT if is_fit else n)
     known = np.unique(np.concatenate([rows, sparse.csr_array(graph)[rows].indices]))
     reach = np.full(n, -np.inf)
     for part in _blocks(known, n):
@@ -35,7 +36,14 @@ def link_claims(graph: Any, parameters: Any, metric: Metric, X: Any, *, is_fit: 
         one, more = _wrong_in(graph, part, _table(metric, X, part), _table(metric, X, part, mirrored=True), reach)
         wrong += one
         extra += more
-    claims = [Claim("links", f"entries of {len(rows):,} rows of the graph that are not as the data say", wrong, 0.0)]
+    claims = [
+        Claim(
+            "links",
+            f"entries of {len(rows):,} rows of the graph that are not as the data say" + at_most_wrong(len(rows), n),
+            wrong,
+            0.0,
+        )
+    ]
     if is_fit:
         return claims if is_joined else [*claims, Claim("joins", "links that are not with neighbors", len(extra), 0.0)]
     statement = "links that are not with neighbors and do not join two parts by their closest rows"
@@ -45,19 +53,44 @@ def link_claims(graph: Any, parameters: Any, metric: Metric, X: Any, *, is_fit: 
 def path_claim(stored: Array, graph: Any, *, is_fit: bool) -> Claim:
     """Return the claim that lengths of paths from some rows are those that SciPy's Dijkstra finds."""
     n = len(stored)
-    rows = some_rows(n, SOURCES_AT_FIT if is_fit else SOURCES_AT_VERIFY)
+    rows = drawn(n, SOURCES_AT_FIT if is_fit else SOURCES_AT_VERIFY)
     found = dijkstra(graph, indices=rows)
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.maximum(np.abs(stored[rows] - found), np.abs(stored[:, rows].T - found)) / max(
             float(found.max(initial=0.0)), TINY
         )
-    some = f": at most {most_wrong(len(rows)):.1%} of the rows wrong at 99 % confidence" if len(rows) < n else ""
     return Claim(
         "paths",
         f"largest difference of a path from or to {len(rows):,} rows from that found by other code, in parts of the "
-        f"longest{some}",
+        "longest",
         float(np.max(apart, initial=0.0)),
         rounding_unit(stored.dtype),
+    )
+
+
+def last_link_claim(stored: Array, graph: Any, *, is_fit: bool) -> Claim:
+    """Return the claim that every path is the best way over its last link, which shortest paths alone are.
+
+    Lengths with 0 from each row to itself, each the least of the length to a neighbor and the link from there, are
+    those of the shortest paths, as long as links have a length: so nothing else is needed, and all are looked at.
+    """
+    n, links = len(stored), sparse.csr_array(graph)
+    rows = drawn(n, SOURCES_AT_FIT if is_fit else max(SOURCES_AT_VERIFY, WORK_OF_LINKS // max(links.nnz, 1)))
+    lengths = np.asarray(stored, dtype=np.float64)
+    worst, longest = [0.0], max(float(np.max(lengths, where=np.isfinite(lengths), initial=0.0)), TINY)
+    for j in rows:
+        part = slice(links.indptr[j], links.indptr[j + 1])
+        with np.errstate(invalid="ignore", over="ignore"):
+            ways = (lengths[:, links.indices[part]] + links.data[part]).min(axis=1, initial=np.inf)
+            ways[j] = 0.0
+            apart = np.where(ways == lengths[:, j], 0.0, np.abs(ways - lengths[:, j]))
+        worst.append(float(np.max(apart)))
+    return Claim(
+        "last links",
+        f"largest difference of a path to {len(rows):,} rows from the best way over its last link, in parts of the "
+        f"longest{at_most_wrong(len(rows), n)}",
+        float(np.max(worst)) / longest,
+        4 * rounding_unit(stored.dtype),
     )
 
 

@@ -15,8 +15,8 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import EPSILON, TINY, sum_error
+from pellucid.core.sampled_proof import at_most_wrong, drawn, graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.manifold.classical_mds.classical_mds_proof import rows_claim
@@ -51,7 +51,7 @@ def prove_locally_linear_embedding(fitted: Any, parameters: Any, data: TrainingD
 def locally_linear_claims(fitted: Any, parameters: Any, data: TrainingData, M: Any, *, is_fit: bool) -> Certificate:
     """Return what is claimed; at a fit neighbors of some rows are looked at, and eigenvalues not counted."""
     n = data.X.shape[0]
-    rows = some_rows(n, ROWS_AT_FIT if is_fit else n)
+    rows = drawn(n, ROWS_AT_FIT if is_fit else n)
     claims = [rows_claim(fitted.X_fit_, data.X), _neighbors_claim(fitted.neighbors_, data.X, rows)]
     if parameters.method == "standard":
         claims.append(_weights_claim(fitted, parameters, data.X, rows))
@@ -73,12 +73,13 @@ def locally_linear_claims(fitted: Any, parameters: Any, data: TrainingData, M: A
     ]
     if not is_fit:
         claims.append(_missed_claim(M, values, noise * size))
-    return Certificate("exact", tuple(claims))
+    return graded("exact", claims)
 
 
 def _neighbors_claim(stored: Array, X: Array, rows: Array) -> Claim:
     """Return the claim that the stored neighbors are the nearest rows, in order, up to what rounding can tell apart."""
     k, wrong = stored.shape[1], 0
+    seen = at_most_wrong(len(rows), len(X))
     slack = 1e-12 + 64 * EPSILON * np.sqrt(X.shape[1])
     for part in np.array_split(rows, -(-len(rows) * len(X) // BLOCK_ENTRIES)):
         table = EUCLIDEAN.table(X[part], X)
@@ -90,7 +91,9 @@ def _neighbors_claim(stored: Array, X: Array, rows: Array) -> Claim:
             np.sum(~np.all(own <= reach * (1.0 + slack), axis=1) | np.any(np.diff(ordered, axis=1) == 0, axis=1))
         )
         wrong += int(np.sum(np.any(np.diff(own, axis=1) < -slack * reach, axis=1)))
-    return Claim("neighbors", f"of {len(rows):,} rows, those whose neighbors_ are not the nearest", float(wrong), 0.0)
+    return Claim(
+        "neighbors", f"of {len(rows):,} rows, those whose neighbors_ are not the nearest{seen}", float(wrong), 0.0
+    )
 
 
 def _weights_claim(fitted: Any, parameters: Any, X: Array, rows: Array) -> Claim:
@@ -103,6 +106,7 @@ def _weights_claim(fitted: Any, parameters: Any, X: Array, rows: Array) -> Claim
         size = (np.trace(products, axis1=1, axis2=2) + added) * np.abs(weights).max(axis=1)
         worst = np.max(np.maximum(off / np.maximum(size, TINY), np.abs(weights.sum(axis=1) - 1.0)), initial=0.0)
     statement = f"largest residual of the equations of the weights of {len(rows):,} rows, or of their sum from 1"
+    statement += at_most_wrong(len(rows), len(X))
     return Claim("weights", statement, float(worst), 1e-10)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.random_state import some_rows
 from pellucid.core.rounding import rounding_unit, sum_error
+from pellucid.core.sampled_proof import at_most_wrong, drawn, graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.manifold.classical_mds.classical_mds_proof import rows_claim
@@ -49,14 +49,14 @@ def prove_spectral_embedding(fitted: Any, parameters: Any, data: TrainingData) -
 
 def spectral_embedding_claims(fitted: Any, parameters: Any, data: TrainingData, *, is_fit: bool) -> Certificate:
     """Return what is claimed; at a fit some rows of the links are looked at."""
-    rows = some_rows(data.X.shape[0], ROWS_AT_FIT if is_fit else ROWS_AT_VERIFY)
+    rows = drawn(data.X.shape[0], ROWS_AT_FIT if is_fit else ROWS_AT_VERIFY)
     claims = (
         rows_claim(fitted.X_fit_, data.X),
         _links_claim(fitted.affinity_matrix_, parameters, data.X, rows),
         _meaning_claim(fitted, parameters, data.X),
         *_vector_claims(fitted, parameters, is_fit=is_fit),
     )
-    return Certificate("exact", claims)
+    return graded("exact", claims)
 
 
 def _vector_claims(fitted: Any, parameters: Any, *, is_fit: bool) -> list[Claim]:
@@ -85,9 +85,10 @@ def _vector_claims(fitted: Any, parameters: Any, *, is_fit: bool) -> list[Claim]
 
 def _links_claim(stored: Any, parameters: Any, X: Any, rows: Array) -> Claim:
     if is_one_of(parameters.affinity, NEIGHBORS, GIVEN_NEIGHBORS):
+        seen = at_most_wrong(len(rows), X.shape[0])
         k = neighbors_meant(parameters.n_neighbors, X.shape[0])
         wrong = wrong_links(stored, X, rows, k, is_given=parameters.affinity == GIVEN_NEIGHBORS)
-        return Claim("affinity", f"links among {len(rows):,} rows that are not with nearest rows", wrong, 0.0)
+        return Claim("affinity", f"links among {len(rows):,} rows that are not with nearest rows{seen}", wrong, 0.0)
     expected = symmetric_links(X) if is_one_of(parameters.affinity, GIVEN) else kernel_links(parameters, X)
     if not is_one_of(parameters.affinity, GIVEN):
         expected = symmetric_links(expected)

@@ -323,8 +323,6 @@ def test_a_program_of_scikit_learn_runs_with_one_word_changed(name):
 @pytest.mark.parametrize(
     ("package", "name"),
     [
-        ("feature_selection", "RFE"),
-        ("feature_selection", "SelectFromModel"),
         ("ensemble", "GradientBoostingClassifier"),
         ("ensemble", "VotingClassifier"),
         ("manifold", "TSNE"),

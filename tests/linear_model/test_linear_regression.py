@@ -1,4 +1,6 @@
+import re
 import warnings
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -353,3 +355,46 @@ def test_constant_columns_beside_dependent_ones_leave_the_least_norm(offset):
     best = np.linalg.pinv(centered, rcond=1e-8) @ (y - y.mean())
     np.testing.assert_allclose(model.coef_, best, atol=1e-7)
     assert pellucid.verify(model, X, y).holds
+
+
+def test_a_fit_that_takes_a_direction_for_rounding_says_what_it_would_change():
+    # powers up to 15 of 27 numbers between 0 and 1: one direction is 1e-14 of the largest, next to what rounding makes
+    random = np.random.RandomState(0)
+    x = np.sort(random.rand(30))
+    y = (np.cos(1.5 * np.pi * x) + 0.1 * random.randn(30))[3:]
+    X = x[3:, None] ** np.arange(1, 16)
+    with pytest.warns(pellucid.UncertifiedWarning):
+        model = LinearRegression().fit(X, y)
+    assert model.rank_ == 14
+    assert model.certificate_.reason.startswith("1 of 15 directions of the columns are taken for rounding")
+    with pytest.warns(pellucid.UncertifiedWarning):
+        certificate = pellucid.verify(model, X, y)
+    moved = float(re.search(r"coef_ would move by (\S+) times its size", certificate.reason).group(1))
+    assert 5 < moved < 1000
+    # by hand: the answer in exact fractions is another one, and not farther than was said
+    exact = np.array(exact_least_squares(X, y), dtype=float)
+    assert np.linalg.norm(exact - model.coef_) <= 2 * moved * np.linalg.norm(model.coef_)
+    assert np.linalg.norm(exact - model.coef_) > np.linalg.norm(model.coef_)
+
+
+def exact_least_squares(X, y):
+    """Return the coefficients of centered columns by Gauss's elimination in fractions."""
+    rows = [[Fraction(value) for value in row] for row in np.column_stack([X, y]).tolist()]
+    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    rows = [[value - mean for value, mean in zip(row, means, strict=True)] for row in rows]
+    p = X.shape[1]
+    system = [[sum(row[i] * row[j] for row in rows) for j in range(p + 1)] for i in range(p)]
+    for k in range(p):
+        for i in range(k + 1, p):
+            factor = system[i][k] / system[k][k]
+            system[i] = [a - factor * b for a, b in zip(system[i], system[k], strict=True)]
+    found = [Fraction(0)] * p
+    for k in reversed(range(p)):
+        found[k] = (system[k][p] - sum(system[k][j] * found[j] for j in range(k + 1, p))) / system[k][k]
+    return found
+
+
+def test_a_column_given_twice_is_dependent_and_nothing_is_said_to_be_in_doubt():
+    X = np.random.default_rng(0).standard_normal((20, 2))[:, [0, 1, 0]]
+    model = LinearRegression().fit(X, X[:, 1])
+    assert pellucid.verify(model, X, X[:, 1]).reason == ""

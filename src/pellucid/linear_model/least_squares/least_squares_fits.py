@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pellucid.linear_model.least_squares.conjugate_gradient import least_squares
 from pellucid.linear_model.least_squares.gaussian_inference import NoiseStatistics, noise_statistics, unknown_noise
 from pellucid.linear_model.least_squares.least_squares_proof import (
     Evidence,
+    dropped_sentence,
     gradient_evidence,
     nonnegative_gradient,
     size_of_fit,
@@ -75,13 +76,18 @@ def fit_directly(
         coef[:, group], intercept[group], n_iter[group] = fit.coef, fit.intercept, len(fit.trace)
         y_mean[group], b_norm[group] = fit.y_mean, fit.b_norm
     truncated = cutoff is not None and fits[0].rank < min(design.shape)
+    evidence = Evidence(fits[0].evidence().normal_equations) if truncated else _worst([f.evidence() for f in fits])
+    n, p = design.shape
+    if not truncated and float(alpha.max(initial=0.0)) == 0.0 and fits[0].rank < p < n:
+        said = f"{dropped_sentence(p - fits[0].rank, p)} verify says what they would change if they were real."
+        evidence = replace(evidence, dropped=said)
     return LineFit(
         coef=coef,
         intercept=intercept,
         y_mean=y_mean,
         b_norm=b_norm,
         # What was cut off on purpose stays in the gradient: at most the cutoff, relatively.
-        evidence=Evidence(fits[0].evidence().normal_equations) if truncated else _worst([f.evidence() for f in fits]),
+        evidence=evidence,
         trace=Trace.joined([fit.trace for fit in fits], renumber=True),
         noise=_noise(design, fits, one_target=one_target),
         n_iter=n_iter,

@@ -9,7 +9,7 @@ nearly collinear, so the proof also measures how far the fitted values are from 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -32,6 +32,9 @@ LARGEST_FACTORED = 2000
 """Above this many features a sparse problem is proved by its gradient alone; a dense factor would not fit."""
 
 
+SURELY_ROUNDING = 10 * EPSILON
+"""Share of the largest direction of the columns below which one is nothing but the rounding of the columns."""
+
 DIRECT = ("cholesky", "svd")
 ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")
 DEFAULT_TOL = 1e-6
@@ -48,6 +51,8 @@ class Evidence:
     intercept: float = 0.0
     least_norm: float | None = None
     training_error: float | None = None
+    dropped: str = ""
+    """Which directions of the columns were taken for rounding, and what they would change."""
 
 
 def least_squares_certificate(evidence: Evidence, *, n_features: int, dtype: Any, tol: float = 0.0) -> Certificate:
@@ -85,7 +90,7 @@ def least_squares_certificate(evidence: Evidence, *, n_features: int, dtype: Any
     if evidence.least_norm is not None:
         statement = "part of coef_ that does not change the fit, relative to coef_"
         claims.append(Claim("least norm", statement, evidence.least_norm, 1e-6, "Drop linearly dependent columns."))
-    return Certificate("exact" if tol == 0.0 else "stationary", tuple(claims))
+    return Certificate("exact" if tol == 0.0 else "stationary", tuple(claims), evidence.dropped)
 
 
 def size_of_fit(norms: Array, w: Array, b_norm: Array) -> Array:
@@ -251,10 +256,10 @@ def _with_factored(
     evidence: Evidence, A: Array, w: Array, residual: Array, alpha: Array, size: Array, spread: Array, noise: Array
 ) -> Evidence:
     """Return the evidence with what needs the column space: fitted values, coefficients and least norm."""
-    fitted, training, error, idle = 0.0, 0.0, 0.0, None
+    fitted, training, error, idle, dropped = 0.0, 0.0, 0.0, None, ""
     for value in np.unique(alpha):
         t = alpha == value
-        column_space, right, condition = _spaces(A, float(value), noise)
+        column_space, right, condition, out = _spaces(A, float(value), noise)
         whole = np.vstack([residual[:, t], -np.sqrt(value) * w[:, t]]) if value > 0 else residual[:, t]
         gap = np.linalg.norm(column_space.T @ whole, axis=0)
         fitted = float(np.maximum(fitted, np.max(gap / np.where(size[t] > 0, size[t], 1.0), initial=0.0)))
@@ -265,17 +270,56 @@ def _with_factored(
                 float(np.linalg.norm(w[:, t])), EPSILON
             )
             idle = max(idle or 0.0, float(outside))
-    return replace(evidence, fitted_values=fitted, training_error=training, coefficients=error, least_norm=idle)
+            if len(A) > A.shape[1]:  # of fewer rows than columns, the shortest answer is what was asked for
+                dropped = _dropped(out, residual[:, t], w[:, t])
+    return replace(
+        evidence, fitted_values=fitted, training_error=training, coefficients=error, least_norm=idle, dropped=dropped
+    )
 
 
-def _spaces(A: Array, alpha: float, noise: Array) -> tuple[Array, Array | None, float]:
-    """Return orthonormal bases of the column space and, if it is not everything, of the row space; the condition."""
+class DroppedDirections(NamedTuple):
+    """Directions of the columns that are taken for rounding: in rows, their singular values, in coefficients."""
+
+    left: Array  # (n, k)
+    shares: Array  # (k,), of the largest
+    right: Array  # (p, k), already divided by the singular values
+
+    def change(self, residual: Array) -> Array:
+        """Return what they would add to the coefficients if they were real."""
+        return np.asarray(self.right @ (self.left.T @ residual))
+
+
+def _dropped(out: DroppedDirections | None, residual: Array, w: Array) -> str:
+    """Return the sentence about directions that were dropped though they are not 0; empty if there are none."""
+    if out is None or not len(out.shares):
+        return ""
+    change, size = np.linalg.norm(out.change(residual), axis=0), np.linalg.norm(w, axis=0)
+    amount = float(np.max(change / np.where(size > 0, size, 1.0)))
+    return dropped_sentence(len(out.shares), len(w)) + (
+        f" They are at most {out.shares.max():.1g} of the largest. Were they real, coef_ would move by {amount:.2g} "
+        "times its size, and answers for rows unlike those of the fit with it."
+    )
+
+
+def dropped_sentence(n_dropped: int, n_features: int) -> str:
+    """Return what to say of a fit of less than full rank."""
+    return (
+        f"{n_dropped} of {n_features} directions of the columns are taken for rounding: of all answers that fit as "
+        "well, coef_ is the shortest."
+    )
+
+
+def _spaces(A: Array, alpha: float, noise: Array) -> tuple[Array, Array | None, float, DroppedDirections | None]:
+    """Return orthonormal bases of the column space and, if it is not everything, of the row space; the condition.
+
+    Last, what was dropped of the column space since it may be rounding.
+    """
     n, p = A.shape
     if alpha > 0:
         stacked = np.vstack([A, np.sqrt(alpha) * np.eye(p)])  # each column in its own unit
         q, triangle = qr(stacked / np.linalg.norm(stacked, axis=0), mode="economic", check_finite=False)
         s = svdvals(triangle, check_finite=False)
-        return q, None, float(s[0] / s[-1])
+        return q, None, float(s[0] / s[-1]), None
     norms = np.linalg.norm(A, axis=0)
     vanishing = np.maximum(noise, 100 * EPSILON * np.sqrt(n) * norms.max(initial=0.0) if n < p else 0.0)
     scale = np.where(norms > vanishing, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
@@ -284,8 +328,11 @@ def _spaces(A: Array, alpha: float, noise: Array) -> tuple[Array, Array | None, 
     least = max(max(100, 10 * p) * EPSILON * float(s.max(initial=0.0)), float(np.linalg.norm(noise * scale)))
     rank = int(np.sum(s > least))
     condition = float(s[0] / s[rank - 1]) if rank else 1.0
-    rows = None
+    rows, out = None, None
     if rank < p:
+        real = np.flatnonzero(s[rank:] > SURELY_ROUNDING * s.max(initial=0.0)) + rank
+        turned = (right[real] * scale / s[real, None]).T
+        out = DroppedDirections(q @ left[:, real], s[real] / float(s.max(initial=1e-300)), turned)
         # row space of A itself: spanned by the kept right vectors, unscaled
         rows = qr(right[:rank].T / np.where(scale > 0, scale, np.inf)[:, None], mode="economic", check_finite=False)[0]
-    return q @ left[:, :rank], rows, condition
+    return q @ left[:, :rank], rows, condition, out

@@ -53,9 +53,7 @@ def prove_network(fitted: Any, _parameters: Any, data: TrainingData) -> Certific
         and _labels_agree(fitted, data)
     )
     module = _in_double(fitted.architecture_, fitted.weights_) if is_same else None
-    statement = (
-        "1 if the weights are not those of the checksum that the model carries, or do not fit network and labels"
-    )
+    statement = "1 if the weights are not those of the checksum that the model carries, or do not fit the network"
     stored = Claim("weights", statement, float(module is None), 0.0, REFIT)
     if module is None:
         return Certificate("none", (stored,), REASON)

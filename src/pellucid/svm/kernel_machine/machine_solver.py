@@ -128,7 +128,7 @@ class Descent:
         self.dual = machine_point(problem, self.coef, self.gradient).dual
         self.working = np.array([], dtype=np.intp)
         self.steps, self.trace, self.nearer = 0, Trace(), NEARER
-        self.is_precise = problem.n <= FEW_ROWS
+        self.is_precise = problem.n <= FEW_ROWS and not isinstance(problem.kernel, Linear)
         self.products = self._make_products(np.float64 if self.is_precise else np.float32)
         self.is_stuck = False
 
@@ -146,13 +146,14 @@ class Descent:
 
     def run(self) -> MachineFit:
         """Descend with quick products; compute the gradient anew in float64, and go on until it agrees."""
-        last = np.inf
+        last, best = np.inf, -np.inf
         while True:
             go_on = self._descend()
             self.gradient = self.problem.gradient(self.coef)
             point = machine_point(self.problem, self.coef, self.gradient)
             self.dual = point.dual
-            is_slow = point.violation > SLOW * last
+            is_lost = self.is_stuck and point.dual <= best + STILL * abs(best)  # what is left is rounding
+            is_slow, best = point.violation > SLOW * last or is_lost, max(best, point.dual)
             converged = self._is_enough(1.0, point.violation, point.gap, point.objective)
             if converged or not go_on or (is_slow and self.is_precise):
                 return MachineFit(**vars(point), n_iter=self.steps, trace=self.trace, converged=converged)
@@ -160,7 +161,7 @@ class Descent:
             if point.violation <= self.effort.tol and self.nearer > LEAST_NEARER:
                 self.nearer *= 0.5  # the gap at this bias is larger than the one on the way, at another
                 last = np.inf
-            elif is_slow or self.is_stuck:
+            elif not self.is_precise and (is_slow or self.is_stuck):
                 self.products, self.is_precise, last = self._make_products(np.float64), True, np.inf
                 self.is_stuck = False
             if len(self.products.active) < self.problem.n:
@@ -176,7 +177,7 @@ class Descent:
     def _descend(self) -> bool:
         """Solve working sets until the conditions hold for the active rows; return whether there is time to go on."""
         rows = ActiveRows(self, self.products.active)
-        best, since = self.dual, 0
+        best, since, alone = self.dual, 0, 0
         while True:
             least, largest, gap = rows.survey()
             self.trace.add(
@@ -203,8 +204,11 @@ class Descent:
                 self.products.narrow(~idle)
                 rows = ActiveRows(self, self.products.active)
                 continue
-            if not self._improve(rows, least, largest, gap) or (self.is_stuck and not self.is_precise):
+            if not self._improve(rows, least, largest, gap):
                 return True  # rounding is in the way: let float64 look
+            alone += self.is_stuck  # sets that pairs must solve alone, which may take for ever
+            if alone > (PATIENCE if self.is_precise else 0):
+                return True
 
     def _improve(self, rows: ActiveRows, least: float, largest: float, gap: float) -> int:
         """Solve one working set and tell all active rows; return how many pairs moved."""

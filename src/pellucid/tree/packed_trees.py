@@ -171,10 +171,8 @@ def join_trees(packs: Sequence[PackedTrees]) -> PackedTrees:
 def _fault_of_shapes(trees: PackedTrees) -> str | None:
     for name, dtype in DTYPES.items():
         array = getattr(trees, name)
-        if type(array) is not np.ndarray or array.dtype != dtype or array.ndim != DIMENSIONS.get(name, 1):
+        if type(array) not in (np.ndarray, np.memmap) or array.dtype != dtype or array.ndim != DIMENSIONS.get(name, 1):
             return f"{name} is not an array of {dtype}"
-        if not array.flags.aligned:
-            return f"{name} does not lie where numbers may lie"
     n_nodes = len(trees.feature)
     if any(len(getattr(trees, name)) != n_nodes for name in PER_NODE):
         return "its arrays have different lengths"

@@ -148,7 +148,8 @@ def _multiplied(model: Any, axes: list[Axis], matrix: np.ndarray) -> Any:
     forged = copy.copy(model)
     for name, axis in axes:
         value = getattr(forged, name)
-        mixed = np.moveaxis(np.tensordot(matrix, value.astype(np.float64), axes=(1, axis)), 0, axis)
+        with np.errstate(all="ignore"):  # log probabilities may be infinite
+            mixed = np.moveaxis(np.tensordot(matrix, value.astype(np.float64), axes=(1, axis)), 0, axis)
         setattr(forged, name, np.ascontiguousarray(mixed, dtype=value.dtype))
     return forged
 

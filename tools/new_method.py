@@ -39,16 +39,18 @@ def lay(name: str, class_name: str = "", root: Path = ROOT) -> list[Path]:
 
 def _export(init: Path, names: dict[str, str]) -> None:
     """Add the class to the public names of its family."""
-    line = Template("from pellucid.$family.$module import $Class\n").substitute(names)
+    line = Template("    from pellucid.$family.$module import $Class\n").substitute(names)
     if not init.exists():
-        finder = "from pellucid.core.public_names import name_finder\n"
-        ending = f'\n__all__ = ["{names["Class"]}"]\n\n__getattr__ = name_finder(__name__)\n'
-        init.write_text(f'"""Say in one line what this family does."""\n\n{finder}{line}{ending}')
-        return
+        init.parent.mkdir(parents=True, exist_ok=True)
+        init.write_text((SKELETON / "init.txt").read_text(encoding="utf-8"))
     text = init.read_text(encoding="utf-8")
-    start = text.index("from pellucid.")
+    block = re.search(r"^if TYPE_CHECKING:.*\n", text, flags=re.MULTILINE)
+    if block is None:  # a family that imports all its names at once
+        start, line = text.index("from pellucid."), line.strip() + "\n"
+    else:
+        start = block.end()
     text = text[:start] + line + text[start:]
-    init.write_text(text.replace("__all__ = [", f'__all__ = ["{names["Class"]}", ', 1))
+    init.write_text(text.replace("__all__ = [", f'__all__ = ["{names["Class"]}", ', 1).replace(", ]", "]"))
 
 
 def main() -> None:

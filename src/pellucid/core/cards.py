@@ -203,8 +203,10 @@ def find_card(name: str) -> MethodCard | None:
 
 def names_word(module: str, word: str) -> bool:
     """Return whether the file of a module of ours has a word, without importing it."""
-    path = Path(pellucid.__path__[0], *module.split(".")[1:]).with_suffix(".py")
-    return word.isidentifier() and re.search(rf"\b{word}\b", path.read_text(encoding="utf-8")) is not None
+    *folders, name = module.split(".")
+    paths = (Path(folder, f"{name}.py") for folder in _path_without_import(".".join(folders)))
+    text = next(path.read_text(encoding="utf-8") for path in paths if path.exists())
+    return word.isidentifier() and re.search(rf"\b{word}\b", text) is not None
 
 
 def _card_modules(package: str = "pellucid") -> Iterator[str]:

@@ -20,12 +20,18 @@ STILL = 1e-10
 BLOCK_ENTRIES = 2**20
 
 
-def place_by_stress(places: Array, wanted: Array, weights: Array) -> Array:
-    """Return the places (q, p) of rows with wanted distances (q, n) to the known places (n, p), and weights (q, n)."""
-    found = np.empty((len(wanted), places.shape[1]))
+def place_by_stress(places: Array, distances: Array, wanted: Array, weights: Array) -> Array:
+    """Return the places (q, p) of rows with distances (q, n) to the rows of the known places (n, p).
+
+    ``wanted`` are their distances on the map, with ``weights``, both (q, n). A row at distance 0 from known ones stands
+    where the first of these does.
+    """
+    is_known = distances == 0.0
+    found = places[is_known.argmax(axis=1)].astype(np.float64)
+    new = np.flatnonzero(~is_known.any(axis=1))
     height = max(1, BLOCK_ENTRIES // max(1, places.size))
-    for start in range(0, len(wanted), height):
-        part = slice(start, start + height)
+    for start in range(0, len(new), height):
+        part = new[start : start + height]
         found[part] = _placed(places, wanted[part], weights[part])
     return found
 
@@ -34,23 +40,16 @@ def _placed(places: Array, wanted: Array, weights: Array) -> Array:
     near = np.argsort(wanted, axis=1, kind="stable")[:, : min(NEAREST, len(places))]
     found = places[near].mean(axis=1)
     size = max(float(np.ptp(places, axis=0).max(initial=0.0)), np.finfo(float).tiny)
-    total = weights.sum(axis=1, keepdims=True)
-    center = weights @ places
+    total, center = weights.sum(axis=1, keepdims=True), weights @ places
+    moving = np.arange(len(found))
     for _ in range(MOST_STEPS):
-        apart = found[:, None] - places
+        apart = found[moving, None] - places
         distance = np.sqrt(np.einsum("qnp,qnp->qn", apart, apart))
-        pull = weights * wanted / np.where(distance > 0.0, distance, np.inf)
-        following = (center + np.einsum("qn,qnp->qp", pull, apart)) / total
-        moved = float(np.abs(following - found).max(initial=0.0))
-        found = following
-        if moved <= STILL * size:
+        pull = weights[moving] * wanted[moving] / np.where(distance > 0.0, distance, np.inf)
+        following = (center[moving] + np.einsum("qn,qnp->qp", pull, apart)) / total[moving]
+        moved = np.abs(following - found[moving]).max(axis=1, initial=0.0)
+        found[moving] = following
+        moving = moving[moved > STILL * size]  # most rows stand still long before the last one does
+        if not len(moving):
             break
-    return found
-
-
-def with_known(found: Array, places: Array, distances: Array) -> Array:
-    """Return the places, with those of known rows for rows at distance 0 from one, of several the first."""
-    is_known = distances == 0.0
-    new = np.flatnonzero(is_known.any(axis=1))
-    found[new] = places[is_known[new].argmax(axis=1)]
     return found

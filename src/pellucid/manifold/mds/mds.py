@@ -28,7 +28,7 @@ from pellucid.manifold.mds.mds_parameters import (
 from pellucid.manifold.mds.mds_proof import mds_claims
 from pellucid.manifold.monotone import Disparities
 from pellucid.manifold.orientation import oriented
-from pellucid.manifold.placing import place_by_stress, with_known
+from pellucid.manifold.placing import place_by_stress
 from pellucid.manifold.stress_proof import descent_claim
 from pellucid.manifold.stress_solvers import StressDescent, descend, first_places, look_at
 
@@ -195,8 +195,7 @@ class MDS(Embedding):
         wanted = distances
         if not is_metric(self):
             wanted = Disparities(self.dissimilarity_matrix_).of(distances, self.embedding_)
-        found = place_by_stress(self.embedding_, wanted, np.ones_like(distances))
-        return with_known(found, self.embedding_, distances)
+        return place_by_stress(self.embedding_, distances, wanted, np.ones_like(distances))
 
     def input_distances(self) -> Array:
         """Return the dissimilarities that the map was made from."""

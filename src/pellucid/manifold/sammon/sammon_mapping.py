@@ -16,7 +16,7 @@ from pellucid.core.types import Array, Data
 from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
 from pellucid.manifold.embedding import Embedding
 from pellucid.manifold.orientation import oriented
-from pellucid.manifold.placing import place_by_stress, with_known
+from pellucid.manifold.placing import place_by_stress
 from pellucid.manifold.sammon.sammon_mapping_proof import sammon_claims
 from pellucid.manifold.sammon.weighting import normalizer, weights_for
 from pellucid.manifold.stress_proof import descent_claim
@@ -142,7 +142,7 @@ class SammonMapping(Embedding):
         power = 1 if self.weighting == "inverse" else 2
         size = max(float(distances.max(initial=0.0)), np.finfo(float).tiny)
         weights = (np.where(distances > 0.0, distances, size) / size) ** -power
-        return with_known(place_by_stress(self.embedding_, distances, weights), self.embedding_, distances)
+        return place_by_stress(self.embedding_, distances, distances, weights)
 
     def input_distances(self) -> Array:
         """Return the distances that the map was made from."""

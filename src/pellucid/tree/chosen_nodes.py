@@ -58,6 +58,15 @@ def chosen_nodes(
     return Chosen(np.flatnonzero(budget.taken), n_ways, False)
 
 
+def affordable_nodes(cost: Array, most_nodes: int, most_cost: float) -> Chosen:
+    """Return nodes drawn at random that cost no more together; the cheapest one if all cost more."""
+    open_nodes = draws().permutation(np.flatnonzero(cost > 0))
+    some = open_nodes[np.cumsum(cost[open_nodes]) <= most_cost][:most_nodes]
+    if not len(some) and len(open_nodes):
+        some = open_nodes[[int(np.argmin(cost[open_nodes]))]]
+    return Chosen(np.sort(some), 0, len(some) == len(open_nodes))
+
+
 class _Budget:
     """What may be looked at: so many nodes, at so much cost."""
 

@@ -40,13 +40,15 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
 )
 from pellucid.ensemble.hist_gradient_boosting.boosting_score_proof import ScoresAgain
 from pellucid.ensemble.hist_gradient_boosting.boosting_split_proof import NodeRows, shortfall
-from pellucid.tree.chosen_nodes import Chosen, chosen_nodes
+from pellucid.tree.chosen_nodes import Chosen, affordable_nodes, chosen_nodes
 from pellucid.tree.packed_trees import NO_THRESHOLD, PackedTrees
 from pellucid.tree.plain_walk import plain_leaves
 
 MOST_SAMPLED = 200_000
 SPLITS_CHECKED = 300
 """Nodes whose best split is searched again by ``verify``."""
+ROWS_AT_FIT = 5_000
+"""Rows of all nodes together that a fit searches again: more would take as long as the fit."""
 
 REFIT = "Fit the model again."
 
@@ -71,7 +73,7 @@ def _prove(fitted: Any, parameters: Any, data: TrainingData, *, is_whole: bool) 
     replay = Replay(fitted, parameters, setting, n_rounds=fitted.n_iter_ if is_whole else min(1, fitted.n_iter_))
     if is_whole and fitted.do_early_stopping_ and parameters.scoring != "loss":
         replay.scores = ScoresAgain.of(setting, parameters.scoring, data.classes, int(fitted.random_seeds_[0]))
-    replay.run(rows_to_search=20 * len(setting.y) + 20_000 if is_whole else 5_000)
+    replay.run(rows_to_search=20 * len(setting.y) + 20_000 if is_whole else ROWS_AT_FIT, is_whole=is_whole)
     claims = [structure, rounds_claim(fitted, parameters), baseline_claim(fitted, setting), *replay.claims()]
     if is_whole:
         claims += [bins_claim(fitted, parameters, setting), *score_claims(fitted, parameters, setting, replay)]
@@ -231,7 +233,7 @@ class Replay:
     scores: ScoresAgain | None = None
     """Where the fit was stopped by other scores than the loss."""
 
-    def run(self, rows_to_search: int) -> None:
+    def run(self, rows_to_search: int, *, is_whole: bool) -> None:
         """Replay the rounds; search so many rows for the best splits of sampled nodes."""
         setting, trees = self.setting, self.fitted.trees_.part(0, self.n_rounds * self.setting.n_outputs)
         raw = np.repeat(self.fitted.baseline_[:, np.newaxis], len(setting.y), axis=1)
@@ -239,7 +241,7 @@ class Replay:
             self.fitted.baseline_[:, np.newaxis], len(setting.held_out[1]), axis=1
         )  # fmt: skip
         keys = np.random.default_rng(int(self.fitted.random_seeds_[1]))
-        chosen = self.choose_nodes(trees, rows_to_search)
+        chosen = self.choose_nodes(trees, rows_to_search, is_whole=is_whole)
         sampled, self.n_ways = chosen.nodes, chosen.n_ways
         self.note_losses(raw, held)
         for t in range(self.n_rounds):
@@ -288,10 +290,12 @@ class Replay:
             self.search_node(tree, int(node), sums, drawn, worth)
         raw[k] += tree.value[leaf, 0, 0]
 
-    def choose_nodes(self, trees: PackedTrees, most_rows: int) -> Chosen:
+    def choose_nodes(self, trees: PackedTrees, most_rows: int, *, is_whole: bool) -> Chosen:
         """Return the nodes whose best split is searched again, that have about so many rows together at most."""
         may_split = ~trees.is_leaf | (trees.n_node_samples >= 2 * self.parameters.min_samples_leaf)
         cost = np.where(may_split, trees.n_node_samples, 0)
+        if not is_whole:
+            return affordable_nodes(cost, SPLITS_CHECKED, most_rows)
 
         def starts(count: int) -> tuple[Array, Array]:
             return draws().integers(trees.n_trees, size=count), draws().integers(len(self.setting.y), size=count)

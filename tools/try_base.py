@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def refused_names() -> Iterator[str]:
 
 def commands(folder: Path) -> Iterator[tuple[str, list[str], int]]:
     """Yield a word that the command must print, the command, and its exit code."""
-    data = Path(str(find_spec("pellucid.data").submodule_search_locations[0]))  # type: ignore[union-attr,index]
+    data = Path(str(files("pellucid.data")))
     cancer, cars, model = data / "breast_cancer.csv", data / "cars_by_hand.csv", folder / "demo" / "model.safetensors"
     yield "most frequent class", ["demo", "--out", str(folder / "demo")], 0
     yield "most frequent class", ["demo", "--out", str(folder / "again")], 0

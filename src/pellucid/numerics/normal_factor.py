@@ -71,19 +71,22 @@ class CholeskyFactor:
         return np.pad(svdvals(self.upper / self.scale, check_finite=False), (0, self.size - len(self.kept)))
 
 
-def cholesky_factor(gram: Array, noise: Array, condition_limit: float = SAFE_CONDITION) -> CholeskyFactor | None:
-    """Return the factor of a Gram matrix, or None where its condition number makes that unsafe.
+def cholesky_factor(
+    gram: Array, noise: Array, alpha: float = 0.0, condition_limit: float = SAFE_CONDITION
+) -> CholeskyFactor | None:
+    """Return the factor of a Gram matrix plus ``alpha I``, or None where its condition number makes that unsafe.
 
     A column whose squared norm is within ``noise`` counts as zero.
     """
-    diagonal = gram.diagonal()
+    diagonal = gram.diagonal() + alpha
     if not np.all(np.isfinite(diagonal)):
         return None
     kept = np.flatnonzero(diagonal > noise)
     scale = 1.0 / np.sqrt(diagonal[kept])
     scaled = (gram if len(kept) == len(gram) else gram[np.ix_(kept, kept)]) * scale
     scaled *= scale[:, None]
-    size = np.abs(scaled).sum(axis=0).max(initial=0.0)
+    scaled.flat[:: len(kept) + 1] = 1.0
+    size = lapack.dlange("1", scaled.T) if len(kept) else 0.0
     with shared_blas(len(kept) ** 3 / 3):
         upper, failed = lapack.dpotrf(scaled.T, overwrite_a=True)  # the transpose of C order is Fortran order: no copy
     if failed:

@@ -2,8 +2,7 @@ r"""Right singular vectors of a design: :math:`A'Av = \sigma^2 v`, the direction
 
 Three ways, from the same products with ``A``, which is never copied by the first two:
 
-- ``from_gram`` forms :math:`A'A` and factors it. Where few of many directions are wanted it is formed in float32, and
-  its eigenvectors are corrected by one product with ``A`` in float64 (see ``_corrected``): half the time.
+- ``from_gram`` forms :math:`A'A` and factors it: of rows in float32, from products in float32.
 - ``by_lanczos`` multiplies blocks of vectors until the residuals are small: few directions of very many columns.
 - ``from_rows`` factors ``A`` itself: singular values far below the largest keep their digits, which squares lose.
 """
@@ -47,29 +46,21 @@ GRAM_ROWS = 1024
 LONG = 4
 """Columns for each row from which vectors of the length of a column are shorter to work with."""
 
-GUARDS = 4
-"""Vectors corrected beside those wanted: the nearer the first one left out, the less a correction is worth."""
-
 FEW = 0.25
 """Part of all directions up to which blocks of vectors find them sooner than a factorization."""
 
 FEW_COLUMNS = 200
 """Columns whose products with each other take no longer than a few blocks of vectors."""
 
-LEAST_SIZE, SAMPLED_ROWS = 1e-70, 64
-"""Rows below this size, or above its inverse, are scaled: fourth powers of their entries stay ordinary numbers."""
+LEAST_SIZE, SAMPLED_ROWS = {"d": 1e-70, "f": 1e-12}, 64
+"""Rows below this size, or above its inverse, are scaled: fourth powers of their entries stay ordinary numbers, and so
+do sums of squares that are taken in float32."""
 
 WELL_ABOVE = 1e-4
 """Part of the largest square above which images of vectors at right angles are at right angles to most digits."""
 
 SQUARED_LOSS = 8 * EPSILON
 """Part of the largest square, for each row of a Gram matrix, up to which a square may be rounding of 0."""
-
-ROUGH_FROM = 12
-"""Columns for each vector to correct from which float32 pays."""
-
-ROUGH_SIZE = 1 << 30
-"""Multiplications of the Gram matrix below which there is nothing to gain."""
 
 ROUGH_ROWS = 1024
 """Rows multiplied at once in float32: their sums are added in float64."""
@@ -98,10 +89,10 @@ def in_ordinary_units(X: Any) -> tuple[Any, float]:
     That is 1 as a rule; a few rows tell.
     """
     values = X.data if sparse.issparse(X) else X[:: max(1, len(X) // SAMPLED_ROWS)]
-    size = float(np.abs(values).max(initial=0.0))
-    if size < LEAST_SIZE:
+    size, least = float(np.abs(values).max(initial=0.0)), LEAST_SIZE[X.dtype.char]
+    if size < least:
         size = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
-    if size == 0.0 or LEAST_SIZE <= size <= 1.0 / LEAST_SIZE:
+    if size == 0.0 or least <= size <= 1.0 / least:
         return X, 1.0
     unit = math.ldexp(1.0, -math.frexp(size)[1])
     return X.astype(np.float64) * unit, unit
@@ -121,17 +112,9 @@ def leading_directions(design: Design, k: int, *, tol: float, seed: int) -> Prin
 def from_gram(design: Design, k: int, *, all_values: bool = False) -> PrincipalDirections:
     """Return the ``k`` leading directions from the Gram matrix; all squares if asked for."""
     n, d = design.shape
-    gram, is_rough = None, False
-    if isinstance(design, DenseDesign):
-        is_large = float(n) * d * d >= ROUGH_SIZE and d >= ROUGH_FROM * (k + GUARDS)
-        if design.X.dtype == np.float32 and n >= ROUGH_ROWS:  # float32 in, float32 out
-            gram, is_rough = _rough_gram(design), True
-        elif is_large and not all_values:
-            found = _corrected(design, k)
-            if found is not None:
-                return found
-    gram = design.gram() if gram is None else gram
-    pairs = eigenpairs_at_once(gram, d if all_values else max(k, 1))
+    is_rough = isinstance(design, DenseDesign) and design.X.dtype == np.float32 and n >= ROUGH_ROWS
+    gram = _rough_gram(design) if isinstance(design, DenseDesign) and is_rough else design.gram()
+    pairs = eigenpairs_at_once(gram, d if all_values else max(k, 1), is_rough=is_rough)
     squares, vectors = completed(pairs.values, pairs.vectors[:, :k], SQUARED_LOSS * d)
     return PrincipalDirections(squares, vectors, pairs.trace, gram, is_rough)
 
@@ -264,41 +247,6 @@ def completed(squares: Array, vectors: Array, loss: float) -> tuple[Array, Array
         vectors[:, j] = new / np.linalg.norm(new)
     squares[rank:] = 0.0
     return squares, signed(vectors) if rank < vectors.shape[1] else vectors
-
-
-def _corrected(design: DenseDesign, k: int) -> PrincipalDirections | None:
-    r"""Return the directions from a Gram matrix C of float32, corrected in float64; None where that cannot be done.
-
-    The true matrix is C + E. With eigenvectors V of C, the product (C + E)V is computed from the rows; what it has
-    outside of V is EV, and first-order perturbation moves each v by :math:`\sum_j q_j (q_j'Ev)/(\theta - \lambda_j)`
-    over the other eigenvectors q. What remains is of second order, and is bounded by the lengths of the two factors.
-    """
-    d = design.shape[1]
-    rough = _rough_gram(design)
-    if not np.isfinite(rough.diagonal()).all():
-        return None
-    with shared_blas(float(d) ** 3):
-        values, Q = eigh(rough, driver="evd", check_finite=False)
-    kept = k + GUARDS
-    V, others, below = Q[:, d - kept :], Q[:, : d - kept], values[: d - kept]
-    image = _blas_gram_times(design)(V)
-    squares, turn = eigh(V.T @ image)
-    V, image, rest = V @ turn, image @ turn, others.T @ (image @ turn)
-    gaps = squares - below[:, None]
-    if not (gaps[:, GUARDS:] > 0.0).all():
-        return None
-    step = np.where(gaps > 0.0, rest / np.where(gaps > 0.0, gaps, 1.0), 0.0)[:, GUARDS:]
-    second_order = float(np.linalg.norm(step, axis=0).max() * np.linalg.norm(rest, axis=0).max())
-    if not second_order <= GOAL * squares[-1]:
-        return None
-    moved = V[:, GUARDS:] + others @ step
-    image = image[:, GUARDS:] + others @ (below[:, None] * step)
-    squares, turn = eigh(moved.T @ image, moved.T @ moved)
-    residual = float(np.linalg.norm(image @ turn - (moved @ turn) * squares, axis=0).max() / squares[-1])
-    trace = Trace()
-    trace.add(iteration=1, captured=float(squares.sum()), residual=residual)
-    vectors = qr((moved @ turn)[:, ::-1], mode="economic", check_finite=False)[0]
-    return PrincipalDirections(squares[::-1], signed(vectors), trace, rough, is_rough=True, residual=residual)
 
 
 def _rough_gram(design: DenseDesign) -> Array:

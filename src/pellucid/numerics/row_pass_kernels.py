@@ -15,14 +15,25 @@ REORDER = {"reassoc", "contract", "nsz"}
 def residual_pass(X, w, offset, b, residual, pull):
     """Write ``residual = b - (X w - offset)`` and add ``X' residual`` to ``pull``. O(n p)."""
     n, p = X.shape
-    for i in range(n):
+    whole = n - n % 4
+    for i in range(0, whole, 4):  # as in pull_pass; four sums at once also wait less for each other
+        s0 = s1 = s2 = s3 = -offset
+        for j in range(p):
+            s0 += X[i, j] * w[j]
+            s1 += X[i + 1, j] * w[j]
+            s2 += X[i + 2, j] * w[j]
+            s3 += X[i + 3, j] * w[j]
+        r0, r1, r2, r3 = b[i] - s0, b[i + 1] - s1, b[i + 2] - s2, b[i + 3] - s3
+        residual[i], residual[i + 1], residual[i + 2], residual[i + 3] = r0, r1, r2, r3
+        for j in range(p):
+            pull[j] += (r0 * X[i, j] + r1 * X[i + 1, j]) + (r2 * X[i + 2, j] + r3 * X[i + 3, j])
+    for i in range(whole, n):
         fitted = -offset
         for j in range(p):
             fitted += X[i, j] * w[j]
-        r = b[i] - fitted
-        residual[i] = r
+        residual[i] = b[i] - fitted
         for j in range(p):
-            pull[j] += r * X[i, j]
+            pull[j] += residual[i] * X[i, j]
 
 
 @kept(fastmath=REORDER)

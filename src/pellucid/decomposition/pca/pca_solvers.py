@@ -126,7 +126,7 @@ def _directions(
         found = from_gram(design, design.shape[1] if k is None else k, all_values=k is None)
     else:
         found = from_rows(design)
-    if found.gram is not None and not found.is_rough:
+    if found.gram is not None:
         return found, float(found.gram.trace())
     is_whole = len(found.squares) == min(design.shape)
     return found, float(found.squares.sum() if is_whole else design.sq_norms().sum())

@@ -182,8 +182,7 @@ def _solve_tall(problem: LeastSquaresProblem, gram: Array | None) -> DirectFit |
         gram, pull = design.normal_equations(problem.b)
     else:
         pull = design.transposed_times(problem.b)
-    penalized = _with_penalty(gram, alpha)
-    factor = cholesky_factor(penalized, centering_noise(design) if alpha == 0.0 else np.zeros(len(gram)))
+    factor = cholesky_factor(gram, centering_noise(design) if alpha == 0.0 else np.zeros(len(gram)), alpha)
     if factor is None:
         return None
     norms = np.sqrt(np.maximum(gram.diagonal(), 0.0) + centering_noise(design))
@@ -198,7 +197,7 @@ def _solve_wide(problem: LeastSquaresProblem) -> DirectFit | None:
     if np.all(squares <= noise):  # every column is constant: nothing to factor but rounding
         return None
     kernel = design.row_gram()
-    factor = cholesky_factor(_without_null_vector(kernel, design, alpha), np.zeros(len(kernel)))
+    factor = cholesky_factor(_without_null_vector(kernel, design, alpha), np.zeros(len(kernel)), alpha)
     if factor is None:
         return None
     z = factor.solve(problem.b)
@@ -289,11 +288,9 @@ def _refuse_vanishing_columns(design: Design) -> None:
 
 
 def _without_null_vector(kernel: Array, design: Design, alpha: float) -> Array:
-    """Return ``A A' + alpha I``, made regular along the root weights, which centering maps to 0."""
+    """Return ``A A'``; without a penalty made regular along the root weights, which centering maps to 0."""
     n = len(kernel)
-    if alpha > 0.0:
-        return _with_penalty(kernel, alpha)
-    if not design.fit_intercept:
+    if alpha > 0.0 or not design.fit_intercept:
         return kernel
     u = np.ones(n) if design.root_weight is None else design.root_weight
     return kernel + (np.trace(kernel) / n or 1.0) * np.outer(u, u) / (u @ u)
@@ -304,14 +301,6 @@ def _sums_of_squares(targets: Array) -> Array:
     if targets.shape[1] == 1:
         return np.array([np.vdot(targets, targets)])
     return np.einsum("ij,ij->j", targets, targets)
-
-
-def _with_penalty(gram: Array, alpha: float) -> Array:
-    if alpha == 0.0:
-        return gram
-    penalized = gram.copy()
-    penalized.flat[:: len(gram) + 1] += alpha
-    return penalized
 
 
 def _roots(gram: Array) -> Array:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pellucid.numerics.kd_tree import KDTree
+from pellucid.numerics.kd_tree import KDTree, near_together
 from pellucid.numerics.kd_tree_kernels import SHORT, box_distance, build, search
 from pellucid.numerics.top_k import Nearest
 
@@ -161,3 +161,18 @@ def test_many_neighbors_come_in_order_as_few_do(k):
     X, queries = rng.integers(0, 4, (300, 5)).astype(float), rng.integers(0, 4, (20, 5)).astype(float)
     found, _ = KDTree.of(X, leaf_size=7).query(queries, k)
     np.testing.assert_array_equal(found.indices, by_brute_force(X, queries, k, 2.0))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_queries_that_follow_each_other_are_near(scale):
+    rows = np.random.default_rng(0).standard_normal((4000, 3)) * scale
+    order = near_together(rows)
+    assert sorted(order) == list(range(4000))
+    if scale == 1.0:
+        steps = np.linalg.norm(np.diff(rows[order], axis=0), axis=1)
+        assert np.median(steps) < 0.3 * np.median(np.linalg.norm(np.diff(rows, axis=0), axis=1))
+
+
+def test_constant_and_many_columns_have_an_order_too():
+    rows = np.hstack([np.full((50, 1), 7.0), np.random.default_rng(0).standard_normal((50, 40))])
+    assert sorted(near_together(rows)) == list(range(50))

@@ -111,13 +111,11 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
         weights = vote_weights(distances, self.weights, self.rate)
         weights = np.ones_like(distances) if weights is None else weights
         codes = self._y.reshape(self.n_samples_fit_, -1)
-        rows = np.arange(len(indices))
         votes = []
         for output, classes in enumerate(self._label_sets()):
-            sums = np.zeros((len(indices), len(classes)))
-            for place in range(indices.shape[1]):
-                sums[rows, codes[indices[:, place], output]] += weights[:, place]
-            votes.append(sums)
+            n, k = len(indices), len(classes)
+            places = np.take(codes[:, output], indices) + np.arange(0, n * k, k)[:, None]
+            votes.append(np.bincount(places.ravel(), weights.ravel(), minlength=n * k).reshape(n, k))
         return votes
 
     def _label_sets(self) -> list[Array]:

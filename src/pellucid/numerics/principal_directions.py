@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh, qr, svd
+from scipy.linalg import qr, svd
 from scipy.sparse.linalg import LinearOperator
 
 from pellucid.core.rounding import EPSILON, TINY

@@ -100,3 +100,13 @@ def test_unsorted_sparse_columns_are_understood_and_left_as_they_are():
     design.X.sort_indices()
     np.testing.assert_allclose(design.gram(), (X.T @ sparse.diags_array(weight) @ X).toarray())
     assert X.indices.tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 7, 16, 17, 33])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_of_few_columns_are_those_of_numpy(p, order):
+    """Rows laid side by side for BLAS, with some left over, give the same sums."""
+    X = np.asarray(np.random.default_rng(p).standard_normal((8_191, p)), order=order)
+    gram = make_design(X, fit_intercept=True).gram()
+    centered = X - X.mean(axis=0)
+    np.testing.assert_allclose(gram, centered.T @ centered, rtol=1e-12, atol=1e-9)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as PeerElasticNet
 
 import pellucid
+from pellucid.linear_model.sparse_regression import elastic_net_proof
 from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
 from pellucid.linear_model.sparse_regression.lasso import Lasso
 from tests.proving import quiet_proof
@@ -119,3 +120,12 @@ def test_refuses_a_mix_outside_its_range():
     X, y = problem(5)
     with pytest.raises(ValueError, match=r"l1_ratio must be between 0 and 1, got 1\.5"):
         ElasticNet(l1_ratio=1.5).fit(X, y)
+
+
+def test_a_dual_value_above_the_objective_is_an_error_not_a_gap_of_zero(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    y = X[:, 0] + 0.1 * rng.standard_normal(40)
+    model = ElasticNet(alpha=0.1).fit(X, y)
+    monkeypatch.setattr(elastic_net_proof, "_gap", lambda *_: -0.01)
+    assert not quiet_proof(model, X, y).holds

@@ -138,9 +138,11 @@ def _prove_line(X: Any, y: Array, weight: Array, line: Line) -> Certificate:
     residual = y - y_mean - _product(X, mean, w)
     drift = y_mean - float(mean @ w) - line.intercept  # the mean residual, not yet rounded by large values of X
     residual -= float(weight @ residual) / n if line.fit_intercept else 0.0
-    gap = _gap(X, mean, residual, weight, line) + 0.5 * drift**2
     mean_sq_target = float(weight @ (y - y_mean) ** 2) / n
     mean_sq_raw = float(weight @ y**2) / n
+    gap = _gap(X, mean, residual, weight, line)
+    # No objective is below its dual value: a gap below 0 by more than rounding is an error of one of them.
+    gap = np.inf if gap < -gap_bound(0.0, mean_sq_target, mean_sq_raw) else max(gap, 0.0) + 0.5 * drift**2
     scale = np.sqrt(mean_sq_raw) + float(np.abs(mean) @ np.abs(w)) + abs(line.intercept)
     certificate = elastic_net_certificate(
         gap=gap,
@@ -209,7 +211,7 @@ def _gap(X: Any, mean: Array, residual: Array, weight: Array, line: Line) -> flo
     if l2 > 0.0:
         excess = np.maximum((correlations if line.positive else np.abs(correlations)) - l1, 0.0)
         gaps.append(primal_less_fit + float(excess @ excess) / (2.0 * l2) - float(w @ correlations))
-    return max(0.0, float(min(gaps)))
+    return float(min(gaps))
 
 
 def _projection_gap(X: Any, mean: Array, residual: Array, weight: Array) -> float:

@@ -55,6 +55,7 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str], int]]:
     yield "Find the intercept", ["show-work", str(cars), "--target", "price", "--method", "lasso", "--alpha", "0.5"], 0
     yield "clusters", ["cluster", str(cancer), "--drop", "diagnosis", "--out", str(folder / "clusters")], 0
     yield "map", ["map", str(cancer), "--color", "diagnosis", "--out", str(folder / "map")], 0
+    yield "things to look at", ["describe", str(cancer), "--out", str(folder / "described")], 0
     yield "prediction", ["predict", str(model), str(cancer)], 0
     yield "", ["explain", str(model), str(cancer)], 0
     yield "", ["monitor", str(model), str(cancer)], 0

@@ -14,6 +14,7 @@ import pellucid
 from pellucid.cli.catalogue import catalogue
 from pellucid.cli.cluster import cluster
 from pellucid.cli.demo import demo
+from pellucid.cli.describe import describe
 from pellucid.cli.errors import (
     INTERRUPTED,
     ClaimError,
@@ -61,7 +62,21 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-for command in (demo, fit, cluster, map_, predict, explain, monitor, serve, verify, show_work, catalogue, warm_up):
+for command in (
+    demo,
+    describe,
+    fit,
+    cluster,
+    map_,
+    predict,
+    explain,
+    monitor,
+    serve,
+    verify,
+    show_work,
+    catalogue,
+    warm_up,
+):
     application.command(command.__name__.strip("_").replace("_", "-"))(_interruptible(command))
 
 

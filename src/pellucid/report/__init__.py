@@ -2,6 +2,7 @@
 
 from pellucid.report.card import render_model_card
 from pellucid.report.cluster_page import render_cluster_report
+from pellucid.report.describe_page import render_description, values_in_words
 from pellucid.report.map_page import render_map_report
 from pellucid.report.meaning import alarm_of, meaning_of
 from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
@@ -18,7 +19,9 @@ __all__ = [
     "format_spread",
     "meaning_of",
     "render_cluster_report",
+    "render_description",
     "render_fit_report",
     "render_map_report",
     "render_model_card",
+    "values_in_words",
 ]

@@ -29,6 +29,7 @@ from pellucid.report.numbers import format_measure, format_number, format_second
 from pellucid.report.reproduction import Origin, versions
 from pellucid.report.thresholds import thresholds_of
 from pellucid.report.tree_picture import tree_picture
+from pellucid.tables.column_reader import YES
 from pellucid.tables.dates import DATES, read_dates
 from pellucid.tables.understanding import FLAG, NUMBER, TEXT, is_numeric
 
@@ -264,7 +265,7 @@ def column_summary(column: pd.Series, kind: str) -> str:
         moments = read_dates(column, kind)
         return f"{moments.min():%Y-%m-%d} to {moments.max():%Y-%m-%d}"
     if kind == FLAG:
-        return f"True in {present.astype(str).str.lower().isin(['true', '1', '1.0']).mean():.0%}"
+        return f"yes in {format_share(present.astype(str).str.strip().str.lower().map(YES).mean())}"
     if kind == TEXT:
         return f"{present.astype(str).str.split().str.len().mean():.0f} words on average"
     counts = present.astype(str).value_counts()

@@ -225,17 +225,25 @@ def understand(frame: pd.DataFrame, target: str | None, *, coerce: bool = True) 
     >>> understand(frame, "y")
     Columns(kinds={'size': 'number', 'city': 'words'}, left_out={'same': 'it never changes'})
     """
+    found = all_columns(frame if target is None else frame.drop(columns=target), coerce=coerce)
+    if not found.kinds:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in found.left_out.items())
+        beside = "" if target is None else f" beside {target!r}"
+        raise TableError(
+            f"table must have a column{beside} to learn from, got none ({reasons or 'there is no other column'})."
+        )
+    return found
+
+
+def all_columns(frame: pd.DataFrame, *, coerce: bool = True) -> Columns:
+    """Return how every column is understood, even if none is of use."""
     kinds, left_out = {}, {}
-    for name in frame.columns if target is None else frame.columns.drop(target):
+    for name in frame.columns:
         reason, kind = _understand_column(frame[name], coerce)
         if reason:
             left_out[name] = reason
         else:
             kinds[name] = kind
-    if not kinds:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "there is no other column"
-        beside = "" if target is None else f" beside {target!r}"
-        raise TableError(f"table must have a column{beside} to learn from, got none ({reasons}).")
     return Columns(kinds, left_out)
 
 

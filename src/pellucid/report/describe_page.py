@@ -1,0 +1,80 @@
+"""The page that says what is in a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+import pellucid
+from pellucid.describing import ColumnFacts, DescribedTable, Together
+from pellucid.report.column_pictures import histogram
+from pellucid.report.numbers import format_number
+from pellucid.report.page import column_summary, page_template
+from pellucid.report.reproduction import Origin, versions
+
+MOST_PAIRS = 15
+WRITTEN_OUT = 1e12
+"""Whole numbers below this are written with all their digits."""
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """One line of the table of columns."""
+
+    facts: ColumnFacts
+    picture: Markup
+    values: str
+
+
+@dataclass(frozen=True)
+class PairLine:
+    """One line of the table of pairs, with the places of its interval from left to right, in percent."""
+
+    pair: Together
+    left: float
+    width: float
+    middle: float
+
+
+def render_description(found: DescribedTable, origin: Origin) -> str:
+    """Return what is in a table as one HTML page without anything from elsewhere."""
+    clear = [pair for pair in found.together if pair.is_clear]
+    return page_template("describe_report.html").render(
+        found=found,
+        columns=[_column_line(found, facts) for facts in found.facts],
+        any_gaps=any(facts.n_gaps for facts in found.facts),
+        any_far=any(facts.n_far for facts in found.facts),
+        pairs=[_pair_line(pair) for pair in clear[:MOST_PAIRS]],
+        n_clear=len(clear),
+        table_name=origin.table_name,
+        command=origin.command,
+        version=pellucid.__version__,
+        versions=versions(),
+    )
+
+
+def values_in_words(found: DescribedTable, facts: ColumnFacts) -> str:
+    """Return the values of a column in a few words: quartiles of numbers, frequent words, first and last date."""
+    if facts.quartiles is None or facts.n_different <= 2:
+        return column_summary(found.table[facts.name], facts.kind)
+    low, lower, median, upper, high = map(_short, facts.quartiles)
+    return f"{low} to {high}, half of them {lower} to {upper}, median {median}"
+
+
+def _short(value: float) -> str:
+    """Return a whole number in full and any other in four figures."""
+    return (
+        f"{value:,.0f}".replace("-", "\N{MINUS SIGN}")
+        if value.is_integer() and abs(value) < WRITTEN_OUT
+        else (format_number(value))
+    )
+
+
+def _column_line(found: DescribedTable, facts: ColumnFacts) -> ColumnLine:
+    return ColumnLine(facts, histogram(found.table[facts.name], facts.kind), values_in_words(found, facts))
+
+
+def _pair_line(pair: Together) -> PairLine:
+    left, right, middle = (50.0 * (1.0 + value) for value in (pair.low, pair.high, pair.correlation))
+    return PairLine(pair, left, right - left, middle)

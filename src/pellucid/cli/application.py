@@ -13,6 +13,7 @@ import typer
 import pellucid
 from pellucid.cli.catalogue import catalogue
 from pellucid.cli.cluster import cluster
+from pellucid.cli.compare import compare
 from pellucid.cli.demo import demo
 from pellucid.cli.describe import describe
 from pellucid.cli.errors import (
@@ -69,6 +70,7 @@ for command in (
     cluster,
     map_,
     predict,
+    compare,
     explain,
     monitor,
     serve,

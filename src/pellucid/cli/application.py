@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import pellucid
+from pellucid.cli.again import again
 from pellucid.cli.catalogue import catalogue
 from pellucid.cli.cluster import cluster
 from pellucid.cli.compare import compare
@@ -76,6 +77,7 @@ for command in (
     serve,
     verify,
     show_work,
+    again,
     catalogue,
     warm_up,
 ):

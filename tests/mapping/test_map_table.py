@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from sklearn.datasets import load_iris, make_swiss_roll
 
 from pellucid.cli.application import run
@@ -14,7 +16,7 @@ from pellucid.decomposition import PCA
 from pellucid.manifold import EmbeddingQuality
 from pellucid.mapping import MapScore, map_methods, map_table
 from pellucid.mapping.map_methods import best_map
-from pellucid.report import Origin, render_map_report
+from pellucid.report import Origin, map_page, render_map_report
 
 
 def iris():
@@ -36,6 +38,29 @@ def test_the_simplest_method_is_kept_unless_another_is_clearly_better():
     assert best_map([simple, score("Isomap", 0.905)]) is simple
     assert best_map([simple, score("Isomap", 0.92), score("LLE", 0.925)]).name == "Isomap"
     assert best_map([MapScore("PCA", failure="no"), score("Isomap", 0.1)]).name == "Isomap"
+
+
+def test_a_map_that_cannot_be_read_is_not_chosen():
+    rng = np.random.default_rng(0)
+    broad, corner = rng.uniform(size=(400, 2)), np.vstack([rng.uniform(size=(398, 2)) * 1e-3, [[9.0, 0.0], [0.0, 9.0]]])
+    simple, better = score("PCA", 0.90), score("LLE", 0.95)
+    assert replace(simple, places=broad).spread > 0.5
+    assert replace(better, places=corner).spread < 0.05
+    assert best_map([replace(simple, places=broad), replace(better, places=corner)]).name == "PCA"
+    assert best_map([replace(simple, places=broad), replace(better, places=broad[::-1])]).name == "LLE"
+
+
+def test_values_with_an_order_have_shades_of_one_scale():
+    frame = iris().assign(
+        grade=[3, 4, 5] * 50, size=pd.Categorical(["S", "M", "L"] * 50, ["S", "M", "L"], ordered=True)
+    )
+    for name, labels in (("grade", ["3", "4", "5"]), ("size", ["S", "M", "L"])):
+        figure = Figure()
+        map_page._draw_map(map_table(frame[[*frame.columns[:4], name]], name), figure)
+        legend = figure.axes[0].get_legend()
+        assert [text.get_text() for text in legend.get_texts()] == labels
+        light = [np.mean(handle.get_facecolor()[0][:3]) for handle in legend.legend_handles]
+        assert light == sorted(light)  # viridis gets lighter
 
 
 def test_flat_data_are_mapped_by_their_components_and_a_roll_is_unrolled():

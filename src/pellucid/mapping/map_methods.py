@@ -20,6 +20,9 @@ NEIGHBORS = 10
 CLEARLY = 0.01
 """How much more of the neighborhoods a method must keep than a simpler one to be chosen."""
 
+AS_BROAD = 0.5
+"""Part of a simpler map's spread that a map must have: one that draws most rows into a corner cannot be read."""
+
 METHODS: dict[str, Callable[[int, int], Any]] = {
     "PCA": lambda _k, _seed: PCA(2),
     "Isomap": lambda k, _seed: Isomap(n_neighbors=k, n_components=2),
@@ -56,9 +59,9 @@ def _score(name: str, model: Any, X: Array, distances: Array, k: int) -> MapScor
 
 
 def best_map(scores: Sequence[MapScore]) -> MapScore:
-    """Return the simplest method that no other clearly exceeds."""
+    """Return the simplest method that no other clearly exceeds, of those whose map can be read."""
     chosen = scores[0]
     for score in scores[1:]:
-        if score.kept > chosen.kept + CLEARLY:
+        if score.kept > chosen.kept + CLEARLY and score.spread >= AS_BROAD * chosen.spread:
             chosen = score
     return chosen

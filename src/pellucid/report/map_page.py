@@ -16,6 +16,7 @@ from pellucid.report.figures import INK, MARK, MOST_DOTS, figure_as_svg
 from pellucid.report.meaning import meaning_of
 from pellucid.report.page import page_template
 from pellucid.report.reproduction import Origin, versions
+from pellucid.tables.understanding import is_numeric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,20 +78,32 @@ def _draw_dots(ax: Axes, result: MappedTable, places: Any, rows: Any, *, size: f
         if with_legend:
             ax.figure.colorbar(drawn, ax=ax, label=str(result.color), shrink=0.8)
     else:
-        _draw_kinds(ax, places, values.astype("object").where(values.notna(), "missing").astype(str), dots)
+        _draw_kinds(ax, places, values, dots)
         if with_legend:
             ax.legend(title=str(result.color), frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _draw_kinds(ax: Axes, places: Any, words: pd.Series, dots: dict[str, Any]) -> None:
-    """Draw each word in its color, the most frequent first."""
-    frequent = list(words.value_counts().index[:MOST_KINDS])
-    other = ~words.isin(frequent).to_numpy()
+def _draw_kinds(ax: Axes, places: Any, values: pd.Series, dots: dict[str, Any]) -> None:
+    """Draw the most frequent values in a color each: shades of one scale where they have an order, else apart."""
+    frequent = list(values.value_counts().index[:MOST_KINDS])
+    has_order = isinstance(values.dtype, pd.CategoricalDtype) and bool(values.cat.ordered)
+    if has_order:
+        frequent.sort(key=list(values.cat.categories).index)
+    else:
+        frequent.sort(key=lambda value: (value if is_numeric(values) else 0.0, str(value)))
+    other = ~values.isin(frequent).to_numpy()
     if other.any():
-        ax.scatter(places[other, 0], places[other, 1], color=OTHERS, label="others", **dots)
-    for number, word in enumerate(sorted(frequent)):
-        own = (words == word).to_numpy()
-        ax.scatter(places[own, 0], places[own, 1], color=color(number), label=word, **dots)
+        missing = values.isna().to_numpy()[other].all()
+        label = "missing" if missing else "others"
+        ax.scatter(places[other, 0], places[other, 1], color=OTHERS, label=label, **dots)
+    from matplotlib import colormaps
+
+    is_scale = (has_order or is_numeric(values)) and len(frequent) > 2
+    shades = colormaps[RISING](np.linspace(0.0, 0.95, len(frequent))) if is_scale else None
+    for number, value in enumerate(frequent):
+        own = (values == value).to_numpy()
+        ink = color(number) if shades is None else shades[number]
+        ax.scatter(places[own, 0], places[own, 1], color=ink, label=str(value), **dots)
 
 
 def _draw_distances(result: MappedTable, figure: Figure) -> None:

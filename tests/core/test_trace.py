@@ -44,6 +44,17 @@ def test_repr_says_how_the_objective_went():
     assert repr(Trace()) == "Trace(0 rows)"
 
 
+def test_a_notebook_shows_the_first_and_the_last_rows():
+    trace = Trace()
+    for i in range(100):
+        trace.add(iteration=i, objective=1.0 / (i + 1))
+    shown = trace._repr_html_()
+    assert "Trace: 100 rows" in shown
+    assert shown.count("<tr") == 14  # the names, six rows, dots, six rows
+    assert "0.01" in shown
+    assert Trace()._repr_html_() == "<div><b>Trace: 0 rows</b></div>"
+
+
 def test_states_are_kept_only_while_recording():
     trace, state = Trace(), np.zeros(2)
     trace.keep(w=state)

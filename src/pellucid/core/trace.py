@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FIRST_COLUMNS = ("iteration",)
+MOST_SHOWN = 12
+"""Rows of a trace in a notebook: the first and the last."""
 
 
 class Trace:
@@ -110,6 +112,11 @@ class Trace:
             values = self["objective"]
             fell = f"; objective {values[0]:.6g} -> {values[-1]:.6g}"
         return f"Trace({rows}: {', '.join(self.columns)}{fell})"
+
+    def _repr_html_(self) -> str:
+        rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
+        table = self.frame().to_html(index=False, max_rows=MOST_SHOWN, border=0, float_format="{:.6g}".format)
+        return f"<div><b>Trace: {rows}</b>{table if len(self) else ''}</div>"
 
     def frame(self) -> pd.DataFrame:
         """Return the trace as a pandas data frame."""

@@ -1,5 +1,6 @@
 """From a table to a certified model, in Python."""
 
+import sys
 import time
 
 import numpy as np
@@ -14,6 +15,8 @@ from pellucid.bake_off.contestants import Contestant
 from pellucid.files.writing import model_bytes
 from pellucid.linear_model import LinearRegression
 from pellucid.model_selection import ErrorCurve
+from pellucid.report import Origin, figures, render_fit_report
+from pellucid.tables import TableError
 from tests.bake_off.sample_tables import mixed_table, numeric_table
 
 
@@ -109,6 +112,43 @@ def test_leaks_and_copies_are_named():
     cautions = " ".join(bake_off(table, "churn", folds=2).cautions)
     assert "Column left_on alone takes away 100 % of the baseline's error" in cautions
     assert "repeat a row that was learned from" in cautions
+
+
+class Brittle(LinearRegression):
+    """The best method of all, as long as it has few rows."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(y) > 55:
+            raise RuntimeError("X must be\nkinder.")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_method_that_fails_in_the_end_leaves_its_place_to_the_next():
+    table = numeric_table()
+    result = bake_off(table, "price", also={"brittle": Brittle()}, only=["decision tree", "brittle"], folds=3)
+    assert result.chosen.name == "decision tree"
+    assert "Brittle was dropped, for it failed: X must be kinder." in result.cautions
+    assert ("brittle", "failed: X must be kinder.") in [(one.name, one.reason) for one in result.untried]
+    assert "brittle" not in {score.name for score in result.scores}
+    with pytest.raises(TableError, match="none could be fitted .*brittle: failed: X must be kinder"):
+        bake_off(table, "price", also={"brittle": Brittle()}, only=["brittle"], folds=3)
+
+
+def test_a_part_of_the_report_that_fails_is_named_and_the_rest_is_there(monkeypatch):
+    def fail(*_args, **_options):
+        raise KeyError("no such part")
+
+    room = sys.modules["pellucid.bake_off.bake_off"]
+    for name in ("importances", "effects", "find_leaks", "coefficients", "draw_curve", "_tell"):
+        monkeypatch.setattr(room, name, fail)
+    for name in ("predicted_against_actual", "residuals_against_predicted"):
+        monkeypatch.setattr(figures, name, fail)
+    result = bake_off(numeric_table(), "price", only=["ridge"], folds=2)
+    missing = [caution for caution in result.cautions if "is missing, for it failed: 'no such part'." in caution]
+    assert len(missing) == 6
+    page = render_fit_report(result, Origin("houses.csv", "model.safetensors", ""))
+    assert "The picture of the predictions is missing, for it failed" in page
+    assert "<svg" in page  # the columns are drawn
 
 
 def test_too_little_time_is_one_sentence():

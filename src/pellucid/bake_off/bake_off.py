@@ -5,15 +5,20 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from pellucid.bake_off.blending import best_blend
-from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
-from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, report_seconds
+from pellucid.bake_off.cautions import (
+    cautions_on_failures,
+    cautions_on_result,
+    cautions_on_time,
+    learned_from_part,
+)
+from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, failure, report_seconds
 from pellucid.bake_off.compiling_ahead import compiling_ahead
 from pellucid.bake_off.contestants import contestants_for, own_contestants
 from pellucid.bake_off.explanation import tell_changes, typical_row
@@ -177,23 +182,13 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     learning = vault.learning
     options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
     scores, untried = _compare(table, plan, budget, listen)
-    chosen = choose(scores, one_standard_error=plan.one_standard_error)
+    fitted = _fit_for_good(table, plan, scores, untried, budget, listen)
+    chosen, learned, model = fitted.chosen, fitted.learned, fitted.model
     not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), plan.n_splits)
 
     def tell(step: str) -> None:
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
-    tell("the final fit")
-    final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left(), GRACE * budget.seconds)
-    rows = some_rows(len(learning[1]), final.n_rows, plan.seed)
-    learned, warned = _fit(final.score, table, *learning, table.learning_facts, rows)
-    model = learned
-    if final.on_all_rows and not table.has_own_test:
-        tell("the fit to every row")
-        every = np.arange(len(table.X))
-        model, warned = _fit(final.score, table, table.X, target.values, table.facts, every)
-    elif final.n_rows < len(table.X):
-        warned.append(learned_from_part(final.n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
     test = vault.open(f"final estimate of {chosen.name}")
     threshold = _threshold(table.measure, learned, chosen)
@@ -210,8 +205,17 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     curves = _in_time(budget, lambda: effects(model, table.X, shown), end)
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, seed=plan.seed)
-    weights, intercept = coefficients(model, columns)
-    leaks = find_leaks(*learning, **options)
+    weights = _or_failure(lambda: coefficients(model, columns))
+    leaks = _or_failure(lambda: find_leaks(*learning, **options))
+    parts = {
+        "importance of the columns": shuffled,
+        "explanation of rows": story,
+        "picture of what each column does": curves,
+        "learning curve": curve,
+        "list of coefficients": weights,
+        "search for leaks": leaks,
+    }
+    found, intercept = ([], None) if isinstance(weights, str) else weights
     return BakeOffResult(
         model=_table_model(table, model, judgement),
         table=frame,
@@ -225,23 +229,82 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         vault_log=vault.log,
         curve=curve,
         importances=shuffled,
-        coefficients=without_steps(weights),
+        coefficients=without_steps(found),
         intercept=intercept,
         effects=[] if isinstance(curves, str) else curves,
         story=story,
         cautions=(
             *not_done,
-            *cautions_on_result(chosen, scores, judgement, leaks, target, columns, learned_something),
+            *cautions_on_failures(untried, parts),
+            *cautions_on_result(
+                chosen, scores, judgement, [] if isinstance(leaks, str) else leaks, target, columns, learned_something
+            ),
             *table.notes,
-            *warned,
+            *fitted.warned,
         ),
         learned=learned_something,
-        n_fitted=len(table.X) if final.on_all_rows and not table.has_own_test else final.n_rows,
+        n_fitted=fitted.n_rows,
         flexibility=more_flexible(curve, chosen, scores),
         interrupted=budget.interrupted,
         seconds=time.monotonic() - start,
         compiling_seconds=budget.seconds_not_counted(),
     )
+
+
+@dataclass(frozen=True)
+class _FittedForGood:
+    """The method that was chosen and could be fitted: to the rows to learn from, and to every row if there was time."""
+
+    chosen: MethodScore
+    learned: TableModel
+    model: TableModel
+    n_rows: int
+    """That the model learned from."""
+    warned: list[str]
+
+
+def _fit_for_good(
+    table: VaultedTable,
+    plan: Plan,
+    scores: list[MethodScore],
+    untried: list[Untried],
+    budget: Budget,
+    listen: Listener,
+) -> _FittedForGood:
+    """Return the best method that can be fitted; one that fails leaves the scores, and the next one is tried."""
+    while best_of(scores) is not None:
+        chosen = choose(scores, one_standard_error=plan.one_standard_error)
+        try:
+            return _fit_chosen(chosen, table, plan, budget, listen)
+        except Exception as error:  # whatever it is: another method may do
+            scores[:] = [score for score in scores if score is not chosen]
+            untried.append(Untried(chosen.name, failure(error)))
+    raise _nothing_left(untried)
+
+
+def _fit_chosen(
+    chosen: MethodScore, table: VaultedTable, plan: Plan, budget: Budget, listen: Listener
+) -> _FittedForGood:
+    def tell(step: str) -> None:
+        listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
+
+    tell("the final fit")
+    X, y = table.vault.learning
+    final = plan_final_fit(chosen, len(y), budget.seconds_left(), GRACE * budget.seconds)
+    learned, warned = _fit(final.score, table, X, y, table.learning_facts, some_rows(len(y), final.n_rows, plan.seed))
+    if final.on_all_rows and not table.has_own_test:
+        tell("the fit to every row")
+        every = np.arange(len(table.X))
+        model, warned = _fit(final.score, table, table.X, table.target.values, table.facts, every)
+        return _FittedForGood(chosen, learned, model, len(table.X), warned)
+    if final.n_rows < len(table.X):
+        warned.append(learned_from_part(final.n_rows, len(table.X), chosen.pace.rows))
+    return _FittedForGood(chosen, learned, learned, final.n_rows, warned)
+
+
+def _nothing_left(untried: Sequence[Untried]) -> TableError:
+    reasons = "; ".join(f"{one.name}: {one.reason}" for one in untried)
+    return TableError(f"table must suit one method, but none could be fitted ({reasons}).")
 
 
 def _compare(
@@ -269,8 +332,7 @@ def _compare(
         raise TableError(
             f"time must suffice for one method, got {budget.seconds:g} seconds for {len(table.X):,} rows. Give more."
         )
-    reasons = "; ".join(f"{one.name}: {one.reason}" for one in untried)
-    raise TableError(f"table must suit one method, but none could be fitted ({reasons}).")
+    raise _nothing_left(untried)
 
 
 def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -> list[MethodScore]:
@@ -359,9 +421,21 @@ def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -
 
 
 def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:
-    """Return what the work returns, or why there was no time for it."""
-    found, cut_by = budget.attempt(work, budget.seconds_left() - end_seconds)
-    return found if found is not None else EXCUSES[cut_by]
+    """Return what the work returns, or why there was no time for it, or how it failed."""
+
+    def attempt() -> Result | str:
+        found, cut_by = budget.attempt(work, budget.seconds_left() - end_seconds)
+        return found if found is not None else EXCUSES[cut_by]
+
+    return _or_failure(attempt)
+
+
+def _or_failure(work: Callable[[], Result]) -> Result | str:
+    """Return what the work returns, or how it failed: a model without it is still an answer."""
+    try:
+        return work()
+    except Exception as error:
+        return failure(error)
 
 
 def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *, seed: int) -> ErrorCurve | str:
@@ -372,12 +446,14 @@ def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *,
     X, y = table.vault.learning
     splits = splits_of(table, CrossValidationTest(random_state=seed, n_splits=CURVE_FOLDS))
     pipeline = chosen.contestant.pipeline(table.columns, X, y)
-    try:
-        return _in_time(
-            budget, lambda: draw_curve(pipeline, X, y, splits, table.measure, table.learning_facts, seed=seed), end
-        )
-    except ValueError as error:  # a class that the smallest training set has no row of
-        return f"It could not be drawn: {error}"
+
+    def draw() -> ErrorCurve | str:
+        try:
+            return draw_curve(pipeline, X, y, splits, table.measure, table.learning_facts, seed=seed)
+        except ValueError as error:  # a class that the smallest training set has no row of
+            return f"It could not be drawn: {error}"
+
+    return _in_time(budget, draw, end)
 
 
 def _names(given: Sequence[str]) -> tuple[str, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pellucid.bake_off.comparison import NO_TIME, Untried
+from pellucid.bake_off.comparison import FAILED, NO_TIME, Untried
 from pellucid.bake_off.judgement import Judgement
 from pellucid.bake_off.leakage import TOO_GOOD, Leak
 from pellucid.bake_off.learned import LEARNED, LITTLE, NOTHING, Learned
@@ -37,6 +37,22 @@ def cautions_on_time(untried: Iterable[Untried], interrupted: bool, n_splits: in
             f"Not tried, for no time was left: {'; '.join(late[:MOST_NAMED])}{more}. Give more with --time."
         )
     return cautions
+
+
+def cautions_on_failures(untried: Iterable[Untried], parts: Mapping[str, object]) -> list[str]:
+    """Return which methods were dropped, and which parts of the report are missing, for they failed, and how."""
+    methods = [
+        f"{one.name[:1].upper()}{one.name[1:]} was dropped, for it {one.reason.removesuffix('.')}."
+        for one in untried
+        if one.reason.startswith(FAILED)
+    ]
+    missing = {name: found for name, found in parts.items() if isinstance(found, str) and found.startswith(FAILED)}
+    return [*methods, *(part_is_missing(name, why) for name, why in missing.items())]
+
+
+def part_is_missing(name: str, why: str) -> str:
+    """Return the sentence about a part of the report that failed."""
+    return f"The {name} is missing, for it {why.removesuffix('.')}."
 
 
 def learned_from_part(n_rows: int, n_all: int, n_compared: int) -> str:

@@ -38,7 +38,9 @@ MOST_SHARED_SECONDS, QUICK_SECONDS, MOST_SHARED_NUMBERS = 5.0, 0.5, 60_000
 NO_TIME = "no time left"
 CUT_SHORT = {"time": NO_TIME, "interruption": "interrupted"}
 LATE = tuple(CUT_SHORT.values())
-FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
+FAILED = "failed: "
+"""How the reason begins that a method has which raised an error."""
+LONGEST_REASON = 200
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,14 @@ class Stage:
     best: MethodScore | None
     seconds_left: float
     interrupted: bool = False
+
+
+def failure(error: Exception) -> str:
+    """Return what an error says as the reason that a method, or a part of the report, is missing."""
+    said = " ".join(str(error).split())[:LONGEST_REASON]
+    if isinstance(error, MemoryError):
+        return f"{FAILED}{said or 'there was not enough memory'}"
+    return f"{FAILED}{said or type(error).__name__}"
 
 
 def report_seconds(n_rows: int) -> float:
@@ -192,8 +202,8 @@ class _Comparison:
             warnings.simplefilter("ignore")  # what the chosen method warns of is said when it is fitted for good
             try:
                 score, cut_by = self.budget.attempt(work, self.budget.seconds_left() - reserve)
-            except FAILURES as error:
-                return f"failed: {' '.join(str(error).split())[:200]}"
+            except Exception as error:  # whatever is wrong with one method, the others go on
+                return failure(error)
         return score if score is not None else CUT_SHORT[cut_by]
 
     def _heat(self, contestant: Contestant, n_rows: int) -> MethodScore:

@@ -33,7 +33,6 @@ from pellucid.bake_off.measures import Measure
 from pellucid.bake_off.notable_rows import notable_rows
 from pellucid.bake_off.options import (
     Options,
-    RowFacts,
     chosen_contestants,
 )
 from pellucid.bake_off.result import BakeOffResult, Plan
@@ -217,7 +216,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     }
     found, intercept = ([], None) if isinstance(weights, str) else weights
     return BakeOffResult(
-        model=_table_model(table, model, judgement),
+        model=_table_model(table, fitted, judgement),
         table=frame,
         target=target,
         columns=columns,
@@ -243,7 +242,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
             *fitted.warned,
         ),
         learned=learned_something,
-        n_fitted=fitted.n_rows,
+        n_fitted=len(fitted.rows),
         flexibility=more_flexible(curve, chosen, scores),
         interrupted=budget.interrupted,
         seconds=time.monotonic() - start,
@@ -258,8 +257,8 @@ class _FittedForGood:
     chosen: MethodScore
     learned: TableModel
     model: TableModel
-    n_rows: int
-    """That the model learned from."""
+    rows: Array
+    """Of the table, that the model learned from, rising."""
     warned: list[str]
 
 
@@ -289,17 +288,18 @@ def _fit_chosen(
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the final fit")
-    X, y = table.vault.learning
-    final = plan_final_fit(chosen, len(y), budget.seconds_left(), GRACE * budget.seconds)
-    learned, warned = _fit(final.score, table, X, y, table.learning_facts, some_rows(len(y), final.n_rows, plan.seed))
+    learning = table.vault.learning_rows
+    final = plan_final_fit(chosen, len(learning), budget.seconds_left(), GRACE * budget.seconds)
+    rows = np.sort(learning[some_rows(len(learning), final.n_rows, plan.seed)])
+    learned, warned = _fit(final.score, table, rows)
     if final.on_all_rows and not table.has_own_test:
         tell("the fit to every row")
         every = np.arange(len(table.X))
-        model, warned = _fit(final.score, table, table.X, table.target.values, table.facts, every)
-        return _FittedForGood(chosen, learned, model, len(table.X), warned)
-    if final.n_rows < len(table.X):
-        warned.append(learned_from_part(final.n_rows, len(table.X), chosen.pace.rows))
-    return _FittedForGood(chosen, learned, learned, final.n_rows, warned)
+        model, warned = _fit(final.score, table, every)
+        return _FittedForGood(chosen, learned, model, every, warned)
+    if len(rows) < len(table.X):
+        warned.append(learned_from_part(len(rows), len(table.X), chosen.pace.rows))
+    return _FittedForGood(chosen, learned, learned, rows, warned)
 
 
 def _nothing_left(untried: Sequence[Untried]) -> TableError:
@@ -345,10 +345,9 @@ def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -
     return [found] if needed <= budget.seconds_left() else []
 
 
-def _fit(
-    chosen: MethodScore, table: VaultedTable, X: pd.DataFrame, y: Array, facts: RowFacts, rows: Array
-) -> tuple[TableModel, list[str]]:
+def _fit(chosen: MethodScore, table: VaultedTable, rows: Array) -> tuple[TableModel, list[str]]:
     """Return the method fitted to some rows, with what rows held out told about its errors, and what it warned of."""
+    X, y, facts = table.X, table.target.values, table.facts
     if len(rows) < len(y):
         X, y, facts = X.iloc[rows], y[rows], facts.of(rows)
     with warnings.catch_warnings(record=True) as caught:
@@ -410,12 +409,15 @@ def _ask_whether_learned(
     return has_learned(actual, judgement.answers, usual, measure, table.test_facts, chosen, scores, judgement.threshold)
 
 
-def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -> TableModel:
+def _table_model(table: VaultedTable, fitted: _FittedForGood, judgement: Judgement) -> TableModel:
     """Return the model with the reader of tables as its first step, and all that was found out about it."""
+    model = fitted.model
     whole = TableModel([("columns", table.reader), *model.steps])
     whole.target_ = table.target.name
     whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
     whole.costs_, whole.held_out_ = model.costs_, model.held_out_
+    if len(fitted.rows) < len(table.X):
+        whole.learned_rows_ = np.isin(np.arange(len(table.X)), fitted.rows)
     whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
     return whole.remember(table.X, judgement.predicted)
 

@@ -59,8 +59,7 @@ def learned_from_part(n_rows: int, n_all: int, n_compared: int) -> str:
     """Return the word about a model that could not learn from all rows."""
     return (
         f"The methods were compared on {n_compared:,} rows, and the model learned from {n_rows:,} of the {n_all:,}, "
-        "drawn at random: as many as the time allowed. Give more with --time; as it is, pellucid verify finds other "
-        "data in the table than the model learned from."
+        "drawn at random: as many as the time allowed. Give more with --time."
     )
 
 

@@ -54,6 +54,8 @@ class TableModel(Pipeline):
     costs_ : ndarray of shape (n_classes, n_classes) or None
         Of calling a true class (rows) another (columns): the class of the least expected cost is predicted. None
         predicts the likeliest.
+    learned_rows_ : ndarray of shape (n_rows,) or None
+        Which of the rows with a target the steps after the first learned from. None if from all.
     """
 
     target_: str
@@ -63,6 +65,7 @@ class TableModel(Pipeline):
     inverse_temperature_: float | None
     costs_: Array | None = None
     held_out_: HeldOutScores | None = None
+    learned_rows_: Array | None = None
 
     def learn_errors(self, held_out: HeldOut) -> Self:
         """Take from rows held out how far predictions are off, or how sure the scores of classes may be."""

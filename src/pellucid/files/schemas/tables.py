@@ -108,6 +108,7 @@ SCHEMAS = (
             "inverse_temperature_": Nothing() | POSITIVE,
             "costs_": Nothing() | Numbers((None, None), ("float64",)),
             "held_out_": Optional(Nothing() | HELD_OUT),
+            "learned_rows_": Optional(Nothing() | Numbers((None,), ("bool",))),
         },
         rebuild=_check_costs,
     ),

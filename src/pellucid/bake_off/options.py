@@ -20,6 +20,7 @@ from pellucid.tables.understanding import (
     Columns,
     Target,
     class_labels,
+    has_value,
     is_numeric,
     known_spellings,
     number_values,
@@ -31,7 +32,7 @@ USER_SAID, NAMES_GROUPS, HOLDS_WEIGHTS = "you said so", "it names the groups", "
 WISHED = (USER_SAID, NAMES_GROUPS, HOLDS_WEIGHTS)
 """Reasons to leave a column out that the user gave."""
 TAKES_NO_WEIGHTS = "it takes no weights"
-USELESS = ("it is empty", "it never changes", "its values are lists")
+USELESS = ("it is empty", "it never changes", "its values are lists", "all its numbers are infinite")
 """Reasons to leave a column out against which no wish helps."""
 
 
@@ -106,7 +107,7 @@ def understood(rows: pd.DataFrame, target: str, options: Options) -> Columns:
             del left_out[name]
             kinds[name] = NUMBER if is_numeric(rows[name]) else WORDS
     in_order = {name: kinds[name] for name in rows.columns if name in kinds}
-    return Columns(in_order, {**left_out, **aside})
+    return Columns(in_order, {**left_out, **aside}, found.doubts)
 
 
 def row_facts(rows: pd.DataFrame, options: Options) -> RowFacts:
@@ -126,7 +127,7 @@ def own_test_rows(options: Options, target: Target) -> tuple[pd.DataFrame, Array
     if missing:
         raise TableError(f"test must have the columns of the table, but {missing} {_are(missing)} missing.")
     column = numbers_if_written(table[target.name]) if options.coerce else table[target.name]
-    present = column.notna().to_numpy()
+    present = has_value(column)
     if not present.any():
         raise TableError(f"test must have values of the target, got {target.name!r}, which is empty there.")
     rows = table[present]

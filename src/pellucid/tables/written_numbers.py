@@ -65,6 +65,11 @@ def read_written(column: pd.Series, kind: str) -> Array:
     return np.asarray(numbers[codes])  # a gap has the code -1, and the last number is none
 
 
+def numbers_in(texts: pd.Series) -> Array:
+    """Return which texts write a number with a decimal point, or a gap."""
+    return np.array([is_gap(text) or not np.isnan(_read_with_point(text.strip())) for text in texts], dtype=bool)
+
+
 def is_gap(value: object) -> bool:
     """Return whether a text stands for a missing number."""
     return isinstance(value, str) and value.strip().lower() in GAPS

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from pellucid.bake_off.contestants import Contestant
 from pellucid.files.writing import model_bytes
 from pellucid.linear_model import LinearRegression
 from pellucid.model_selection import ErrorCurve
-from pellucid.report import Origin, figures, render_fit_report
+from pellucid.report import Origin, figures, render_fit_report, standing_of
 from pellucid.tables import TableError
 from tests.bake_off.sample_tables import mixed_table, numeric_table
 
@@ -46,6 +47,19 @@ def test_the_chosen_method_beats_the_baseline_and_is_certified(mixed):
     assert mixed.certificate.holds
     assert mixed.scores[0] is mixed.chosen
     assert mixed.judgement.headline.score > 0.6
+
+
+def test_the_certificate_is_what_verify_found_after_the_fit(mixed, numeric):
+    for result in (mixed, numeric):
+        assert result.certificate is result.verified
+        assert result.certificate.holds
+        assert standing_of(result)[1] == "holds"
+        unverified = replace(result, verified="There was no time left for it.")
+        assert unverified.certificate is result.model[-1].certificate_
+        assert standing_of(unverified) == (
+            "claimed by the fit, not verified (there was no time left for it)",
+            "proves-nothing",
+        )
 
 
 def test_the_vault_was_opened_once(mixed):

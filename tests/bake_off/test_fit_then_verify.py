@@ -98,7 +98,7 @@ def fit_then_verify(tmp_path):
 def only_what_is_certified(monkeypatch):
     """Leave out what the report tells beside, and most rounds of boosting: they take most of the time."""
     room = sys.modules["pellucid.bake_off.bake_off"]
-    for name in ("importances", "effects", "_tell", "_learning_curve"):
+    for name in ("importances", "effects", "_tell", "_learning_curve", "_verified"):
         monkeypatch.setattr(room, name, lambda *_args, **_options: "There was no time left for it.")
 
     def of_few_rounds(**task):

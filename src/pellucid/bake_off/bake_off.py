@@ -41,9 +41,12 @@ from pellucid.bake_off.tree_story import TreeStory, as_text, tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
 from pellucid.core.budget import Budget
+from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_one_of, check_positive, check_whole
+from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
+from pellucid.core.verification import verify
 from pellucid.model_selection import (
     CrossValidationTest,
     ErrorCurve,
@@ -68,6 +71,8 @@ CURVE_COST = 5.0
 """A learning curve costs about this many folds of the comparison."""
 GRACE = 0.06
 """Share of the time by which the fit to every row may be late: without it nobody could verify the model."""
+FEWEST_PROOF_SECONDS, PROOF_SHARE = 10.0, 0.5
+"""What the proof may take, and which part of the time that was spent before it."""
 MOST_EFFECTS = 6
 """Of the most important columns, curves are drawn."""
 END_SECONDS, END_SECONDS_PER_ROW = 1.5, 2e-6
@@ -206,7 +211,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     curve = _learning_curve(table, chosen, budget, seed=plan.seed)
     weights = _or_failure(lambda: coefficients(model, columns))
     leaks = _or_failure(lambda: find_leaks(*learning, **options))
-    parts = {
+    parts: dict[str, object] = {
         "importance of the columns": shuffled,
         "explanation of rows": story,
         "picture of what each column does": curves,
@@ -214,9 +219,13 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         "list of coefficients": weights,
         "search for leaks": leaks,
     }
+    whole = _table_model(table, fitted, judgement)
+    tell("the proof")
+    verified = _verified(whole, table, frame, plan, budget)
+    parts["proof"] = verified
     found, intercept = ([], None) if isinstance(weights, str) else weights
     return BakeOffResult(
-        model=_table_model(table, fitted, judgement),
+        model=whole,
         table=frame,
         target=target,
         columns=columns,
@@ -243,6 +252,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         ),
         learned=learned_something,
         n_fitted=len(fitted.rows),
+        verified=verified,
         flexibility=more_flexible(curve, chosen, scores),
         interrupted=budget.interrupted,
         seconds=time.monotonic() - start,
@@ -420,6 +430,26 @@ def _table_model(table: VaultedTable, fitted: _FittedForGood, judgement: Judgeme
         whole.learned_rows_ = np.isin(np.arange(len(table.X)), fitted.rows)
     whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
     return whole.remember(table.X, judgement.predicted)
+
+
+def _verified(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan: Plan, budget: Budget) -> Any:
+    """Return what verify finds in the model and the rows it learned from, or why it was not asked.
+
+    It may take a part of the time that all before it took: a fit of seconds need not wait minutes for its proof.
+    """
+    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    spent = budget.seconds - budget.seconds_left()
+    longest = max(FEWEST_PROOF_SECONDS, PROOF_SHARE * spent)
+    rows = frame.loc[table.target.rows]
+
+    def prove() -> Certificate:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the certificate says it
+            return verify(model, rows, table.target.values, sample_weight=table.facts.weights, random_state=plan.seed)
+
+    if not isinstance(model[-1], CertifiedEstimator):
+        return ""
+    return _in_time(budget, prove, max(end, budget.seconds_left() - longest))
 
 
 def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:

@@ -27,7 +27,7 @@ from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures
 from pellucid.report.column_pictures import correlations, histogram
 from pellucid.report.leaderboard import ticks, whiskers
-from pellucid.report.meaning import alarm_of, meaning_of
+from pellucid.report.meaning import alarm_of, meaning_of, standing_of
 from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
 from pellucid.report.reproduction import Origin, versions
 from pellucid.report.thresholds import thresholds_of
@@ -113,6 +113,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     story = result.story if isinstance(result.story, TreeStory) else TreeStory()
     bars = coefficient_bars(result.coefficients)
     measure, alarm = result.measure, alarm_of(result)
+    standing, standing_style = standing_of(result)
     parts = _Parts()
     columns = [
         parts.made(
@@ -146,6 +147,8 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         recipe=recipe_of(result),
         grade_meaning=GRADES[result.certificate.grade],
         meaning=meaning_of(result.certificate, result.model[-1]),
+        standing=standing,
+        standing_style=standing_style,
         alarm=alarm,
         untried=_by_reason(result),
         has_own_test=result.plan.options.test is not None,

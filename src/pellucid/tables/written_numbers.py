@@ -25,8 +25,8 @@ CODES = r"(?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|ZAR
 AROUND = re.compile(rf"\s*(?:{SIGNS}|{CODES})\s*", re.IGNORECASE)
 BLANKS = re.compile(r"[\s\u00a0\u2009\u202f'’_](?=\d{3}(?!\d))")
 """What parts thousands beside points and commas."""
-POINT_PATTERN = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)?(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
-COMMA_PATTERN = re.compile(r"(?:\d+|\d{1,3}(?:\.\d{3})+)?(?:,\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
+POINT_PATTERN = re.compile(r"(?:(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+COMMA_PATTERN = re.compile(r"(?:(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?|,\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 CODE_PATTERN = re.compile(r"0\d+|\d{16,}")
 """A number that begins with 0 is a code, such as that of a town; one with more digits than a float holds is an id."""
 CLOCK = re.compile(r"(-?)(?:(\d+) days?,? )?(\d+):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?")
@@ -90,7 +90,7 @@ def _read_number(text: str, pattern: re.Pattern[str], *, thousands: str, decimal
     bare = bare.replace("\N{MINUS SIGN}", "-").strip()
     sign = -1.0 if in_brackets or bare.startswith("-") or bare.endswith("-") else 1.0
     bare = BLANKS.sub("", bare.strip("+-").strip())
-    if not pattern.fullmatch(bare) or not any(letter.isdigit() for letter in bare):
+    if not pattern.fullmatch(bare):
         return np.nan
     return sign * float(bare.replace(thousands, "").replace(decimal, "."))
 

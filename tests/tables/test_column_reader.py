@@ -64,6 +64,11 @@ def test_it_can_be_cloned(reader):
     assert clone(reader).kinds == KINDS
 
 
+def test_a_missing_column_that_is_spelled_otherwise_is_asked_about(reader):
+    with pytest.raises(TableError, match=r"but \['size'\] is missing. Did you mean 'Size'\?"):
+        reader.transform(FRAME.rename(columns={"size": "Size"}))
+
+
 def test_missing_columns_are_named(reader):
     with pytest.raises(TableError, match=r"but \['size', 'when'\] are missing"):
         reader.transform(FRAME.drop(columns=["size", "when"]))

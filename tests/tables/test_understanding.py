@@ -139,3 +139,9 @@ def test_what_could_be_read_otherwise_is_said_of_a_column():
     assert "96 % of its values are dates, but 'in spring' is not" in found.left_out["born"]
     assert "96 % of its values are numbers, but 'soon' is not" in found.left_out["paid"]
     assert "Column size: an infinite number in 6 rows was taken for a gap." in found.notes()
+
+
+def test_whole_numbers_of_many_digits_are_words_and_that_is_said():
+    found = understand(pd.DataFrame({"code": ["1234567890123456789012345", "1234567890123456789012346"] * 9}), None)
+    assert found.kinds == {"code": "words"}
+    assert "taken for words" in found.doubts["code"]

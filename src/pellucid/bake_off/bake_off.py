@@ -25,7 +25,7 @@ from pellucid.bake_off.explanation import tell_changes, typical_row
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
 from pellucid.bake_off.judgement import Judgement, Rows, judge
-from pellucid.bake_off.leakage import find_leaks
+from pellucid.bake_off.leakage import find_leaks, find_relations
 from pellucid.bake_off.learned import Learned, baseline_answers, has_learned
 from pellucid.bake_off.learning_curve import draw_curve, fit_weighted, more_flexible
 from pellucid.bake_off.linear_story import tell_linear
@@ -211,6 +211,8 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     curve = _learning_curve(table, chosen, budget, seed=plan.seed)
     weights = _or_failure(lambda: coefficients(model, columns))
     leaks = _or_failure(lambda: find_leaks(*learning, **options))
+    is_number = not target.is_classification
+    relations = _or_failure(lambda: find_relations(*learning, seed=plan.seed) if is_number else [])
     parts: dict[str, object] = {
         "importance of the columns": shuffled,
         "explanation of rows": story,
@@ -218,6 +220,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         "learning curve": curve,
         "list of coefficients": weights,
         "search for leaks": leaks,
+        "search for relations of the target": relations,
     }
     whole = _table_model(table, fitted, judgement)
     tell("the proof")
@@ -245,7 +248,14 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
             *not_done,
             *cautions_on_failures(untried, parts),
             *cautions_on_result(
-                chosen, scores, judgement, [] if isinstance(leaks, str) else leaks, target, columns, learned_something
+                chosen,
+                scores,
+                judgement,
+                [] if isinstance(leaks, str) else leaks,
+                target,
+                columns,
+                learned_something,
+                [] if isinstance(relations, str) else relations,
             ),
             *table.notes,
             *fitted.warned,

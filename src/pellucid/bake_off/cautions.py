@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.bake_off.comparison import FAILED, NO_TIME, Untried
 from pellucid.bake_off.judgement import Judgement
-from pellucid.bake_off.leakage import TOO_GOOD, Leak
+from pellucid.bake_off.leakage import TOO_GOOD, Leak, Relation
 from pellucid.bake_off.learned import LEARNED, LITTLE, NOTHING, Learned
 from pellucid.bake_off.options import WISHED
 from pellucid.bake_off.scores import MethodScore
@@ -71,11 +71,13 @@ def cautions_on_result(
     target: Target,
     columns: Columns,
     learned: Learned | None = None,
+    relations: Iterable[Relation] = (),
 ) -> list[str]:
     """Return all that should be known before somebody relies on the chosen method, the gravest first."""
     return [
         *([] if learned is None or learned.state == LEARNED else [learned.sentence]),
         *_leaks(leaks, target),
+        *(_relation(one, target) for one in relations),
         *_choice(chosen, scores, judgement, learned),
         *_classes(target, judgement),
         *target.left_out,
@@ -95,6 +97,18 @@ def _leaks(leaks: Iterable[Leak], target: Target) -> list[str]:
         f"only known after {target.name}, leave it out and fit again: what is said here is then far too good."
         for leak in leaks
     ]
+
+
+def _relation(found: Relation, target: Target) -> str:
+    """Return a word about a target that is a sum of columns."""
+    rows = f"all of {found.n_rows:,}" if found.share == 1.0 else f"{_percent(found.share, 1)} of {found.n_rows:,}"
+    what = f"{target.name} is {found.formula} in {rows} rows"
+    if found.n_remainders > 1:
+        what = f"{target.name} less ({found.formula}) has only {found.n_remainders} values in {rows} rows"
+    return (
+        f"{what}. If one of these columns is only known after {target.name}, leave it out and fit again: what is said "
+        "here is then far too good."
+    )
 
 
 def _classes(target: Target, judgement: Judgement) -> list[str]:

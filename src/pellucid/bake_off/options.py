@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pellucid.bake_off.contestants import Contestant
+from pellucid.core.checks import did_you_mean
 from pellucid.core.types import Array
 from pellucid.model_selection import TestVault
 from pellucid.tables.dates import DATE, date_kind, read_dates
@@ -65,7 +66,10 @@ class Options:
         for option, names in named.items():
             for name in names:
                 if name is not None and name not in frame.columns:
-                    raise TableError(f"{option} must name one of the columns {list(frame.columns)}, got {name!r}.")
+                    meant = did_you_mean(name, frame.columns)
+                    raise TableError(
+                        f"{option} must name one of the columns {list(frame.columns)}, got {name!r}.{meant}"
+                    )
                 if name == target:
                     raise TableError(f"{option} must name another column than the target, got {name!r}.")
         both = sorted(set(self.drop) & set(self.keep))
@@ -162,7 +166,8 @@ def chosen_contestants(
     for option, wished in (("only", options.only), ("without", options.without)):
         for name in wished:
             if name.strip().lower() not in names:
-                raise TableError(f"{option} must name methods among {'; '.join(names.values())}, got {name!r}.")
+                meant = did_you_mean(name, names.values())
+                raise TableError(f"{option} must name methods among {'; '.join(names.values())}, got {name!r}.{meant}")
     only, without = ({name.strip().lower() for name in wished} for wished in (options.only, options.without))
     kept, out = [], []
     for one in contestants:

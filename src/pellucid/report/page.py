@@ -9,6 +9,7 @@ from functools import partial
 from importlib.resources import files
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
@@ -33,7 +34,7 @@ from pellucid.report.reproduction import Origin, versions
 from pellucid.report.thresholds import thresholds_of
 from pellucid.report.tree_picture import tree_picture
 from pellucid.tables.dates import DATES, read_dates
-from pellucid.tables.understanding import FLAG, NUMBER, TEXT, is_numeric
+from pellucid.tables.understanding import FLAG, NUMBER, TEXT, is_numeric, numbers_if_written
 
 RECIPES = {
     "cv": "{folds}-fold cross-validation",
@@ -304,7 +305,10 @@ def column_summary(column: pd.Series, kind: str) -> str:
     if present.empty:
         return "no values"
     if kind == NUMBER or (kind == "left out" and is_numeric(column)):
-        values = present.astype(float)
+        values = numbers_if_written(present).to_numpy(dtype=np.float64, na_value=np.nan)
+        values = values[np.isfinite(values)]
+        if not len(values):
+            return "no numbers"
         return f"{values.min():g} to {values.max():g}, mean {values.mean():.4g}"
     if kind in DATES:
         moments = read_dates(column, kind)

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.checks import did_you_mean
 from pellucid.core.fingerprint import fingerprint
 from pellucid.core.types import Array
 from pellucid.tables.dates import DATES, PARTS, date_parts, read_dates
@@ -97,7 +98,9 @@ class ColumnReader(TransformerMixin, BaseEstimator):
         missing = [name for name in self.kinds if name not in X.columns]
         if missing:
             are = "are" if missing[1:] else "is"
-            raise TableError(f"table must have the columns {list(self.kinds)}, but {missing} {are} missing.")
+            others = [str(name) for name in X.columns if name not in self.kinds]
+            meant = "".join(did_you_mean(name, others) for name in missing)
+            raise TableError(f"table must have the columns {list(self.kinds)}, but {missing} {are} missing.{meant}")
         columns: dict[str, Any] = {}
         problems = []
         for name, kind in self.kinds.items():

@@ -55,6 +55,7 @@ FEWEST_FOR_IDS = 20
 """In fewer rows, numbers that all differ and rise by one may well be measurements."""
 GAPS_IN_A_COUNT = 1.5
 """Mean step of numbers that count rows, some of which were dropped since."""
+LONG_NUMBER = r"\s*[-+]?\d{16,}\s*"
 ID_NAME = re.compile(r"(^|[_\W])(id|ids|key|index|uuid|guid|nr|no|number)$|^unnamed: \d+$|[a-z]I[dD]$", re.IGNORECASE)
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
@@ -265,7 +266,12 @@ def _doubt(column: pd.Series, kind: str) -> str:
     if kind == NUMBER:
         infinite = int(np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan)).sum())
         return f"an infinite number in {_rows(infinite)} was taken for a gap" if infinite else ""
-    return date_doubt(distinct(column).texts) if kind in DATES and _is_text(column) else ""
+    if not _is_text(column):
+        return ""
+    texts = distinct(column).texts
+    if kind in WORD_KINDS and texts.str.fullmatch(LONG_NUMBER).all():
+        return "whole numbers of so many digits were taken for words, for as numbers they would lose some"
+    return date_doubt(texts) if kind in DATES else ""
 
 
 def is_numeric(column: pd.Series) -> bool:

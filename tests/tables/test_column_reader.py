@@ -69,6 +69,11 @@ def test_a_missing_column_that_is_spelled_otherwise_is_asked_about(reader):
         reader.transform(FRAME.rename(columns={"size": "Size"}))
 
 
+def test_blanks_around_a_name_do_not_matter():
+    reader = ColumnReader({" size": "number"}).fit(pd.DataFrame({" size": [1.0, 2.0]}))
+    assert reader.transform(pd.DataFrame({"size": [3.0]}))[" size"].tolist() == [3.0]
+
+
 def test_missing_columns_are_named(reader):
     with pytest.raises(TableError, match=r"but \['size', 'when'\] are missing"):
         reader.transform(FRAME.drop(columns=["size", "when"]))

@@ -207,6 +207,9 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     leading = [] if isinstance(shuffled, str) else [one.column for one in shuffled[:MOST_EFFECTS]]
     shown = [part for column in leading for part in table.parts()[column]]
     curves = _in_time(budget, lambda: effects(model, table.X, shown), end)
+    whole = _table_model(table, fitted, judgement)
+    tell("the proof")
+    verified = _verified(whole, table, frame, plan, budget)
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, seed=plan.seed)
     weights = _or_failure(lambda: coefficients(model, columns))
@@ -217,15 +220,12 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         "importance of the columns": shuffled,
         "explanation of rows": story,
         "picture of what each column does": curves,
+        "proof": verified,
         "learning curve": curve,
         "list of coefficients": weights,
         "search for leaks": leaks,
         "search for relations of the target": relations,
     }
-    whole = _table_model(table, fitted, judgement)
-    tell("the proof")
-    verified = _verified(whole, table, frame, plan, budget)
-    parts["proof"] = verified
     found, intercept = ([], None) if isinstance(weights, str) else weights
     return BakeOffResult(
         model=whole,

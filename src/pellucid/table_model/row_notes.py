@@ -25,6 +25,7 @@ def row_notes(model: Any, frame: pd.DataFrame) -> list[list[str]]:
     read from texts in a column of plain numbers, and infinite ones, which are taken for gaps.
     """
     reader, seen = model[0], model.seen_
+    frame = reader.named_as_fitted(frame)
     read = reader.transform(frame)
     notes: list[list[str]] = [[] for _ in range(len(frame))]
     for name, kind in reader.kinds.items():

@@ -95,6 +95,7 @@ class ColumnReader(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if not isinstance(X, pd.DataFrame):
             raise TypeError(f"X must be a pandas data frame with named columns, got {type(X).__name__}.")
+        X = self.named_as_fitted(X)
         missing = [name for name in self.kinds if name not in X.columns]
         if missing:
             are = "are" if missing[1:] else "is"
@@ -111,6 +112,12 @@ class ColumnReader(TransformerMixin, BaseEstimator):
         if problems:
             raise TableError(" ".join(problems))
         return pd.DataFrame(columns, index=X.index)
+
+    def named_as_fitted(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return a table whose columns have the names of the fit where they differ by blanks around them only."""
+        bare = {str(name).strip(): name for name in X.columns}
+        other = {bare[n.strip()]: n for n in self.kinds if n not in X.columns and n.strip() in bare}
+        return X.rename(columns=other) if other else X
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns that come out."""

@@ -165,9 +165,18 @@ def test_a_part_of_the_report_that_fails_is_named_and_the_rest_is_there(monkeypa
     assert "<svg" in page  # the columns are drawn
 
 
-def test_too_little_time_is_one_sentence():
-    with pytest.raises(ValueError, match="time must suffice for one method, got 0.01 seconds for 80 rows"):
-        bake_off(numeric_table(), "price", seconds=0.01)
+def test_in_any_time_a_model_comes_out_and_says_how_little_was_tried(tmp_path):
+    table = numeric_table()
+    result = bake_off(table, "price", seconds=0.01)
+    assert result.chosen.name == "ridge"
+    assert {score.name for score in result.scores} == {"ridge", "mean"}
+    assert any("Not tried, for no time was left" in caution for caution in result.cautions)
+    pellucid.save(result.model, tmp_path / "model.safetensors")
+    again = pellucid.load(tmp_path / "model.safetensors")
+    assert again.learned_rows_.sum() == 64
+    assert pellucid.verify(again, table.drop(columns="price"), table["price"]).holds
+    assert "claimed by the fit, not verified" in render_fit_report(result, Origin("houses.csv", "m.safetensors", ""))
+    assert bake_off(mixed_table(), "churn", seconds=0.01).chosen.name == "logistic regression"
 
 
 class Endless(DummyRegressor):

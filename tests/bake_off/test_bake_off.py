@@ -1,6 +1,8 @@
 """From a table to a certified model, in Python."""
 
+import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,8 @@ from pellucid.bake_off.contestants import Contestant
 from pellucid.files.writing import model_bytes
 from pellucid.linear_model import LinearRegression
 from pellucid.model_selection import ErrorCurve
+from pellucid.report import Origin, figures, render_fit_report, standing_of
+from pellucid.tables import TableError
 from tests.bake_off.sample_tables import mixed_table, numeric_table
 
 
@@ -43,6 +47,19 @@ def test_the_chosen_method_beats_the_baseline_and_is_certified(mixed):
     assert mixed.certificate.holds
     assert mixed.scores[0] is mixed.chosen
     assert mixed.judgement.headline.score > 0.6
+
+
+def test_the_certificate_is_what_verify_found_after_the_fit(mixed, numeric):
+    for result in (mixed, numeric):
+        assert result.certificate is result.verified
+        assert result.certificate.holds
+        assert standing_of(result)[1] == "holds"
+        unverified = replace(result, verified="There was no time left for it.")
+        assert unverified.certificate is result.model[-1].certificate_
+        assert standing_of(unverified) == (
+            "claimed by the fit, not verified (there was no time left for it)",
+            "proves-nothing",
+        )
 
 
 def test_the_vault_was_opened_once(mixed):
@@ -111,9 +128,55 @@ def test_leaks_and_copies_are_named():
     assert "repeat a row that was learned from" in cautions
 
 
-def test_too_little_time_is_one_sentence():
-    with pytest.raises(ValueError, match="time must suffice for one method, got 0.01 seconds for 80 rows"):
-        bake_off(numeric_table(), "price", seconds=0.01)
+class Brittle(LinearRegression):
+    """The best method of all, as long as it has few rows."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(y) > 55:
+            raise RuntimeError("X must be\nkinder.")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_method_that_fails_in_the_end_leaves_its_place_to_the_next():
+    table = numeric_table()
+    result = bake_off(table, "price", also={"brittle": Brittle()}, only=["decision tree", "brittle"], folds=3)
+    assert result.chosen.name == "decision tree"
+    assert "Brittle was dropped, for it failed: X must be kinder." in result.cautions
+    assert ("brittle", "failed: X must be kinder.") in [(one.name, one.reason) for one in result.untried]
+    assert "brittle" not in {score.name for score in result.scores}
+    with pytest.raises(TableError, match="none could be fitted .*brittle: failed: X must be kinder"):
+        bake_off(table, "price", also={"brittle": Brittle()}, only=["brittle"], folds=3)
+
+
+def test_a_part_of_the_report_that_fails_is_named_and_the_rest_is_there(monkeypatch):
+    def fail(*_args, **_options):
+        raise KeyError("no such part")
+
+    room = sys.modules["pellucid.bake_off.bake_off"]
+    for name in ("importances", "effects", "find_leaks", "coefficients", "draw_curve", "_tell"):
+        monkeypatch.setattr(room, name, fail)
+    for name in ("predicted_against_actual", "residuals_against_predicted"):
+        monkeypatch.setattr(figures, name, fail)
+    result = bake_off(numeric_table(), "price", only=["ridge"], folds=2)
+    missing = [caution for caution in result.cautions if "is missing, for it failed: 'no such part'." in caution]
+    assert len(missing) == 6
+    page = render_fit_report(result, Origin("houses.csv", "model.safetensors", ""))
+    assert "The picture of the predictions is missing, for it failed" in page
+    assert "<svg" in page  # the columns are drawn
+
+
+def test_in_any_time_a_model_comes_out_and_says_how_little_was_tried(tmp_path):
+    table = numeric_table()
+    result = bake_off(table, "price", seconds=0.01)
+    assert result.chosen.name == "ridge"
+    assert {score.name for score in result.scores} == {"ridge", "mean"}
+    assert any("Not tried, for no time was left" in caution for caution in result.cautions)
+    pellucid.save(result.model, tmp_path / "model.safetensors")
+    again = pellucid.load(tmp_path / "model.safetensors")
+    assert again.learned_rows_.sum() == 64
+    assert pellucid.verify(again, table.drop(columns="price"), table["price"]).holds
+    assert "claimed by the fit, not verified" in render_fit_report(result, Origin("houses.csv", "m.safetensors", ""))
+    assert bake_off(mixed_table(), "churn", seconds=0.01).chosen.name == "logistic regression"
 
 
 class Endless(DummyRegressor):

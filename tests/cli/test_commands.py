@@ -393,6 +393,22 @@ def test_predict_gives_intervals_of_any_method_with_the_coverage_they_had(fitted
     assert "Of the rows kept aside at the fit," in said.err
 
 
+def test_predict_notes_what_is_new_and_says_that_there_is_something_to_note(fitted, tmp_path, capsys):
+    folder, _ = fitted
+    (tmp_path / "new.csv").write_text("size,town\n$0.50,Oslo\n0.1,OSLO\n99,Bern\n0.5,Oslo\n")
+    assert call("predict", folder / "model.safetensors", tmp_path / "new.csv", "--notes") == 0
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert found["notes"].iloc[0] == "size: '$0.50' was read as 0.5"
+    assert found["notes"].iloc[1] == "town: 'OSLO' was read as 'Oslo'"
+    assert "size: 99 is far outside" in found["notes"].iloc[2]
+    assert found["notes"].iloc[2].endswith("; town: 'Bern' was never seen")
+    assert found["prediction"].iloc[0] == found["prediction"].iloc[3]
+    assert call("predict", folder / "model.safetensors", tmp_path / "new.csv") == 0
+    said = capsys.readouterr()
+    assert "3 rows have values that are new, far off or read otherwise: --notes says which." in said.err
+    assert "notes" not in said.out
+
+
 def test_explain_says_what_is_predicted_how_sure_that_is_and_why(fitted, capsys):
     folder, _ = fitted
     assert call("explain", folder / "model.safetensors", folder / "table.csv", "--rows", 2) == 0

@@ -163,6 +163,17 @@ def test_a_row_with_a_column_to_itself_has_a_left_out_error(alpha, kind):
         assert pellucid.verify(model, kind(X), Y, sample_weight=weight).holds
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_after_one_with_a_column_to_itself_have_left_out_errors_too(kind):
+    X, y = problem(0, 3000, 60)  # several blocks of rows
+    X[:, 0] = np.arange(3000) == 7
+    model = RidgeCV([1e-9, 1e-6, 1.0], store_cv_results=True).fit(kind(X), y)
+    for row, place in ((7, 0), (2999, 1)):
+        kept = np.delete(np.arange(3000), row)
+        error = y[row] - Ridge(model.alphas[place]).fit(X[kept], y[kept]).predict(X[[row]])[0]
+        assert model.cv_results_[row, place] == pytest.approx(error**2, rel=1e-6)
+
+
 def exact_left_out_errors(X, y, alpha):
     # of the rows' form: with K = A A' + alpha I at a right angle to the ones, error i is (K^-1 b)_i / (K^-1)_ii
     n = len(y)

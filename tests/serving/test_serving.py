@@ -70,6 +70,15 @@ def test_classes_come_with_probabilities(classes, frame):
     assert found["prediction"] == max(found["probabilities"], key=found["probabilities"].get)
 
 
+def test_an_answer_comes_with_notes_on_its_row(client):
+    rows = [ROW, ROW | {"town": "OSLO"}, ROW | {"town": "Bern", "size": 1e9}]
+    plain, respelled, strange = (one["notes"] for one in ask(client, {"rows": rows}).json()["predictions"])
+    assert plain == []
+    assert respelled == ["town: 'OSLO' was read as 'Oslo'"]
+    assert strange[0].startswith("size: 1e+09 is far outside")
+    assert strange[1] == "town: 'Bern' was never seen"
+
+
 def test_what_is_not_known_is_null(client):
     assert ask(client, {"rows": [ROW | {"size": None, "town": None, "new": None, "sold": None}]}).status_code == 200
 

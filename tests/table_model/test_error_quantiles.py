@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 
@@ -28,6 +31,25 @@ def test_the_coverage_is_what_was_promised_for_any_errors(level, n_rows):
         shares.append(known.coverage(ErrorQuantiles.of(actual[n_rows:], predicted[n_rows:]), level))
     spread = np.std(shares) / np.sqrt(len(shares))
     assert level - 4 * spread <= np.mean(shares) <= level + 2 / (n_rows / 10 + 1) + 4 * spread
+
+
+numbers = arrays(np.float64, st.integers(40, 200), elements=st.floats(-1e6, 1e6, allow_subnormal=False))
+
+
+@given(numbers, st.floats(-1e6, 1e6), st.floats(0.05, 0.9), st.integers(0, 2**32 - 1))
+def test_a_prediction_lies_in_its_interval_however_far_the_method_is_off(predicted, bias, level, seed):
+    actual = predicted + bias + np.random.default_rng(seed).exponential(size=len(predicted))
+    known = ErrorQuantiles.of(actual, predicted)
+    asked = np.concatenate([predicted, [predicted.min() - 1e7, predicted.max() + 1e7]])
+    low, high = known.interval(asked, level)
+    assert (low <= asked).all()
+    assert (asked <= high).all()
+
+
+def test_an_interval_reaches_to_a_prediction_that_is_always_too_large():  # by hand
+    errors = ErrorQuantiles.of(np.array([1.0, 2.0, 3.0, 4.0]), np.full(4, 6.0))  # -5, -4, -3, -2
+    low, high = errors.interval(np.array([10.0]), 0.6)
+    assert (low[0], high[0]) == (5.0, 10.0)
 
 
 def test_intervals_are_wider_where_errors_are():

@@ -175,3 +175,23 @@ def test_narrower_intervals_are_found(numbers, frame):
     changed = copy.copy(numbers)
     changed.errors_ = ErrorQuantiles(numbers.errors_.predicted, 0.99 * numbers.errors_.errors)
     assert failed_claims(changed, frame.drop(columns="dear"), "price") == ["intervals"]
+
+
+def test_rows_say_what_is_new_far_off_or_read_otherwise(numbers, frame):
+    new = frame.head(4).astype(object)
+    new.loc[new.index[0], ["size", "town"]] = ["$2.50", new["town"].iloc[0].upper()]
+    new.loc[new.index[1], ["size", "town"]] = [1e6, "Atlantis"]
+    new.loc[new.index[2], "size"] = np.inf
+    respelled, strange, infinite, usual = numbers.notes(new)
+    assert respelled[0] == "size: '$2.50' was read as 2.5"
+    assert respelled[1].startswith(f"town: {new['town'].iloc[0]!r} was read as")
+    assert strange[0].startswith("size: 1e+06 is far outside of what was learned from (")
+    assert strange[1] == "town: 'Atlantis' was never seen"
+    assert infinite == ["size: inf was taken for a gap"]
+    assert usual == []
+    known = frame.head(1).assign(size=2.5)
+    assert numbers.predict(new)[0] == numbers.predict(known)[0]
+
+
+def test_the_table_learned_from_has_nothing_to_say(numbers, frame):
+    assert not any(numbers.notes(frame))

@@ -64,6 +64,16 @@ def test_it_can_be_cloned(reader):
     assert clone(reader).kinds == KINDS
 
 
+def test_a_missing_column_that_is_spelled_otherwise_is_asked_about(reader):
+    with pytest.raises(TableError, match=r"but \['size'\] is missing. Did you mean 'Size'\?"):
+        reader.transform(FRAME.rename(columns={"size": "Size"}))
+
+
+def test_blanks_around_a_name_do_not_matter():
+    reader = ColumnReader({" size": "number"}).fit(pd.DataFrame({" size": [1.0, 2.0]}))
+    assert reader.transform(pd.DataFrame({"size": [3.0]}))[" size"].tolist() == [3.0]
+
+
 def test_missing_columns_are_named(reader):
     with pytest.raises(TableError, match=r"but \['size', 'when'\] are missing"):
         reader.transform(FRAME.drop(columns=["size", "when"]))
@@ -79,10 +89,23 @@ def test_all_columns_of_the_wrong_kind_are_named_with_a_value():
     assert "column 'when' must be dates like 2024-12-31, got 'soon'" in str(caught.value)
 
 
-def test_infinity_is_refused():
-    reader = ColumnReader({"size": "number"})
-    with pytest.raises(TableError, match="column 'size' must be finite, got 'inf'"):
-        reader.fit(pd.DataFrame({"size": [1.0, np.inf]}))
+def test_an_infinite_number_is_a_gap():
+    found = ColumnReader({"size": "number"}).fit_transform(pd.DataFrame({"size": [1.0, np.inf, -np.inf]}))
+    np.testing.assert_array_equal(found["size"], [1.0, np.nan, np.nan])
+
+
+def test_prices_and_gaps_in_words_are_read_where_numbers_were():
+    reader = ColumnReader({"size": "number"}).fit(pd.DataFrame({"size": [1.0, 2.0]}))
+    found = reader.transform(pd.DataFrame({"size": ["$7.25", "1,250", " 3 ", "n/a", "inf", "1e3", None]}))
+    np.testing.assert_array_equal(found["size"], [7.25, 1250.0, 3.0, np.nan, np.nan, 1000.0, np.nan])
+
+
+def test_a_word_is_known_whatever_its_blanks_and_case():
+    reader = ColumnReader({"sex": "words"}).fit(pd.DataFrame({"sex": ["male", "Female"]}))
+    found = reader.transform(pd.DataFrame({"sex": ["MALE", " female ", "male", "other"]}))
+    assert found["sex"].tolist() == ["male", "Female", "male", "other"]
+    apart = ColumnReader({"code": "words"}).fit(pd.DataFrame({"code": ["a", "A", "b"]}))  # as with --as-is
+    assert apart.transform(pd.DataFrame({"code": ["a", "A", "B"]}))["code"].tolist() == ["a", "A", "B"]
 
 
 def test_an_unknown_kind_is_refused():

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from pellucid.tables import TableError, read_table
-from pellucid.tables.reading import READERS, notes_of
+from pellucid.tables.csv_dialect import NO_NAMES
+from pellucid.tables.reading import READERS, check_has_column, notes_of
 
 FRAME = pd.DataFrame({"size": [1.5, 2.0], "city": ["Bern", "Zürich"]})
 
@@ -122,3 +123,43 @@ def test_an_archive_of_two_tables_is_refused(tmp_path):
         archive.writestr("two.csv", "a\n1\n")
     with pytest.raises(TableError, match=r"archive tables.zip must hold one table, got 2 files"):
         read_table(tmp_path / "tables.zip")
+
+
+ROWS = "5.1,3,setosa\n4.9,2,virginica\n4.7,1,setosa\n4.6,4,setosa\n5.0,3,virginica\n5.4,2,setosa\n"
+
+
+def test_a_first_line_that_is_a_row_is_noticed_and_said(tmp_path):
+    path = tmp_path / "bare.csv"
+    path.write_text(ROWS)
+    frame = read_table(path)
+    assert list(frame.columns) == ["column 1", "column 2", "column 3"]
+    assert len(frame) == 6
+    assert notes_of(frame) == [NO_NAMES]
+    with pytest.raises(TableError, match="got 'species'. The first line looks like a row, not like names"):
+        check_has_column(frame, "species")
+
+
+@pytest.mark.parametrize(
+    "names", ["length,n,kind", "2019,2020,kind", "5.1,n,setosa", "length,3,setosa", "1,2,setosa", "5.1,3,species"]
+)
+def test_names_are_taken_for_names(names, tmp_path):
+    path = tmp_path / "named.csv"
+    path.write_text(f"{names}\n{ROWS}")
+    assert list(read_table(path).columns) == names.split(",")
+
+
+def test_blanks_around_names_are_dropped_unless_names_become_the_same(tmp_path):
+    path = tmp_path / "blanks.csv"
+    path.write_text(" size , y\n1,2\n3,4\n")
+    assert list(read_table(path).columns) == ["size", "y"]
+    assert "Blanks around the names of columns were dropped." in notes_of(read_table(path))
+    path.write_text("y , y\n1,2\n3,4\n")
+    assert list(read_table(path).columns) == ["y ", " y"]
+
+
+def test_a_name_that_is_nearly_right_is_asked_about():
+    frame = pd.DataFrame({"Survived": [1], "age": [2]})
+    with pytest.raises(TableError, match=r"got 'survived'. Did you mean 'Survived'\?"):
+        check_has_column(frame, "survived")
+    with pytest.raises(TableError, match=r"got 'moon'\.$"):
+        check_has_column(frame, "moon")

@@ -58,7 +58,7 @@ def test_classes_too_small_to_split_are_left_out_and_named():
         ([None] * 9, "auto", "target must have values"),
         (["a", "b"] * 9, "regression", "must be numbers for regression, got 'y' with values like 'a'"),
         ([0.5, 1.5] * 9, "classification", "must be words or whole numbers for classes"),
-        ([1.0, np.inf] * 9, "regression", "must be finite in every row"),
+        ([np.nan, np.inf] * 9, "regression", "target must have values"),
         ([1.5] * 9, "auto", "must change from row to row, got 'y', which is always 1.5"),
         ([1.0], "guess", "task must be one of"),
     ],
@@ -92,3 +92,9 @@ def test_prices_are_numbers_with_a_note_unless_all_is_left_as_it_is():
     assert choose_target(frame, "y").task == "regression"
     assert choose_target(frame, "y").notes == ("y was read as numbers, though it is written as texts.",)
     assert choose_target(frame, "y", coerce=False).task == "classification"
+
+
+def test_rows_with_an_infinite_target_are_left_out_and_counted():
+    found = chosen([0.5, 1.5, np.inf, 2.5, None, -np.inf] * 5)
+    assert found.values.tolist() == [0.5, 1.5, 2.5] * 5
+    assert found.left_out == ("5 rows without y were left out.", "10 rows with an infinite y were left out.")

@@ -119,3 +119,29 @@ def test_what_is_read_into_texts_is_told():
         "numbers.",
         "Columns paid, also: yes or no became 1 or 0.",
     ]
+
+
+def test_what_could_be_read_otherwise_is_said_of_a_column():
+    found = understand(
+        pd.DataFrame(
+            {
+                "size": [1.0, 2.5, np.inf, 3.5] * 6,
+                "when": ["01/02/24", "03/04/24", "05/06/24", "n/a"] * 6,
+                "born": [*(f"{day}.5.1990" for day in range(1, 24)), "in spring"],
+                "paid": [*(f"${day}.50" for day in range(1, 24)), "soon"],
+            }
+        ),
+        None,
+    )
+    assert found.kinds == {"size": "number", "when": "date, month first"}
+    assert found.doubts["size"] == "an infinite number in 6 rows was taken for a gap"
+    assert "whether day or month comes first cannot be seen" in found.doubts["when"]
+    assert "96 % of its values are dates, but 'in spring' is not" in found.left_out["born"]
+    assert "96 % of its values are numbers, but 'soon' is not" in found.left_out["paid"]
+    assert "Column size: an infinite number in 6 rows was taken for a gap." in found.notes()
+
+
+def test_whole_numbers_of_many_digits_are_words_and_that_is_said():
+    found = understand(pd.DataFrame({"code": ["1234567890123456789012345", "1234567890123456789012346"] * 9}), None)
+    assert found.kinds == {"code": "words"}
+    assert "taken for words" in found.doubts["code"]

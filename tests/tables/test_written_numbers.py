@@ -41,6 +41,8 @@ def test_written_numbers_are_read(texts, kind, numbers):
         ["3", "four", "5"],
         ["?", "?", "?", "4"],  # hardly any number
         ["A1", "B2"],
+        ["E54", "E7"],  # a cabin, no exponent
+        [".", "e5", ".e5", "3"],
         ["1,2,3", "4,5"],
         ["-", "--"],
         ["12:99", "1:30"],

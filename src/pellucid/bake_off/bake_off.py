@@ -5,22 +5,27 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from pellucid.bake_off.blending import best_blend
-from pellucid.bake_off.cautions import cautions_on_result, cautions_on_time, learned_from_part
-from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, report_seconds
+from pellucid.bake_off.cautions import (
+    cautions_on_failures,
+    cautions_on_result,
+    cautions_on_time,
+    learned_from_part,
+)
+from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, failure, report_seconds
 from pellucid.bake_off.compiling_ahead import compiling_ahead
 from pellucid.bake_off.contestants import contestants_for, own_contestants
 from pellucid.bake_off.explanation import tell_changes, typical_row
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
 from pellucid.bake_off.judgement import Judgement, Rows, judge
-from pellucid.bake_off.leakage import find_leaks
+from pellucid.bake_off.leakage import find_leaks, find_relations
 from pellucid.bake_off.learned import Learned, baseline_answers, has_learned
 from pellucid.bake_off.learning_curve import draw_curve, fit_weighted, more_flexible
 from pellucid.bake_off.linear_story import tell_linear
@@ -28,7 +33,6 @@ from pellucid.bake_off.measures import Measure
 from pellucid.bake_off.notable_rows import notable_rows
 from pellucid.bake_off.options import (
     Options,
-    RowFacts,
     chosen_contestants,
 )
 from pellucid.bake_off.result import BakeOffResult, Plan
@@ -37,9 +41,12 @@ from pellucid.bake_off.tree_story import TreeStory, as_text, tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
 from pellucid.core.budget import Budget
+from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_one_of, check_positive, check_whole
+from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
+from pellucid.core.verification import verify
 from pellucid.model_selection import (
     CrossValidationTest,
     ErrorCurve,
@@ -64,6 +71,8 @@ CURVE_COST = 5.0
 """A learning curve costs about this many folds of the comparison."""
 GRACE = 0.06
 """Share of the time by which the fit to every row may be late: without it nobody could verify the model."""
+FEWEST_PROOF_SECONDS, PROOF_SHARE = 10.0, 0.5
+"""What the proof may take, and which part of the time that was spent before it."""
 MOST_EFFECTS = 6
 """Of the most important columns, curves are drawn."""
 END_SECONDS, END_SECONDS_PER_ROW = 1.5, 2e-6
@@ -177,23 +186,13 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     learning = vault.learning
     options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
     scores, untried = _compare(table, plan, budget, listen)
-    chosen = choose(scores, one_standard_error=plan.one_standard_error)
+    fitted = _fit_for_good(table, plan, scores, untried, budget, listen)
+    chosen, learned, model = fitted.chosen, fitted.learned, fitted.model
     not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), plan.n_splits)
 
     def tell(step: str) -> None:
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
-    tell("the final fit")
-    final = plan_final_fit(chosen, len(learning[1]), budget.seconds_left(), GRACE * budget.seconds)
-    rows = some_rows(len(learning[1]), final.n_rows, plan.seed)
-    learned, warned = _fit(final.score, table, *learning, table.learning_facts, rows)
-    model = learned
-    if final.on_all_rows and not table.has_own_test:
-        tell("the fit to every row")
-        every = np.arange(len(table.X))
-        model, warned = _fit(final.score, table, table.X, target.values, table.facts, every)
-    elif final.n_rows < len(table.X):
-        warned.append(learned_from_part(final.n_rows, len(table.X), chosen.pace.rows))
     tell("the estimate on rows kept aside")
     test = vault.open(f"final estimate of {chosen.name}")
     threshold = _threshold(table.measure, learned, chosen)
@@ -208,12 +207,28 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     leading = [] if isinstance(shuffled, str) else [one.column for one in shuffled[:MOST_EFFECTS]]
     shown = [part for column in leading for part in table.parts()[column]]
     curves = _in_time(budget, lambda: effects(model, table.X, shown), end)
+    whole = _table_model(table, fitted, judgement)
+    tell("the proof")
+    verified = _verified(whole, table, frame, plan, budget)
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, seed=plan.seed)
-    weights, intercept = coefficients(model, columns)
-    leaks = find_leaks(*learning, **options)
+    weights = _or_failure(lambda: coefficients(model, columns))
+    leaks = _or_failure(lambda: find_leaks(*learning, **options))
+    is_number = not target.is_classification
+    relations = _or_failure(lambda: find_relations(*learning, seed=plan.seed) if is_number else [])
+    parts: dict[str, object] = {
+        "importance of the columns": shuffled,
+        "explanation of rows": story,
+        "picture of what each column does": curves,
+        "proof": verified,
+        "learning curve": curve,
+        "list of coefficients": weights,
+        "search for leaks": leaks,
+        "search for relations of the target": relations,
+    }
+    found, intercept = ([], None) if isinstance(weights, str) else weights
     return BakeOffResult(
-        model=_table_model(table, model, judgement),
+        model=whole,
         table=frame,
         target=target,
         columns=columns,
@@ -225,23 +240,91 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         vault_log=vault.log,
         curve=curve,
         importances=shuffled,
-        coefficients=without_steps(weights),
+        coefficients=without_steps(found),
         intercept=intercept,
         effects=[] if isinstance(curves, str) else curves,
         story=story,
         cautions=(
             *not_done,
-            *cautions_on_result(chosen, scores, judgement, leaks, target, columns, learned_something),
+            *cautions_on_failures(untried, parts),
+            *cautions_on_result(
+                chosen,
+                scores,
+                judgement,
+                [] if isinstance(leaks, str) else leaks,
+                target,
+                columns,
+                learned_something,
+                [] if isinstance(relations, str) else relations,
+            ),
             *table.notes,
-            *warned,
+            *fitted.warned,
         ),
         learned=learned_something,
-        n_fitted=len(table.X) if final.on_all_rows and not table.has_own_test else final.n_rows,
+        n_fitted=len(fitted.rows),
+        verified=verified,
         flexibility=more_flexible(curve, chosen, scores),
         interrupted=budget.interrupted,
         seconds=time.monotonic() - start,
         compiling_seconds=budget.seconds_not_counted(),
     )
+
+
+@dataclass(frozen=True)
+class _FittedForGood:
+    """The method that was chosen and could be fitted: to the rows to learn from, and to every row if there was time."""
+
+    chosen: MethodScore
+    learned: TableModel
+    model: TableModel
+    rows: Array
+    """Of the table, that the model learned from, rising."""
+    warned: list[str]
+
+
+def _fit_for_good(
+    table: VaultedTable,
+    plan: Plan,
+    scores: list[MethodScore],
+    untried: list[Untried],
+    budget: Budget,
+    listen: Listener,
+) -> _FittedForGood:
+    """Return the best method that can be fitted; one that fails leaves the scores, and the next one is tried."""
+    while best_of(scores) is not None:
+        chosen = choose(scores, one_standard_error=plan.one_standard_error)
+        try:
+            return _fit_chosen(chosen, table, plan, budget, listen)
+        except Exception as error:  # whatever it is: another method may do
+            scores[:] = [score for score in scores if score is not chosen]
+            untried.append(Untried(chosen.name, failure(error)))
+    raise _nothing_left(untried)
+
+
+def _fit_chosen(
+    chosen: MethodScore, table: VaultedTable, plan: Plan, budget: Budget, listen: Listener
+) -> _FittedForGood:
+    def tell(step: str) -> None:
+        listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
+
+    tell("the final fit")
+    learning = table.vault.learning_rows
+    final = plan_final_fit(chosen, len(learning), budget.seconds_left(), GRACE * budget.seconds)
+    rows = np.sort(learning[some_rows(len(learning), final.n_rows, plan.seed)])
+    learned, warned = _fit(final.score, table, rows)
+    if final.on_all_rows and not table.has_own_test:
+        tell("the fit to every row")
+        every = np.arange(len(table.X))
+        model, warned = _fit(final.score, table, every)
+        return _FittedForGood(chosen, learned, model, every, warned)
+    if len(rows) < len(table.X):
+        warned.append(learned_from_part(len(rows), len(table.X), chosen.pace.rows))
+    return _FittedForGood(chosen, learned, learned, rows, warned)
+
+
+def _nothing_left(untried: Sequence[Untried]) -> TableError:
+    reasons = "; ".join(f"{one.name}: {one.reason}" for one in untried)
+    return TableError(f"table must suit one method, but none could be fitted ({reasons}).")
 
 
 def _compare(
@@ -269,8 +352,7 @@ def _compare(
         raise TableError(
             f"time must suffice for one method, got {budget.seconds:g} seconds for {len(table.X):,} rows. Give more."
         )
-    reasons = "; ".join(f"{one.name}: {one.reason}" for one in untried)
-    raise TableError(f"table must suit one method, but none could be fitted ({reasons}).")
+    raise _nothing_left(untried)
 
 
 def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -> list[MethodScore]:
@@ -283,10 +365,9 @@ def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -
     return [found] if needed <= budget.seconds_left() else []
 
 
-def _fit(
-    chosen: MethodScore, table: VaultedTable, X: pd.DataFrame, y: Array, facts: RowFacts, rows: Array
-) -> tuple[TableModel, list[str]]:
+def _fit(chosen: MethodScore, table: VaultedTable, rows: Array) -> tuple[TableModel, list[str]]:
     """Return the method fitted to some rows, with what rows held out told about its errors, and what it warned of."""
+    X, y, facts = table.X, table.target.values, table.facts
     if len(rows) < len(y):
         X, y, facts = X.iloc[rows], y[rows], facts.of(rows)
     with warnings.catch_warnings(record=True) as caught:
@@ -348,20 +429,55 @@ def _ask_whether_learned(
     return has_learned(actual, judgement.answers, usual, measure, table.test_facts, chosen, scores, judgement.threshold)
 
 
-def _table_model(table: VaultedTable, model: TableModel, judgement: Judgement) -> TableModel:
+def _table_model(table: VaultedTable, fitted: _FittedForGood, judgement: Judgement) -> TableModel:
     """Return the model with the reader of tables as its first step, and all that was found out about it."""
+    model = fitted.model
     whole = TableModel([("columns", table.reader), *model.steps])
     whole.target_ = table.target.name
     whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
     whole.costs_, whole.held_out_ = model.costs_, model.held_out_
+    if len(fitted.rows) < len(table.X):
+        whole.learned_rows_ = np.isin(np.arange(len(table.X)), fitted.rows)
     whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
     return whole.remember(table.X, judgement.predicted)
 
 
+def _verified(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan: Plan, budget: Budget) -> Any:
+    """Return what verify finds in the model and the rows it learned from, or why it was not asked.
+
+    It may take a part of the time that all before it took: a fit of seconds need not wait minutes for its proof.
+    """
+    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    spent = budget.seconds - budget.seconds_left()
+    longest = max(FEWEST_PROOF_SECONDS, PROOF_SHARE * spent)
+    rows = frame.loc[table.target.rows]
+
+    def prove() -> Certificate:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the certificate says it
+            return verify(model, rows, table.target.values, sample_weight=table.facts.weights, random_state=plan.seed)
+
+    if not isinstance(model[-1], CertifiedEstimator):
+        return ""
+    return _in_time(budget, prove, max(end, budget.seconds_left() - longest))
+
+
 def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:
-    """Return what the work returns, or why there was no time for it."""
-    found, cut_by = budget.attempt(work, budget.seconds_left() - end_seconds)
-    return found if found is not None else EXCUSES[cut_by]
+    """Return what the work returns, or why there was no time for it, or how it failed."""
+
+    def attempt() -> Result | str:
+        found, cut_by = budget.attempt(work, budget.seconds_left() - end_seconds)
+        return found if found is not None else EXCUSES[cut_by]
+
+    return _or_failure(attempt)
+
+
+def _or_failure(work: Callable[[], Result]) -> Result | str:
+    """Return what the work returns, or how it failed: a model without it is still an answer."""
+    try:
+        return work()
+    except Exception as error:
+        return failure(error)
 
 
 def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *, seed: int) -> ErrorCurve | str:
@@ -372,12 +488,14 @@ def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *,
     X, y = table.vault.learning
     splits = splits_of(table, CrossValidationTest(random_state=seed, n_splits=CURVE_FOLDS))
     pipeline = chosen.contestant.pipeline(table.columns, X, y)
-    try:
-        return _in_time(
-            budget, lambda: draw_curve(pipeline, X, y, splits, table.measure, table.learning_facts, seed=seed), end
-        )
-    except ValueError as error:  # a class that the smallest training set has no row of
-        return f"It could not be drawn: {error}"
+
+    def draw() -> ErrorCurve | str:
+        try:
+            return draw_curve(pipeline, X, y, splits, table.measure, table.learning_facts, seed=seed)
+        except ValueError as error:  # a class that the smallest training set has no row of
+            return f"It could not be drawn: {error}"
+
+    return _in_time(budget, draw, end)
 
 
 def _names(given: Sequence[str]) -> tuple[str, ...]:

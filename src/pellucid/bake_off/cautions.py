@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pellucid.bake_off.comparison import NO_TIME, Untried
+from pellucid.bake_off.comparison import FAILED, NO_TIME, Untried
 from pellucid.bake_off.judgement import Judgement
-from pellucid.bake_off.leakage import TOO_GOOD, Leak
+from pellucid.bake_off.leakage import TOO_GOOD, Leak, Relation
 from pellucid.bake_off.learned import LEARNED, LITTLE, NOTHING, Learned
 from pellucid.bake_off.options import WISHED
 from pellucid.bake_off.scores import MethodScore
@@ -39,12 +39,27 @@ def cautions_on_time(untried: Iterable[Untried], interrupted: bool, n_splits: in
     return cautions
 
 
+def cautions_on_failures(untried: Iterable[Untried], parts: Mapping[str, object]) -> list[str]:
+    """Return which methods were dropped, and which parts of the report are missing, for they failed, and how."""
+    methods = [
+        f"{one.name[:1].upper()}{one.name[1:]} was dropped, for it {one.reason.removesuffix('.')}."
+        for one in untried
+        if one.reason.startswith(FAILED)
+    ]
+    missing = {name: found for name, found in parts.items() if isinstance(found, str) and found.startswith(FAILED)}
+    return [*methods, *(part_is_missing(name, why) for name, why in missing.items())]
+
+
+def part_is_missing(name: str, why: str) -> str:
+    """Return the sentence about a part of the report that failed."""
+    return f"The {name} is missing, for it {why.removesuffix('.')}."
+
+
 def learned_from_part(n_rows: int, n_all: int, n_compared: int) -> str:
     """Return the word about a model that could not learn from all rows."""
     return (
         f"The methods were compared on {n_compared:,} rows, and the model learned from {n_rows:,} of the {n_all:,}, "
-        "drawn at random: as many as the time allowed. Give more with --time; as it is, pellucid verify finds other "
-        "data in the table than the model learned from."
+        "drawn at random: as many as the time allowed. Give more with --time."
     )
 
 
@@ -56,11 +71,13 @@ def cautions_on_result(
     target: Target,
     columns: Columns,
     learned: Learned | None = None,
+    relations: Iterable[Relation] = (),
 ) -> list[str]:
     """Return all that should be known before somebody relies on the chosen method, the gravest first."""
     return [
         *([] if learned is None or learned.state == LEARNED else [learned.sentence]),
         *_leaks(leaks, target),
+        *(_relation(one, target) for one in relations),
         *_choice(chosen, scores, judgement, learned),
         *_classes(target, judgement),
         *target.left_out,
@@ -80,6 +97,18 @@ def _leaks(leaks: Iterable[Leak], target: Target) -> list[str]:
         f"only known after {target.name}, leave it out and fit again: what is said here is then far too good."
         for leak in leaks
     ]
+
+
+def _relation(found: Relation, target: Target) -> str:
+    """Return a word about a target that is a sum of columns."""
+    rows = f"all of {found.n_rows:,}" if found.share == 1.0 else f"{_percent(found.share, 1)} of {found.n_rows:,}"
+    what = f"{target.name} is {found.formula} in {rows} rows"
+    if found.n_remainders > 1:
+        what = f"{target.name} less ({found.formula}) has only {found.n_remainders} values in {rows} rows"
+    return (
+        f"{what}. If one of these columns is only known after {target.name}, leave it out and fit again: what is said "
+        "here is then far too good."
+    )
 
 
 def _classes(target: Target, judgement: Judgement) -> list[str]:

@@ -15,7 +15,15 @@ import numpy as np
 
 from pellucid.bake_off.compiling_ahead import CompilingAhead
 from pellucid.bake_off.contestants import Contestant
-from pellucid.bake_off.heats import MORE_ROUNDS, for_heat, heat_sizes, kept_after, within_time
+from pellucid.bake_off.heats import (
+    FEWEST_ROUNDS,
+    FIRST_ROWS,
+    MORE_ROUNDS,
+    for_heat,
+    heat_sizes,
+    kept_after,
+    within_time,
+)
 from pellucid.bake_off.measures import FoldScore, Measure, answers_of
 from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore, best_of
@@ -35,10 +43,16 @@ PATIENCE = 2.0
 """A method may take this many times its share of a heat: some others take less."""
 MOST_SHARED_SECONDS, QUICK_SECONDS, MOST_SHARED_NUMBERS = 5.0, 0.5, 60_000
 """Fits to small tables have no use for several threads, so several splits are done at a time, if they are not slow."""
+CHEAP = ("ridge", "logistic regression", "decision tree")
+"""Methods that are tried first where there was time for none."""
+LATE_SECONDS = 10.0
+"""That such a method may take."""
 NO_TIME = "no time left"
 CUT_SHORT = {"time": NO_TIME, "interruption": "interrupted"}
 LATE = tuple(CUT_SHORT.values())
-FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
+FAILED = "failed: "
+"""How the reason begins that a method has which raised an error."""
+LONGEST_REASON = 200
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,14 @@ class Stage:
     best: MethodScore | None
     seconds_left: float
     interrupted: bool = False
+
+
+def failure(error: Exception) -> str:
+    """Return what an error says as the reason that a method, or a part of the report, is missing."""
+    said = " ".join(str(error).split())[:LONGEST_REASON]
+    if isinstance(error, MemoryError):
+        return f"{FAILED}{said or 'there was not enough memory'}"
+    return f"{FAILED}{said or type(error).__name__}"
 
 
 def report_seconds(n_rows: int) -> float:
@@ -111,8 +133,28 @@ class _Comparison:
         on_first = self._run_first_split(limited, in_heats)
         self._run_other_splits(on_first, drop=bool(sizes))
         found = next((some for some in (self.scores, on_first, in_heats) if best_of(some) is not None), self.scores)
+        if best_of(found) is None and not self.budget.interrupted:
+            found = self._run_cheapest(suited)
         names = {score.name for score in found}
         return found, [one for one in self.untried if one.name not in names]
+
+    def _run_cheapest(self, contestants: Sequence[Contestant]) -> list[MethodScore]:
+        """Return the scores of the baseline and of one cheap method on few rows: late, but better than no answer."""
+        late = {one.name for one in self.untried if one.reason == NO_TIME}
+        found: list[MethodScore] = []
+        for contestant in sorted(
+            (one for one in contestants if one.name in late),
+            key=lambda one: (not one.is_baseline, one.name not in CHEAP, self.ahead.covers(one)),
+        ):
+            size = min(FIRST_ROWS, self.splits.n_training)
+            reserve = self.budget.seconds_left() - LATE_SECONDS
+            limited = contestant.with_rounds(FEWEST_ROUNDS) if contestant.rounds else contestant
+            score = self._attempt(limited, reserve, partial(self._heat, limited, size))
+            if isinstance(score, MethodScore):
+                found.append(score)
+            if best_of(found) is not None:
+                break
+        return found
 
     def _run_heats(
         self, contestants: list[Contestant], sizes: Sequence[int]
@@ -192,8 +234,8 @@ class _Comparison:
             warnings.simplefilter("ignore")  # what the chosen method warns of is said when it is fitted for good
             try:
                 score, cut_by = self.budget.attempt(work, self.budget.seconds_left() - reserve)
-            except FAILURES as error:
-                return f"failed: {' '.join(str(error).split())[:200]}"
+            except Exception as error:  # whatever is wrong with one method, the others go on
+                return failure(error)
         return score if score is not None else CUT_SHORT[cut_by]
 
     def _heat(self, contestant: Contestant, n_rows: int) -> MethodScore:

@@ -12,6 +12,7 @@ from pellucid.bake_off.measures import Answers, Measure
 from pellucid.bake_off.options import RowFacts
 from pellucid.bake_off.scores import MethodScore
 from pellucid.core.random_state import some_rows
+from pellucid.core.sampled_proof import in_percent
 from pellucid.core.types import Array
 from pellucid.model_selection import corrected_t_test
 
@@ -51,7 +52,7 @@ class Learned:
         if self.state == UNCONFIRMED:
             return (
                 "It is not sure that anything was learned: on the rows kept aside, chance alone fits as well in "
-                f"{100 * self.p_value:.2g} % of all cases ({self.test}), and the comparison of the methods "
+                f"{in_percent(self.p_value)} of all cases ({self.test}), and the comparison of the methods "
                 f"{'speaks for it' if self.p_comparison < LEVEL else 'is no proof either'}. More rows would tell."
             )
         if self.state == LITTLE:

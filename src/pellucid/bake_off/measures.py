@@ -12,6 +12,7 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from pellucid.core.checks import did_you_mean
 from pellucid.core.types import Array
 from pellucid.table_model.class_scores import costs_of_threshold, least_cost
 from pellucid.tables.reading import TableError
@@ -39,6 +40,17 @@ JACKKNIFE_PARTS = 10
 N_THRESHOLDS = 100
 MOST_AUC_CLASSES = 30
 """Each has a curve of its own, which takes time."""
+
+SHORT_NAMES = {
+    "auc": "roc_auc",
+    "log_loss": "neg_log_loss",
+    "logloss": "neg_log_loss",
+    "mae": "neg_mean_absolute_error",
+    "mape": "neg_mean_absolute_percentage_error",
+    "mse": "neg_mean_squared_error",
+    "rmse": "neg_root_mean_squared_error",
+}
+"""What people call scores, and what they are called here."""
 
 
 @dataclass(frozen=True)
@@ -281,7 +293,9 @@ def measure_for(metric: str | pd.DataFrame | None, y: Array, *, is_classificatio
         return Measure(COST, classes, _costs(metric, classes), is_of_labels=True)
     names = [name for name in metrics.get_scorer_names() if name not in OF_CLUSTERS]
     if metric not in names:
-        raise TableError(f"metric must be a CSV file of costs or one of {', '.join(names)}, got {metric!r}.")
+        usual = SHORT_NAMES.get(metric.strip().casefold())
+        meant = f" Did you mean {usual!r}?" if usual else did_you_mean(metric, names)
+        raise TableError(f"metric must be a CSV file of costs or one of {', '.join(names)}, got {metric!r}.{meant}")
     measure = Measure(metric, classes, is_of_labels=_scores(Measure(metric, classes), y, labels_only=True))
     if is_classification and _scores(Measure(metric, None), np.linspace(1.0, 2.0, 10)):
         raise TableError(f"metric must be a score of classes for this target, got {metric!r}, which is of numbers.")

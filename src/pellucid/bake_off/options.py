@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pellucid.bake_off.contestants import Contestant
+from pellucid.core.checks import did_you_mean
 from pellucid.core.types import Array
 from pellucid.model_selection import TestVault
 from pellucid.tables.dates import DATE, date_kind, read_dates
@@ -20,6 +21,7 @@ from pellucid.tables.understanding import (
     Columns,
     Target,
     class_labels,
+    has_value,
     is_numeric,
     known_spellings,
     number_values,
@@ -31,7 +33,7 @@ USER_SAID, NAMES_GROUPS, HOLDS_WEIGHTS = "you said so", "it names the groups", "
 WISHED = (USER_SAID, NAMES_GROUPS, HOLDS_WEIGHTS)
 """Reasons to leave a column out that the user gave."""
 TAKES_NO_WEIGHTS = "it takes no weights"
-USELESS = ("it is empty", "it never changes", "its values are lists")
+USELESS = ("it is empty", "it never changes", "its values are lists", "all its numbers are infinite")
 """Reasons to leave a column out against which no wish helps."""
 
 
@@ -64,7 +66,10 @@ class Options:
         for option, names in named.items():
             for name in names:
                 if name is not None and name not in frame.columns:
-                    raise TableError(f"{option} must name one of the columns {list(frame.columns)}, got {name!r}.")
+                    meant = did_you_mean(name, frame.columns)
+                    raise TableError(
+                        f"{option} must name one of the columns {list(frame.columns)}, got {name!r}.{meant}"
+                    )
                 if name == target:
                     raise TableError(f"{option} must name another column than the target, got {name!r}.")
         both = sorted(set(self.drop) & set(self.keep))
@@ -106,7 +111,7 @@ def understood(rows: pd.DataFrame, target: str, options: Options) -> Columns:
             del left_out[name]
             kinds[name] = NUMBER if is_numeric(rows[name]) else WORDS
     in_order = {name: kinds[name] for name in rows.columns if name in kinds}
-    return Columns(in_order, {**left_out, **aside})
+    return Columns(in_order, {**left_out, **aside}, found.doubts)
 
 
 def row_facts(rows: pd.DataFrame, options: Options) -> RowFacts:
@@ -126,7 +131,7 @@ def own_test_rows(options: Options, target: Target) -> tuple[pd.DataFrame, Array
     if missing:
         raise TableError(f"test must have the columns of the table, but {missing} {_are(missing)} missing.")
     column = numbers_if_written(table[target.name]) if options.coerce else table[target.name]
-    present = column.notna().to_numpy()
+    present = has_value(column)
     if not present.any():
         raise TableError(f"test must have values of the target, got {target.name!r}, which is empty there.")
     rows = table[present]
@@ -161,7 +166,8 @@ def chosen_contestants(
     for option, wished in (("only", options.only), ("without", options.without)):
         for name in wished:
             if name.strip().lower() not in names:
-                raise TableError(f"{option} must name methods among {'; '.join(names.values())}, got {name!r}.")
+                meant = did_you_mean(name, names.values())
+                raise TableError(f"{option} must name methods among {'; '.join(names.values())}, got {name!r}.{meant}")
     only, without = ({name.strip().lower() for name in wished} for wished in (options.only, options.without))
     kept, out = [], []
     for one in contestants:

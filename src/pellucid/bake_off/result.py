@@ -73,6 +73,8 @@ class BakeOffResult:
     """Whether the predictions on the rows kept aside are better than chance."""
     n_fitted: int | None = None
     """Rows that the saved model learned from; None if nobody said."""
+    verified: Certificate | str = ""
+    """What independent code found in the saved model and its table after the fit, or why nobody looked."""
     compiling_seconds: float = 0.0
     """Of these, spent with compiling loops, which is done once on a machine and outside of the time budget."""
     flexibility: str = ""
@@ -80,7 +82,9 @@ class BakeOffResult:
 
     @property
     def certificate(self) -> Certificate:
-        """What the fit of the model proved about itself."""
+        """What was proved of the saved model: by ``verify`` if there was time for it, else by the fit itself."""
+        if isinstance(self.verified, Certificate):
+            return self.verified
         nothing = Certificate("none", reason=f"{type(self.model[-1]).__name__} is no estimator of pellucid.")
         certificate: Certificate = getattr(self.model[-1], "certificate_", nothing)
         return certificate

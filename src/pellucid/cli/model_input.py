@@ -27,6 +27,7 @@ from pellucid.tables.understanding import (
     REGRESSION,
     class_labels,
     guess_task,
+    has_value,
     known_spellings,
     number_values,
     numbers_if_written,
@@ -100,7 +101,7 @@ def training_target(model: Any, frame: pd.DataFrame, target: str) -> tuple[Array
     """
     check_has_column(frame, target)
     whole = numbers_if_written(frame[target])
-    rows = whole.notna().to_numpy().copy()
+    rows = has_value(whole).copy()
     column = whole[rows]
     if not is_classifier(model):
         return rows, number_values(column, target)

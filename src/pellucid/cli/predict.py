@@ -27,6 +27,10 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Also give the probability of every class.")
     ] = False,
+    notes: Annotated[
+        bool,
+        typer.Option("--notes", help="Also say, row by row, which values are new or far off, or how they were read."),
+    ] = False,
 ) -> None:
     """Predict the target for every row of a table, or say which cluster it belongs to."""
     import sys
@@ -40,7 +44,14 @@ def predict(
     found = _predictions(loaded, X, interval)
     if probabilities:
         found = found.join(_probabilities(loaded, X))
+    remarks = _notes(loaded, frame, notes)
+    if notes:
+        found = found.assign(notes=remarks)
     text = found.to_csv(index=False)
+    n_noted = sum(map(bool, remarks))
+    if n_noted and not notes:
+        rows = "1 row has" if n_noted == 1 else f"{n_noted:,} rows have"
+        sys.stderr.write(f"{rows} values that are new, far off or read otherwise: --notes says which.\n")
     unused = unused_columns(loaded, frame)
     if unused:
         sys.stderr.write(f"Columns that the model does not use: {', '.join(unused)}.\n")
@@ -48,6 +59,17 @@ def predict(
         sys.stdout.write(text)
     else:
         write_whole(out, text.encode())
+
+
+def _notes(model: Any, frame: pd.DataFrame, wanted: bool) -> list[str]:
+    """Return what is to be known of each row in a text, empty for most; of other models nothing is known."""
+    from pellucid.table_model import TableModel
+
+    if isinstance(model, TableModel):
+        return ["; ".join(found) for found in model.notes(frame)]
+    if wanted:
+        raise CommandError("notes must be asked of a model written by 'pellucid fit', which knows what it has seen.")
+    return []
 
 
 def _probabilities(model: Any, X: Any) -> pd.DataFrame:

@@ -22,6 +22,7 @@ from pellucid.report import (
     format_share,
     format_spread,
     meaning_of,
+    standing_of,
 )
 
 WORTH_SAYING = 1.0
@@ -134,7 +135,7 @@ def _cells(score: MethodScore, measure: Measure) -> tuple[str, ...]:
     if score.balanced is not None:
         auc = "-" if score.auc != score.auc else f"{score.auc:.3f}"
         return *shown, format_share(score.balanced.mean()), auc, seconds
-    return *shown, "-" if not score.n_coefficients else f"{score.n_coefficients:.3g}", seconds
+    return *shown, "-" if not score.n_coefficients else format_number(score.n_coefficients, 3), seconds
 
 
 def _verdict(result: BakeOffResult) -> str:
@@ -144,5 +145,5 @@ def _verdict(result: BakeOffResult) -> str:
     interval = f"{100 * headline.level:g} % interval {low} to {high}"
     return (
         f"{measure.title} on {headline.n_samples:,} rows kept aside: {value} ({interval})\n"
-        f"Certificate: {certificate.grade}, {certificate.verdict}: {meaning_of(certificate, result.model[-1])}"
+        f"Certificate: {certificate.grade}, {standing_of(result)[0]}: {meaning_of(certificate, result.model[-1])}"
     )

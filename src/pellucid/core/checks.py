@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+NEAR = 0.75
+"""Likeness from which on one name may be meant by another."""
 
 
 def check_positive(hint: str = "", **values: Any) -> None:
@@ -43,6 +47,19 @@ def check_one_of(options: Iterable[Any], hint: str = "", **values: Any) -> None:
     for name, value in values.items():
         if not any(_same(value, option) for option in allowed):
             raise ValueError(_sentence(f"{name} must be one of {allowed}, got {value!r}.", hint))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is meant by another, as a question to end a sentence; nothing if none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("survved", ["age", "Survived"]), did_you_mean("x", ["age"])
+    (" Did you mean 'Survived'?", '')
+    """
+    by_key = {" ".join(one.split()).casefold(): one for one in known}
+    near = get_close_matches(" ".join(name.split()).casefold(), by_key, 1, NEAR)
+    return f" Did you mean {by_key[near[0]]!r}?" if near else ""
 
 
 def is_number(value: Any) -> bool:

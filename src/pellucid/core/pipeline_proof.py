@@ -37,9 +37,21 @@ class StepsAgain:
     """What was found on the way through the steps, and the rows as the last one was fitted on them."""
 
     X: Data
+    y: Data = None
+    weight: Data | None = None
     wrong: list[str] = field(default_factory=list)
     uncovered: list[str] = field(default_factory=list)
     n_steps: int = 0
+
+    def keep(self, rows: Any) -> None:
+        """Go on with some rows: those that all steps after the first learned from, as the pipeline says."""
+        y, chosen = np.asarray(self.y), np.asarray(rows)
+        if chosen.dtype != bool or chosen.shape != y.shape[:1] or not chosen.any():
+            self.wrong.append("learned_rows_")
+            return
+        self.X = self.X.iloc[chosen] if hasattr(self.X, "iloc") else self.X[chosen]
+        self.y, self.weight = y[chosen], None if self.weight is None else np.asarray(self.weight)[chosen]
+        self.uncovered.append(f"{len(y) - chosen.sum():,} of the {len(y):,} rows, which it did not learn from")
 
     def added_to(self, found: Certificate) -> Certificate:
         """Return the certificate of the last step with what was found in the others."""
@@ -54,22 +66,28 @@ class StepsAgain:
 
 
 def steps_again(pipeline: Pipeline, X: Data, y: Data, weight: Data | None, prove: Prove) -> StepsAgain:
-    """Look at all steps but the last; ``prove`` returns what the proof of an estimator of ours finds."""
-    found = StepsAgain(X)
-    for name, step in pipeline.steps[:-1]:
+    """Look at all steps but the last; ``prove`` returns what the proof of an estimator of ours finds.
+
+    The first step reads a table whole; what follows may have learned from some of its rows, ``learned_rows_``.
+    """
+    found, learned = StepsAgain(X, y, weight), getattr(pipeline, "learned_rows_", None)
+    for place, (name, step) in enumerate(pipeline.steps[:-1]):
+        if place == 1 and learned is not None:
+            found.keep(learned)
         if step is None or isinstance(step, str):  # it lets everything pass
             continue
         found.n_steps += 1
         if hasattr(step, "certificate_"):
-            if prove(step, found.X, y).failed:
+            if prove(step, found.X, found.y).failed:
                 found.wrong.append(name)
             found.X = step.transform(found.X)
         else:
-            _look_at(found, name, step, y, weight)
+            _look_at(found, name, step)
     return found
 
 
-def _look_at(found: StepsAgain, name: str, step: Any, y: Data, weight: Data | None) -> None:
+def _look_at(found: StepsAgain, name: str, step: Any) -> None:
+    y, weight = found.y, found.weight
     options: list[dict[str, Any]] = [{}]
     if weight is not None and has_fit_parameter(step, "sample_weight"):
         options.append({"sample_weight": weight})

@@ -64,7 +64,7 @@ def verify(
 def _proof_of_pipeline(pipeline: Pipeline, X: Data, y: Data, sample_weight: Data | None) -> Certificate:
     """Return what is found in all steps; a pipeline that answers by more than its steps has a proof of the rest."""
     before = steps_again(pipeline, X, y, sample_weight, lambda step, rows, target: _proof_of(step, rows, target, None))
-    found = before.added_to(_proof_of(pipeline[-1], before.X, y, sample_weight))
+    found = before.added_to(_proof_of(pipeline[-1], before.X, before.y, before.weight))
     prove_rest = getattr(pipeline, "proved_beside_steps", None)
     return found if prove_rest is None else prove_rest(found, X, y)
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BufferedReader
+from pathlib import Path
 
 import numpy as np
 
@@ -121,8 +122,8 @@ def _read_header(file: BufferedReader, size: int) -> bytes:
     length = int.from_bytes(file.read(LENGTH_BYTES), "little")
     if size < LENGTH_BYTES + 2 or length < 2 or length > MAX_HEADER_BYTES:
         raise NotAModelFileError(
-            f"file must be a safetensors file with a header of 2 to {MAX_HEADER_BYTES} bytes, "
-            f"got {size} bytes that announce a header of {length}."
+            f"file must be a model of pellucid, a safetensors file, got {Path(str(file.name)).name}, {size:,} bytes of "
+            "something else. If it is a table, name the model first and the table after it."
         )
     if LENGTH_BYTES + length > size:
         raise DamagedFileError(f"header must have {length} bytes, but the file has only {size}. Copy it again.")

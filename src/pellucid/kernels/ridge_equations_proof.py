@@ -22,7 +22,7 @@ from scipy import sparse
 
 from pellucid.core.certificate import Claim
 from pellucid.core.rounding import TINY, sum_error
-from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.sampled_proof import in_percent, most_wrong
 from pellucid.core.threads import run_blocks
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
@@ -50,7 +50,7 @@ def equation_claims(kernel: Kernel, alpha: Any, data: TrainingData, a: Array, ro
         value = float(np.max(np.abs(residual) / np.maximum(scale, TINY), initial=0.0))
     n = data.X.shape[0]
     seen = "all" if len(rows) == n else f"{len(rows)} of {n:,}"
-    rest = "" if len(rows) == n else f"; at 99 % confidence at most {100 * most_wrong(len(rows)):.2g} % are worse"
+    rest = "" if len(rows) == n else f"; at 99 % confidence at most {in_percent(most_wrong(len(rows)))} are worse"
     equations = Claim(
         "equations",
         f"largest part by which K a + alpha a / weight differs from y, {seen} looked at{rest}",

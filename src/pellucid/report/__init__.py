@@ -4,7 +4,7 @@ from pellucid.report.card import render_model_card
 from pellucid.report.cluster_page import render_cluster_report
 from pellucid.report.describe_page import render_description, values_in_words
 from pellucid.report.map_page import render_map_report
-from pellucid.report.meaning import alarm_of, meaning_of
+from pellucid.report.meaning import alarm_of, meaning_of, standing_of
 from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
 from pellucid.report.page import render_fit_report
 from pellucid.report.reproduction import Origin
@@ -23,5 +23,6 @@ __all__ = [
     "render_fit_report",
     "render_map_report",
     "render_model_card",
+    "standing_of",
     "values_in_words",
 ]

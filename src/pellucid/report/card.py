@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pellucid.bake_off import BakeOffResult
 from pellucid.bake_off.options import USER_SAID
-from pellucid.report.meaning import alarm_of, meaning_of
+from pellucid.report.meaning import alarm_of, meaning_of, standing_of
 from pellucid.report.numbers import format_measure, format_number, format_share
 from pellucid.report.reproduction import Origin, versions
 
@@ -92,7 +92,7 @@ def _data(result: BakeOffResult, origin: Origin) -> list[str]:
 def _proof(result: BakeOffResult) -> list[str]:
     certificate = result.certificate
     return [
-        f"Certificate **{certificate.grade}**, {certificate.verdict}: {meaning_of(certificate, result.model[-1])}. "
+        f"Certificate **{certificate.grade}**, {standing_of(result)[0]}: {meaning_of(certificate, result.model[-1])}. "
         "It is about the arithmetic of the fit on the given rows, not about rows to come."
     ]
 

@@ -53,6 +53,8 @@ def histogram(column: pd.Series, kind: str) -> Markup:
     if present.empty or kind == "text":
         return Markup("")
     numbers = _numbers(present, kind)
+    if numbers is not None and not len(numbers):
+        return Markup("")
     if numbers is not None and len(np.unique(numbers)) > MOST_BARS:
         low, high = np.quantile(numbers, CENTRAL)
         if not high > low:
@@ -77,7 +79,8 @@ def correlations(result: BakeOffResult) -> Correlations | None:
             continue
         read = numbers_if_written(table[name])
         if is_numeric(read) and result.columns.kinds.get(name, "number") not in DATES and read.nunique() > 1:
-            numbers[name] = _ranked(read.to_numpy(dtype=np.float64, na_value=np.nan))
+            values = read.to_numpy(dtype=np.float64, na_value=np.nan)
+            numbers[name] = _ranked(np.where(np.isinf(values), np.nan, values))
     if len(numbers) < 2:
         return None
     values = np.corrcoef(np.array(list(numbers.values())))
@@ -117,7 +120,10 @@ def _numbers(present: pd.Series, kind: str) -> Array | None:
     if is_flag(present):
         return present.to_numpy(dtype=np.float64)
     read = numbers_if_written(present)
-    return read.to_numpy(dtype=np.float64, na_value=np.nan) if is_numeric(read) else None
+    if not is_numeric(read):
+        return None
+    values = read.to_numpy(dtype=np.float64, na_value=np.nan)
+    return values[np.isfinite(values)]
 
 
 def _bars(counts: Sequence[int] | Array) -> Markup:

@@ -7,6 +7,7 @@ from typing import Any
 from pellucid.bake_off import BakeOffResult
 from pellucid.bake_off.learned import NOTHING, UNCONFIRMED
 from pellucid.core.certificate import GRADES, Certificate
+from pellucid.core.sampled_proof import CONFIDENCE, in_percent, left_open
 
 MEANINGS = {
     "Blend": "what is proved of each member holds, and the answer is their weighted mean; that the weights are good "
@@ -37,12 +38,34 @@ MEANINGS = {
 """By a part of the name of an estimator: what its certificate means."""
 
 
+MOST_LEFT_OPEN = 0.2
+"""Share that samples may leave open in a certificate that is shown in green."""
+
+
 def meaning_of(certificate: Certificate, method: Any) -> str:
     """Return what the grade of a certificate means for the user of a method, as the end of a sentence."""
     if not certificate.holds:
         return GRADES[certificate.grade]
     name = type(method).__name__
     return next((meaning for part, meaning in MEANINGS.items() if part in name), GRADES[certificate.grade])
+
+
+def standing_of(result: BakeOffResult) -> tuple[str, str]:
+    """Return how far the certificate of a result was looked into, in words, and the style it is shown in.
+
+    What a fit claims of itself is often a sample of three questions out of thousands: only what was verified is green.
+    """
+    certificate = result.certificate
+    if certificate.failed:
+        return "a claim does not hold", "does-not-hold"
+    if not certificate.holds:
+        return "proves nothing", "proves-nothing"
+    if isinstance(result.verified, Certificate):
+        share = left_open(certificate)
+        rest = f" on samples: at {CONFIDENCE} confidence, at most {in_percent(share)} is otherwise" if share else ""
+        return f"verified by other code than the fit's{rest}", "holds" if share <= MOST_LEFT_OPEN else "proves-nothing"
+    why = result.verified.removesuffix(".").lower() or "nobody asked for it"
+    return f"claimed by the fit, not verified ({why})", "proves-nothing"
 
 
 def alarm_of(result: BakeOffResult) -> str:

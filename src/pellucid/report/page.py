@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
@@ -15,6 +17,8 @@ from sklearn.metrics import average_precision_score
 
 import pellucid
 from pellucid.bake_off import BakeOffResult
+from pellucid.bake_off.cautions import part_is_missing
+from pellucid.bake_off.comparison import failure
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import confusion_of, reliability
 from pellucid.bake_off.notable_rows import BEST, TYPICAL, WORST
@@ -24,14 +28,14 @@ from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures
 from pellucid.report.column_pictures import correlations, histogram
 from pellucid.report.leaderboard import ticks, whiskers
-from pellucid.report.meaning import alarm_of, meaning_of
+from pellucid.report.meaning import alarm_of, meaning_of, standing_of
 from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
 from pellucid.report.reproduction import Origin, versions
 from pellucid.report.thresholds import thresholds_of
 from pellucid.report.tree_picture import tree_picture
 from pellucid.tables.column_reader import YES
 from pellucid.tables.dates import DATES, read_dates
-from pellucid.tables.understanding import FLAG, NUMBER, TEXT, is_numeric
+from pellucid.tables.understanding import FLAG, NUMBER, TEXT, is_numeric, numbers_if_written
 
 RECIPES = {
     "cv": "{folds}-fold cross-validation",
@@ -43,6 +47,8 @@ MOST_BARS = 15
 MOST_EFFECTS = 4
 MOST_SHOWN_WORDS = 4
 LONGEST_WORD = 30
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,27 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     story = result.story if isinstance(result.story, TreeStory) else TreeStory()
     bars = coefficient_bars(result.coefficients)
     measure, alarm = result.measure, alarm_of(result)
-    columns = [_describe_column(result.table[name], result) for name in result.table.columns]
+    standing, standing_style = standing_of(result)
+    parts = _Parts()
+    columns = [
+        parts.made(
+            f"description of column {name}",
+            partial(_describe_column, result.table[name], result),
+            ColumnRow(name, result.columns.kinds.get(name, "left out"), 0, "", Markup("")),
+        )
+        for name in result.table.columns
+    ]
+    pictures = {
+        "correlations": parts.made("table of correlations", partial(correlations, result), None),
+        "tree_figure": parts.made("picture of the tree", lambda: tree_picture(story.nodes) if story.nodes else "", ""),
+        "curve_figure": parts.made("picture of the learning curve", partial(_curve_figure, result), ""),
+        "effect_figures": [
+            drawn
+            for place, effect in enumerate(_main_effects(result))
+            if (drawn := parts.made(f"curve of {effect.column}", partial(figures.effect_curve, effect, place), ""))
+        ],
+        **(_class_parts(result, parts) if is_classification else _number_parts(result, parts)),
+    }
     return template.render(
         result=result,
         target=result.target.name,
@@ -123,11 +149,13 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         recipe=recipe_of(result),
         grade_meaning=GRADES[result.certificate.grade],
         meaning=meaning_of(result.certificate, result.model[-1]),
+        standing=standing,
+        standing_style=standing_style,
         alarm=alarm,
         untried=_by_reason(result),
         has_own_test=result.plan.options.test is not None,
         is_linear=hasattr(result.model[-1], "coef_"),
-        cautions=[caution for caution in result.cautions if caution != alarm],
+        cautions=[*(caution for caution in result.cautions if caution != alarm), *parts.failures],
         measure=measure,
         leaders=list(zip(result.scores, whiskers(result.scores, mirrored=measure.is_score), strict=True)),
         ticks=ticks(result.scores, measure),
@@ -135,7 +163,6 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         has_log_loss=any(score.log_loss == score.log_loss for score in result.scores),
         has_seconds=any(score.fit_seconds == score.fit_seconds for score in result.scores),
         ROW_TITLES=ROW_TITLES,
-        correlations=correlations(result),
         command=origin.command,
         versions=versions(),
         fingerprint=getattr(result.model[0], "data_fingerprint_", "unknown"),
@@ -147,44 +174,64 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         n_hidden_bars=max(0, len(bars) - MOST_BARS),
         n_zero=sum(one.value == 0.0 for one in result.coefficients),
         importance_bars=importance_bars(result.importances),
-        tree_figure=tree_picture(story.nodes) if story.nodes else "",
         story=story,
         driver_bars=reason_bars(story.drivers)[:MOST_BARS],
         example_bars=[(example, reason_bars(example.reasons)) for example in story.examples],
-        curve_figure=_curve_figure(result),
-        effect_figures=[figures.effect_curve(effect, place) for place, effect in enumerate(_main_effects(result))],
-        **(_class_parts(result) if is_classification else _number_parts(result)),
+        **pictures,
     )
 
 
-def _class_parts(result: BakeOffResult) -> dict[str, Any]:
+class _Parts:
+    """What a page is made of: a part that fails is left out and named, and the others are there."""
+
+    def __init__(self) -> None:
+        self.failures: list[str] = []
+
+    def made(self, name: str, make: Callable[[], Part], otherwise: Part) -> Part:
+        """Return a part, or what stands for it if it fails."""
+        try:
+            return make()
+        except Exception as error:
+            self.failures.append(part_is_missing(name, failure(error)))
+            return otherwise
+
+
+def _class_parts(result: BakeOffResult, parts: _Parts) -> dict[str, Any]:
     judgement = result.judgement
     assert judgement.classes is not None  # judged as classes
-    parts: dict[str, Any] = {
+    found: dict[str, Any] = {
         "confusion": confusion_of(judgement.actual, judgement.predicted, judgement.classes),
         "reliability": None,
         "reliability_figure": "",
         "roc_figure": "",
-        "thresholds": thresholds_of(judgement),
+        "thresholds": parts.made("table of thresholds", partial(thresholds_of, judgement), None),
     }
-    if judgement.probabilities is not None:
-        found = reliability(judgement.probabilities, judgement.classes, judgement.actual)
-        parts |= {"reliability": found, "reliability_figure": figures.reliability_curve(found)}
-        if "area under the ROC curve" in judgement.scores:
-            is_second = judgement.actual == judgement.classes[1]
-            parts["roc_figure"] = figures.roc(is_second, judgement.probabilities[:, 1])
-            if parts["thresholds"] is not None:
-                chances, used = judgement.probabilities[:, 1], parts["thresholds"].used
-                parts["precision_recall_figure"] = figures.precision_recall(is_second, chances, used)
-                parts["average_precision"] = float(average_precision_score(is_second, chances))
-    return parts
+    chances = judgement.probabilities
+    if chances is None:
+        return found
+    reliable = parts.made(
+        "check of the probabilities", partial(reliability, chances, judgement.classes, judgement.actual), None
+    )
+    if reliable is not None:
+        draw = partial(figures.reliability_curve, reliable)
+        found |= {"reliability": reliable, "reliability_figure": parts.made("picture of the probabilities", draw, "")}
+    if "area under the ROC curve" in judgement.scores:
+        is_second = judgement.actual == judgement.classes[1]
+        found["roc_figure"] = parts.made("ROC curve", partial(figures.roc, is_second, chances[:, 1]), "")
+        if found["thresholds"] is not None:
+            draw = partial(figures.precision_recall, is_second, chances[:, 1], found["thresholds"].used)
+            found["precision_recall_figure"] = parts.made("curve of precision and recall", draw, "")
+            found["average_precision"] = float(average_precision_score(is_second, chances[:, 1]))
+    return found
 
 
-def _number_parts(result: BakeOffResult) -> dict[str, Any]:
+def _number_parts(result: BakeOffResult, parts: _Parts) -> dict[str, Any]:
     actual, predicted = result.judgement.actual, result.judgement.predicted
+    against = partial(figures.predicted_against_actual, actual, predicted, result.target.name)
+    left = partial(figures.residuals_against_predicted, actual, predicted)
     return {
-        "actual_figure": figures.predicted_against_actual(actual, predicted, result.target.name),
-        "residual_figure": figures.residuals_against_predicted(actual, predicted),
+        "actual_figure": parts.made("picture of the predictions", against, ""),
+        "residual_figure": parts.made("picture of the residuals", left, ""),
         "n_dots": min(len(actual), figures.MOST_DOTS),
         "thresholds": None,
     }
@@ -259,7 +306,10 @@ def column_summary(column: pd.Series, kind: str) -> str:
     if present.empty:
         return "no values"
     if kind == NUMBER or (kind == "left out" and is_numeric(column)):
-        values = present.astype(float)
+        values = numbers_if_written(present).to_numpy(dtype=np.float64, na_value=np.nan)
+        values = values[np.isfinite(values)]
+        if not len(values):
+            return "no numbers"
         return f"{values.min():g} to {values.max():g}, mean {values.mean():.4g}"
     if kind in DATES:
         moments = read_dates(column, kind)

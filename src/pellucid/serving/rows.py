@@ -56,7 +56,12 @@ def _check_row(row: Any, columns: list[str], number: int) -> None:
 
 
 def answers(model: TableModel, frame: pd.DataFrame, level: float) -> list[Mapping[str, Any]]:
-    """Return a prediction for every row, with the interval of a number or the probabilities of classes."""
+    """Return for every row a prediction, the interval of a number or the probabilities of classes, and its notes."""
+    pairs = zip(_answers(model, frame, level), model.notes(frame), strict=True)
+    return [{**answer, "notes": notes} for answer, notes in pairs]
+
+
+def _answers(model: TableModel, frame: pd.DataFrame, level: float) -> list[Mapping[str, Any]]:
     predicted = model.predict(frame).tolist()
     if is_classifier(model):
         labels = [str(label) for label in model.classes_]

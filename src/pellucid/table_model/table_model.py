@@ -22,6 +22,7 @@ from pellucid.table_model.class_scores import (
 )
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import MOST_NUMBERS, HeldOut
+from pellucid.table_model.row_notes import row_notes
 from pellucid.table_model.seen_table import SeenTable
 from pellucid.table_model.table_model_proof import prove_beside_steps
 from pellucid.tables.dates import DATES
@@ -54,6 +55,8 @@ class TableModel(Pipeline):
     costs_ : ndarray of shape (n_classes, n_classes) or None
         Of calling a true class (rows) another (columns): the class of the least expected cost is predicted. None
         predicts the likeliest.
+    learned_rows_ : ndarray of shape (n_rows,) or None
+        Which of the rows with a target the steps after the first learned from. None if from all.
     """
 
     target_: str
@@ -63,6 +66,7 @@ class TableModel(Pipeline):
     inverse_temperature_: float | None
     costs_: Array | None = None
     held_out_: HeldOutScores | None = None
+    learned_rows_: Array | None = None
 
     def learn_errors(self, held_out: HeldOut) -> Self:
         """Take from rows held out how far predictions are off, or how sure the scores of classes may be."""
@@ -103,6 +107,10 @@ class TableModel(Pipeline):
         if getattr(self, "errors_", None) is None:
             raise ValueError("intervals must be asked of a model of numbers fitted by pellucid, and this is none.")
         return self.errors_.interval(np.asarray(self.predict(X), dtype=np.float64), level)  # type: ignore[union-attr]
+
+    def notes(self, X: pd.DataFrame) -> list[list[str]]:
+        """Return for each row of a table how unusual values were read, and which are far from those learned from."""
+        return row_notes(self, X)
 
     def coverage(self, level: float) -> float | None:
         """Return the share of the rows kept aside whose true number lay in its interval; None if none were kept."""

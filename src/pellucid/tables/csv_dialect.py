@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -23,7 +24,13 @@ DELIMITER_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 MOST_LINES = 200
 COMMA_NUMBER = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 POINT_NUMBER = re.compile(r"[-+]?(\d+|\d{1,3}(,\d{3})+)\.\d+")
+WHOLE_NUMBER = re.compile(r"[-+]?\d+")
 GROUPED_BY_POINTS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+)?")
+
+
+NO_NAMES = "The first line looks like a row, not like names: the columns are called column 1, column 2 and so on."
+FEWEST_TO_COMPARE = 5
+"""Rows needed to see that the first line is like the others."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,8 @@ class Dialect:
     thousands: str | None = None
     names: tuple[str, ...] = ()
     """What the first line says."""
+    has_names: bool = True
+    """Whether the first line names the columns; else it is a row like all others."""
 
     def notes(self) -> list[str]:
         """Return in sentences what is not as usual."""
@@ -46,6 +55,8 @@ class Dialect:
             unusual.append(f"Its columns are separated by {DELIMITER_WORDS[self.delimiter]}.")
         if self.decimal != ".":
             unusual.append("Its numbers were read with a decimal comma.")
+        if not self.has_names:
+            return [*unusual, NO_NAMES]
         twice = [name for name, count in Counter(self.names).items() if name and count > 1]
         unusual += [f"Column {name} stands there more than once: later ones got a number behind it." for name in twice]
         return unusual
@@ -74,10 +85,44 @@ def find_dialect(start: bytes, encoding: str, delimiter: str | None = None) -> D
     delimiter = delimiter or max(DELIMITERS, key=lambda mark: _consistency(lines, mark))
     names, *rows = list(csv.reader(lines, delimiter=delimiter)) or [[]]
     cells = [cell.strip() for row in rows for cell in row]
+    has_names = not _is_row(names, rows)
     if delimiter == "," or not _writes_commas(cells):
-        return Dialect(encoding, delimiter, names=tuple(names))
+        return Dialect(encoding, delimiter, names=tuple(names), has_names=has_names)
     thousands = "." if any(map(GROUPED_BY_POINTS.fullmatch, cells)) else None
-    return Dialect(encoding, delimiter, ",", thousands, tuple(names))
+    return Dialect(encoding, delimiter, ",", thousands, tuple(names), has_names)
+
+
+def _is_row(first: list[str], rows: list[list[str]]) -> bool:
+    """Return whether the first line is a row like all others, as far as that can be seen: names are the usual case.
+
+    There is a number in it where all others have numbers, no word where they have numbers, and no word that a column of
+    few words does not have again. Whole numbers that rise, such as years, may well be names.
+    """
+    rows = [row for row in rows if len(row) == len(first)]
+    if len(first) < 2 or len(rows) < FEWEST_TO_COMPARE:
+        return False
+    numbers = []
+    for place, cell in enumerate(first):
+        others = [row[place].strip() for row in rows if row[place].strip()]
+        if others and all(map(_is_number, others)):
+            if not _is_number(cell):
+                return False
+            numbers.append(cell)
+        elif len(set(others)) <= len(others) / 2 and cell.strip() not in others:
+            return False
+    return bool(numbers) and not _may_be_names(numbers)
+
+
+def _is_number(cell: str) -> bool:
+    return any(pattern.fullmatch(cell.strip()) for pattern in (WHOLE_NUMBER, POINT_NUMBER, COMMA_NUMBER))
+
+
+def _may_be_names(numbers: list[str]) -> bool:
+    """Return whether numbers are whole and rise, as years, places and points in time do."""
+    if not all(WHOLE_NUMBER.fullmatch(cell.strip()) for cell in numbers):
+        return False
+    values = [int(cell) for cell in numbers]
+    return all(earlier < later for earlier, later in pairwise(values))
 
 
 def _consistency(lines: list[str], delimiter: str) -> tuple[float, int]:

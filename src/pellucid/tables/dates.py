@@ -7,6 +7,8 @@ import re
 import numpy as np
 import pandas as pd
 
+from pellucid.tables.written_numbers import is_gap
+
 DATE = "date"
 DAY_FIRST = "date, day first"
 MONTH_FIRST = "date, month first"
@@ -14,33 +16,43 @@ COMPACT = "date, digits only"
 NAMED_MONTH = "date, month by name"
 DATES = (DATE, DAY_FIRST, MONTH_FIRST, COMPACT, NAMED_MONTH)
 
-TIME = r"(?:[Tt ]\s*(?P<hour>\d{1,2}):\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[Zz]|[+-]\d{2}:?\d{2})?)?"
+TIME = (
+    r"(?:(?:[Tt ]|,\s)\s*(?P<hour>\d{1,2}):\d{2}(?::\d{2}(?:\.\d+)?)?"
+    r"(?:\s*(?P<half>[AaPp])\.?[Mm]\.?)?\s*(?:[Zz]|[+-]\d{2}:?\d{2})?)?"
+)
 YEAR_FIRST_PATTERN = rf"\s*(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}}){TIME}\s*"
-YEAR_LAST_PATTERN = rf"\s*(?P<first>\d{{1,2}})[-/.](?P<second>\d{{1,2}})[-/.](?P<year>\d{{4}}){TIME}\s*"
+YEAR_LAST_PATTERN = rf"\s*(?P<first>\d{{1,2}})[-/.](?P<second>\d{{1,2}})[-/.](?P<year>\d{{4}}|\d{{2}}){TIME}\s*"
 COMPACT_PATTERN = (
-    r"\s*(?P<year>(?:19|20)\d{2})(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?P<hour>)(?:\.0)?\s*"
+    r"\s*(?P<year>(?:19|20)\d{2})(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?P<hour>)(?P<half>)(?:\.0)?\s*"
 )
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 NAME = rf"(?P<month>{'|'.join(MONTHS)})[a-z]*\.?"
 DAY_NAME = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
-NAMED_DAY_FIRST = rf"\s*{DAY_NAME}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[-\s]+{NAME}[-,\s]+(?P<year>\d{{4}}){TIME}\s*"
+NAMED_DAY_FIRST = (
+    rf"\s*{DAY_NAME}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[-\s]+{NAME}[-,\s]+(?P<year>\d{{4}}|\d{{2}}){TIME}\s*"
+)
 NAMED_MONTH_FIRST = rf"\s*{DAY_NAME}{NAME}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}}){TIME}\s*"
 LAST_MONTH = 12
+UNMISTAKABLE = (YEAR_FIRST_PATTERN, NAMED_DAY_FIRST, NAMED_MONTH_FIRST)
+"""Read in every column of dates: a spreadsheet that was saved again may write them otherwise."""
 PATTERNS = {
-    DATE: (),
-    DAY_FIRST: (YEAR_LAST_PATTERN,),
-    MONTH_FIRST: (YEAR_LAST_PATTERN,),
-    COMPACT: (COMPACT_PATTERN,),
-    NAMED_MONTH: (NAMED_DAY_FIRST, NAMED_MONTH_FIRST),
+    DATE: UNMISTAKABLE,
+    DAY_FIRST: (YEAR_LAST_PATTERN, *UNMISTAKABLE),
+    MONTH_FIRST: (YEAR_LAST_PATTERN, *UNMISTAKABLE),
+    COMPACT: (COMPACT_PATTERN, *UNMISTAKABLE),
+    NAMED_MONTH: UNMISTAKABLE,
 }
-"""How each kind is written, beside with the year first."""
+"""How each kind is written."""
+FIRST_OF_LAST_CENTURY = 69
+"""Years of two digits are those from 1969 to 2068."""
 PARTS = ("days", "year", "month", "weekday")
 """The numbers a date becomes; ``days`` counts from 1970, ``weekday`` from Monday = 0."""
 
 
 def date_kind(texts: pd.Series) -> str | None:
-    """Return how texts, none of them missing, write dates; None if one is not a date."""
-    kind = _likely_kind(texts)
+    """Return how texts write dates, gaps in words aside; None if one of them is not a date."""
+    texts = texts[[not is_gap(text) for text in texts]]
+    kind = _likely_kind(texts) if len(texts) else None
     return kind if kind is not None and read_dates(texts, kind).notna().all() else None
 
 
@@ -50,13 +62,43 @@ def _likely_kind(texts: pd.Series) -> str | None:
         return DATE
     if texts.str.fullmatch(COMPACT_PATTERN).all():
         return COMPACT
-    if re.fullmatch(NAMED_DAY_FIRST, texts.iloc[0].lower()) or re.fullmatch(NAMED_MONTH_FIRST, texts.iloc[0].lower()):
-        return NAMED_MONTH
-    parts = texts.str.extract(f"^{YEAR_LAST_PATTERN}$")
-    if parts["year"].isna().any():
+    if not dates_in(texts).all():
         return None
-    has_points = texts.str.contains(r"\d\.\d", regex=True).all()
-    return DAY_FIRST if has_points or (parts["first"].astype(int) > LAST_MONTH).any() else MONTH_FIRST
+    parts = _day_and_month(texts)
+    if parts.empty:
+        return NAMED_MONTH
+    has_points = texts[parts.index].str.contains(r"\d\.\d", regex=True).all()
+    return DAY_FIRST if has_points or (parts["first"] > LAST_MONTH).any() else MONTH_FIRST
+
+
+def dates_in(texts: pd.Series) -> np.ndarray:
+    """Return which texts are written as dates in some way, digits alone aside."""
+    small = texts.str.lower()
+    return np.any([small.str.fullmatch(pattern) for pattern in PATTERNS[DAY_FIRST]], axis=0)
+
+
+def date_doubt(texts: pd.Series) -> str:
+    """Return what could be read otherwise in texts that are dates: two digits for a year, day and month in any order.
+
+    Examples
+    --------
+    >>> date_doubt(pd.Series(["03/04/21", "05/06/21"]))
+    'whether day or month comes first cannot be seen, and years of two digits were taken for 1969 to 2068'
+    """
+    parts = _day_and_month(texts)
+    doubts = []
+    if len(parts) and not (parts[["first", "second"]] > LAST_MONTH).any(axis=None):
+        doubts.append("whether day or month comes first cannot be seen")
+    years = texts.str.lower().str.extract(f"^(?:{YEAR_LAST_PATTERN})$")["year"].dropna()
+    if (years.str.len() == 2).any():
+        doubts.append("years of two digits were taken for 1969 to 2068")
+    return ", and ".join(doubts)
+
+
+def _day_and_month(texts: pd.Series) -> pd.DataFrame:
+    """Return the first two numbers of dates with the year last."""
+    parts = texts.str.lower().str.extract(f"^(?:{YEAR_LAST_PATTERN})$")[["first", "second"]].dropna()
+    return parts.astype(int)
 
 
 def read_dates(column: pd.Series, kind: str) -> pd.Series:
@@ -69,21 +111,27 @@ def read_dates(column: pd.Series, kind: str) -> pd.Series:
 
 
 def _read_texts(texts: pd.Series, kind: str) -> pd.Series:
-    # a spreadsheet that was saved again may write dates with the year first
-    parts = _first_that_fits(texts, *PATTERNS[kind], YEAR_FIRST_PATTERN)
+    parts = _first_that_fits(texts, *PATTERNS[kind])
     order = {DAY_FIRST: ["day", "month"], MONTH_FIRST: ["month", "day"]}.get(kind)
     if order is not None:
         parts[order] = parts[order].where(parts["day"].notna(), parts[["first", "second"]].to_numpy())
     parts["month"] = parts["month"].replace({name: str(place) for place, name in enumerate(MONTHS, 1)})
     numbers = parts[["year", "month", "day", "hour"]].apply(pd.to_numeric, errors="coerce")
+    in_half = parts["half"].isin(["a", "p"])
+    numbers["hour"] = numbers["hour"].where(~in_half, numbers["hour"] % 12 + 12 * (parts["half"] == "p"))
     numbers["hour"] = numbers["hour"].fillna(0.0)
+    is_short = numbers["year"] < 100
+    century = np.where(numbers["year"] < FIRST_OF_LAST_CENTURY, 2000, 1900)
+    numbers["year"] = numbers["year"].where(~is_short, numbers["year"] + century)
     return pd.to_datetime(numbers, errors="coerce")
 
 
 def _first_that_fits(texts: pd.Series, *patterns: str) -> pd.DataFrame:
     """Return the named parts of each text by the first pattern that it fits."""
     texts = texts.str.lower()
-    found = pd.DataFrame(index=texts.index, columns=["year", "month", "day", "hour", "first", "second"], dtype=object)
+    found = pd.DataFrame(
+        index=texts.index, columns=["year", "month", "day", "hour", "half", "first", "second"], dtype=object
+    )
     for pattern in patterns:
         parts = texts.str.extract(f"^{pattern}$").astype(object)
         fits = parts["year"].notna() & found["year"].isna()
@@ -107,5 +155,5 @@ def date_parts(moments: pd.Series, *, with_hour: bool) -> dict[str, np.ndarray]:
 
 def looks_like_date(text: str) -> bool:
     """Return whether one text is written as a date: a cheap look before all are read."""
-    patterns = {YEAR_FIRST_PATTERN, *(pattern for some in PATTERNS.values() for pattern in some)}
+    patterns = {pattern for some in PATTERNS.values() for pattern in some}
     return any(re.fullmatch(pattern, text.lower()) for pattern in patterns)

@@ -11,7 +11,8 @@ from typing import IO, Any
 
 import pandas as pd
 
-from pellucid.tables.csv_dialect import UNICODE, WESTERN, find_dialect, find_encoding
+from pellucid.core.checks import did_you_mean
+from pellucid.tables.csv_dialect import NO_NAMES, UNICODE, WESTERN, find_dialect, find_encoding
 
 START = 1 << 18
 """Bytes of a text file that are looked at to find out how it is written."""
@@ -41,7 +42,10 @@ def _read_text_as(path: Path, start: bytes, encoding: str, delimiter: str | None
             decimal=dialect.decimal,
             thousands=dialect.thousands,
             low_memory=False,
+            header=0 if dialect.has_names else None,
         )
+    if not dialect.has_names:
+        frame.columns = [f"column {place}" for place in range(1, frame.shape[1] + 1)]
     frame.attrs[NOTES] = dialect.notes()
     return frame
 
@@ -109,7 +113,12 @@ def check_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return a table whose columns have names as texts, all different; refuse an empty one."""
     if frame.empty:
         raise TableError(f"table {name} must have rows and columns, got {frame.shape[0]} rows.")
-    frame.columns = [str(name) for name in frame.columns]
+    names = [str(name) for name in frame.columns]
+    bare = [name.strip() for name in names]
+    if bare != names and len(set(bare)) == len(bare):
+        frame.attrs[NOTES] = [*notes_of(frame), "Blanks around the names of columns were dropped."]
+        names = bare
+    frame.columns = names
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise TableError(f"column names must differ, got {twice!r} twice. Rename one.")
@@ -125,7 +134,12 @@ def notes_of(frame: pd.DataFrame) -> list[str]:
 def check_has_column(frame: pd.DataFrame, name: str) -> None:
     """Refuse a target that is not there, and name the columns that are."""
     if name not in frame.columns:
-        raise TableError(f"target must be one of the columns {list(frame.columns)}, got {name!r}.")
+        meant = did_you_mean(name, map(str, frame.columns)) or "".join(f" {note}" for note in _on_names(frame))
+        raise TableError(f"target must be one of the columns {list(frame.columns)}, got {name!r}.{meant}")
+
+
+def _on_names(frame: pd.DataFrame) -> list[str]:
+    return [note for note in notes_of(frame) if note == NO_NAMES]
 
 
 def first_line(error: Exception) -> str:

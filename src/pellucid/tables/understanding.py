@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from pellucid.core.checks import check_one_of
 from pellucid.core.types import Array
-from pellucid.tables.dates import DATE, DATES, date_kind, looks_like_date
+from pellucid.tables.dates import DATE, DATES, date_doubt, date_kind, dates_in, looks_like_date
 from pellucid.tables.distinct import Distinct, distinct, folded
 from pellucid.tables.reading import TableError, check_has_column
 from pellucid.tables.written_numbers import (
@@ -20,6 +20,7 @@ from pellucid.tables.written_numbers import (
     WITH_POINT,
     WRITTEN_NUMBERS,
     is_gap,
+    numbers_in,
     read_written,
     written_kind,
 )
@@ -47,10 +48,14 @@ MOST_WORDS = 50
 WORDS_OF_A_TEXT = 4
 """Texts have at least this many words on average; labels and names have fewer."""
 NEARLY_ALL = 0.95
+MOSTLY = 0.5
+"""Share of values that could be read as something else: worth a word."""
+MOST_LETTERS = 40
 FEWEST_FOR_IDS = 20
 """In fewer rows, numbers that all differ and rise by one may well be measurements."""
 GAPS_IN_A_COUNT = 1.5
 """Mean step of numbers that count rows, some of which were dropped since."""
+LONG_NUMBER = r"\s*[-+]?\d{16,}\s*"
 ID_NAME = re.compile(r"(^|[_\W])(id|ids|key|index|uuid|guid|nr|no|number)$|^unnamed: \d+$|[a-z]I[dD]$", re.IGNORECASE)
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
@@ -71,6 +76,8 @@ class Columns:
 
     kinds: Mapping[str, str]
     left_out: Mapping[str, str]
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    """What of a column could have been read otherwise, in a sentence without its name."""
 
     def of(self, *kinds: str) -> list[str]:
         """Return the names of the columns of some kinds."""
@@ -82,6 +89,8 @@ class Columns:
         for name, kind in self.kinds.items():
             if kind in COERCED:
                 read_as.setdefault(COERCED[kind], []).append(name)
+        for name, doubt in self.doubts.items():
+            read_as.setdefault(doubt, []).append(name)
         return [
             f"Column{'s' if names[1:] else ''} {', '.join(names)}: {sentence}." for sentence, names in read_as.items()
         ]
@@ -127,15 +136,17 @@ def choose_target(frame: pd.DataFrame, name: str, task: str = "auto", *, coerce:
     written = frame[name]
     column = numbers_if_written(written) if coerce else written
     notes = [f"{name} was read as numbers, though it is written as texts."] if column is not written else []
-    present = column.notna()
+    present = has_value(column)
     if not present.any():
         raise TableError(f"target must have values, got {name!r}, which is empty.")
     values = column[present]
     guess, reason = guess_task(values)
     kind, reason = (guess, reason) if task == "auto" else (task, "you said so")
-    rows, left_out = present.to_numpy().copy(), []
-    if not present.all():
-        left_out.append(f"{_rows(int((~present).sum()))} without {name} {_was(int((~present).sum()))} left out.")
+    rows, left_out = present.copy(), []
+    missing = column.isna().to_numpy()
+    for away, what in ((missing, "without"), (~present & ~missing, "with an infinite")):
+        if away.any():
+            left_out.append(f"{_rows(int(away.sum()))} {what} {name} {_was(int(away.sum()))} left out.")
     if kind == REGRESSION:
         return Target(name, kind, reason, number_values(values, name), rows, tuple(left_out), tuple(notes))
     if coerce and not is_numeric(values) and not is_flag(values):
@@ -145,6 +156,14 @@ def choose_target(frame: pd.DataFrame, name: str, task: str = "auto", *, coerce:
     kept, too_small = _large_classes(labels, name)
     rows[rows] = kept
     return Target(name, kind, reason, labels[kept], rows, (*left_out, *too_small), tuple(notes))
+
+
+def has_value(column: pd.Series) -> Array:
+    """Return in which rows a target has a value to learn from: neither a gap nor an infinite number."""
+    present = column.notna().to_numpy()
+    if is_numeric(column):
+        present = present & ~np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return present
 
 
 def numbers_if_written(column: pd.Series) -> pd.Series:
@@ -237,14 +256,30 @@ def understand(frame: pd.DataFrame, target: str | None, *, coerce: bool = True) 
 
 def all_columns(frame: pd.DataFrame, *, coerce: bool = True) -> Columns:
     """Return how every column is understood, even if none is of use."""
-    kinds, left_out = {}, {}
+    kinds, left_out, doubts = {}, {}, {}
     for name in frame.columns:
         reason, kind = _understand_column(frame[name], coerce)
         if reason:
             left_out[name] = reason
-        else:
-            kinds[name] = kind
-    return Columns(kinds, left_out)
+            continue
+        kinds[name] = kind
+        doubt = _doubt(frame[name], kind)
+        if doubt:
+            doubts[name] = doubt
+    return Columns(kinds, left_out, doubts)
+
+
+def _doubt(column: pd.Series, kind: str) -> str:
+    """Return what could have been read otherwise in a column of a kind, if anything."""
+    if kind == NUMBER:
+        infinite = int(np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan)).sum())
+        return f"an infinite number in {_rows(infinite)} was taken for a gap" if infinite else ""
+    if not _is_text(column):
+        return ""
+    texts = distinct(column).texts
+    if kind in WORD_KINDS and texts.str.fullmatch(LONG_NUMBER).all():
+        return "whole numbers of so many digits were taken for words, for as numbers they would lose some"
+    return date_doubt(texts) if kind in DATES else ""
 
 
 def is_numeric(column: pd.Series) -> bool:
@@ -275,15 +310,27 @@ def _understand_column(column: pd.Series, coerce: bool) -> tuple[str, str]:
         return "it never changes", ""
     kind = _kind(column, seen, coerce)
     if kind in WORD_KINDS and len(column) >= FEWEST_FOR_IDS and _names_every_row(seen):
-        return _like_an_id(len(seen.texts), len(column)), ""
+        return _like_an_id(len(seen.texts), len(column)) + _unless(column, seen, coerce), ""
     return "", kind
+
+
+def _unless(column: pd.Series, seen: Distinct, coerce: bool) -> str:
+    """Return what a column that looks like an id nearly is, and the value that keeps it from being that."""
+    if not coerce or not _is_text(column):
+        return ""
+    nearly = {"dates": dates_in(seen.texts), "numbers": numbers_in(seen.texts)}
+    for what, readable in nearly.items():
+        if not readable.all() and seen.share(readable) >= MOSTLY:
+            example = str(seen.texts[~readable].iloc[0])[:MOST_LETTERS]
+            return f"; {100 * seen.share(readable):.0f} % of its values are {what}, but {example!r} is not"
+    return ""
 
 
 def _understand_numbers(column: pd.Series, coerce: bool) -> tuple[str, str]:
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    present = values[~np.isnan(values)]
+    present = values[np.isfinite(values)]
     if not len(present):
-        return "it is empty", ""
+        return "it is empty" if np.isnan(values).all() else "all its numbers are infinite", ""
     if len(present) == len(values) and (present == present[0]).all():
         return "it never changes", ""
     if coerce and looks_like_date(_as_written(present[0])):
@@ -334,7 +381,8 @@ def _kind(column: pd.Series, seen: Distinct, coerce: bool) -> str:
 
 
 def _date_kind(column: pd.Series, seen: Distinct) -> str | None:
-    return date_kind(seen.texts) if _is_text(column) and looks_like_date(seen.texts.iloc[0]) else None
+    first = next((text for text in seen.texts if not is_gap(text)), "")
+    return date_kind(seen.texts) if _is_text(column) and looks_like_date(first) else None
 
 
 def _written_kind(column: pd.Series, seen: Distinct) -> str | None:

@@ -25,8 +25,8 @@ CODES = r"(?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|ZAR
 AROUND = re.compile(rf"\s*(?:{SIGNS}|{CODES})\s*", re.IGNORECASE)
 BLANKS = re.compile(r"[\s\u00a0\u2009\u202f'’_](?=\d{3}(?!\d))")
 """What parts thousands beside points and commas."""
-POINT_PATTERN = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)?(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
-COMMA_PATTERN = re.compile(r"(?:\d+|\d{1,3}(?:\.\d{3})+)?(?:,\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
+POINT_PATTERN = re.compile(r"(?:(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+COMMA_PATTERN = re.compile(r"(?:(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?|,\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 CODE_PATTERN = re.compile(r"0\d+|\d{16,}")
 """A number that begins with 0 is a code, such as that of a town; one with more digits than a float holds is an id."""
 CLOCK = re.compile(r"(-?)(?:(\d+) days?,? )?(\d+):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?")
@@ -65,6 +65,11 @@ def read_written(column: pd.Series, kind: str) -> Array:
     return np.asarray(numbers[codes])  # a gap has the code -1, and the last number is none
 
 
+def numbers_in(texts: pd.Series) -> Array:
+    """Return which texts write a number with a decimal point, or a gap."""
+    return np.array([is_gap(text) or not np.isnan(_read_with_point(text.strip())) for text in texts], dtype=bool)
+
+
 def is_gap(value: object) -> bool:
     """Return whether a text stands for a missing number."""
     return isinstance(value, str) and value.strip().lower() in GAPS
@@ -85,7 +90,7 @@ def _read_number(text: str, pattern: re.Pattern[str], *, thousands: str, decimal
     bare = bare.replace("\N{MINUS SIGN}", "-").strip()
     sign = -1.0 if in_brackets or bare.startswith("-") or bare.endswith("-") else 1.0
     bare = BLANKS.sub("", bare.strip("+-").strip())
-    if not pattern.fullmatch(bare) or not any(letter.isdigit() for letter in bare):
+    if not pattern.fullmatch(bare):
         return np.nan
     return sign * float(bare.replace(thousands, "").replace(decimal, "."))
 

@@ -16,7 +16,7 @@ from pellucid.cluster.exhaustive.partitions import partition_count
 from pellucid.cluster.exhaustive.scores import score_named
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
-from pellucid.core.sampled_proof import draws, most_wrong
+from pellucid.core.sampled_proof import draws, in_percent, most_wrong
 from pellucid.core.types import Array
 
 MOST_SCORED = 2000
@@ -43,8 +43,8 @@ def certify_exhaustive(
     best = float(np.nanmax([0.0, *gaps]))
     of = f"{total:,} clusterings"
     if len(tried) < total:
-        share = 100 * most_wrong(len(tried))
-        of = f"{len(tried):,} of {total:,} clusterings, drawn at random (at most {share:.2g} % better, at 99 %)"
+        share = in_percent(most_wrong(len(tried)))
+        of = f"{len(tried):,} of {total:,} clusterings, drawn at random (at most {share} better, at 99 %)"
     claims = [
         Claim("score", "distance of the score from its recomputed value", abs(own - value), bound),
         Claim("no better", f"by how much one of {of} is better", best, bound),

@@ -18,7 +18,7 @@ import numpy as np
 from pellucid.cluster.kmedoids.metrics import distances_between
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.rounding import sum_error
-from pellucid.core.sampled_proof import drawn, most_wrong
+from pellucid.core.sampled_proof import drawn, in_percent, most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
@@ -105,7 +105,7 @@ def _swap_claim(gaps: Array, data: TrainingData, parameters: Any, rows: Array, w
     objective = float(weight @ near)
     of = f"of swaps with {len(tried):,} rows"
     if len(tried) < len(others):
-        wrong = f"at most {100 * most_wrong(len(tried)):.2g} % better, at 99 %"
+        wrong = f"at most {in_percent(most_wrong(len(tried)))} better, at 99 %"
         of = f"of swaps with {len(tried):,} of {len(others):,} rows ({wrong})"
     lowered = -best / objective if objective > 0.0 else -best
     statement = f"{of}, the share of the objective that the best would save"

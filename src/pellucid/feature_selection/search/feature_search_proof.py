@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.sampled_proof import most_wrong
+from pellucid.core.sampled_proof import in_percent, most_wrong
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.feature_selection.search.search_rules import floating_goal, is_floating, sequential_steps, starts_from_all
@@ -69,7 +69,7 @@ def _score_claim(stored: Array, again: Mapping[int, Array]) -> Claim:
         apart = np.abs(known - scores) / (1.0 + np.abs(scores))
         worst = float(np.max([worst, *apart[~np.isnan(apart)]]))
     n, k = len(stored), len(again)
-    sure = "" if k == n else f": at most {100 * most_wrong(k):.2g} % of all are wrong, at 99 % confidence"
+    sure = "" if k == n else f": at most {in_percent(most_wrong(k))} of all are wrong, at 99 % confidence"
     return Claim(
         "scores", f"largest difference of fold scores found again, {k} of {n} sets{sure}", worst, SCORE_ROUNDING
     )

@@ -21,8 +21,9 @@ from pellucid.tables.understanding import KINDS
 
 
 def _check_reader(model: Any) -> None:
-    if list(model.kinds) != list(model.feature_names_in_) or not set(model.with_hours_) <= set(model.kinds):
-        raise SchemaError("feature_names_in_ and with_hours_ of ColumnReader must be the columns of its kinds.")
+    known = {*model.with_hours_, *getattr(model, "words_", {})}
+    if list(model.kinds) != list(model.feature_names_in_) or not known <= set(model.kinds):
+        raise SchemaError("feature_names_in_, with_hours_ and words_ of ColumnReader must be the columns of its kinds.")
 
 
 def _check_steps(model: Any) -> None:
@@ -108,6 +109,7 @@ SCHEMAS = (
             "inverse_temperature_": Nothing() | POSITIVE,
             "costs_": Nothing() | Numbers((None, None), ("float64",)),
             "held_out_": Optional(Nothing() | HELD_OUT),
+            "learned_rows_": Optional(Nothing() | Numbers((None,), ("bool",))),
         },
         rebuild=_check_costs,
     ),
@@ -119,6 +121,7 @@ SCHEMAS = (
             "n_features_in_": Whole(low=1, size="n_features"),
             "feature_names_in_": Texts("n_features"),
             "with_hours_": Items(Text()),
+            "words_": Optional(Lookup(Items(Text()), key=Text())),
             "data_fingerprint_": Text(),
         },
         rebuild=_check_reader,

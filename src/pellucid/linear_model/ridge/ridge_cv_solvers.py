@@ -88,8 +88,8 @@ class _ByFeatures:
             z *= z
             free = 1.0 - self.share[rows, None] - z @ self.inverses
             left_out = residual / np.maximum(free, LEAST_FREE)[:, None, :]
-            for i, a in np.argwhere(free < LEAST_FREE):
-                left_out[i, :, a] = self.refit(rows.start + i, self.alphas[a])
+            for row, place in np.argwhere(free < LEAST_FREE):
+                left_out[row, :, place] = self.refit(rows.start + row, self.alphas[place])
             yield rows, left_out
 
 

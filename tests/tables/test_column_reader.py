@@ -74,6 +74,13 @@ def test_blanks_around_a_name_do_not_matter():
     assert reader.transform(pd.DataFrame({"size": [3.0]}))[" size"].tolist() == [3.0]
 
 
+@pytest.mark.parametrize("kind", ["number", "words", "date"])
+def test_lists_are_refused_in_one_sentence(kind):
+    reader = ColumnReader({"x": kind}).fit(pd.DataFrame({"x": ["2024-01-01"] if kind == "date" else [1.0]}))
+    with pytest.raises(TableError, match="column 'x' must hold numbers, texts, dates or gaps, got lists"):
+        reader.transform(pd.DataFrame({"x": [[1, 2], [3]]}))
+
+
 def test_missing_columns_are_named(reader):
     with pytest.raises(TableError, match=r"but \['size', 'when'\] are missing"):
         reader.transform(FRAME.drop(columns=["size", "when"]))

@@ -109,6 +109,8 @@ class ColumnReader(TransformerMixin, BaseEstimator):
                 columns |= self._read(X[name], name, kind)
             except TableError as problem:
                 problems.append(str(problem))
+            except TypeError:  # values that cannot be compared
+                problems.append(f"column {name!r} must hold numbers, texts, dates or gaps, got lists or other objects.")
         if problems:
             raise TableError(" ".join(problems))
         return pd.DataFrame(columns, index=X.index)

@@ -242,7 +242,7 @@ def understand(frame: pd.DataFrame, target: str | None, *, coerce: bool = True) 
     --------
     >>> frame = pd.DataFrame({"size": [1.5, 2.0, 3.5], "city": ["Bern", "Basel", "Bern"], "same": 1, "y": 0})
     >>> understand(frame, "y")
-    Columns(kinds={'size': 'number', 'city': 'words'}, left_out={'same': 'it never changes'})
+    Columns(kinds={'size': 'number', 'city': 'words'}, left_out={'same': 'it never changes'}, doubts={})
     """
     found = all_columns(frame if target is None else frame.drop(columns=target), coerce=coerce)
     if not found.kinds:

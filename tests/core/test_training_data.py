@@ -90,7 +90,13 @@ RULES = [InputRules(NUMBERS), InputRules(CLASSES, dtypes=np.float64, order="C"),
 @pytest.mark.parametrize("kind", ["float64", "float32", ">f8", "int64"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize(
-    "rules", [InputRules(NUMBERS), InputRules(CLASSES, dtypes=np.float64, order="C"), InputRules()]
+    "rules",
+    [
+        InputRules(NUMBERS, missing=True),
+        InputRules(NUMBERS),
+        InputRules(CLASSES, dtypes=np.float64, order="C"),
+        InputRules(),
+    ],
 )
 def test_plain_arrays_come_out_as_from_the_whole_check(kind, order, rules, monkeypatch):
     X, y = np.array([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]], dtype=kind, order=order), np.array([0, 1, 1])
@@ -104,6 +110,14 @@ def test_plain_arrays_come_out_as_from_the_whole_check(kind, order, rules, monke
             assert (a.dtype, a.flags.c_contiguous) == (b.dtype, b.flags.c_contiguous)
             np.testing.assert_array_equal(a, b)
     assert quick.fingerprint == slow.fingerprint
+
+
+def test_infinity_is_refused_also_where_missing_values_are_allowed():
+    rules = InputRules(NUMBERS, missing=True)
+    holes = np.array([[np.nan, 1.0], [2.0, 3.0]])
+    assert rules.check(BaseEstimator(), holes, np.ones(2)).X is holes
+    with pytest.raises(ValueError, match="infinity"):
+        rules.check(BaseEstimator(), np.array([[np.inf, 1.0], [2.0, 3.0]]), np.ones(2))
 
 
 def test_an_array_forgets_the_names_of_a_data_frame():

@@ -104,7 +104,9 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         if found.later:
             setattr(self, LATER, dict(found.later))
         card = card_of(type(self))
-        self.trace_, self.data_fingerprint_ = found.trace, data.fingerprint
+        if "trace_" not in found.later:
+            self.trace_ = found.trace
+        self.data_fingerprint_ = data.fingerprint
         self.fit_parameters_ = parameter_texts(self, card.parameters)
         self.certificate_ = card.named(found.certificate) if found.certificate else card.proof_of(self, data)
         finish_watch(self, *data.given[:2])

@@ -23,6 +23,7 @@ MISSED = 0.01
 CONFIDENCE = "99 %"
 """One less that chance, as it stands in every claim about a sample."""
 
+_AT_FIT = np.random.SeedSequence(0)
 _drawn_from: ContextVar[np.random.Generator | None] = ContextVar("drawn_from", default=None)
 
 
@@ -38,7 +39,7 @@ def drawing(random_state: Any = None) -> Iterator[None]:
 
 def draws() -> np.random.Generator:
     """Return what to draw from: verify's source of randomness; outside of verify the same numbers at each call."""
-    return _drawn_from.get() or np.random.default_rng(0)
+    return _drawn_from.get() or np.random.default_rng(_AT_FIT)
 
 
 def drawn(n: int, most: int, always: Any = ()) -> Array:
@@ -54,6 +55,8 @@ def drawn(n: int, most: int, always: Any = ()) -> Array:
     """
     if n <= most:
         return np.arange(n)
+    if most < 1:
+        return np.sort(np.asarray(always, dtype=np.int64))
     return np.union1d(draws().permutation(n)[:most], np.asarray(always, dtype=np.int64))
 
 

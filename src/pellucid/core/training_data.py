@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
 from pellucid.core.fingerprint import fingerprint
-from pellucid.core.finite import check_finite
-from pellucid.core.labels import encode_labels, known_codes
+from pellucid.core.finite import all_finite, check_finite
+from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
 
@@ -130,8 +129,7 @@ class InputRules:
             check_finite(y, estimator, "y")
         if self.target != CLASSES:
             return _counted(TrainingData(X, y, weight, given=(X, y, weight)))
-        if type(y) is not np.ndarray or y.ndim != 1:
-            y = column_or_1d(y, warn=True)
+        y = label_column(y)
         data = TrainingData(X, y, weight, given=(X, y, weight))
         if classes is None:
             classes, codes = encode_labels(y)
@@ -181,7 +179,7 @@ class InputRules:
         Whatever is in doubt, or wrong, goes there for its conversions and its messages.
         """
         is_table = type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and len(X) >= max(1, self.fewest_rows)
-        if not is_table or self.missing or (self.order == "C" and not X.flags.c_contiguous) or self.order == "F":
+        if not is_table or (self.order == "C" and not X.flags.c_contiguous) or self.order == "F":
             return False
         dtypes = self.dtypes if isinstance(self.dtypes, tuple) else (self.dtypes,)
         if not any(X.dtype == dtype for dtype in dtypes if dtype is not None):
@@ -190,7 +188,7 @@ class InputRules:
         if kinds is None:
             return self.target == NO_TARGET
         is_target = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in kinds and y.dtype.isnative
-        return is_target and len(y) == len(X)
+        return is_target and len(y) == len(X) and not (self.missing and not all_finite(X))
 
 
 def _with_short_indices(X: Any) -> Any:

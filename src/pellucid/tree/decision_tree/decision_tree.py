@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -64,7 +65,8 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
             "seed_": seed,
             "trees_": tree,
         }
-        return self._adopt(Fit(attributes, tree_trace(tree), certificate=self._claims(tree, data, rules, seed)), data)
+        certificate, later = self._claims(tree, data, rules, seed), {"trace_": partial(tree_trace, tree)}
+        return self._adopt(Fit(attributes, certificate=certificate, later=later), data)
 
     def _grown(self, data: TreeData, rules: GrowthRules, seed: int) -> PackedTrees:
         from pellucid.tree.decision_tree.column_ranks import rank_columns

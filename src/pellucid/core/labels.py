@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -43,8 +45,8 @@ def known_codes(y: Array, classes: Array) -> Array:
 def rows_by_class(codes: Array, n_classes: int) -> tuple[Array, ...]:
     """Return the row numbers of each class, in order."""
     order = np.argsort(codes.astype(np.uint16) if n_classes < 1 << 16 else codes, kind="stable")  # short: radix sort
-    ends = np.cumsum(np.bincount(codes, minlength=n_classes))
-    return tuple(np.split(order, ends[:-1]))
+    ends = np.cumsum(np.bincount(codes, minlength=n_classes)).tolist()
+    return tuple(order[start:end] for start, end in pairwise([0, *ends]))
 
 
 def refuse_no_labels(classes: Array) -> None:

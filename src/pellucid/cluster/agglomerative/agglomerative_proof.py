@@ -29,8 +29,8 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
 AT_FIT = 400_000
-"""Distances of rows that a fit may compute again: no more than half of all, as looking must not take longer than fitting,
-but some merges in any case."""
+"""Distances of rows that a fit may compute again: no more than half of all, as looking must not take longer than
+fitting, but some merges in any case."""
 TO_VERIFY = 200_000_000
 WORK_PER_MERGE = 50_000
 """What looking at one merge takes beside its distances, in distances."""

@@ -12,6 +12,7 @@ that of the problem whose constraints are loosened by that excess.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -48,8 +49,15 @@ class MachineMeasures:
     def _cost(self) -> Array:
         """What the excess costs; nothing where it is a constraint."""
         above, below = self._loss
-        upper, lower = (np.where(np.isfinite(bound), bound, 0.0) for bound in (self.upper, self.lower))
+        upper, lower = self.upper, self.lower
+        if self._has_constraints:
+            upper, lower = (np.where(np.isfinite(bound), bound, 0.0) for bound in (upper, lower))
         return upper * above - lower * below
+
+    @cached_property
+    def _has_constraints(self) -> bool:
+        """Whether a box is infinite."""
+        return not bool(np.isfinite(self.upper).all() and np.isfinite(self.lower).all())
 
     @cached_property
     def squared_length(self) -> float:
@@ -79,8 +87,10 @@ class MachineMeasures:
         up = np.where(self.coef >= 0.0, residual - self.tube, residual + self.tube)
         down = np.where(self.coef > 0.0, self.tube - residual, -self.tube - residual)
         wrong = np.maximum(np.where(self.coef < self.upper, up, 0.0), np.where(self.coef > self.lower, down, 0.0))
-        loose = np.maximum(np.where(np.isinf(self.upper), above, 0.0), np.where(np.isinf(self.lower), below, 0.0))
-        return float(np.max(np.maximum(wrong, loose), initial=0.0))
+        if self._has_constraints:
+            loose = np.maximum(np.where(np.isinf(self.upper), above, 0.0), np.where(np.isinf(self.lower), below, 0.0))
+            wrong = np.maximum(wrong, loose)
+        return float(np.max(wrong, initial=0.0))
 
     @property
     def infeasibility(self) -> float:
@@ -105,7 +115,7 @@ class MachineMeasures:
         if free.any():
             width = (self.upper - self.lower)[free]  # a row that stands for k rows has a box k times as wide
             asked = aim[free] - self.tube * np.sign(self.coef[free])
-            mean = float(np.average(asked, weights=width if np.isfinite(width).all() else None))
+            mean = float(asked @ width / width.sum() if np.isfinite(width).all() else asked.mean())
             return mean, mean
         up = np.where(self.coef >= 0.0, aim - self.tube, aim + self.tube)
         down = np.where(self.coef > 0.0, aim - self.tube, aim + self.tube)
@@ -125,5 +135,5 @@ class MachineMeasures:
     @property
     def wanted_intercept(self) -> float:
         """The middle of the range; its finite end if it has one only, 0 if it has none."""
-        ends = [end for end in self.intercept_range if np.isfinite(end)]
-        return float(np.mean(ends)) if ends else 0.0
+        ends = [end for end in self.intercept_range if math.isfinite(end)]
+        return sum(ends) / len(ends) if ends else 0.0

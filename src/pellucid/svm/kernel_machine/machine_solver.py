@@ -19,8 +19,8 @@ from pellucid.svm.kernel_machine.hard_margin import hard_margin
 from pellucid.svm.kernel_machine.interior_point import FewFeatures, interior_point
 from pellucid.svm.kernel_machine.machine_claims import LARGEST_GAP
 from pellucid.svm.kernel_machine.machine_kernels import CHUNK, survey
-from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, machine_point
-from pellucid.svm.kernel_machine.product_rows import ProductRows
+from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, dual_objective, machine_point
+from pellucid.svm.kernel_machine.product_rows import GivenRows, ProductRows
 from pellucid.svm.kernel_machine.working_set import QUICK_FACTOR, WorkingSet
 
 FEW_ROWS = 1024
@@ -125,10 +125,11 @@ class Descent:
         self.problem, self.effort = problem, effort
         self.coef = _first_coef(problem) if start is None else np.array(start, dtype=np.float64)
         self.gradient = problem.gradient(self.coef)
-        self.dual = machine_point(problem, self.coef, self.gradient).dual
+        self.dual = dual_objective(problem, self.coef, self.gradient)
         self.working = np.array([], dtype=np.intp)
         self.steps, self.trace, self.nearer = 0, Trace(), NEARER
         self.is_precise = problem.n <= FEW_ROWS and not isinstance(problem.kernel, Linear)
+        self._has_matrix = self.is_precise and problem.is_matrix
         self.products = self._make_products(np.float64 if self.is_precise else np.float32)
         self.is_stuck = False
 
@@ -137,6 +138,9 @@ class Descent:
         if isinstance(problem.kernel, Linear):
             self.most_together = WORKING_SET[1]
             return FeatureRows(problem.rows)
+        if self._has_matrix:
+            self.most_together = problem.n
+            return GivenRows(problem.rows)
         self.most_together = int(np.clip(room / (np.dtype(dtype).itemsize * problem.n), 2, WORKING_SET[1]))
         if dtype is np.float64 and not problem.kernel.is_given:
             blocks: Blocks = PreciseBlocks(problem.kernel, problem.rows)

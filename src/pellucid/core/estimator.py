@@ -122,8 +122,8 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         return vars(self)[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        later = vars(self).get(LATER, {})
-        if name in later:  # a copy of the model may have the same ones, which stay as they are
+        later = self.__dict__.get(LATER)
+        if later is not None and name in later:  # a copy of the model may have the same ones, which stay as they are
             self.__dict__[LATER] = {other: compute for other, compute in later.items() if other != name}
             if len(later) == 1:
                 del self.__dict__[LATER]

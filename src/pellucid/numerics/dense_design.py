@@ -143,6 +143,9 @@ class DenseDesign:
 
     def residual_and_correlations(self, b: Array, w: Array) -> tuple[Array, Array]:
         """Return ``b - A w`` and ``A'(b - A w)``, reading ``X`` once."""
+        if self._small is not None:
+            residual = b - self._small @ w
+            return residual, np.asarray(self._small.T @ residual)
         residual = np.empty_like(b)
 
         def work(part: slice) -> Array:
@@ -167,6 +170,8 @@ class DenseDesign:
 
     def normal_equations(self, b: Array) -> tuple[Array, Array]:
         """Return ``A'A`` and ``A'b``, reading ``X`` once; the means come out on the way if nobody knew them."""
+        if self._small is not None:
+            return self._small.T @ self._small, np.asarray(self._small.T @ b)
         plain = self.is_plain
         gram, pull, sums = (self._tiled_products if self.shape[1] >= WIDE else self._products)(b, plain)
         if self.if_not_finite is not None and not np.isfinite(gram.diagonal()).all():
@@ -344,6 +349,8 @@ class DenseDesign:
 
     def _column_means(self) -> Array:
         if self.sample_weight is None:
+            if self.X.size < SMALL:
+                return np.asarray(self.X.sum(axis=0, dtype=np.float64) / self.shape[0])
             return _total(run_blocks(self._column_sums, self._parts())) / self.shape[0]
         weight = self.sample_weight
 

@@ -42,6 +42,9 @@ NEARLY_NOTHING = 1e-3
 
 BLOCK_ROWS = 128
 
+FEW_COLUMNS = 32
+"""Columns up to which SciPy takes longer to begin than to find all eigenvectors, which NumPy does not."""
+
 WORTH = 64
 """Products of BLAS that take as long as one of ours: a second thread pays for so many times more of them."""
 
@@ -210,7 +213,10 @@ def eigenpairs_at_once(matrix: Array, k: int) -> EigenPairs:
     """Return the ``k`` largest eigenvalues from a factorization of the whole matrix."""
     n, trace = len(matrix), Trace()
     with shared_blas(float(n) ** 3 / 8):  # half of it are products of vectors, which gain little
-        values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
+        if k == n <= FEW_COLUMNS:
+            values, vectors = np.linalg.eigh(matrix)
+        else:
+            values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
         if len(values) < k:  # bisection may return none of many equal eigenvalues, and does not say so
             values, vectors = (part[..., n - k :] for part in eigh(matrix, driver="evd", check_finite=False))
     trace.add(iteration=1, captured=float(values.sum()))
@@ -221,5 +227,5 @@ def signed(vectors: Array) -> Array:
     """Return vectors with the first of their largest entries above 0: equal up to rounding counts as equal."""
     size = np.abs(vectors)
     first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), axis=0)
-    sign = np.where(vectors[first, range(vectors.shape[1])] < 0.0, -1.0, 1.0)
+    sign = np.where(vectors[first, np.arange(vectors.shape[1])] < 0.0, -1.0, 1.0)
     return np.asarray(vectors * sign)

@@ -402,6 +402,18 @@ def test_the_trace_is_made_when_somebody_asks_and_travels_with_the_model():
     assert model.trace_ is model.trace_
 
 
+def test_the_mean_answer_with_a_column_of_categories_set():
+    # four rows of each color: red 1, green 2, blue 9 on average; the other column moves it by 0 or 4
+    X = pd.DataFrame({"color": ["red", "green", "blue"] * 4, "size": [0.0] * 6 + [1.0] * 6})
+    y = np.array([1.0, 2.0, 9.0] * 4) + 4.0 * X["size"].to_numpy()
+    model = DecisionTreeRegressor(categorical_features=["color"]).fit(X, y)
+    grid = np.array([["blue"], ["green"], ["red"], [np.nan]], dtype=object)
+    assert model._compute_partial_dependence_recursion(grid, np.array([0]))[0, :3] == pytest.approx([11.0, 4.0, 3.0])
+    assert model._compute_partial_dependence_recursion(np.array([[0.0], [1.0]]), np.array([1])) == pytest.approx(
+        np.array([[4.0, 8.0]])
+    )
+
+
 # errors
 
 

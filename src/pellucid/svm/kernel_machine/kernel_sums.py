@@ -47,7 +47,7 @@ def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Array) -> Array:
         center = vectors.mean(axis=0)
         vectors -= center
         lengths = squared_lengths(vectors)
-        far = (_longest(X) + np.linalg.norm(center)) ** 2 + float(lengths.max())
+        far = (_longest(X) + float(np.linalg.norm(center))) ** 2 + float(lengths.max())
         if _is_precise(kernel.gamma, far, Z.shape[1]):
             return _gaussian_sums(kernel.gamma, X, center, vectors, lengths, coef)
     return np.asarray(kernel.times(X, Z, coef))

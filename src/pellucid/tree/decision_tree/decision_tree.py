@@ -18,6 +18,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.tree.decision_tree.category_codes import with_codes
 from pellucid.tree.decision_tree.decision_tree_proof import LARGEST_SEED, fit_claims
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
 from pellucid.tree.decision_tree.mean_answers import mean_answers
@@ -341,11 +342,18 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_fea
 
     def _compute_partial_dependence_recursion(self, grid: Array, target_features: Array) -> Array:
         """Return the mean answer over the training rows with some columns set, for scikit-learn's inspection."""
-        return mean_answers(self.trees_, np.asarray(grid, dtype=np.float64), np.asarray(target_features))
+        return partial_answers(self, grid, target_features)
 
 
 sklearn.tree.DecisionTreeClassifier.register(DecisionTreeClassifier)  # so that its tools take ours for one of theirs
 sklearn.tree.DecisionTreeRegressor.register(DecisionTreeRegressor)
+
+
+def partial_answers(model: Any, grid: Array, columns: Array) -> Array:
+    """Return the mean answers of a model's trees at the rows of a grid, of shape (1, n_rows)."""
+    if model.categories_:
+        grid = with_codes(grid, tuple(model.categories_[j] for j in columns))
+    return mean_answers(model.trees_, np.asarray(grid, dtype=np.float64), np.asarray(columns))
 
 
 def label_attributes(data: TreeData) -> dict[str, Any]:

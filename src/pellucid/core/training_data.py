@@ -139,7 +139,10 @@ class InputRules:
 
     def check_rows(self, estimator: Any, X: Data) -> Any:
         """Return new rows in the form of the training rows."""
-        X = validate_data(estimator, X, **self._options(reset=False) | {"ensure_min_samples": 1})
+        known = vars(estimator)
+        is_known = "feature_names_in_" not in known and self._is_ready(X) and X.shape[1] == known.get("n_features_in_")
+        if not is_known:
+            X = validate_data(estimator, X, **self._options(reset=False) | {"ensure_min_samples": 1})
         return self._settled(estimator, X, look_for_nan=True)
 
     def _settled(self, estimator: Any, X: Any, *, look_for_nan: bool) -> Any:
@@ -178,17 +181,24 @@ class InputRules:
 
         Whatever is in doubt, or wrong, goes there for its conversions and its messages.
         """
-        is_table = type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and len(X) >= max(1, self.fewest_rows)
-        if not is_table or (self.order == "C" and not X.flags.c_contiguous) or self.order == "F":
-            return False
-        dtypes = self.dtypes if isinstance(self.dtypes, tuple) else (self.dtypes,)
-        if not any(X.dtype == dtype for dtype in dtypes if dtype is not None):
+        if not self._is_ready(X) or len(X) < self.fewest_rows:
             return False
         kinds = TARGET_KINDS.get(self.target)
         if kinds is None:
             return self.target == NO_TARGET
         is_target = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in kinds and y.dtype.isnative
-        return is_target and len(y) == len(X) and not (self.missing and not all_finite(X))
+        return is_target and len(y) == len(X)
+
+    def _is_ready(self, X: Data) -> bool:
+        """Return the same of rows alone; where NaN means a missing value, of rows without any."""
+        if not (type(X) is np.ndarray and X.ndim == 2 and X.size > 0):
+            return False
+        if (self.order == "C" and not X.flags.c_contiguous) or self.order == "F":
+            return False
+        dtypes = self.dtypes if isinstance(self.dtypes, tuple) else (self.dtypes,)
+        if not any(X.dtype == dtype for dtype in dtypes if dtype is not None):
+            return False
+        return not self.missing or all_finite(X)
 
 
 def _with_short_indices(X: Any) -> Any:

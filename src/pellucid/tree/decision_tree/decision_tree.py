@@ -9,17 +9,18 @@ import numpy as np
 import sklearn.tree
 from scipy import sparse
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Bunch, check_random_state, metadata_routing
+from sklearn.utils import Bunch, metadata_routing
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.random_state import drawn_seed
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.tree.decision_tree.category_codes import with_codes
-from pellucid.tree.decision_tree.decision_tree_proof import LARGEST_SEED, fit_claims
+from pellucid.tree.decision_tree.decision_tree_proof import fit_claims
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
 from pellucid.tree.decision_tree.mean_answers import mean_answers
 from pellucid.tree.decision_tree.tree_check import Bag, TreeCheck
@@ -56,7 +57,7 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
         data: TreeData = self._check(X, y, sample_weight)  # type: ignore[assignment]  # by the rules on the card
         check_monotonic(self, data.X.shape[1], data.target.n_outputs, data.target.n_classes)
         rules = growth_rules(self, data.X.shape[0], data.X.shape[1], float(data.weights.sum()), data.is_category)
-        seed = int(check_random_state(self.random_state).randint(LARGEST_SEED))
+        seed = drawn_seed(self.random_state)
         tree = self._grown(data, rules, seed)
         attributes = {
             **self._labels(data),
@@ -126,7 +127,7 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
         check_monotonic(self, data.X.shape[1], data.target.n_outputs, data.target.n_classes)
         plain = type(self)(**self.get_params(deep=False)).set_params(ccp_alpha=0.0)
         with own_threads():
-            tree = plain._grown(data, rules, int(check_random_state(self.random_state).randint(LARGEST_SEED)))
+            tree = plain._grown(data, rules, drawn_seed(self.random_state))
         prices, impurities = pruning_path(tree)
         return Bunch(ccp_alphas=prices, impurities=impurities)
 

@@ -115,19 +115,16 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 
     def __getattr__(self, name: str) -> Any:
         """Compute an attribute that the fit left for later, and keep it; its inputs go when all are computed."""
-        compute = vars(self).get(LATER, {}).get(name)
-        if compute is None:
+        later = vars(self).get(LATER, {})
+        if name not in later:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        setattr(self, name, compute())
+        setattr(self, name, later[name]())
+        # a copy of the model may have the same ones, which stay as they are
+        left = {other: compute for other, compute in later.items() if other not in vars(self)}
+        vars(self).pop(LATER)
+        if left:
+            vars(self)[LATER] = left
         return vars(self)[name]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        later = self.__dict__.get(LATER)
-        if later is not None and name in later:  # a copy of the model may have the same ones, which stay as they are
-            self.__dict__[LATER] = {other: compute for other, compute in later.items() if other != name}
-            if len(later) == 1:
-                del self.__dict__[LATER]
-        super().__setattr__(name, value)
 
     def _watch(
         self,

@@ -333,6 +333,13 @@ models = [machine, same, approximate[-1]]
 }
 
 
+def test_constants_of_a_module_are_passed_on_and_what_it_imports_is_not():
+    run("from pellucid.utils.metadata_routing import UNCHANGED, UNUSED, WARN")
+    assert run("from pellucid.utils import metadata_routing as ours")["ours"].WARN == "$WARN$"
+    with pytest.raises(ImportError):
+        run("from pellucid.utils.validation import numbers")
+
+
 def run(program):
     found = {"__name__": "program"}
     exec(compile(program, "program", "exec"), found)

@@ -121,9 +121,9 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         setattr(self, name, later[name]())
         # a copy of the model may have the same ones, which stay as they are
         left = {other: compute for other, compute in later.items() if other not in vars(self)}
-        vars(self).pop(LATER)
+        self.__dict__.pop(LATER)
         if left:
-            vars(self)[LATER] = left
+            self.__dict__[LATER] = left
         return vars(self)[name]
 
     def _watch(

@@ -43,7 +43,16 @@ class MachineMeasures:
     @cached_property
     def _loss(self) -> tuple[Array, Array]:
         """The excess over the tube, above and below."""
-        return np.maximum(self._residual - self.tube, 0.0), np.maximum(-self._residual - self.tube, 0.0)
+        return np.maximum(self._beyond[0], 0.0), np.maximum(self._beyond[1], 0.0)
+
+    @cached_property
+    def _beyond(self) -> tuple[Array, Array]:
+        """How far the residual is above the tube, and below."""
+        return (
+            (self._residual - self.tube, -self._residual - self.tube)
+            if self.tube
+            else (self._residual, -self._residual)
+        )
 
     @cached_property
     def _cost(self) -> Array:
@@ -72,7 +81,9 @@ class MachineMeasures:
     @cached_property
     def gap(self) -> float:
         """How far the primal objective is above the dual one; see the head of this file."""
-        terms = self._cost - self.coef * self._residual + self.tube * np.abs(self.coef)
+        terms = self._cost - self.coef * self._residual
+        if self.tube:
+            terms += self.tube * np.abs(self.coef)
         return float(np.abs(terms).sum())
 
     @property
@@ -83,9 +94,9 @@ class MachineMeasures:
     @property
     def violation(self) -> float:
         """By how much the residual of a row is not what its coefficient asks for, at most."""
-        residual, (above, below) = self._residual, self._loss
-        up = np.where(self.coef >= 0.0, residual - self.tube, residual + self.tube)
-        down = np.where(self.coef > 0.0, self.tube - residual, -self.tube - residual)
+        (above, below), (up, down) = self._loss, self._beyond
+        if self.tube:  # a coefficient of the other sign is at the other side of the tube
+            up, down = np.where(self.coef >= 0.0, up, -down), np.where(self.coef > 0.0, -up, down)
         wrong = np.maximum(np.where(self.coef < self.upper, up, 0.0), np.where(self.coef > self.lower, down, 0.0))
         if self._has_constraints:
             loose = np.maximum(np.where(np.isinf(self.upper), above, 0.0), np.where(np.isinf(self.lower), below, 0.0))
@@ -114,7 +125,7 @@ class MachineMeasures:
         free = self._free
         if free.any():
             width = (self.upper - self.lower)[free]  # a row that stands for k rows has a box k times as wide
-            asked = aim[free] - self.tube * np.sign(self.coef[free])
+            asked = aim[free] - self.tube * np.sign(self.coef[free]) if self.tube else aim[free]
             mean = float(asked @ width / width.sum() if np.isfinite(width).all() else asked.mean())
             return mean, mean
         up = np.where(self.coef >= 0.0, aim - self.tube, aim + self.tube)
@@ -125,7 +136,9 @@ class MachineMeasures:
 
     def with_wanted_intercept(self) -> MachineMeasures:
         """Return the same point with the intercept that the rule asks for."""
-        return replace(self, intercept=self.wanted_intercept)
+        found = replace(self, intercept=self.wanted_intercept)
+        vars(found)["intercept_range"] = self.intercept_range  # which does not depend on it
+        return found
 
     @property
     def margin_width(self) -> float:

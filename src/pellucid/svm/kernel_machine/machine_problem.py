@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,7 +112,7 @@ def machine_point(problem: MachineProblem, coef: Array, gradient: Array) -> Mach
     """Return what the coefficients and the gradient there say."""
     rising, falling = slopes(coef, gradient, problem.lower, problem.upper, problem.tube)
     low, high = -float(rising.min(initial=np.inf)), -float(falling.max(initial=-np.inf))
-    violation = max(0.0, low - high) if np.isfinite(low - high) else 0.0
+    violation = max(0.0, low - high) if math.isfinite(low - high) else 0.0
     intercept, interval = _bias(problem, coef, gradient, low, high)
     squared_norm = float(coef @ (gradient + problem.target))  # below 0 where the kernel is no inner product
     residual = -gradient - intercept
@@ -136,14 +137,18 @@ def _bias(
 
     They count by the widths of their boxes: a row that stands for k rows has a box k times as wide.
     """
-    free = (coef > problem.lower) & (coef < problem.upper) & ((coef != 0.0) | (problem.tube == 0.0))
+    free = (coef > problem.lower) & (coef < problem.upper)
+    if problem.tube:
+        free &= coef != 0.0
     if free.any():
         width = (problem.upper - problem.lower)[free]
-        asked = -gradient[free] - problem.tube * np.sign(coef[free])
+        asked = -gradient[free]
+        if problem.tube:
+            asked -= problem.tube * np.sign(coef[free])
         mean = float(asked @ width / width.sum() if np.isfinite(width).all() else asked.mean())
         return mean, (mean, mean)
-    ends = [end for end in (low, high) if np.isfinite(end)]
-    middle = float(np.mean(ends)) if ends else 0.0
+    ends = [end for end in (low, high) if math.isfinite(end)]
+    middle = sum(ends) / len(ends) if ends else 0.0
     return middle, (min(low, high), max(low, high))
 
 

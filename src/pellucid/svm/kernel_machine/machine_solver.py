@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -107,8 +108,8 @@ def solve_machine(
     point to begin at.
     """
     effort = MachineEffort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
-    widest = float(np.max(problem.upper - problem.lower, initial=0.0))
-    if np.isfinite(widest) and widest * float(np.abs(problem.diagonal()).max(initial=0.0)) * EPSILON <= HIDDEN:
+    widest = float((problem.upper - problem.lower).max(initial=0.0))
+    if math.isfinite(widest) and widest * float(np.abs(problem.diagonal()).max(initial=0.0)) * EPSILON <= HIDDEN:
         return Descent(problem, effort, start).run()
     quick = replace(effort, tol=LOOSE * tol, max_iter=min(effort.max_iter, QUICK_STEPS * problem.n))
 

@@ -62,7 +62,7 @@ def _goes_left(trees: PackedTrees, nodes: Array, values: Array) -> Array:
 
 
 def join_peer(kind: type, module: str, name: str) -> None:
-    """Have scikit-learn's tools take a class of ours for one of theirs, if theirs is loaded: without it, none of them.
+    """Have scikit-learn's tools take a class of ours for theirs, which is loaded where such a tool asks.
 
     Its partial dependence then asks for mean answers, instead of predictions of all rows at all values.
     """

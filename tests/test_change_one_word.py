@@ -147,6 +147,38 @@ PartialDependenceDisplay.from_estimator(models[0], X, ["bmi", ("bp", "s5")], gri
 answer = [*found.importances_mean, *partial_dependence(models[0], X, ["bmi"], grid_resolution=5)["average"][0]]
 plt.close("all")
 """,
+    "partial dependence of many trees": """
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_friedman1
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.inspection import PartialDependenceDisplay, partial_dependence
+
+X, y = make_friedman1(2000, random_state=0)
+models = [HistGradientBoostingRegressor(max_iter=20).fit(X, y), HistGradientBoostingClassifier(max_iter=5)]
+models[1].fit(X, np.digitize(y, [12.0, 16.0]))
+answer = [*partial_dependence(models[0], X, [0], grid_resolution=5, method="recursion")["average"].ravel()]
+answer += [*partial_dependence(models[1], X, [0, 3], grid_resolution=5)["average"].ravel()]
+PartialDependenceDisplay.from_estimator(models[0], X, [(0, 3)], grid_resolution=5)
+models.append(RandomForestRegressor(5, bootstrap=False, max_depth=3, max_features=None, random_state=0).fit(X, y))
+answer += [*partial_dependence(models[2], X, [0], grid_resolution=5)["average"].ravel()]
+plt.close("all")
+""",
+    "iterations that somebody watches": """
+from sklearn.callback import ScoringMonitor
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+X, y = make_classification(200, random_state=0)
+monitor = ScoringMonitor(scoring="accuracy")
+model = make_pipeline(StandardScaler(), LogisticRegression(solver="lbfgs", tol=1e-6).set_callbacks(monitor)).fit(X, y)
+log = monitor.get_logs().data_as_pandas
+seen = log.query("estimator_name == 'LogisticRegression' and task_name == 'lbfgs-iter'")
+answer = [seen["accuracy"].dropna().iloc[-1]]
+models = [model[-1]]
+""",
     "decision boundaries": """
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_circles
@@ -293,11 +325,19 @@ from sklearn.pipeline import make_pipeline
 
 x = np.linspace(0, 5, 30)[:, None]
 machine = KernelRidge(alpha=0.1, kernel="precomputed").fit(RBF(1.5)(x), np.sin(x[:, 0]))
+same = KernelRidge(alpha=0.1, kernel=RBF()).set_params(kernel__length_scale=1.5).fit(x, np.sin(x[:, 0]))
 approximate = make_pipeline(Nystroem(gamma=0.5, n_components=10, random_state=0), Ridge(0.1)).fit(x, np.sin(x[:, 0]))
-answer = [*machine.predict(RBF(1.5)(x[:3], x)), *approximate.predict(x[:3])]
-models = [machine, approximate[-1]]
+answer = [*machine.predict(RBF(1.5)(x[:3], x)), *same.predict(x[:3]), *approximate.predict(x[:3])]
+models = [machine, same, approximate[-1]]
 """,
 }
+
+
+def test_constants_of_a_module_are_passed_on_and_what_it_imports_is_not():
+    run("from pellucid.utils.metadata_routing import UNCHANGED, UNUSED, WARN")
+    assert run("from pellucid.utils import metadata_routing as ours")["ours"].WARN == "$WARN$"
+    with pytest.raises(ImportError):
+        run("from pellucid.utils.validation import numbers")
 
 
 def run(program):

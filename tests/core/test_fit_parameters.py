@@ -3,7 +3,10 @@ import pytest
 from sklearn.linear_model import Ridge as AnyEstimator
 
 import pellucid
+from pellucid.core.cards import MethodCard, _defaults, all_cards
 from pellucid.core.fit_parameters import changed_parameters, parameter_texts
+from pellucid.core.training_data import InputRules
+from pellucid.kinds.plain import Whole
 from pellucid.linear_model import Lasso, LogisticRegression, Ridge
 
 X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 0.0]])
@@ -84,3 +87,16 @@ def test_a_parameter_that_holds_itself_comes_to_an_end():
 
     (text,) = parameter_texts(Holder(), ["keeper"]).values()
     assert text.startswith("Keeper({'registry': [Keeper(")
+
+
+def test_every_default_is_what_its_card_allows():  # fits do not look at one again
+    for card in all_cards():
+        for name, default in _defaults(card.estimator).items():
+            assert name not in card.parameters or card.parameters[name].fits(default), (card.name, name)
+
+
+def test_a_parameter_without_a_default_is_looked_at_whatever_it_is():
+    kind = type("Kind", (), {"__init__": lambda self, depth: setattr(self, "depth", depth)})
+    card = MethodCard(kind, (), lambda *_: None, {"depth": Whole(low=1)}, {}, InputRules())
+    with pytest.raises(TypeError, match="depth must be"):
+        card.check_parameters(kind(None))

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from pellucid.core.labels import encode_labels, known_codes, rows_by_class
-from pellucid.core.training_data import ANY_SPARSE, CLASSES, NUMBERS, InputRules
+from pellucid.core.training_data import ANY_SPARSE, CLASSES, NO_TARGET, NUMBERS, InputRules
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
 WORDS = np.array(["b", "a", "b", "c"])
@@ -90,7 +90,13 @@ RULES = [InputRules(NUMBERS), InputRules(CLASSES, dtypes=np.float64, order="C"),
 @pytest.mark.parametrize("kind", ["float64", "float32", ">f8", "int64"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize(
-    "rules", [InputRules(NUMBERS), InputRules(CLASSES, dtypes=np.float64, order="C"), InputRules()]
+    "rules",
+    [
+        InputRules(NUMBERS, missing=True),
+        InputRules(NUMBERS),
+        InputRules(CLASSES, dtypes=np.float64, order="C"),
+        InputRules(),
+    ],
 )
 def test_plain_arrays_come_out_as_from_the_whole_check(kind, order, rules, monkeypatch):
     X, y = np.array([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]], dtype=kind, order=order), np.array([0, 1, 1])
@@ -104,6 +110,36 @@ def test_plain_arrays_come_out_as_from_the_whole_check(kind, order, rules, monke
             assert (a.dtype, a.flags.c_contiguous) == (b.dtype, b.flags.c_contiguous)
             np.testing.assert_array_equal(a, b)
     assert quick.fingerprint == slow.fingerprint
+
+
+@pytest.mark.parametrize("target", [NUMBERS, NO_TARGET])
+def test_infinity_is_refused_also_where_missing_values_are_allowed(target):
+    rules, estimator = InputRules(target, missing=True), BaseEstimator()
+    holes = np.array([[np.nan, 1.0], [2.0, 3.0]])
+    assert rules.check(estimator, holes, np.ones(2)).X is holes
+    assert rules.check_rows(estimator, holes) is holes
+    for look in (lambda X: rules.check(estimator, X, np.ones(2)), lambda X: rules.check_rows(estimator, X)):
+        with pytest.raises(ValueError, match="infinity"):
+            look(np.array([[np.inf, 1.0], [2.0, 3.0]]))
+
+
+def test_new_rows_are_looked_at_whether_or_not_they_are_plain():
+    rules, estimator = InputRules(), BaseEstimator()
+    rules.check(estimator, np.ones((3, 2)))
+    rows = np.array([[1.0, 2.0]])
+    assert rules.check_rows(estimator, rows) is rows
+    np.testing.assert_array_equal(rules.check_rows(estimator, [[1, 2]]), rows)
+    for wrong, sentence in (
+        (np.ones((1, 3)), "3 features, but BaseEstimator is expecting 2"),
+        (np.ones(2), "Expected 2D array"),
+        (np.ones((0, 2)), "minimum of 1 is required"),
+        (np.array([[1.0, np.nan]]), "NaN"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            rules.check_rows(estimator, wrong)
+    estimator.feature_names_in_ = np.array(["a", "b"], dtype=object)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        rules.check_rows(estimator, rows)
 
 
 def test_an_array_forgets_the_names_of_a_data_frame():

@@ -36,7 +36,8 @@ def test_every_task_begins_and_ends_and_iterations_follow_one_another(estimator)
     first, *middle, last = told(callback)
     assert (first, last) == (("begin", ROOT, 0), ("end", ROOT, 0))
     n = len(middle) // 2
-    assert middle == [(hook, "iteration", i) for i in range(n) for hook in ("begin", "end")]
+    name = getattr(model, "_iteration_name", "iteration")
+    assert middle == [(hook, name, i) for i in range(n) for hook in ("begin", "end")]
     assert n == 0 or n >= 2  # an iteration at least, and the one that was begun and never run
     assert not {"_callback_fit_ctx", "_watched_weight"} & set(vars(model))
 
@@ -58,7 +59,7 @@ def test_the_model_of_an_iteration_is_that_of_a_fit_that_stops_there(n_classes):
     X, y = make_classification(n_features=4, n_informative=4, n_redundant=0, n_classes=n_classes, random_state=0)
     callback = RecordingCallback()
     n_iter = LogisticRegression().set_callbacks(callback).fit(X, y).n_iter_[0]
-    of_tasks = [r for r in callback.record if "task" in r["name"] and r["context"].task_name == "iteration"]
+    of_tasks = [r for r in callback.record if "task" in r["name"] and r["context"].task_name == "lbfgs-iter"]
     begins, ends = ([r for r in of_tasks if r["name"].endswith(hook)] for hook in ("begin", "end"))
     for i, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         for done, record in ((i, begin), (i + 1, end)):

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from pellucid.kernels import RBF, GivenKernel, Linear, Polynomial
 from pellucid.kernels.inner_product import whole_power
 from pellucid.svm.kernel_machine.feature_rows import FeatureRows
 from pellucid.svm.kernel_machine.float_blocks import FloatBlocks, GivenBlocks, PreciseBlocks, blocks_of
 from pellucid.svm.kernel_machine.interior_point import FewFeatures, WholeMatrix, interior_point
-from pellucid.svm.kernel_machine.kernel_sums import kernel_sums
+from pellucid.svm.kernel_machine.kernel_sums import kernel_matrix, kernel_sums
 from pellucid.svm.kernel_machine.machine_kernels import (
     CHUNK,
     add_and_find_least,
@@ -22,7 +23,7 @@ from pellucid.svm.kernel_machine.machine_kernels import (
     survey,
 )
 from pellucid.svm.kernel_machine.machine_problem import MachineProblem, machine_point, slopes
-from pellucid.svm.kernel_machine.product_rows import ProductRows
+from pellucid.svm.kernel_machine.product_rows import GivenRows, ProductRows
 from pellucid.svm.kernel_machine.working_set import WorkingSet
 
 ROOM = 1e9
@@ -234,3 +235,31 @@ def test_a_set_that_pairs_are_slow_for_leaps(monkeypatch):
     point = machine_point(machine, chosen.coef, machine.gradient(chosen.coef))
     assert point.gap <= 1e-4 * point.objective
     assert chosen.gain == pytest.approx(point.dual, rel=1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+@pytest.mark.parametrize("kernel", [RBF(0.4), Polynomial(2)])
+def test_all_products_of_few_rows_are_those_of_the_kernel(kernel, offset):
+    X = np.random.default_rng(0).standard_normal((30, 4)) + offset
+    found = kernel_matrix(kernel, X)
+    np.testing.assert_allclose(found, kernel(X), rtol=1e-10, atol=1e-11)
+    np.testing.assert_array_equal(found, kernel_matrix(kernel, sparse.csr_array(X)))
+
+
+def test_rows_of_a_whole_matrix_answer_as_those_computed_when_asked():
+    X, places = np.random.default_rng(0).standard_normal((20, 3)), np.array([1, 4, 9])
+    K, change = RBF(0.5)(X), np.array([0.5, -1.0, 0.25])
+    rows = GivenRows(K)
+    for active in (np.arange(20), np.arange(0, 20, 2)):
+        if len(active) < 20:
+            rows.narrow(np.isin(np.arange(20), active))
+        np.testing.assert_array_equal(rows.active, active)
+        names, gradient = active[places], np.zeros(len(active))
+        block = rows.among(rows.take(places), places, 4)
+        np.testing.assert_array_equal(block[:3, :3], K[np.ix_(names, names)])
+        assert not block[3].any()
+        assert not block[:, 3].any()
+        rows.add_to(gradient, rows.take(places), change)
+        np.testing.assert_allclose(gradient, K[np.ix_(active, names)] @ change, atol=1e-14)
+    rows.restore()
+    assert len(rows.active) == 20

@@ -73,6 +73,15 @@ def test_line_minimum_is_where_the_slope_is_zero(direction, best):
     assert loss.f[0] == pytest.approx(0.5 * best)
 
 
+@pytest.mark.parametrize(("cost", "kind"), [(1.0, newton.DualFactor), (1e6, newton.PrimalFactor)])
+def test_few_wide_rows_are_solved_by_equations_of_rows_while_these_are_precise(cost, kind):
+    few = problem(n=20, p=100)
+    few = replace(few, cost=cost * few.cost)
+    assert isinstance(newton._SmoothProblem(few, EFFORT.goal).solve, kind)
+    found = newton.squared_hinge_newton(few, EFFORT)
+    assert found.gap <= EFFORT.goal * found.objective
+
+
 @pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateGradient"])
 def test_every_newton_step_solves_the_same_system(maker):
     one = problem()

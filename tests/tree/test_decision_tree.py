@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import pickle
 import re
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from threadpoolctl import threadpool_limits
 
 import pellucid
+from pellucid.core.certificate import UncertifiedWarning
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree import decision_tree_solvers
 from pellucid.tree.decision_tree.split_scores import running_medians, weighted_median
@@ -371,6 +373,44 @@ def test_a_large_tree_is_sampled_and_the_claim_says_so():
     proof = pellucid.verify(model, X, y + X[:, 0])
     assert re.search(
         r"of 6\d\d replayed, of 2999: at most 0.0\d+ of the rows pass a wrong one", proof["splits"].statement
+    )
+
+
+def test_what_a_fit_claims_is_measured_on_what_it_stores(monkeypatch):
+    X, y = problem(0)
+    grow = decision_tree_solvers.grow_tree
+
+    def grown_wrong(*arguments):
+        tree = grow(*arguments)
+        inner = ~tree.is_leaf
+        tree.threshold[inner] = tree.threshold[inner] + 0.25
+        return tree
+
+    assert "in the column of its split" in DecisionTreeClassifier().fit(X, y).certificate_["splits"].statement
+    monkeypatch.setattr(decision_tree_solvers, "grow_tree", grown_wrong)
+    with pytest.warns(UncertifiedWarning, match="splits is 1"):
+        DecisionTreeClassifier().fit(X, y)
+
+
+def test_the_trace_is_made_when_somebody_asks_and_travels_with_the_model():
+    X, y = problem(0)
+    model = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    assert "trace_" not in vars(model)
+    copied = pickle.loads(pickle.dumps(model))
+    assert model.trace_ == copied.trace_
+    assert model.trace_["leaves"].tolist() == [0.0, 2.0]
+    assert model.trace_ is model.trace_
+
+
+def test_the_mean_answer_with_a_column_of_categories_set():
+    # four rows of each color: red 1, green 2, blue 9 on average; the other column moves it by 0 or 4
+    X = pd.DataFrame({"color": ["red", "green", "blue"] * 4, "size": [0.0] * 6 + [1.0] * 6})
+    y = np.array([1.0, 2.0, 9.0] * 4) + 4.0 * X["size"].to_numpy()
+    model = DecisionTreeRegressor(categorical_features=["color"]).fit(X, y)
+    grid = np.array([["blue"], ["green"], ["red"], [np.nan]], dtype=object)
+    assert model._compute_partial_dependence_recursion(grid, np.array([0]))[0, :3] == pytest.approx([11.0, 4.0, 3.0])
+    assert model._compute_partial_dependence_recursion(np.array([[0.0], [1.0]]), np.array([1])) == pytest.approx(
+        np.array([[4.0, 8.0]])
     )
 
 

@@ -8,6 +8,8 @@ from numba import njit
 
 from pellucid.tree.decision_tree.column_ranks import rank_columns
 from pellucid.tree.decision_tree.column_ranks_kernels import rank_column
+from pellucid.tree.decision_tree.growth_kernels import find_preorder
+from pellucid.tree.decision_tree.growth_layout import LEFT, N_WHOLES, RIGHT
 from pellucid.tree.decision_tree.node_random import child_keys, drawn, drawn_columns, drawn_share
 from pellucid.tree.decision_tree.node_random_kernels import child_key, draw_column, draw_share
 from pellucid.tree.decision_tree.node_random_kernels import drawn as compiled_drawn
@@ -84,3 +86,14 @@ def test_nodes_draw_the_same_in_the_loops_and_in_the_proof():
     assert int(called(compiled_drawn)(key, 3)) == drawn(int(key), 3)
     assert called(draw_share)(key, 4, 9) == drawn_share(int(key), 4, 9)
     assert [int(called(child_key)(key, is_left)) for is_left in (True, False)] == list(child_keys(int(key)))
+
+
+@both
+def test_every_left_subtree_comes_right_after_its_root(way):
+    # opened as  0: (1, 2), 1: (5, 6), 2: (3, 4); depth first: 0, 1, 5, 6, 2, 3, 4
+    wholes = np.full((7, N_WHOLES), -1, np.int64)
+    wholes[:3, LEFT], wholes[:3, RIGHT] = (1, 5, 3), (2, 6, 4)
+    place, order = np.empty(7, np.int64), np.empty(7, np.int64)
+    way(find_preorder)(wholes, place, order)
+    assert order.tolist() == [0, 1, 5, 6, 2, 3, 4]
+    assert place[order].tolist() == list(range(7))

@@ -104,7 +104,9 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         if found.later:
             setattr(self, LATER, dict(found.later))
         card = card_of(type(self))
-        self.trace_, self.data_fingerprint_ = found.trace, data.fingerprint
+        if "trace_" not in found.later:
+            self.trace_ = found.trace
+        self.data_fingerprint_ = data.fingerprint
         self.fit_parameters_ = parameter_texts(self, card.parameters)
         self.certificate_ = card.named(found.certificate) if found.certificate else card.proof_of(self, data)
         finish_watch(self, *data.given[:2])
@@ -113,19 +115,16 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 
     def __getattr__(self, name: str) -> Any:
         """Compute an attribute that the fit left for later, and keep it; its inputs go when all are computed."""
-        compute = vars(self).get(LATER, {}).get(name)
-        if compute is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        setattr(self, name, compute())
-        return vars(self)[name]
-
-    def __setattr__(self, name: str, value: Any) -> None:
         later = vars(self).get(LATER, {})
-        if name in later:  # a copy of the model may have the same ones, which stay as they are
-            self.__dict__[LATER] = {other: compute for other, compute in later.items() if other != name}
-            if len(later) == 1:
-                del self.__dict__[LATER]
-        super().__setattr__(name, value)
+        if name not in later:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        setattr(self, name, later[name]())
+        # a copy of the model may have the same ones, which stay as they are
+        left = {other: compute for other, compute in later.items() if other not in vars(self)}
+        self.__dict__.pop(LATER)
+        if left:
+            self.__dict__[LATER] = left
+        return vars(self)[name]
 
     def _watch(
         self,

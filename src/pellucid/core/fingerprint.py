@@ -49,8 +49,8 @@ def _step(values: Array) -> int:
     return step
 
 
-def _bytes(sample: np.ndarray) -> bytes:
+def _bytes(sample: np.ndarray) -> Any:
     """Return numbers as float64, so that a float32 copy of whole numbers is the same data, and labels as they print."""
     if sample.dtype.kind in "OSU":
         return "\0".join(map(str, sample)).encode()
-    return np.ascontiguousarray(sample, dtype=np.float64).tobytes()
+    return np.ascontiguousarray(sample, dtype=np.float64).data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def check_finite(X: Data, estimator: Any, name: str = "X") -> None:
     if values.dtype.kind in "OSU":  # texts among numbers
         assert_all_finite(X, estimator_name=type(estimator).__name__, input_name=name)
         return
-    if values.size == 0 or np.isfinite(sum(run_blocks(_Squares(values), shares(len(values), values.size)))):
+    if all_finite(values):
         return
     assert_all_finite(X, estimator_name=type(estimator).__name__, input_name=name)
     size = float(max(values.max(), -values.min()))
@@ -38,6 +39,11 @@ def check_finite(X: Data, estimator: Any, name: str = "X") -> None:
         raise ValueError(
             f"{name} must have values whose squares are finite, at most {LARGEST:g}, got {size:g}. Change its units."
         )
+
+
+def all_finite(values: Array) -> bool:
+    """Return whether the sum of all squares is finite, so that every value is; False leaves it open."""
+    return values.size == 0 or math.isfinite(sum(run_blocks(_Squares(values), shares(len(values), values.size))))
 
 
 def size_of(value: Any) -> float | None:

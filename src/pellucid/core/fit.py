@@ -22,4 +22,5 @@ class Fit:
     stopped: str = ""
     certificate: Certificate | None = None
     later: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
-    """Attributes that few ask for, computed when somebody does; each function must be one that pickle can store."""
+    """Attributes that few ask for, computed when somebody does; each function must be one that pickle can store.
+    A trace that can be read off the answer is one of them, by the name ``trace_``."""

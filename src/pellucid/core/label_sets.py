@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import column_or_1d, compute_sample_weight
+from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from pellucid.core.labels import encode_labels, known_codes
+from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.linear_classifier import class_weights
 from pellucid.core.training_data import UNCHECKED, InputRules, TrainingData
 from pellucid.core.types import Array, Data
@@ -33,7 +33,7 @@ class LabelSetRules(InputRules):
         if type_of_target(y, input_name="y").startswith("multilabel"):
             found, columns = np.arange(y.shape[1]), (y != 0).astype(np.float64)
         else:
-            y = column_or_1d(y, warn=True)
+            y = label_column(y)
             known = getattr(estimator, "classes_", None) if options.get("reset") is False else classes
             found, codes = encode_labels(y) if known is None else (known, known_codes(y, known))
             own = np.arange(len(found)) if len(found) > 2 else np.array([1])  # of one or two classes, the second alone

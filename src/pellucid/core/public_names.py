@@ -136,8 +136,10 @@ def _peer(package: str) -> str:
 def _has(peer: str, name: str) -> bool:
     """Return whether a module of scikit-learn has a name, and not only because it needs somebody else's."""
     module = import_module(peer)
-    is_theirs = str(getattr(vars(module).get(name), "__module__", "")).startswith("sklearn.")
-    return is_theirs or name in getattr(module, "__all__", ())
+    value = vars(module).get(name)
+    is_theirs = str(getattr(value, "__module__", "")).startswith("sklearn.")
+    is_constant = name.isupper() and isinstance(value, (str, int, float, tuple, frozenset, dict))
+    return is_theirs or is_constant or name in getattr(module, "__all__", ())
 
 
 def _exists(module: str) -> bool:

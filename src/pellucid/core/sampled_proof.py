@@ -27,6 +27,7 @@ CONFIDENCE = "99 %"
 SHARE_LEFT = re.compile(r"at most (\d[\d.e-]*)\s?(%?)")
 """How a claim about a sample says what it leaves open."""
 
+_AT_FIT = np.random.SeedSequence(0)
 _drawn_from: ContextVar[np.random.Generator | None] = ContextVar("drawn_from", default=None)
 
 
@@ -42,7 +43,7 @@ def drawing(random_state: Any = None) -> Iterator[None]:
 
 def draws() -> np.random.Generator:
     """Return what to draw from: verify's source of randomness; outside of verify the same numbers at each call."""
-    return _drawn_from.get() or np.random.default_rng(0)
+    return _drawn_from.get() or np.random.default_rng(_AT_FIT)
 
 
 def drawn(n: int, most: int, always: Any = ()) -> Array:
@@ -58,6 +59,8 @@ def drawn(n: int, most: int, always: Any = ()) -> Array:
     """
     if n <= most:
         return np.arange(n)
+    if most < 1:
+        return np.sort(np.asarray(always, dtype=np.int64))
     return np.union1d(draws().permutation(n)[:most], np.asarray(always, dtype=np.int64))
 
 

@@ -47,8 +47,8 @@ def thread_count() -> int:
 
 def run_blocks(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Return ``[work(item) for item in items]``, on all threads, in order."""
-    n_threads = min(thread_count(), len(items))
-    if n_threads <= 1:
+    n_threads = min(thread_count(), len(items)) if len(items) > 1 else 1
+    if n_threads == 1:
         return [work(item) for item in items]
     with single_threaded_blas():
         return list(_pool(n_threads).map(work, items))
@@ -136,19 +136,23 @@ class _Hold:
     def start_anew(self) -> None:
         """Forget who holds it: after a fork nobody does."""
         self._lock, self._holders = threading.Lock(), 0
-        self._limiter: Any = None
+        self._limited: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._holders == 0:
-                self._limiter = _blas().limit(limits=1)
+            if self._holders == 0:  # by hand: a limiter of threadpoolctl takes five times as long, at every fit
+                libraries = _blas().lib_controllers
+                self._limited = [(library, count) for library in libraries if (count := library.num_threads) != 1]
+                for library, _ in self._limited:
+                    library.set_num_threads(1)
             self._holders += 1
 
     def __exit__(self, *_error: object) -> None:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
-                self._limiter.restore_original_limits()
+                for library, count in self._limited:
+                    library.set_num_threads(count)
 
 
 _hold = _Hold()

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
 from pellucid.core.fingerprint import fingerprint
-from pellucid.core.finite import check_finite
-from pellucid.core.labels import encode_labels, known_codes
+from pellucid.core.finite import all_finite, check_finite
+from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
 
@@ -130,8 +129,7 @@ class InputRules:
             check_finite(y, estimator, "y")
         if self.target != CLASSES:
             return _counted(TrainingData(X, y, weight, given=(X, y, weight)))
-        if type(y) is not np.ndarray or y.ndim != 1:
-            y = column_or_1d(y, warn=True)
+        y = label_column(y)
         data = TrainingData(X, y, weight, given=(X, y, weight))
         if classes is None:
             classes, codes = encode_labels(y)
@@ -141,7 +139,10 @@ class InputRules:
 
     def check_rows(self, estimator: Any, X: Data) -> Any:
         """Return new rows in the form of the training rows."""
-        X = validate_data(estimator, X, **self._options(reset=False) | {"ensure_min_samples": 1})
+        known = vars(estimator)
+        is_known = "feature_names_in_" not in known and self._is_ready(X) and X.shape[1] == known.get("n_features_in_")
+        if not is_known:
+            X = validate_data(estimator, X, **self._options(reset=False) | {"ensure_min_samples": 1})
         return self._settled(estimator, X, look_for_nan=True)
 
     def _settled(self, estimator: Any, X: Any, *, look_for_nan: bool) -> Any:
@@ -180,17 +181,24 @@ class InputRules:
 
         Whatever is in doubt, or wrong, goes there for its conversions and its messages.
         """
-        is_table = type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and len(X) >= max(1, self.fewest_rows)
-        if not is_table or self.missing or (self.order == "C" and not X.flags.c_contiguous) or self.order == "F":
-            return False
-        dtypes = self.dtypes if isinstance(self.dtypes, tuple) else (self.dtypes,)
-        if not any(X.dtype == dtype for dtype in dtypes if dtype is not None):
+        if not self._is_ready(X) or len(X) < self.fewest_rows:
             return False
         kinds = TARGET_KINDS.get(self.target)
         if kinds is None:
             return self.target == NO_TARGET
         is_target = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in kinds and y.dtype.isnative
         return is_target and len(y) == len(X)
+
+    def _is_ready(self, X: Data) -> bool:
+        """Return the same of rows alone; where NaN means a missing value, of rows without any."""
+        if not (type(X) is np.ndarray and X.ndim == 2 and X.size > 0):
+            return False
+        if (self.order == "C" and not X.flags.c_contiguous) or self.order == "F":
+            return False
+        dtypes = self.dtypes if isinstance(self.dtypes, tuple) else (self.dtypes,)
+        if not any(X.dtype == dtype for dtype in dtypes if dtype is not None):
+            return False
+        return not self.missing or all_finite(X)
 
 
 def _with_short_indices(X: Any) -> Any:

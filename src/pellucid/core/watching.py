@@ -103,6 +103,6 @@ def _begin_fit(known: dict[str, Any], max_subtasks: int | None = 0) -> Any:
 
 
 def _begin_iteration(context: Any, known: dict[str, Any], fitted: Any) -> Any:
-    task = context.subcontext(task_name="iteration")
+    task = context.subcontext(task_name=getattr(known["estimator"], "_iteration_name", "iteration"))
     task.call_on_fit_task_begin(**known, reconstruction_attributes=fitted)
     return task

@@ -192,10 +192,12 @@ def _residual_claim(products: Symmetric, found: ClaimedDirections, most: int) ->
     some = drawn(k, most if residual is None else k, always=[0, k - 1])
     if residual is None:
         level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
-        chosen = found.vectors[:, some]
+        chosen, squares = (
+            (found.vectors, found.squares) if len(some) == k else (found.vectors[:, some], found.squares[some])
+        )
         with np.errstate(over="ignore", invalid="ignore"):
-            rest = (products.times(chosen) - chosen * found.squares[some]) / level
-            residual = float(np.max(np.sqrt(np.sum(rest**2, axis=0)), initial=0.0))
+            rest = (products.times(chosen) - chosen * squares) / level
+            residual = float(np.sqrt(np.einsum("ij,ij->j", rest, rest).max(initial=0.0)))
     return Claim(
         "directions",
         f"longest residual of {'every direction' if len(some) == k else f'{len(some)} of {k} directions'}, in parts of "

@@ -29,6 +29,9 @@ BY_NAME: dict[str, Callable[[float, float, float], Kernel]] = {
 }
 """The names of scikit-learn -> what makes the kernel of gamma, degree and coef0."""
 
+PROCESS_KERNELS = "sklearn.gaussian_process.kernels"
+"""Where scikit-learn has the kernels of Gaussian processes, which are functions of matrices wherever they are given."""
+
 KERNEL_NAMES = ("linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed")
 """The names that every kernel machine takes."""
 
@@ -45,7 +48,8 @@ def kernel_from(
     """Return the kernel of this name in scikit-learn, 'precomputed' among them, or of this function.
 
     A kernel object is itself and has its own parameters. A function takes two rows and returns a number; with
-    ``of_matrices`` two matrices, and returns the products of their rows. ``params`` are keywords for a function.
+    ``of_matrices``, or if it is a kernel of scikit-learn's Gaussian processes, two matrices, and returns the products
+    of their rows. ``params`` are keywords for a function.
 
     Examples
     --------
@@ -55,6 +59,7 @@ def kernel_from(
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
+        of_matrices = of_matrices or any(one.__module__ == PROCESS_KERNELS for one in type(kernel).__mro__)
         return MatrixFunction(kernel) if of_matrices else RowFunction(kernel, tuple((params or {}).items()))
     if kernel not in BY_NAME:
         raise ValueError(f"kernel must be one of {tuple(BY_NAME)}, a kernel object or a function, got {kernel!r}.")

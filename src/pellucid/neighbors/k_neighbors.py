@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -125,7 +126,8 @@ class KNeighbors(CertifiedEstimator):
         claims = [stored_claim(X, X, stored_targets(SimpleNamespace(**targets)), data.y)]
         if tree is not None:
             claims.append(partition_claim(tree, X, unit_of(X, metric.power)))
-        return Fit(attributes, _tree_trace(tree), certificate=Certificate("exact", tuple(claims)))
+        later = {"trace_": partial(_tree_trace, tree)}
+        return Fit(attributes, certificate=Certificate("exact", tuple(claims)), later=later)
 
     def _choose_method(self, X: Any, metric: Metric) -> str:
         if sparse.issparse(X) or not metric.suits_a_tree or self.algorithm == "brute":

@@ -6,11 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from pellucid.core.estimator import fit_method
-from pellucid.core.labels import encode_labels
+from pellucid.core.labels import encode_labels, label_column
 from pellucid.core.types import Array, Data
 from pellucid.neighbors.k_neighbors import KNeighbors
 from pellucid.neighbors.vote_weights import vote_weights
@@ -78,7 +77,7 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
         if y.dtype.kind not in "iub":  # whole numbers are labels, and seeing it so takes longer than the fit
             check_classification_targets(y)
         several = y.ndim == 2 and y.shape[1] > 1
-        found = [encode_labels(column) for column in (y.T if several else [column_or_1d(y, warn=True)])]
+        found = [encode_labels(column) for column in (y.T if several else [label_column(y)])]
         codes = np.column_stack([code for _, code in found]).astype(np.int64)
         targets = {
             "classes_": [classes for classes, _ in found] if several else found[0][0],

@@ -147,6 +147,9 @@ class DenseDesign:
 
     def residual_and_correlations(self, b: Array, w: Array) -> tuple[Array, Array]:
         """Return ``b - A w`` and ``A'(b - A w)``, reading ``X`` once."""
+        if self._small is not None:
+            residual = b - self._small @ w
+            return residual, np.asarray(self._small.T @ residual)
         residual = np.empty_like(b)
 
         def work(part: slice) -> Array:
@@ -171,6 +174,8 @@ class DenseDesign:
 
     def normal_equations(self, b: Array) -> tuple[Array, Array]:
         """Return ``A'A`` and ``A'b``, reading ``X`` once; the means come out on the way if nobody knew them."""
+        if self._small is not None:
+            return self._small.T @ self._small, np.asarray(self._small.T @ b)
         plain = self.is_plain
         n, p = self.shape
         by_rows = p < WIDE or (p <= VERY_WIDE and n >= TALL * p)
@@ -349,6 +354,8 @@ class DenseDesign:
 
     def _column_means(self) -> Array:
         if self.sample_weight is None:
+            if self.X.size < SMALL:
+                return np.asarray(self.X.sum(axis=0, dtype=np.float64) / self.shape[0])
             return _total(run_blocks(self._column_sums, self._parts())) / self.shape[0]
         weight = self.sample_weight
 

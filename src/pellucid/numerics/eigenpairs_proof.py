@@ -57,8 +57,9 @@ def turned_claim(products: Array, values: Array, *, level: float, rounding: floa
 def wrong_signs(vectors: Array, nearly: float = 1e-9) -> int:
     """Return how many vectors have a first of their largest entries that is not above 0; equal up to ``nearly``."""
     size = np.abs(vectors)
-    largest = np.where(size >= (1.0 - nearly) * size.max(axis=0, initial=0.0), vectors, np.nan)
+    is_largest = size >= (1.0 - nearly) * size.max(axis=0, initial=0.0)  # nowhere, where an entry is NaN
+    largest = np.where(is_largest, vectors, -np.inf)
     if nearly > 1e-9:  # rounding may have changed which is the first: one of them must be above 0
-        return int(np.sum(~(np.nanmax(largest, axis=0, initial=-np.inf) > 0.0)))
-    first = largest[np.argmax(~np.isnan(largest), axis=0), range(vectors.shape[1])]
+        return int(np.sum(~(largest.max(axis=0, initial=-np.inf) > 0.0)))
+    first = largest[np.argmax(is_largest, axis=0), np.arange(vectors.shape[1])]
     return int(np.sum(~(first > 0.0)))

@@ -45,6 +45,9 @@ FEW = 0.25
 
 BLOCK_ROWS = 128
 
+FEW_COLUMNS = 32
+"""Columns up to which SciPy takes longer to begin than to find all eigenvectors, which NumPy does not."""
+
 WORTH = 64
 """Products of BLAS that take as long as one of ours: a second thread pays for so many times more of them."""
 
@@ -229,6 +232,9 @@ def eigenpairs_at_once(matrix: Array, k: int, *, is_rough: bool = False) -> Eige
 
 def _last_eigenpairs(matrix: Array, k: int) -> tuple[Array, Array]:
     n = len(matrix)
+    if k == n <= FEW_COLUMNS:
+        values, vectors = np.linalg.eigh(matrix)
+        return values, vectors
     values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
     if len(values) < k:  # bisection may return none of many equal eigenvalues, and does not say so
         values, vectors = (part[..., n - k :] for part in eigh(matrix, driver="evd", check_finite=False))
@@ -244,5 +250,5 @@ def signed(vectors: Array) -> Array:
     """Return vectors with the first of their largest entries above 0: equal up to rounding counts as equal."""
     size = np.abs(vectors)
     first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), axis=0)
-    sign = np.where(vectors[first, range(vectors.shape[1])] < 0.0, -1.0, 1.0)
+    sign = np.where(vectors[first, np.arange(vectors.shape[1])] < 0.0, -1.0, 1.0)
     return np.asarray(vectors * sign)

@@ -37,6 +37,10 @@ NOTHING_LEFT = 1e-11
 """Part of the eigenvalues below which the probe has seen all that its vector has to do with."""
 
 
+SMALL = 1 << 12
+"""Entries of a matrix that no thread is worth waking for."""
+
+
 class Symmetric(Protocol):
     """What is asked of a symmetric matrix that may not be stored; a factor also asks for ``matrix``."""
 
@@ -60,7 +64,7 @@ class SymmetricMatrix:
 
     def times(self, block: Array) -> Array:
         """Return the matrix times a vector or a block of vectors."""
-        if sparse.issparse(self.matrix):
+        if sparse.issparse(self.matrix) or self.matrix.size <= SMALL:
             return np.asarray(self.matrix @ block)
         out = np.empty((len(self.matrix), *block.shape[1:]))
 

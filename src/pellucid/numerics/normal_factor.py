@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_solve, lapack, qr, svd, svdvals
+from scipy.linalg import lapack, qr, svd, svdvals
 
 from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
@@ -54,9 +54,14 @@ class CholeskyFactor:
 
     def solve(self, g: Array) -> Array:
         """Return ``z`` with zeros for the columns left out."""
+        scale, is_whole = self.scale[:, None], len(self.kept) == self.size
+        if not len(self.kept):
+            return np.zeros_like(g)
+        found = scale * lapack.dpotrs(self.upper, scale * (g if is_whole else g[self.kept]))[0]
+        if is_whole:
+            return np.ascontiguousarray(found)
         z = np.zeros_like(g)
-        scale = self.scale[:, None]
-        z[self.kept] = scale * cho_solve((self.upper, False), scale * g[self.kept], check_finite=False)
+        z[self.kept] = found
         return z
 
     def inverse(self) -> Array:

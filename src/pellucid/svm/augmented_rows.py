@@ -27,6 +27,9 @@ BLOCK_BYTES = 1 << 20
 SMALL = 20_000
 """Numbers up to which rows are written out with their constant column."""
 
+STEEPEST = 1e8
+"""Size of the entries of a matrix up to which the ``I`` beside them keeps half its digits."""
+
 WORTH_THREADS = 1 << 19
 """Entries from which a product gains from several threads."""
 
@@ -138,8 +141,17 @@ class AugmentedRows:
         squares = self._squares() @ ones if self.is_sparse else np.einsum("ij,ij->i", self.X, self.X)
         return np.asarray(squares + self.constant**2)
 
+    def keeps_unit(self, h: Array) -> bool:
+        """Return whether ``I + diag(h) A A'`` has not lost its ``I`` to rounding."""
+        with np.errstate(over="ignore"):
+            return float(np.max(h * self.sq_lengths(), initial=0.0)) <= STEEPEST
+
     def inner_products(self) -> Array:
-        """Return ``A A'``, of shape (n, n)."""
+        """Return ``A A'``, of shape (n, n), not to be written to: the machines of all classes share it."""
+        return self._inner_products
+
+    @cached_property
+    def _inner_products(self) -> Array:
         K = self.X @ self.X.T
         return (K.toarray() if self.is_sparse else K) + self.constant**2
 

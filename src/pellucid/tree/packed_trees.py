@@ -71,6 +71,8 @@ class PackedTrees:
     @property
     def tree_of_node(self) -> Array:
         """The tree that each node belongs to."""
+        if self.n_trees == 1:
+            return np.zeros(self.n_nodes, dtype=np.int64)
         return np.repeat(np.arange(self.n_trees), np.diff(self.starts))
 
     def __iter__(self) -> Iterator[PackedTrees]:
@@ -190,14 +192,11 @@ def _fault_of_children(trees: PackedTrees) -> str | None:
     left, right = trees.children_left, trees.children_right
     if ((left == LEAF) != (right == LEAF)).any():
         return "a node has one child"
-    of_tree = trees.tree_of_node
-    own = np.arange(trees.n_nodes) - trees.starts[of_tree]
-    size = np.diff(trees.starts)[of_tree]
-    inner = left != LEAF
-    for child in (left[inner], right[inner]):
-        if (child <= own[inner]).any() or (child >= size[inner]).any():
+    parents, lefts, rights = trees.child_nodes()
+    ends = trees.starts[1:][trees.tree_of_node[parents]]
+    for child in (lefts, rights):
+        if (child <= parents).any() or (child >= ends).any():
             return "a child is not behind its parent in the same tree"
-    _, lefts, rights = trees.child_nodes()
     count = np.bincount(np.concatenate([lefts, rights]), minlength=trees.n_nodes)
     count[trees.starts[:-1]] += 1
     return None if (count == 1).all() else "a node does not have one parent"

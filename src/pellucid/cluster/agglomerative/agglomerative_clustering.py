@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted, check_memory
 
-from pellucid.cluster.agglomerative.agglomerative_proof import AT_FIT, prove_agglomerative
+from pellucid.cluster.agglomerative.agglomerative_proof import prove_agglomerative, work_at_fit
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree
 from pellucid.cluster.agglomerative.dendrogram import Dendrogram, cut, forest_labels, scipy_tree
 from pellucid.cluster.agglomerative.distances import check_rows
@@ -160,8 +161,10 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
             "children_": tree.children,
             "distances_": tree.heights,
         }
-        certificate = prove_agglomerative(SimpleNamespace(**attributes), self, data, work=AT_FIT)
-        return Fit(attributes, _trace(tree), "one cluster is left" if is_finished else "n_clusters", certificate)
+        work = work_at_fit(tree.n_leaves)
+        certificate = prove_agglomerative(SimpleNamespace(**attributes), self, data, work=work)
+        stopped, later = "one cluster is left" if is_finished else "n_clusters", {"trace_": partial(_trace, tree)}
+        return Fit(attributes, stopped=stopped, certificate=certificate, later=later)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -29,11 +29,17 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 
 AT_FIT = 400_000
-"""Distances of rows that a fit may compute again."""
+"""Distances of rows that a fit may compute again: no more than half of all, as looking must not take longer than
+fitting, but some merges in any case."""
 TO_VERIFY = 200_000_000
 WORK_PER_MERGE = 50_000
 """What looking at one merge takes beside its distances, in distances."""
 WORK_OF_A_REPLAYED_MERGE = 4000
+
+
+def work_at_fit(n_rows: int) -> int:
+    """Return how many distances a fit to so many rows computes again."""
+    return min(AT_FIT, max(WORK_PER_MERGE, n_rows**2 // 2))
 
 
 def prove_agglomerative(fitted: Any, parameters: Any, data: TrainingData, *, work: int = TO_VERIFY) -> Certificate:

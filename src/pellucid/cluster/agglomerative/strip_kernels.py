@@ -7,8 +7,11 @@ from pellucid.numerics.compiling_kernels import lean_in_any_order
 
 @lean_in_any_order
 def add_products(columns, norms, query, own, bounds):
-    """Write ``norms[i] + own`` plus the product of each point with the query; four features at a time. O(n p)."""
-    p, n = columns.shape
+    """Write ``norms[i] + own`` plus the product of each point with the query; four features at a time. O(n p).
+
+    It is done for as many points as there is room for in ``bounds``.
+    """
+    p, n = columns.shape[0], bounds.shape[0]
     for i in range(n):
         bounds[i] = norms[i] + own
     for j in range(0, p - p % 4, 4):

@@ -21,7 +21,8 @@ def tree_problems(children: Array, heights: Array, n: int, n_leaves: int) -> int
         return n
     new = n + np.arange(len(children))[:, None]
     wrong = int(np.sum((children < 0) | (children >= new) | (children[:, :1] >= children[:, 1:])))
-    return wrong + children.size - len(np.unique(children))
+    named = np.sort(children, axis=None)
+    return wrong + int(np.sum(named[1:] == named[:-1]))
 
 
 def looked_at(cost: Array, work: int, nodes: str) -> tuple[Array, str]:
@@ -34,10 +35,11 @@ def looked_at(cost: Array, work: int, nodes: str) -> tuple[Array, str]:
     if cost.sum() <= work:
         return np.arange(n), f"of {n:,} {nodes}"
     last = n - 1 - np.arange(min(LAST, int(np.searchsorted(np.cumsum(cost[::-1]), 2 * work, side="right"))))
-    cheap = np.setdiff1d(np.flatnonzero(cost <= max(np.median(cost), work / FEWEST)), last)
-    some = draws().permutation(cheap)
+    is_cheap = cost <= max(np.sort(cost)[n // 2], work / FEWEST)
+    is_cheap[last] = False
+    some = draws().permutation(np.flatnonzero(is_cheap))
     some = some[: max(1, int(np.searchsorted(np.cumsum(cost[some]), work)))]
-    checked = np.union1d(some, last)
+    checked = np.sort(np.concatenate([some, last]))
     which = f"the last {len(last)} and some of the smaller" if len(last) else "some of the smaller"
     return checked, f"of {len(checked):,} of {n:,} {nodes}, {which}{at_most_wrong(len(some), n)}"
 
@@ -48,18 +50,18 @@ class TreeShape:
     def __init__(self, children: Array, n_rows: int) -> None:
         self.children, self.n_rows = children, n_rows
         n_nodes = n_rows + len(children)
-        pairs, sizes, parents = children.tolist(), [1] * n_rows, [n_nodes] * n_nodes
-        for k, (i, j) in enumerate(pairs):
+        self.parents = np.full(n_nodes, n_nodes)
+        self.parents[children] = np.arange(n_rows, n_nodes)[:, None]
+        pairs, sizes = children.tolist(), [1] * n_rows
+        for i, j in pairs:
             sizes.append(sizes[i] + sizes[j])
-            parents[i] = parents[j] = n_rows + k
         starts, next_start = [0] * n_nodes, 0
-        for node in range(n_nodes - 1, -1, -1):
-            if parents[node] == n_nodes:
-                starts[node], next_start = next_start, next_start + sizes[node]
-            if node >= n_rows:
-                i, j = pairs[node - n_rows]
-                starts[i], starts[j] = starts[node], starts[node] + sizes[i]
-        self.sizes, self.parents, self.starts = np.array(sizes), np.array(parents), np.array(starts)
+        for root in reversed(self.roots()):
+            starts[root], next_start = next_start, next_start + sizes[root]
+        for node in range(n_nodes - 1, n_rows - 1, -1):
+            i, j = pairs[node - n_rows]
+            starts[i], starts[j] = starts[node], starts[node] + sizes[i]
+        self.sizes, self.starts = np.array(sizes), np.array(starts)
         self.order = np.empty(n_rows, np.int64)
         self.order[self.starts[:n_rows]] = np.arange(n_rows)
 

@@ -35,7 +35,7 @@ def bound_strip(means, norms, shares, query, own, share, bounds):
     """Write lower bounds of the distances of a strip of clusters to one of share 1 / size; return the least. O(p)."""
     add_products(means, norms, query, own, bounds)
     least = np.float32(np.inf)
-    for i in range(means.shape[1]):
+    for i in range(bounds.shape[0]):
         value = bounds[i] / (shares[i] + share)
         bounds[i] = value
         least = value if value < least else least
@@ -73,7 +73,8 @@ def nearest_by_ward(means, norms, shares, sums, sizes, who, mine, active, bounds
     norms[strip, inside] = np.inf  # it is not its own neighbor
     start = 0
     for k in range(n_strips):
-        lows[k] = bound_strip(means[k], norms[k], shares[k], query, own, share, bounds[k])
+        width = min(STRIP, active - STRIP * k)
+        lows[k] = bound_strip(means[k], norms[k], shares[k], query, own, share, bounds[k, :width])
         start = k if lows[k] < lows[start] else start
     norms[strip, inside] = own
     best, found = np.inf, np.int64(-1)
@@ -81,7 +82,7 @@ def nearest_by_ward(means, norms, shares, sums, sizes, who, mine, active, bounds
         k = start if step < 0 else step  # the most promising strip first
         if step == start or not lows[k] <= LOOSE * best:
             continue
-        for i in range(STRIP):
+        for i in range(min(STRIP, active - STRIP * k)):
             if bounds[k, i] <= LOOSE * best and bounds[k, i] < np.inf:
                 other = who[STRIP * k + i]
                 value = ward_distance(sums, sizes, tip, other)

@@ -40,9 +40,14 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_solvers import (
     Stopping,
     boost,
 )
+from pellucid.ensemble.hist_gradient_boosting.table_rules import encode
 from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings
 from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
+from pellucid.tree.decision_tree.mean_answers import join_peer, mean_answers
 from pellucid.tree.packed_trees import PackedTrees
+
+PEER = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting"
+"""Where scikit-learn has its boosted trees."""
 
 
 class BoostedTrees(CertifiedEstimator):
@@ -279,7 +284,15 @@ class BoostedTrees(CertifiedEstimator):
     def _baseline_prediction(self) -> Array:
         return self.baseline_.reshape(1, -1)
 
+    def _compute_partial_dependence_recursion(self, grid: Array, target_features: Array) -> Array:
+        """Return the mean raw answer with some columns set, without the baseline, for scikit-learn's inspection."""
+        columns = np.asarray(target_features)
+        if self.categories_ is not None:
+            grid = encode(grid, [self.categories_[j] for j in columns])
+        return mean_answers(self.trees_, np.asarray(grid, dtype=np.float64), columns, len(self.baseline_))
+
     def __sklearn_tags__(self) -> Any:
+        join_peer(BoostedTrees, PEER, "BaseHistGradientBoosting")
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

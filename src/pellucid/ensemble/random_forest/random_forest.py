@@ -11,7 +11,8 @@ from pellucid.core.types import Array, Data
 from pellucid.ensemble.out_of_bag import OutOfBag
 from pellucid.ensemble.random_forest.random_forest_base import RandomForest, spread_answers
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from pellucid.tree.decision_tree.mean_answers import mean_answers
+from pellucid.tree.decision_tree.decision_tree import partial_answers
+from pellucid.tree.decision_tree.mean_answers import join_peer
 from pellucid.tree.decision_tree.tree_data import TreeData
 from pellucid.tree.log_shares import log_shares
 
@@ -238,5 +239,8 @@ monotonic_cst, categorical_features
 
     def _compute_partial_dependence_recursion(self, grid: Array, target_features: Array) -> Array:
         """Return the mean answer over the training rows with some columns set, for scikit-learn's inspection."""
-        total = mean_answers(self.trees_, np.asarray(grid, dtype=np.float64), np.asarray(target_features))
-        return total / self.trees_.n_trees
+        return partial_answers(self, grid, target_features) / self.trees_.n_trees
+
+    def __sklearn_tags__(self) -> Any:
+        join_peer(RandomForestRegressor, "sklearn.ensemble._forest", "RandomForestRegressor")
+        return super().__sklearn_tags__()

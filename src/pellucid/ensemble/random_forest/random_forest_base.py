@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -75,7 +76,7 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
             **self._out_of_bag(bags, trees, seeds),
         }
         certificate = self._claims(bags, rules, trees, seeds)
-        return self._adopt(Fit(attributes, tree_trace(trees), certificate=certificate), data)
+        return self._adopt(Fit(attributes, certificate=certificate, later={"trace_": partial(tree_trace, trees)}), data)
 
     def _earlier_trees(self) -> tuple[PackedTrees, Array] | None:
         """Return the trees that a warm start keeps."""

@@ -88,7 +88,7 @@ def fit_directly(
         b_norm=b_norm,
         # What was cut off on purpose stays in the gradient: at most the cutoff, relatively.
         evidence=evidence,
-        trace=Trace.joined([fit.trace for fit in fits], renumber=True),
+        trace=fits[0].trace if len(fits) == 1 else Trace.joined([fit.trace for fit in fits], renumber=True),
         noise=_noise(design, fits, one_target=one_target),
         n_iter=n_iter,
         tol=float(cutoff or 0.0) if truncated else 0.0,

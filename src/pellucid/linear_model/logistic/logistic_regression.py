@@ -126,6 +126,11 @@ class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
+    @property
+    def _iteration_name(self) -> str:
+        """What callbacks hear an iteration called: as by scikit-learn."""
+        return "lbfgs-iter" if self.solver == "lbfgs" else "iteration"
+
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and the labels ``y``; a row of weight k counts as k rows."""

@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.random_state import fixed_seed
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.manifold.embedding import Embedding, known_places
@@ -135,7 +135,7 @@ class LocallyLinearEmbedding(Embedding):
         else:
             M = WAYS[self.method](data.X, neighbors, self)
         _warn_of_parts(M)
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = fixed_seed(self.random_state)
         found, places = smallest_beside_constant(M, self.n_components, whole=self.eigen_solver == "dense", seed=seed)
         attributes |= {
             "embedding_": places,

@@ -21,10 +21,6 @@ MOST_UNKNOWNS = 3000
 """Rows of ``B`` up to which ``I + B B'`` is factored."""
 
 
-STEEPEST = 1e8
-"""Size of the entries of ``B B'`` up to which the ``I`` beside them keeps half its digits."""
-
-
 class SharedRows:
     """The rows whose shares, of shape (n, n_classes), are not 0 for several classes; ``h`` is their curvature."""
 
@@ -43,8 +39,7 @@ class SharedRows:
     @property
     def is_dual_safe(self) -> bool:
         """Whether ``I + B B'`` is small enough to factor, and has not lost its ``I`` to rounding."""
-        steepest = float(np.max(self.h * self.rows.sq_lengths(), initial=0.0))
-        return self.rank <= MOST_UNKNOWNS and steepest <= STEEPEST
+        return self.rank <= MOST_UNKNOWNS and self.rows.keeps_unit(self.h)
 
     def solve_dual(self, g: Array) -> Array:
         """Return :math:`(I + B'B)^{-1}g = g - B'(I + BB')^{-1}Bg`."""

@@ -25,6 +25,19 @@ MANY_COLUMNS = 4096
 """Columns from which sparse rows stay sparse: spread out, they would be mostly zeros."""
 
 
+def kernel_matrix(kernel: Kernel, X: Any) -> Array:
+    """Return the products of few rows with each other, in float64, the same for sparse rows and for dense ones."""
+    if isinstance(kernel, RBF) and X.shape[1] <= MANY_COLUMNS:
+        rows = _dense(X)
+        rows -= rows.mean(axis=0)
+        lengths = squared_lengths(rows)
+        if _is_precise(kernel.gamma, 2.0 * float(lengths.max(initial=0.0)), X.shape[1]):
+            products = rows @ rows.T
+            double_exponentials(products, lengths, lengths, kernel.gamma / math.log(2.0), np.empty(len(rows)))
+            return products
+    return kernel(X)
+
+
 def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Array) -> Array:
     """Return the products of the rows of ``X`` and ``Z`` times ``coef``, in float64 and on all threads."""
     if isinstance(kernel, Linear):
@@ -34,10 +47,15 @@ def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Array) -> Array:
         center = vectors.mean(axis=0)
         vectors -= center
         lengths = squared_lengths(vectors)
-        far = (_longest(X) + np.linalg.norm(center)) ** 2 + float(lengths.max())
-        if kernel.gamma * far * (4.0 + math.sqrt(Z.shape[1])) * EPSILON <= PRECISE:
+        far = (_longest(X) + float(np.linalg.norm(center))) ** 2 + float(lengths.max())
+        if _is_precise(kernel.gamma, far, Z.shape[1]):
             return _gaussian_sums(kernel.gamma, X, center, vectors, lengths, coef)
     return np.asarray(kernel.times(X, Z, coef))
+
+
+def _is_precise(gamma: float, far: float, n_columns: int) -> bool:
+    """Return whether distances may come from products: ``far`` is the sum of the largest squared lengths."""
+    return gamma * far * (4.0 + math.sqrt(n_columns)) * EPSILON <= PRECISE
 
 
 def _gaussian_sums(gamma: float, X: Any, center: Array, vectors: Array, lengths: Array, coef: Array) -> Array:

@@ -12,6 +12,7 @@ that of the problem whose constraints are loosened by that excess.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -42,14 +43,30 @@ class MachineMeasures:
     @cached_property
     def _loss(self) -> tuple[Array, Array]:
         """The excess over the tube, above and below."""
-        return np.maximum(self._residual - self.tube, 0.0), np.maximum(-self._residual - self.tube, 0.0)
+        return np.maximum(self._beyond[0], 0.0), np.maximum(self._beyond[1], 0.0)
+
+    @cached_property
+    def _beyond(self) -> tuple[Array, Array]:
+        """How far the residual is above the tube, and below."""
+        return (
+            (self._residual - self.tube, -self._residual - self.tube)
+            if self.tube
+            else (self._residual, -self._residual)
+        )
 
     @cached_property
     def _cost(self) -> Array:
         """What the excess costs; nothing where it is a constraint."""
         above, below = self._loss
-        upper, lower = (np.where(np.isfinite(bound), bound, 0.0) for bound in (self.upper, self.lower))
+        upper, lower = self.upper, self.lower
+        if self._has_constraints:
+            upper, lower = (np.where(np.isfinite(bound), bound, 0.0) for bound in (upper, lower))
         return upper * above - lower * below
+
+    @cached_property
+    def _has_constraints(self) -> bool:
+        """Whether a box is infinite."""
+        return not bool(np.isfinite(self.upper).all() and np.isfinite(self.lower).all())
 
     @cached_property
     def squared_length(self) -> float:
@@ -64,7 +81,9 @@ class MachineMeasures:
     @cached_property
     def gap(self) -> float:
         """How far the primal objective is above the dual one; see the head of this file."""
-        terms = self._cost - self.coef * self._residual + self.tube * np.abs(self.coef)
+        terms = self._cost - self.coef * self._residual
+        if self.tube:
+            terms += self.tube * np.abs(self.coef)
         return float(np.abs(terms).sum())
 
     @property
@@ -75,12 +94,14 @@ class MachineMeasures:
     @property
     def violation(self) -> float:
         """By how much the residual of a row is not what its coefficient asks for, at most."""
-        residual, (above, below) = self._residual, self._loss
-        up = np.where(self.coef >= 0.0, residual - self.tube, residual + self.tube)
-        down = np.where(self.coef > 0.0, self.tube - residual, -self.tube - residual)
+        (above, below), (up, down) = self._loss, self._beyond
+        if self.tube:  # a coefficient of the other sign is at the other side of the tube
+            up, down = np.where(self.coef >= 0.0, up, -down), np.where(self.coef > 0.0, -up, down)
         wrong = np.maximum(np.where(self.coef < self.upper, up, 0.0), np.where(self.coef > self.lower, down, 0.0))
-        loose = np.maximum(np.where(np.isinf(self.upper), above, 0.0), np.where(np.isinf(self.lower), below, 0.0))
-        return float(np.max(np.maximum(wrong, loose), initial=0.0))
+        if self._has_constraints:
+            loose = np.maximum(np.where(np.isinf(self.upper), above, 0.0), np.where(np.isinf(self.lower), below, 0.0))
+            wrong = np.maximum(wrong, loose)
+        return float(np.max(wrong, initial=0.0))
 
     @property
     def infeasibility(self) -> float:
@@ -104,8 +125,8 @@ class MachineMeasures:
         free = self._free
         if free.any():
             width = (self.upper - self.lower)[free]  # a row that stands for k rows has a box k times as wide
-            asked = aim[free] - self.tube * np.sign(self.coef[free])
-            mean = float(np.average(asked, weights=width if np.isfinite(width).all() else None))
+            asked = aim[free] - self.tube * np.sign(self.coef[free]) if self.tube else aim[free]
+            mean = float(asked @ width / width.sum() if np.isfinite(width).all() else asked.mean())
             return mean, mean
         up = np.where(self.coef >= 0.0, aim - self.tube, aim + self.tube)
         down = np.where(self.coef > 0.0, aim - self.tube, aim + self.tube)
@@ -115,7 +136,9 @@ class MachineMeasures:
 
     def with_wanted_intercept(self) -> MachineMeasures:
         """Return the same point with the intercept that the rule asks for."""
-        return replace(self, intercept=self.wanted_intercept)
+        found = replace(self, intercept=self.wanted_intercept)
+        vars(found)["intercept_range"] = self.intercept_range  # which does not depend on it
+        return found
 
     @property
     def margin_width(self) -> float:
@@ -125,5 +148,5 @@ class MachineMeasures:
     @property
     def wanted_intercept(self) -> float:
         """The middle of the range; its finite end if it has one only, 0 if it has none."""
-        ends = [end for end in self.intercept_range if np.isfinite(end)]
-        return float(np.mean(ends)) if ends else 0.0
+        ends = [end for end in self.intercept_range if math.isfinite(end)]
+        return sum(ends) / len(ends) if ends else 0.0

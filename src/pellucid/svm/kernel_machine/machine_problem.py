@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,9 +47,18 @@ class MachineProblem:
         """Number of rows."""
         return len(self.target)
 
+    @property
+    def is_matrix(self) -> bool:
+        """Whether the products are there as a plain array of float64."""
+        return self.kernel.is_given and isinstance(self.rows, np.ndarray) and self.rows.dtype == np.float64
+
     def gradient(self, coef: Array) -> Array:
         r"""Return :math:`K\beta - t` in float64, from the rows of non-zero coefficients alone."""
         used = np.flatnonzero(coef)
+        if len(used) == 0:
+            return -self.target
+        if self.is_matrix:
+            return np.asarray(self.rows @ coef - self.target)
         vectors = used if self.kernel.is_given else self.rows[used]
         return kernel_sums(self.kernel, self.rows, vectors, coef[used]) - self.target
 
@@ -93,16 +103,16 @@ def slopes(coef: Array, gradient: Array, lower: Array, upper: Array, tube: float
     Where the box forbids the move they are plus and minus infinity, so that the conditions of the minimum read: no
     slope upwards is below a slope downwards.
     """
-    rising = np.where(coef < upper, gradient + np.where(coef >= 0.0, tube, -tube), np.inf)
-    falling = np.where(coef > lower, gradient + np.where(coef > 0.0, tube, -tube), -np.inf)
-    return rising, falling
+    up = gradient + np.where(coef >= 0.0, tube, -tube) if tube else gradient
+    down = gradient + np.where(coef > 0.0, tube, -tube) if tube else gradient
+    return np.where(coef < upper, up, np.inf), np.where(coef > lower, down, -np.inf)
 
 
 def machine_point(problem: MachineProblem, coef: Array, gradient: Array) -> MachinePoint:
     """Return what the coefficients and the gradient there say."""
     rising, falling = slopes(coef, gradient, problem.lower, problem.upper, problem.tube)
     low, high = -float(rising.min(initial=np.inf)), -float(falling.max(initial=-np.inf))
-    violation = max(0.0, low - high) if np.isfinite(low - high) else 0.0
+    violation = max(0.0, low - high) if math.isfinite(low - high) else 0.0
     intercept, interval = _bias(problem, coef, gradient, low, high)
     squared_norm = float(coef @ (gradient + problem.target))  # below 0 where the kernel is no inner product
     residual = -gradient - intercept
@@ -110,8 +120,14 @@ def machine_point(problem: MachineProblem, coef: Array, gradient: Array) -> Mach
         _product(problem.upper, residual - problem.tube), _product(problem.lower, residual + problem.tube)
     )
     objective = 0.5 * squared_norm + float(np.maximum(cost, 0.0).sum())
-    dual = float(problem.target @ coef) - problem.tube * float(np.abs(coef).sum()) - 0.5 * squared_norm
+    dual = dual_objective(problem, coef, gradient)
     return MachinePoint(coef, gradient, intercept, interval, violation, objective, dual)
+
+
+def dual_objective(problem: MachineProblem, coef: Array, gradient: Array) -> float:
+    """Return the dual objective of the coefficients, which no primal one is below."""
+    tubes = problem.tube * float(np.abs(coef).sum()) if problem.tube else 0.0
+    return 0.5 * float((problem.target - gradient) @ coef) - tubes
 
 
 def _bias(
@@ -121,14 +137,18 @@ def _bias(
 
     They count by the widths of their boxes: a row that stands for k rows has a box k times as wide.
     """
-    free = (coef > problem.lower) & (coef < problem.upper) & ((coef != 0.0) | (problem.tube == 0.0))
+    free = (coef > problem.lower) & (coef < problem.upper)
+    if problem.tube:
+        free &= coef != 0.0
     if free.any():
         width = (problem.upper - problem.lower)[free]
-        asked = -gradient[free] - problem.tube * np.sign(coef[free])
-        mean = float(np.average(asked, weights=width if np.isfinite(width).all() else None))
+        asked = -gradient[free]
+        if problem.tube:
+            asked -= problem.tube * np.sign(coef[free])
+        mean = float(asked @ width / width.sum() if np.isfinite(width).all() else asked.mean())
         return mean, (mean, mean)
-    ends = [end for end in (low, high) if np.isfinite(end)]
-    middle = float(np.mean(ends)) if ends else 0.0
+    ends = [end for end in (low, high) if math.isfinite(end)]
+    middle = sum(ends) / len(ends) if ends else 0.0
     return middle, (min(low, high), max(low, high))
 
 

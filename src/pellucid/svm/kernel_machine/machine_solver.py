@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -19,8 +20,8 @@ from pellucid.svm.kernel_machine.hard_margin import hard_margin
 from pellucid.svm.kernel_machine.interior_point import FewFeatures, interior_point
 from pellucid.svm.kernel_machine.machine_claims import LARGEST_GAP
 from pellucid.svm.kernel_machine.machine_kernels import CHUNK, survey
-from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, machine_point
-from pellucid.svm.kernel_machine.product_rows import ProductRows
+from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, dual_objective, machine_point
+from pellucid.svm.kernel_machine.product_rows import GivenRows, ProductRows
 from pellucid.svm.kernel_machine.working_set import QUICK_FACTOR, WorkingSet
 
 FEW_ROWS = 1024
@@ -107,8 +108,8 @@ def solve_machine(
     point to begin at.
     """
     effort = MachineEffort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
-    widest = float(np.max(problem.upper - problem.lower, initial=0.0))
-    if np.isfinite(widest) and widest * float(np.abs(problem.diagonal()).max(initial=0.0)) * EPSILON <= HIDDEN:
+    widest = float((problem.upper - problem.lower).max(initial=0.0))
+    if math.isfinite(widest) and widest * float(np.abs(problem.diagonal()).max(initial=0.0)) * EPSILON <= HIDDEN:
         return Descent(problem, effort, start).run()
     quick = replace(effort, tol=LOOSE * tol, max_iter=min(effort.max_iter, QUICK_STEPS * problem.n))
 
@@ -125,10 +126,11 @@ class Descent:
         self.problem, self.effort = problem, effort
         self.coef = _first_coef(problem) if start is None else np.array(start, dtype=np.float64)
         self.gradient = problem.gradient(self.coef)
-        self.dual = machine_point(problem, self.coef, self.gradient).dual
+        self.dual = dual_objective(problem, self.coef, self.gradient)
         self.working = np.array([], dtype=np.intp)
         self.steps, self.trace, self.nearer = 0, Trace(), NEARER
         self.is_precise = problem.n <= FEW_ROWS and not isinstance(problem.kernel, Linear)
+        self._has_matrix = self.is_precise and problem.is_matrix
         self.products = self._make_products(np.float64 if self.is_precise else np.float32)
         self.is_stuck = False
 
@@ -137,6 +139,9 @@ class Descent:
         if isinstance(problem.kernel, Linear):
             self.most_together = WORKING_SET[1]
             return FeatureRows(problem.rows)
+        if self._has_matrix:
+            self.most_together = problem.n
+            return GivenRows(problem.rows)
         self.most_together = int(np.clip(room / (np.dtype(dtype).itemsize * problem.n), 2, WORKING_SET[1]))
         if dtype is np.float64 and not problem.kernel.is_given:
             blocks: Blocks = PreciseBlocks(problem.kernel, problem.rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,17 +25,17 @@ class PairRows:
     target: Array
     cost: Array
 
-    @property
+    @cached_property
     def rows(self) -> Array:
         """The places of all rows."""
         return np.concatenate([self.first, self.second])
 
-    @property
+    @cached_property
     def lower(self) -> Array:
         """Least coefficients: those of the class with target -1 go down to minus their cost."""
         return np.where(self.target > 0.0, 0.0, -self.cost)
 
-    @property
+    @cached_property
     def upper(self) -> Array:
         """Largest coefficients."""
         return np.where(self.target > 0.0, self.cost, 0.0)

@@ -109,5 +109,36 @@ class ProductRows:
         self._slot = slot_of
 
 
+class GivenRows:
+    """What a solver asks of products, answered from the matrix of all of them; see ``ProductRows``."""
+
+    def __init__(self, products: Array) -> None:
+        self._all = products
+        self.restore()
+
+    def restore(self) -> None:
+        """Make all rows active."""
+        self.active, self._products = np.arange(len(self._all)), self._all
+
+    def narrow(self, keep: Array) -> None:
+        """Leave only the active rows where ``keep`` is true."""
+        self.active = self.active[keep]
+        self._products = self._all[np.ix_(self.active, self.active)]
+
+    def take(self, places: Array) -> Array:
+        """Return what names the rows at these places: the places."""
+        return places
+
+    def among(self, slots: Array, places: Array, size: int) -> Array:
+        """Return the products of the rows at the first places with those at the second, and zeros up to a size."""
+        block = np.empty((size, size))
+        pick(self._products, slots, places, block, 0, size)
+        return block
+
+    def add_to(self, gradient: Array, slots: Array, change: Array) -> None:
+        """Add the products of these rows, times the change of their coefficients, to the gradient."""
+        add_rows(self._products, slots, change, gradient, 0, len(gradient))
+
+
 CHUNK = 2048
 """Entries of the gradient that stay in the nearest cache while rows are added to them."""

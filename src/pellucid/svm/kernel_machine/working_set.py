@@ -21,9 +21,9 @@ class WorkingSet:
 
     def __init__(self, K: Array, coef: Array, gradient: Array, lower: Array, upper: Array, tube: float) -> None:
         self._q, self._K, self.tube = len(coef), K, tube
-        filling = (0, len(K) - len(coef))
-        self._coef, self._gradient = np.pad(coef, filling), np.pad(gradient, filling)
-        self._lower, self._upper = np.pad(lower, filling), np.pad(upper, filling)
+        filled = np.zeros((4, len(K)))
+        filled[:, : len(coef)] = coef, gradient, lower, upper
+        self._coef, self._gradient, self._lower, self._upper = filled
         self.before = coef, gradient
 
     @property

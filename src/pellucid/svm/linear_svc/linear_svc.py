@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.linear_classifier import LinearClassifier
+from pellucid.core.random_state import drawn_seed
 from pellucid.core.types import Array, Data
 from pellucid.svm.crammer_singer.crammer_singer_solver import fit_together
 from pellucid.svm.linear_svc.linear_svc_solvers import fit_machines
@@ -120,5 +119,5 @@ class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         solve = fit_together if self.multi_class == "crammer_singer" else fit_machines
         labels = {"classes_": data.classes}
         watch = self._watch(data.X, data.given[1], attributes=lambda weights: labels | weights)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = drawn_seed(self.random_state)
         return self._adopt(solve(data, self, watch, seed), data)

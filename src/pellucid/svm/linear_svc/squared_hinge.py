@@ -35,6 +35,9 @@ FLAT = 1e-10
 MOST_CONJUGATE_STEPS, LOOSEST = 500, 0.1
 """When conjugate gradients stop: after so many steps, or at this part of the gradient far from the minimum."""
 
+WIDE = 2
+"""Columns for each row from which equations as large as the rows are solved sooner."""
+
 Solver = Callable[[Array, Array, float], Array]
 """Solves ``H d = g``, from ``g``, which rows are short, and the relative residual that will do."""
 
@@ -92,10 +95,16 @@ class _SmoothProblem:
         self.scores, self.pull = rows.scores, rows.pull
         self._signed_cost = -problem.signs * problem.cost
         self.solve: Solver
-        if rows.width <= DIRECT:
-            self.solve = PrimalFactor(problem)
+        if rows.base.n <= DIRECT and (rows.width > DIRECT or self._is_wide):
+            self.solve = DualFactor(problem)
         else:
-            self.solve = DualFactor(problem) if rows.base.n <= DIRECT else ConjugateGradient(problem)
+            self.solve = PrimalFactor(problem) if rows.width <= DIRECT else ConjugateGradient(problem)
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether equations as large as the rows are solved sooner than those of the columns, and as precisely."""
+        rows, cost = self.problem.rows, self.problem.cost
+        return rows.width >= WIDE * rows.base.n and rows.base.keeps_unit(rows.summed(2.0 * cost))
 
     def loss(self, f: Array, _smoothing: float) -> _SquaredHinge:
         return _SquaredHinge(self.problem, self._signed_cost, f)

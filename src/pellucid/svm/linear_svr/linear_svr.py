@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.random_state import drawn_seed
 from pellucid.core.training_data import ANY_SPARSE, FLOATS
 from pellucid.core.types import Array, Data
 from pellucid.svm.linear_svr.linear_svr_solvers import fit_tube
@@ -101,7 +101,7 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):
         """Fit to ``X`` of shape (n_samples, n_features) and numbers ``y``; a row of weight k counts as k rows."""
         data = self._check(X, y, sample_weight)
         watch = self._watch(data.X, data.given[1], attributes=dict)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = drawn_seed(self.random_state)
         return self._adopt(fit_tube(data, self, watch, seed), data)
 
     def predict(self, X: Data) -> Array:

@@ -82,6 +82,8 @@ class PairSolver:
 
     def _split(self, k: int, coef: Array) -> Array:
         """Return the coefficients of a machine for all its rows, repetitions included."""
+        if self.merged.is_whole:
+            return coef
         solved, pair = self.solved[k], self.pairs[k]
         one, lower, upper = (self._placed(k, values) for values in (coef, solved.lower, solved.upper))
         return self.merged.split(one, lower, upper, pair.rows, pair.lower, pair.upper)
@@ -89,7 +91,10 @@ class PairSolver:
     def _measures(self, k: int, machine: MachineFit) -> MachineMeasures:
         """Return what the solver's last gradient, computed in float64, says about its answer."""
         pair = self.pairs[k]
-        products = self._placed(k, machine.gradient)[self.merged.place[pair.rows]] + pair.target
+        gradient = machine.gradient
+        if not self.merged.is_whole:
+            gradient = self._placed(k, gradient)[self.merged.place[pair.rows]]
+        products = gradient + pair.target
         shift = self.rows.shift(machine.coef, self.solved[k].rows)
         found = MachineMeasures(
             pair.target, pair.lower, pair.upper, 0.0, self._split(k, machine.coef), products, shift=shift

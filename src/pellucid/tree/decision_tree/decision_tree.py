@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import sklearn.tree
 from scipy import sparse
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Bunch, check_random_state, metadata_routing
+from sklearn.utils import Bunch, metadata_routing
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.random_state import drawn_seed
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.tree.decision_tree.decision_tree_proof import LARGEST_SEED, fit_claims
+from pellucid.tree.decision_tree.category_codes import with_codes
+from pellucid.tree.decision_tree.decision_tree_proof import fit_claims
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
 from pellucid.tree.decision_tree.mean_answers import mean_answers
 from pellucid.tree.decision_tree.tree_check import Bag, TreeCheck
@@ -54,7 +57,7 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
         data: TreeData = self._check(X, y, sample_weight)  # type: ignore[assignment]  # by the rules on the card
         check_monotonic(self, data.X.shape[1], data.target.n_outputs, data.target.n_classes)
         rules = growth_rules(self, data.X.shape[0], data.X.shape[1], float(data.weights.sum()), data.is_category)
-        seed = int(check_random_state(self.random_state).randint(LARGEST_SEED))
+        seed = drawn_seed(self.random_state)
         tree = self._grown(data, rules, seed)
         attributes = {
             **self._labels(data),
@@ -64,7 +67,8 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
             "seed_": seed,
             "trees_": tree,
         }
-        return self._adopt(Fit(attributes, tree_trace(tree), certificate=self._claims(tree, data, rules, seed)), data)
+        certificate, later = self._claims(tree, data, rules, seed), {"trace_": partial(tree_trace, tree)}
+        return self._adopt(Fit(attributes, certificate=certificate, later=later), data)
 
     def _grown(self, data: TreeData, rules: GrowthRules, seed: int) -> PackedTrees:
         from pellucid.tree.decision_tree.column_ranks import rank_columns
@@ -123,7 +127,7 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
         check_monotonic(self, data.X.shape[1], data.target.n_outputs, data.target.n_classes)
         plain = type(self)(**self.get_params(deep=False)).set_params(ccp_alpha=0.0)
         with own_threads():
-            tree = plain._grown(data, rules, int(check_random_state(self.random_state).randint(LARGEST_SEED)))
+            tree = plain._grown(data, rules, drawn_seed(self.random_state))
         prices, impurities = pruning_path(tree)
         return Bunch(ccp_alphas=prices, impurities=impurities)
 
@@ -339,11 +343,18 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_fea
 
     def _compute_partial_dependence_recursion(self, grid: Array, target_features: Array) -> Array:
         """Return the mean answer over the training rows with some columns set, for scikit-learn's inspection."""
-        return mean_answers(self.trees_, np.asarray(grid, dtype=np.float64), np.asarray(target_features))
+        return partial_answers(self, grid, target_features)
 
 
 sklearn.tree.DecisionTreeClassifier.register(DecisionTreeClassifier)  # so that its tools take ours for one of theirs
 sklearn.tree.DecisionTreeRegressor.register(DecisionTreeRegressor)
+
+
+def partial_answers(model: Any, grid: Array, columns: Array) -> Array:
+    """Return the mean answers of a model's trees at the rows of a grid, of shape (1, n_rows)."""
+    if model.categories_:
+        grid = with_codes(grid, tuple(model.categories_[j] for j in columns))
+    return mean_answers(model.trees_, np.asarray(grid, dtype=np.float64), np.asarray(columns))
 
 
 def label_attributes(data: TreeData) -> dict[str, Any]:

@@ -27,8 +27,9 @@ MOST_REPLAYED = 600
 MOST_VALUES = 1e7
 """Nodes looked at again, and numbers sorted for it, about at most."""
 AT_FIT = 1
-FEW_VALUES = 1 << 13
-"""Nodes that a fit looks at again, as a fit to few rows takes no longer than that, and the numbers it sorts for one."""
+FEW_ROWS = 1 << 13
+"""Nodes that a fit looks at again, in one column each, and the rows of one, at most: a fit to few rows takes no longer
+than that."""
 LARGEST_SEED = 2**31 - 1
 
 
@@ -102,16 +103,16 @@ def nodes_to_replay(check: TreeCheck, most_nodes: int) -> Chosen:
     return chosen_nodes(tree, check.cost, check.facts.n_rows, starts, check.columns, most_nodes, MOST_VALUES)
 
 
-def replay_claim(check: TreeCheck, chosen: Chosen, n_nodes: int) -> Claim:
+def replay_claim(check: TreeCheck, chosen: Chosen, n_nodes: int, most_columns: int | None = None) -> Claim:
     """Claim that none of the nodes looked at again is wrong, and say what that proves about all of them."""
-    faults = [fault for v in chosen.nodes.tolist() if (fault := check.replay(v))]
+    faults = [fault for v in chosen.nodes.tolist() if (fault := check.replay(v, most_columns))]
     proves = "all that could be something else"
     if not chosen.are_all:
         share = most_wrong(chosen.n_ways)
         proves = (
             f"at most {share:.2g} of the rows pass a wrong one at 99 % confidence"
             if chosen.n_ways
-            else "no more at the fit"
+            else "in the column of its split, and no more at the fit"
         )
     statement = f"wrong nodes of {len(chosen.nodes)} replayed, of {n_nodes}: {proves}"
     remedy = f"{REFIT} First fault: {faults[0]}." if faults else REFIT
@@ -119,8 +120,8 @@ def replay_claim(check: TreeCheck, chosen: Chosen, n_nodes: int) -> Claim:
 
 
 def fit_claims(check: TreeCheck, n_nodes: int, n_features: int) -> tuple[Claim, ...]:
-    """Return what a fit claims at once: the structure of all trees, and a small node replayed."""
+    """Return what a fit claims at once: the structure of all trees, and a small split replayed."""
     structure = structure_claim(check.tree, n_features, check.tree.n_trees)
-    small = np.flatnonzero((check.cost > 0) & (check.cost <= FEW_VALUES))
+    small = np.flatnonzero(~check.tree.is_leaf & (check.tree.n_node_samples <= FEW_ROWS))
     nodes = small[drawn(len(small), AT_FIT)] if len(small) else np.array([0])
-    return structure, replay_claim(check, Chosen(nodes, 0, False), n_nodes)
+    return structure, replay_claim(check, Chosen(nodes, 0, False), n_nodes, most_columns=1)

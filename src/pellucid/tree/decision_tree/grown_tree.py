@@ -8,7 +8,6 @@ import numpy as np
 
 from pellucid.core.types import Array
 from pellucid.tree.decision_tree.growth_layout import (
-    DEPTH,
     FEATURE,
     IMPURITY,
     LEFT,
@@ -67,9 +66,10 @@ def packed(grown: Grown, is_category: Array, *, in_preorder: bool, shape: tuple[
     """
     wholes, reals, n_nodes = grown.wholes, grown.reals, len(grown.wholes)
     if in_preorder:
-        place = preorder(wholes[:, LEFT], wholes[:, RIGHT], wholes[:, DEPTH])
-        order = np.empty(n_nodes, dtype=np.int64)
-        order[place] = np.arange(n_nodes)
+        from pellucid.tree.decision_tree.growth_kernels import find_preorder
+
+        place, order = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
+        find_preorder(wholes, place, order)
         wholes, reals = wholes[order], reals[order]
     else:
         place = order = np.arange(n_nodes)
@@ -92,17 +92,3 @@ def packed(grown: Grown, is_category: Array, *, in_preorder: bool, shape: tuple[
         weighted_n_node_samples=reals[:, WEIGHT].copy(),
         value=reals[:, VALUE:].reshape(n_nodes, *shape),
     )
-
-
-def preorder(left: Array, right: Array, depth: Array) -> Array:
-    """Return the place of each node when every left subtree comes right after its root, the right one behind it."""
-    by_depth = np.argsort(depth, kind="stable")
-    levels = np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)
-    size, place = np.ones(len(left), dtype=np.int64), np.zeros(len(left), dtype=np.int64)
-    inner = [level[left[level] != LEAF] for level in levels]
-    for parents in reversed(inner):
-        size[parents] += size[left[parents]] + size[right[parents]]
-    for parents in inner:
-        place[left[parents]] = place[parents] + 1
-        place[right[parents]] = place[parents] + 1 + size[left[parents]]
-    return place

@@ -251,3 +251,23 @@ def keep_orders(orders, place, kept):
             if new < n_all:
                 kept[j, q] = new
                 q += 1
+
+
+@lean_and_kept
+def find_preorder(wholes, place, order):
+    """Write the place of each node when every left subtree comes right after its root, and the node at each place.
+
+    Nodes stand behind their parents. O(nodes).
+    """
+    size = order  # of the subtree of each node, until it is known where they go
+    size[:] = 1
+    for v in range(len(wholes) - 1, 0, -1):
+        if wholes[v, LEFT] >= 0:
+            size[v] += size[wholes[v, LEFT]] + size[wholes[v, RIGHT]]
+    place[0] = 0
+    for v in range(len(wholes)):
+        if wholes[v, LEFT] >= 0:
+            place[wholes[v, LEFT]] = place[v] + 1
+            place[wholes[v, RIGHT]] = place[v] + 1 + size[wholes[v, LEFT]]
+    for v in range(len(wholes)):
+        order[place[v]] = v

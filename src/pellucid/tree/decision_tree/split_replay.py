@@ -54,7 +54,8 @@ class NodeQuestion:
     upper: float = math.inf
     """Bounds of its value, from monotonic constraints above it."""
     most_columns: int | None = None
-    """Columns that are looked at, at most, drawn from those that the node looked at; None for all."""
+    """Columns that are looked at, at most: that of the stored split, and others drawn from those that the node looked
+    at; None for all."""
 
 
 @dataclass
@@ -98,7 +99,7 @@ def replay_node(question: NodeQuestion, stored: StoredSplit | None) -> Replay:
     columns = columns_looked_at(question)
     own = () if stored is None else np.flatnonzero(columns == stored.feature)
     if question.most_columns is not None:
-        columns = columns[drawn(len(columns), question.most_columns, always=own)]
+        columns = columns[drawn(len(columns), question.most_columns - len(own), always=own)]
     cuts = {int(j): _cuts(question, scores, int(j)) for j in sorted(columns)}
     rounding = sum_error(len(question.X)) * scores.scale
     tie, slack = TIE * rounding, TWO_SUMS * rounding

@@ -18,7 +18,6 @@ from pellucid.tree.decision_tree.growth_rules import GrowthRules
 from pellucid.tree.decision_tree.node_facts import (
     NodeFacts,
     Walkers,
-    global_children,
     is_pure,
     node_facts,
     stored_facts,
@@ -70,8 +69,6 @@ class TreeCheck:
     right: Array
     parents: Array
     """Of each node, as places in the pack."""
-    depth: Array
-    tree_of: Array
 
     @classmethod
     def of(
@@ -102,9 +99,20 @@ class TreeCheck:
         lower, upper = np.full(tree.n_nodes, -math.inf), np.full(tree.n_nodes, math.inf)
         if rules.monotone.any():
             lower, upper = value_bounds(tree, facts.value, rules.monotone, data.target.n_classes)
-        parents, depth, tree_of = tree.parents(), tree.depths(), tree.tree_of_node
-        left, right = global_children(tree)
-        return cls(tree, data, tuple(bags), rules, ccp_alpha, facts, lower, upper, left, right, parents, depth, tree_of)
+        inner, lefts, rights = tree.child_nodes()
+        left, right, parents = np.full((3, tree.n_nodes), -1)
+        left[inner], right[inner], parents[lefts], parents[rights] = lefts, rights, inner, inner
+        return cls(tree, data, tuple(bags), rules, ccp_alpha, facts, lower, upper, left, right, parents)
+
+    @cached_property
+    def depth(self) -> Array:
+        """Splits above each node."""
+        return self.tree.depths()
+
+    @cached_property
+    def tree_of(self) -> Array:
+        """The tree that each node belongs to."""
+        return self.tree.tree_of_node
 
     def claims(self) -> list[Claim]:
         """Return the claims about all nodes."""
@@ -270,15 +278,17 @@ class TreeCheck:
         whole = self.facts.n_rows * min(self.rules.max_features, self.rules.n_features)
         return np.where(self.is_settled, 0, np.minimum(whole, np.maximum(MOST_OF_NODE, 2 * self.facts.n_rows)))
 
-    def replay(self, v: int) -> str:
-        """Look at a node again; return what is wrong with it, or nothing."""
+    def replay(self, v: int, most_columns: int | None = None) -> str:
+        """Look at a node again, in so many columns at most; return what is wrong with it, or nothing."""
         tree, data = self.tree, self.data
         bag, (rows, weight) = self.bags[self.tree_of[v]], self._rows_of(v)
         leaf = bool(tree.is_leaf[v])
         if not len(rows):
             return "no row reaches it"
-        if self.is_settled[v] or (leaf and is_pure(data.target, rows)):
+        if leaf and (self.is_settled[v] or is_pure(data.target, rows)):
             return ""
+        if most_columns is None:
+            most_columns = int(max(2, MOST_OF_NODE // len(rows))) + 1
         X = data.X[rows]
         question = NodeQuestion(
             X=np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64),
@@ -288,7 +298,7 @@ class TreeCheck:
             key=node_key(self.left, self.parents, v, bag.seed),
             lower=float(self.lower[v]),
             upper=float(self.upper[v]),
-            most_columns=int(max(2, MOST_OF_NODE // len(rows))) if self.rules.criterion != "gain_ratio" else None,
+            most_columns=most_columns if self.rules.criterion != "gain_ratio" else None,
         )
         found = replay_node(question, None if leaf else stored_split(tree, v))
         if found.fault:
@@ -332,7 +342,8 @@ class TreeCheck:
         rows, weight = bag.rows, bag.weight
         if above >= 0:
             rows, weight = self._rows_of(above)
-            x = self.columns[rows, [int(self.tree.feature[above])] * len(rows)]
+            j = int(self.tree.feature[above])
+            x = self.columns[rows, [j] * len(rows) if sparse.issparse(self.columns) else j]
             left = goes_left(np.asarray(x, dtype=np.float64).ravel(), stored_split(self.tree, above))
             here = left == (self.left[above] == v)
             rows, weight = rows[here], weight[here]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_classifier
-from sklearn.utils import column_or_1d, compute_sample_weight
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from pellucid.core.labels import encode_labels, known_codes
+from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.linear_classifier import class_weights
 from pellucid.core.training_data import NUMBERS, UNCHECKED, InputRules, TrainingData
 from pellucid.core.types import Array, Data
@@ -82,7 +82,7 @@ class TreeRules(InputRules):
             data.X, data.y, data.weight, kept=data.kept, given=data.given, categories=categories,
             row_weight=data.weights,
         )  # fmt: skip
-        return self._with_labels(found, known) if is_classifier(estimator) else self._with_numbers(found)
+        return self._with_labels(found, known) if self.target == UNCHECKED else self._with_numbers(found)
 
     def check_rows(self, estimator: Any, X: Data) -> Any:
         """Return new rows in the form of the training rows."""
@@ -102,8 +102,9 @@ class TreeRules(InputRules):
 
     def _with_labels(self, data: TreeData, known: Any) -> TreeData:
         given = np.asarray(data.given[1])
-        check_classification_targets(given)
-        given = given if given.ndim == 2 and given.shape[1] > 1 else column_or_1d(given, warn=True)[:, None]
+        if given.dtype.kind not in "iub":  # whole numbers are labels
+            check_classification_targets(given)
+        given = given if given.ndim == 2 and given.shape[1] > 1 else label_column(given)[:, None]
         labels = [None] * given.shape[1]
         if known is not None:
             labels = list(known.classes_) if isinstance(known.classes_, (list, tuple)) else [known.classes_]
@@ -141,7 +142,7 @@ class TreeRules(InputRules):
 def rules_for_trees(estimator: Any) -> TreeRules:
     """Return the rules for an estimator made of trees."""
     return TreeRules(
-        UNCHECKED if is_classifier(estimator) else NUMBERS,
+        UNCHECKED if isinstance(estimator, ClassifierMixin) else NUMBERS,
         class_weight=getattr(estimator, "class_weight", None),
         categorical_features=estimator.categorical_features,
         nonnegative=estimator.criterion == "poisson",

@@ -47,7 +47,7 @@ def _finish(column, gram, right, lower, found, chosen):
             if found[k] <= 0.0:
                 old = column[chosen[k]]
                 part = min(part, old / (old - found[k]) if old > 0.0 else 0.0)
-        kept_count = 0
+        kept_count = np.int64(0)
         for k in range(n):
             t = chosen[k]
             column[t] += part * (found[k] - column[t])

@@ -165,6 +165,7 @@ def rows() -> list[Row]:
                 ("50,000 x 50", measured),
                 ("a9a", lambda: counted(adult)),
                 ("5,000 x 20,000 sparse", lambda: counted(text)),
+                ("20,000 x 2,000 sparse", lambda: counted(lambda: text(20_000, 2_000))),
             )
             for kind in ({}, {"epsilon": 0.5}, {"loss": "squared_epsilon_insensitive", "epsilon": 0.1})
         ),

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from pellucid.catalogue import read_catalogue
+from pellucid.core import card_index
+from pellucid.core.card_index import entries
 from pellucid.core.cards import all_cards
 from tests.public_estimators import public_estimators
 
@@ -49,6 +51,31 @@ def test_a_topic_whose_extra_is_missing_says_which(monkeypatch):
     assert [name for name, state in states.items() if state == "needs pellucid[deep]"] == [
         "DNN-3", "DNN-5", "DNN-6", "DNN-7",
     ]  # fmt: skip
+
+
+def test_the_index_says_what_the_cards_say():
+    found = [
+        (one.name, one.home, one.topics, one.prove, one.workings, one.extra, one.tests) for one in entries().values()
+    ]
+    assert found == [
+        (
+            one.name,
+            one.estimator.__module__,
+            one.topics,
+            one.prove.__module__,
+            one.workings,
+            one.extra,
+            one.tests,
+        )
+        for one in all_cards()
+    ]
+
+
+def test_a_card_that_hides_what_the_index_needs_is_refused(monkeypatch):
+    card = "from pellucid.somewhere import A\nCARDS = (MethodCard(A, topics=tuple(TOPICS)),)"
+    monkeypatch.setattr(card_index, "source_of", lambda module: card)
+    with pytest.raises(LookupError, match=r"hidden_card must write topics, .* down as they are, got tuple\(TOPICS\)"):
+        list(card_index._entries_in("pellucid.hidden_card"))
 
 
 def test_every_public_estimator_has_a_card_that_names_its_topic():

@@ -9,10 +9,12 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import pellucid
 from pellucid.core.cards import all_cards
+from pellucid.linear_model import LogisticRegression
 
 ROOT = Path(pellucid.__file__).parent
 
@@ -200,7 +202,7 @@ def test_importing_the_package_loads_nothing_heavy():
 
 def test_linear_regression_needs_no_compiler_and_no_algebra():
     loaded = loaded_after("from pellucid.linear_model import LinearRegression")
-    assert not {"torch", "matplotlib", "sympy"} & loaded
+    assert not {"torch", "matplotlib", "sympy", "numba"} & loaded
 
 
 def test_foundations_load_no_algebra_no_pictures_and_no_extras():
@@ -211,6 +213,50 @@ def test_foundations_load_no_algebra_no_pictures_and_no_extras():
 def test_networks_bring_torch_when_one_is_built_and_not_before():
     cards = "from pellucid.core.cards import all_cards; list(all_cards())"
     assert "torch" not in loaded_after(f"import pellucid.neural_network, pellucid.vision; {cards}")
+
+
+def modules_of_command(*arguments):
+    """Return the modules that a command has loaded when it is done, by their whole names."""
+    code = "import atexit, sys; from pellucid.cli import main; "
+    code += "atexit.register(lambda: sys.stderr.write(' '.join(sys.modules))); main(sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split()), done.stdout
+
+
+def families_of(modules):
+    return {name.split(".")[1] for name in modules if name.startswith("pellucid.")} & set(FAMILIES)
+
+
+FAMILIES = [card.estimator.__module__.split(".")[1] for card in all_cards()]
+STATISTICS = "scipy.stats._stats_py"
+
+
+def test_answers_of_a_linear_model_need_no_statistics_no_compiler_and_no_other_family(tmp_path):
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0]})
+    model = LogisticRegression().fit(frame, [0, 0, 1, 1])
+    pellucid.save(model, tmp_path / "model.safetensors")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    modules, printed = modules_of_command("predict", tmp_path / "model.safetensors", tmp_path / "rows.csv")
+    assert printed.split() == ["prediction", *map(str, model.predict(frame))]
+    assert not {STATISTICS, "numba", "torch", "matplotlib", "sympy"} & modules
+    assert families_of(modules) == {"linear_model"}
+
+
+def test_the_catalogue_imports_no_method():
+    modules, printed = modules_of_command("catalogue")
+    assert "LogisticRegression" in printed
+    assert not {"numpy", "sklearn", "scipy"} & modules
+    assert not families_of(modules)
+
+
+def test_statistics_that_are_asked_for_are_those_of_scipy(tmp_path):
+    code = "import sys; from pellucid.cli.application import _import_when_used as later; later('scipy.stats'); "
+    code += "import scipy.stats; before = scipy.stats; from scipy.stats.mstats import mquantiles; "
+    code += "from scipy.stats import norm; assert before.norm is norm is sys.modules['scipy.stats'].norm; "
+    code += "assert scipy.stats is sys.modules['scipy.stats'] is not before"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_public_surface_is_what_it_says():

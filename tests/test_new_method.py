@@ -32,7 +32,7 @@ pellucid.__path__.append(sys.argv[1])  # as if the files stood in the package
 from pellucid.temporary import ShrunkenLine
 from pellucid.catalogue import read_catalogue
 from pellucid.cli.application import run
-from pellucid.core.cards import card_of
+from pellucid.core.card_index import entries
 from sklearn.utils.estimator_checks import check_estimator
 
 rng = np.random.default_rng(0)
@@ -54,7 +54,7 @@ with warnings.catch_warnings():
 print("shown:", pellucid.show_work(ShrunkenLine(1), [[1], [2]], [1, 2]).answer["coef_"])
 print("catalogued:", "ShrunkenLine" in next(t for t in read_catalogue() if t.id == "LIN-2").names)
 table = Path(sys.argv[2]) / "two.csv"; table.write_text("x,y\\n1,1\\n2,2\\n")
-print("command:", run(["show-work", str(table), "--target", "y", "--method", card_of(ShrunkenLine).command_name]))
+print("command:", run(["show-work", str(table), "--target", "y", "--method", entries()["ShrunkenLine"].command_name]))
 """
 
 

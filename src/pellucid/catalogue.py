@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
-from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.resources import files
-from importlib.util import find_spec
 from typing import Any
 
-from pellucid.core.cards import MethodCard, all_cards
+from pellucid.core.card_index import Entry, entries, source_of
 from pellucid.core.extras import is_installed
-from pellucid.core.public_names import homes_of
+from pellucid.core.public_names import PASSED_ON
 
 STATES = ("done", "begun", "planned")
 
@@ -57,21 +55,21 @@ def read_catalogue() -> tuple[Topic, ...]:
     'BayesClassifier'
     """
     rows = tomllib.loads((files("pellucid") / "catalogue.toml").read_text(encoding="utf-8"))
-    cards = list(all_cards())
+    cards = entries().values()
     unknown = {topic for card in cards for topic in card.topics} - set(rows)
     if unknown:
         raise LookupError(f"topics of method cards must be in catalogue.toml, got {sorted(unknown)}.")
     return tuple(_topic(name, row, [card for card in cards if name in card.topics]) for name, row in rows.items())
 
 
-def _topic(name: str, row: dict[str, Any], cards: list[MethodCard]) -> Topic:
+def _topic(name: str, row: dict[str, Any], cards: list[Entry]) -> Topic:
     extras = {*(card.extra for card in cards), row.get("extra", "")}
     return Topic(
         id=name,
         title=row["title"],
         wanted=tuple(row["objects"]),
         found=(*(card.name for card in cards), *(path for path in row["objects"] if ":" in path and _is_there(path))),
-        proofs=tuple(dict.fromkeys([*(card.prove.__module__ for card in cards), *_given(row, "proof")])),
+        proofs=tuple(dict.fromkeys([*(card.prove for card in cards), *_given(row, "proof")])),
         workings=tuple(
             dict.fromkeys([*(c.workings.split(":")[0] for c in cards if c.workings), *_given(row, "workings")])
         ),
@@ -85,9 +83,13 @@ def _given(row: dict[str, Any], key: str) -> list[str]:
 
 
 def _is_there(path: str) -> bool:
-    """Return whether a package has a name; what it imports on first use is not imported for that."""
+    """Return whether a package has a name, by what its file imports and defines: nothing is imported for that."""
     module, name = path.split(":")
-    package = import_module(module) if find_spec(module) else None
-    with suppress(ImportError):  # how a package speaks of a name of scikit-learn's that it does not have
-        return (package is not None and name in homes_of(module)) or hasattr(package, name)
+    if module.partition(".")[2] in PASSED_ON:  # or it is scikit-learn's own
+        return True
+    for node in ast.walk(ast.parse(source_of(module))):
+        if isinstance(node, (ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+            known = [one.asname or one.name for one in node.names] if isinstance(node, ast.ImportFrom) else [node.name]
+            if name in known:
+                return True
     return False

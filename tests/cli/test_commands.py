@@ -12,6 +12,7 @@ import pytest
 import pellucid
 from pellucid.cli.application import run
 from pellucid.cli.show_work import methods_with_workings
+from pellucid.core.card_index import entries
 from pellucid.core.cards import all_cards
 from pellucid.core.training_data import NO_TARGET
 from pellucid.data import load_cars_by_hand
@@ -174,7 +175,9 @@ SHORTER = {
 }
 
 
-WITHOUT_TARGET = {card.command_name for card in all_cards() if card.rules_for(card.estimator()).target == NO_TARGET}
+WITHOUT_TARGET = {
+    entries()[card.name].command_name for card in all_cards() if card.rules_for(card.estimator()).target == NO_TARGET
+}
 
 
 @pytest.mark.parametrize("method", ["least-squares", *sorted(methods_with_workings())])
@@ -187,7 +190,7 @@ def test_every_method_with_workings_shows_them(method, tmp_path, capsys):
 
 
 def test_every_card_with_workings_is_known_to_the_command():
-    assert set(methods_with_workings()) == {card.command_name for card in all_cards() if card.workings}
+    assert set(methods_with_workings()) == {entries()[card.name].command_name for card in all_cards() if card.workings}
     assert len(methods_with_workings()) >= 23
 
 
@@ -356,18 +359,17 @@ def test_warm_up_fits_what_a_comparison_of_tables_fits(compiled_by_fitting):
 
 def test_warm_up_leaves_out_what_needs_a_missing_extra(monkeypatch):
     from pellucid.cli import warm_up
-    from pellucid.core.cards import find_card
 
-    found = warm_up._families(find_card(name) for name in ("Ridge", "BaggingRegressor", "DecisionTreeRegressor"))
+    found = warm_up._families(entries()[name] for name in ("Ridge", "BaggingRegressor", "DecisionTreeRegressor"))
     assert found == {"tree": ["BaggingRegressor", "DecisionTreeRegressor"], "linear_model": ["Ridge"]}
-    assert find_card("NetworkClassifier").extra == "deep"
+    assert entries()["NetworkClassifier"].extra == "deep"
 
 
 def test_warm_up_counts_the_methods_of_all_families(capsys, monkeypatch):
-    from pellucid.core import cards
+    from pellucid.core import card_index
 
-    chosen = [card for card in cards.all_cards() if card.name in ("Ridge", "MultinomialNB")]
-    monkeypatch.setattr(cards, "all_cards", lambda: iter(chosen))
+    chosen = {name: entries()[name] for name in ("Ridge", "MultinomialNB")}
+    monkeypatch.setattr(card_index, "entries", lambda: chosen)
     assert call("warm-up") == 0
     assert capsys.readouterr().out.startswith("2 methods are compiled, after ")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
 
@@ -15,6 +16,7 @@ from sklearn.datasets import load_iris, make_classification, make_regression
 
 import pellucid
 from pellucid.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from pellucid.ensemble.hist_gradient_boosting import binning
 from tests.proving import quiet_proof
 
 ONE = {"max_iter": 1, "learning_rate": 1.0, "min_samples_leaf": 1, "max_leaf_nodes": 2}
@@ -183,6 +185,16 @@ def test_kernels_as_plain_python():
     bin_columns.py_func(block, edges, np.zeros(1, dtype=bool), found, marked)
     assert found.tolist() == [0, 1, 2, 255]
     assert marked.all()
+
+
+def test_edges_of_sampled_rows_need_no_copy_of_all_columns(monkeypatch):
+    monkeypatch.setattr(binning, "MOST_SAMPLED", 20_000)
+    X = np.random.default_rng(0).normal(size=(25_000, 40))
+    tracemalloc.start()
+    binning.find_edges(X, None, 255, [None] * 40, 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.25 * 20_000 * 40 * 8
 
 
 def test_many_rows_and_few_walk_down_to_the_same_leaves():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from pellucid.numerics import compiling_kernels
-from pellucid.numerics.compiling_kernels import stamp_of
+from pellucid.numerics.compiling_kernels import kept, stamp_of
 from pellucid.tree.decision_tree import growth_kernels
 
 
@@ -38,7 +39,33 @@ def test_other_files_do_not_matter(room):
     assert stamp_of(room / "outer_kernels.py") == before
 
 
+def test_a_loop_is_compiled_once_by_whichever_thread_comes_first():
+    @kept
+    def doubled(x):
+        return 2 * x
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(doubled, [1.5] * 40)) == [3.0] * 40
+    assert len(doubled.compiled.signatures) == 1
+    assert doubled.py_func(2) == 4
+    assert doubled.__name__ == "doubled"
+
+
+def test_calls_go_to_compiled_code_without_a_detour():
+    @kept
+    def halved(x):
+        return x / 2
+
+    @kept
+    def kept_whole(x):
+        return x
+
+    assert halved(3.0) == 1.5
+    assert type(halved).__call__ is halved.compiled
+    assert type(halved) is not type(kept_whole)
+
+
 def test_kernels_are_stamped():
     path = Path(growth_kernels.__file__)
-    assert growth_kernels.grow._cache._cache_file._source_stamp[1] == stamp_of(path)
+    assert growth_kernels.grow.compiled._cache._cache_file._source_stamp[1] == stamp_of(path)
     assert stamp_of(path) != stamp_of(Path(compiling_kernels.__file__))

@@ -16,10 +16,12 @@ import pellucid
 from pellucid.core.effort import Effort
 from pellucid.svm import LinearSVR
 from pellucid.svm.augmented_rows import AugmentedRows
+from pellucid.svm.linear_svc import linear_svc_solvers
 from pellucid.svm.linear_svc import squared_hinge as newton
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
 from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
+from pellucid.svm.linear_svr import linear_svr_solvers
 from pellucid.svm.linear_svr.tube_problem import tube_problem
 from pellucid.svm.repeated_rows import RepeatedRows
 
@@ -207,6 +209,16 @@ def test_verify_objects_to_a_changed_line_data_or_parameters(loss):
         broken = copy.deepcopy(model).set_params(**{name: value})
         with pytest.warns(pellucid.UncertifiedWarning):
             assert not pellucid.verify(broken, X, y).holds
+
+
+def test_more_sparse_rows_than_columns_are_left_to_newtons_method(monkeypatch):
+    for module in (linear_svr_solvers, linear_svc_solvers):
+        monkeypatch.setattr(module, "DIRECT", 20)
+        monkeypatch.setattr(module, "squared_hinge_start", lambda *_: pytest.fail("a start was looked for"))
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((200, 40), density=0.1, rng=rng, format="csr")
+    y = X @ rng.standard_normal(40) + rng.standard_normal(200)
+    assert LinearSVR(loss=SQUARED, epsilon=0.5).fit(X, y).certificate_.holds
 
 
 @every_loss

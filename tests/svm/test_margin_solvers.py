@@ -223,7 +223,7 @@ def test_kernels_as_plain_python_give_the_same():
     results = []
     for descend in (dual_descent_pass, dual_descent_pass.py_func):
         alpha, u, order = np.zeros(12), np.zeros(4), np.arange(12)
-        ends = [12, np.inf, -np.inf]
+        ends, draws = [12, np.inf, -np.inf], np.array([7], dtype=np.uint64)
         for _ in range(5):
             ends = descend(
                 X.data,
@@ -240,8 +240,10 @@ def test_kernels_as_plain_python_give_the_same():
                 alpha,
                 u,
                 order,
+                draws,
                 *ends,
             )
+        assert sorted(order) == list(range(12))
         np.testing.assert_allclose(u, one.combine(alpha))
         results.append((alpha, *ends))
     for compiled, plain in zip(*results, strict=True):

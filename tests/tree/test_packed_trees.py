@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier as PeerForest
 from sklearn.tree import export_text
 
 from pellucid.kinds.pages import WritePage
+from pellucid.tree import plain_walk
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 from pellucid.tree.packed_trees_kernels import add_values, find_leaves
 from pellucid.tree.packed_trees_kind import Trees
@@ -103,7 +104,9 @@ def test_sparse_rows_end_where_dense_ones_do(forest):
     np.testing.assert_array_equal(plain_leaves(trees, rows), leaves(trees, rows)[:, 0])
 
 
-def test_plain_walk_finds_the_same_leaves_and_rows(forest):
+@pytest.mark.parametrize("rows_at_once", [7, 10_000])
+def test_plain_walk_finds_the_same_leaves_and_rows(forest, rows_at_once, monkeypatch):
+    monkeypatch.setattr(plain_walk, "ROWS_AT_ONCE", rows_at_once)
     X, _, trees = forest
     for t, tree in enumerate(trees):
         np.testing.assert_array_equal(plain_leaves(tree, X), leaves(trees, X)[:, t])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -37,6 +40,8 @@ from pellucid.cli.warm_up import warm_up
 
 DEBUG = "PELLUCID_DEBUG"
 FAILED_INSIDE = 3
+FEW_COLLECTIONS = 50_000
+"""Objects made before the collector looks for cycles: imports make many and leave none, and it took a tenth of them."""
 
 application = typer.Typer(
     name="pellucid",
@@ -86,7 +91,28 @@ for command in (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; an error is one sentence on stderr and an exit code, without a traceback."""
+    gc.set_threshold(FEW_COLLECTIONS)
+    _import_when_used("scipy.stats")
     sys.exit(run(arguments))
+
+
+def _import_when_used(name: str) -> None:
+    """Put a module in the place of one that imports it when something in it is asked for.
+
+    Scikit-learn imports all of SciPy's statistics, which take longer than all else, for one function that is hardly
+    ever called. The process is the command's own: nobody else wonders about the module that is there.
+    """
+
+    def find(asked: str) -> Any:
+        if asked.startswith("__") and asked != "__path__":  # those who look through all modules want nothing of it
+            raise AttributeError(f"module {name!r} has no attribute {asked!r}")
+        if sys.modules.get(name) is postponed:
+            del sys.modules[name]
+        return getattr(import_module(name), asked)
+
+    postponed = ModuleType(name)
+    vars(postponed)["__getattr__"] = find
+    sys.modules.setdefault(name, postponed)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -72,20 +72,23 @@ def show_work(
         write_whole(out, text.encode())
 
 
-def methods_with_workings() -> dict[str, type]:
-    """Return every estimator that can show its work, by its name on the command line."""
-    from pellucid.core.cards import all_cards
+def methods_with_workings() -> dict[str, str]:
+    """Return the names of the estimators that can show their work, by their names on the command line."""
+    from pellucid.core.card_index import entries
 
-    return {card.command_name: card.estimator for card in all_cards() if card.workings}
+    return {entry.command_name: entry.name for entry in entries().values() if entry.workings}
 
 
 def _estimator(method: str, alpha: float | None, settings: list[str]) -> Any:
+    from pellucid.core.cards import find_card
+
     methods = methods_with_workings()
     name = OTHER_NAMES.get(method, method)
     if name not in methods:
         names = ", ".join(sorted({*methods, *OTHER_NAMES}))
         raise CommandError(f"method must be one of {names}, got {method}.")
-    estimator: Any = methods[name]()
+    card: Any = find_card(methods[name])
+    estimator = card.estimator()
     known = estimator.get_params(deep=False)
     if alpha is not None and "alpha" not in known:
         raise CommandError(f"alpha must be left out for {method}, got {alpha:g}. Use ridge or lasso for a penalty.")

@@ -70,12 +70,12 @@ def _rows_and_target(model: Any, frame: Any, target: str | None) -> tuple[Any, A
 
 
 def _weights_of(rows: Any, name: str | None) -> Any:
-    from pellucid.bake_off.options import weights_in
-
     if name is None:
         return None
     if name not in rows.columns:
         raise CommandError(f"weights must name one of the columns {list(rows.columns)}, got {name!r}.")
+    from pellucid.bake_off.options import weights_in
+
     return weights_in(rows[name])
 
 

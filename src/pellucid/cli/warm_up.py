@@ -32,12 +32,12 @@ def warm_up() -> None:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from pellucid.core.cards import all_cards
+    from pellucid.core.card_index import entries
     from pellucid.core.extras import is_installed
     from pellucid.core.threads import thread_count
 
     start, console = monotonic(), Console(stderr=True)
-    families = _families(card for card in all_cards() if is_installed(card.extra))
+    families = _families(entry for entry in entries().values() if is_installed(entry.extra))
     n_methods = sum(map(len, families.values()))
     layout = (
         TextColumn("compiling {task.description:<28}"),
@@ -60,12 +60,11 @@ def warm_up() -> None:
     )
 
 
-def _families(cards: Iterable[Any]) -> dict[str, list[str]]:
+def _families(methods: Iterable[Any]) -> dict[str, list[str]]:
     """Return the names of the methods by family: trees first, which take longest, then those with most methods."""
     found: dict[str, list[str]] = {}
-    for card in cards:
-        family = card.estimator.__module__.split(".")[1]
-        found.setdefault(SHARES_LOOPS.get(family, family), []).append(card.name)
+    for method in methods:
+        found.setdefault(SHARES_LOOPS.get(method.family, method.family), []).append(method.name)
     return dict(sorted(found.items(), key=lambda pair: (pair[0] != TREES, -len(pair[1]))))
 
 

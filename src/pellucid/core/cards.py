@@ -8,27 +8,23 @@ stands anywhere else.
 from __future__ import annotations
 
 import pkgutil
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from inspect import signature
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
 
-import pellucid
+from pellucid.core.card_index import ENDING, card_modules, entries, path_without_import
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.finite import LARGEST, size_of
 from pellucid.core.training_data import InputRules, TrainingData
 
 Proof = Callable[[Any, Any, TrainingData], Certificate]
 """``(attributes, parameters, data)``, the first two as namespaces; it sees neither the model nor its certificate."""
-
-ENDING = "_card"
 
 WORK_DONE = "a count of the work done"
 GAP_UP_TO_ROUNDING = "found again up to rounding, by the claim 'reported gap'"
@@ -96,17 +92,6 @@ class MethodCard:
     def name(self) -> str:
         """The registry name."""
         return self.estimator.__name__
-
-    @property
-    def command_name(self) -> str:
-        """What the command calls it: ``KNeighborsClassifier`` is ``k-neighbors-classifier``."""
-        return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", self.name).lower()
-
-    @property
-    def test_files(self) -> tuple[str, ...]:
-        """Paths of its tests in the repository."""
-        _, family, *_, module = self.estimator.__module__.split(".")
-        return tuple(f"tests/{family}/{name}.py" for name in self.tests or (f"test_{module}",))
 
     def check_parameters(self, estimator: Any) -> None:
         """Refuse the first parameter that is not what it may be."""
@@ -200,41 +185,20 @@ def card_of(kind: type) -> MethodCard:
 
 def all_cards() -> Iterator[MethodCard]:
     """Yield the cards of every family, one family after the other: nothing is imported before it is asked for."""
-    for module in _card_modules():
+    for module in card_modules():
         yield from import_module(module).CARDS
 
 
 def find_card(name: str) -> MethodCard | None:
-    """Return the card of this registry name; of the files with cards only those that have the word are imported."""
-    cards = (card for module in _card_modules() if names_word(module, name) for card in import_module(module).CARDS)
+    """Return the card of this registry name; no other card is imported, but for those in the same file."""
+    entry = entries().get(name)
+    cards = import_module(entry.file).CARDS if entry else ()
     return next((card for card in cards if card.name == name), None)
-
-
-def names_word(module: str, word: str) -> bool:
-    """Return whether the file of a module of ours has a word, without importing it."""
-    *folders, name = module.split(".")
-    paths = (Path(folder, f"{name}.py") for folder in _path_without_import(".".join(folders)))
-    text = next(path.read_text(encoding="utf-8") for path in paths if path.exists())
-    return word.isidentifier() and re.search(rf"\b{word}\b", text) is not None
-
-
-def _card_modules(package: str = "pellucid") -> Iterator[str]:
-    """Yield the modules with cards, those of a folder after those of the folders in it."""
-    found = list(pkgutil.iter_modules(_path_without_import(package), f"{package}."))
-    for info in found:
-        if info.ispkg:
-            yield from _card_modules(info.name)
-    yield from (info.name for info in found if info.name.endswith(ENDING))
-
-
-def _path_without_import(package: str) -> list[str]:
-    below = package.split(".")[1:]
-    return [str(Path(root, *below)) for root in pellucid.__path__]
 
 
 @cache
 def _cards_in(package: str) -> tuple[MethodCard, ...]:
     """Return the cards that stand in one folder."""
-    found = pkgutil.iter_modules(_path_without_import(package), f"{package}.")
+    found = pkgutil.iter_modules(path_without_import(package), f"{package}.")
     modules = [import_module(info.name) for info in found if info.name.endswith(ENDING)]
     return tuple(card for module in modules for card in module.CARDS)

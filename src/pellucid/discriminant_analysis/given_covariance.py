@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.covariance import ledoit_wolf, shrunk_covariance
 from sklearn.preprocessing import StandardScaler
 
 from pellucid.core.types import Array
@@ -31,6 +30,8 @@ def check_covariance_parameters(estimator: Any) -> None:
 
 def covariance(X: Array, rows: Array, scatter: Array, shrinkage: Any, estimator: Any) -> Array:
     """Return the covariance of some rows, whose scatter around their mean is given, divided by their number."""
+    from sklearn.covariance import ledoit_wolf, shrunk_covariance
+
     if estimator is not None:
         fitted = clone(estimator, safe=False)  # any object with fit and covariance_ will do, whatever its fit returns
         fitted.fit(X[rows])

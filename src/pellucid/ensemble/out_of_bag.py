@@ -6,8 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
-from sklearn.metrics import accuracy_score, r2_score
 
 from pellucid.core.confidence_level import check_level
 from pellucid.core.types import Array
@@ -30,6 +28,8 @@ class OutOfBag(NamedTuple):
 
 def judged(answers: Array, n_trees: Array, target: TreeTarget, weight: Array | None, scoring: Any) -> OutOfBag:
     """Return the score of mean answers: accuracy or R squared, or what a function says, over all rows."""
+    from sklearn.metrics import accuracy_score, r2_score
+
     means = answers / np.maximum(n_trees, 1)[:, None, None]
     if target.n_classes:
         truth, said = target.codes, means.argmax(axis=2)
@@ -64,6 +64,8 @@ def score_interval(score: float, rows: float, deviation: float, level: float, is
 
     For an accuracy it is Wilson's; for R squared the score plus and minus so many standard errors.
     """
+    from scipy import stats
+
     check_level(level)
     z = float(stats.norm.ppf(0.5 + level / 2.0))
     if not is_share:

@@ -6,7 +6,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from pellucid.core.cards import MethodCard, all_cards, card_of, find_card, names_word
+from pellucid.core.card_index import names_word
+from pellucid.core.cards import MethodCard, all_cards, card_of, find_card
 from pellucid.files.schema import Schema
 from pellucid.kinds.errors import NotSaveableError, SchemaError
 from pellucid.kinds.plain import storable

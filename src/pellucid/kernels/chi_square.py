@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from pellucid.core.checks import check_nonnegative
 from pellucid.core.types import Array
@@ -22,6 +21,8 @@ class AdditiveChi2(Kernel):
 
     def tile(self, X: Any, Z: Any) -> Array:
         """Return minus the distances."""
+        from sklearn.metrics.pairwise import additive_chi2_kernel
+
         if sparse.issparse(X) or sparse.issparse(Z):
             raise TypeError("X must be dense for a chi-square kernel, got a sparse matrix. Use X.toarray().")
         lowest = min(X.min(initial=0.0), Z.min(initial=0.0))

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.types import Array, Data
-from pellucid.manifold.embedding_quality import EmbeddingQuality, embedding_quality
+from pellucid.manifold.map_quality import EmbeddingQuality, embedding_quality
 
 
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):

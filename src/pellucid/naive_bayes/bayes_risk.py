@@ -8,7 +8,6 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from pellucid.core.random_state import generator
 from pellucid.core.types import Array
@@ -52,6 +51,8 @@ def monte_carlo_risk(
 
     Averaging :math:`r(x)` instead of the cost of a drawn class has the same mean and less noise.
     """
+    from scipy.stats import norm
+
     low, high = bounds
     source = generator(random_state)
     sizes = source.multinomial(n_draws, priors)

@@ -1,6 +1,13 @@
 """Ranking: order rows from comparisons."""
 
-from pellucid.ranking.ranking_error import ranking_error
-from pellucid.ranking.ranking_svm import RankingSVM
+from typing import TYPE_CHECKING
+
+from pellucid.core.public_names import name_finder
+
+if TYPE_CHECKING:  # what is named here is imported on first use
+    from pellucid.ranking.misordered_pairs import ranking_error
+    from pellucid.ranking.ranking_svm import RankingSVM
 
 __all__ = ["RankingSVM", "ranking_error"]
+
+__getattr__ = name_finder(__name__)

@@ -18,9 +18,9 @@ from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.numerics.newton import smoothed_newton
 from pellucid.ranking.listed_pairs import ListablePairs
+from pellucid.ranking.misordered_pairs import ranking_error
 from pellucid.ranking.pair_sums import Pairs
 from pellucid.ranking.query_ids import query_numbers
-from pellucid.ranking.ranking_error import ranking_error
 from pellucid.ranking.ranking_problem import RankingProblem
 from pellucid.ranking.ranking_svm_proof import certificate_of
 

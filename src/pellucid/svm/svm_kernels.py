@@ -63,24 +63,29 @@ def csr_gram_pass(data, indices, indptr, start, stop, h, G, border):
 
 @kept
 def dual_descent_pass(
-    data, indices, indptr, constant, signs, wanted, tube, ridge, least, most, squares, alpha, u, order, n_active,
+    data, indices, indptr, constant, signs, wanted, tube, ridge, least, most, squares, alpha, u, order, draws, n_active,
     highest, lowest
 ):  # fmt: skip
-    """Set each active ``alpha[i]`` to its best value in [least[i], most[i]]. O(entries).
+    """Set each active ``alpha[i]`` to its best value in [least[i], most[i]], in an order drawn anew. O(entries).
 
     What is least is ``|u|^2 / 2 + sum ridge_i alpha_i^2 / 2 - sum wanted_i alpha_i + tube sum |alpha_i|``; ``squares``
     are ``|a_i|^2 + ridge_i``, and ``u = sum alpha_i t_i a_i`` is kept.
 
     Returns the number of rows still active (they come first in ``order``) and the largest and smallest projected
     gradient; a variable that stays at a bound, or at the kink in 0, and whose slopes lie beyond those of the last pass
-    is put to the end of ``order``.
+    is put to the end of ``order``. ``draws`` holds 64 random bits, and others afterwards.
     """
     steepest, flattest = -math.inf, math.inf
     limit_high = highest if highest > 0.0 else math.inf
     limit_low = lowest if lowest < 0.0 else -math.inf
     last = len(u) - 1
-    k = 0
+    k, bits = 0, draws[0]
     while k < n_active:
+        bits ^= bits << np.uint64(13)  # Marsaglia's xorshift: to shuffle before the pass took longer than the pass
+        bits ^= bits >> np.uint64(7)
+        bits ^= bits << np.uint64(17)
+        place = k + np.int64(((bits >> np.uint64(33)) * np.uint64(n_active - k)) >> np.uint64(31))
+        order[k], order[place] = order[place], order[k]
         i = order[k]
         score = constant * u[last] if constant > 0.0 else 0.0
         for a in range(indptr[i], indptr[i + 1]):
@@ -112,6 +117,7 @@ def dual_descent_pass(
             u[indices[a]] += change * data[a]
         if constant > 0.0:
             u[last] += change * constant
+    draws[0] = bits
     return n_active, steepest, flattest
 
 

@@ -10,6 +10,9 @@ from scipy import sparse
 from pellucid.core.types import Array, Data
 from pellucid.tree.packed_trees import LEAF, WORD, PackedTrees
 
+ROWS_AT_ONCE = 65_536
+"""What is known of so many rows is small beside the rows."""
+
 
 def plain_leaves(tree: PackedTrees, X: Data) -> Array:
     """Return the leaf of each row in the first tree of a pack without faults."""
@@ -32,22 +35,24 @@ def rows_of_nodes(tree: PackedTrees, X: Data) -> list[Array]:
 
 
 def walk_down(tree: PackedTrees, X: Data) -> list[tuple[Array, Array]]:
-    """Return for every level below the root the rows that reach it and the nodes they reach there."""
+    """Return all that ``levels_down`` yields."""
     return list(levels_down(tree, X))
 
 
 def levels_down(tree: PackedTrees, X: Data) -> Iterator[tuple[Array, Array]]:
-    """Yield the same level by level, for those who need not keep them."""
+    """Yield for every level below the root rows that reach it and the nodes they reach there, a block at a time."""
     columns = X.tocsc() if sparse.issparse(X) else X
-    rows, node = np.arange(X.shape[0]), np.zeros(X.shape[0], dtype=np.int64)
-    while True:
-        inner = tree.children_left[node] != LEAF
-        rows, node = rows[inner], node[inner]
-        if not len(rows):
-            return
-        left = goes_left(tree, columns, rows, node)
-        node = np.where(left, tree.children_left[node], tree.children_right[node]).astype(np.int64)
-        yield rows, node
+    for start in range(0, X.shape[0], ROWS_AT_ONCE):
+        rows = np.arange(start, min(start + ROWS_AT_ONCE, X.shape[0]))
+        node = np.zeros(len(rows), dtype=np.int64)
+        while True:
+            inner = tree.children_left[node] != LEAF
+            rows, node = rows[inner], node[inner]
+            if not len(rows):
+                break
+            left = goes_left(tree, columns, rows, node)
+            node = np.where(left, tree.children_left[node], tree.children_right[node]).astype(np.int64)
+            yield rows, node
 
 
 def goes_left(tree: PackedTrees, columns: Data, rows: Array, node: Array) -> Array:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.cards import all_cards, find_card
+from pellucid.core.card_index import entries
 from pellucid.core.types import Array, Data
 from pellucid.workings.document import Block, Document, Step, remark, sentence, step, table
 from pellucid.workings.notation import Number
@@ -116,7 +116,7 @@ def _find(estimator: Any) -> Maker:
             module, function = path.split(":")
             maker: Maker = getattr(import_module(module), function)
             return maker
-    known = sorted(card.name for card in all_cards() if card.workings)
+    known = sorted(entry.name for entry in entries().values() if entry.workings)
     got = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
     raise TypeError(
         f"estimator must be an instance of one of {', '.join(known)}, a method of pellucid.optimize, or a density, "
@@ -128,8 +128,8 @@ def _workings_of(kind: type) -> str | None:
     """Return where the work of a class is shown: on the card of its name, also for scikit-learn's namesake."""
     if kind.__module__.partition(".")[0] not in ("pellucid", "sklearn"):
         return None
-    card = find_card(kind.__name__)
-    return None if card is None else card.workings
+    entry = entries().get(kind.__name__)
+    return None if entry is None else entry.workings
 
 
 def _is_fitted(estimator: Any) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_array
 
 from pellucid.core.types import Array
@@ -40,6 +39,8 @@ def connectivity_graph(X: Array, connectivity: Any, metric: Any) -> tuple[Array,
 
 
 def _bridges(X: Array, piece: Array, n_pieces: int, metric: Any) -> Array:
+    from sklearn.metrics import pairwise_distances
+
     members, found = [np.flatnonzero(piece == k) for k in range(n_pieces)], []
     for one, other in combinations(members, 2):
         if isinstance(metric, str) and metric == "precomputed":

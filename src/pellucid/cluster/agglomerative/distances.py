@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
 
 from pellucid.core.types import Array
 from pellucid.numerics.distance_matrix import check_distance_matrix
@@ -37,6 +36,8 @@ def check_rows(X: Array, n_clusters: int | None, metric: Any) -> None:
 
 def distance_matrix(X: Array, metric: Any) -> Array:
     """Return all distances, in an array that may be written to; the upper side of a given matrix counts."""
+    from sklearn.metrics import pairwise_distances
+
     if isinstance(metric, str) and metric == "precomputed":
         upper = np.triu(X.astype(np.float64), 1)
     elif callable(metric):

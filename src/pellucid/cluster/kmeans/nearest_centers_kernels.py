@@ -246,7 +246,7 @@ def own_distances(X, first, stop, weight, centers, labels, distances):
     """Return the weighted sum of the squared distances of rows to their centers; write them where there is room."""
     total = 0.0
     for i in range(first, stop):
-        value = squared_distance(X, i, centers, labels[i])
+        value = squared_distance(X, i, centers, np.int64(labels[i]))
         total += value * (weight[i] if weight.size > 0 else 1.0)
         if distances.size > 0:
             distances[i] = value
@@ -283,7 +283,7 @@ def plain_rounds(X, middle, weight, tol, scatter, centers, means, labels, sums, 
             for j in range(X.shape[1]):
                 sums[k, j] = 0.0
         for i in range(X.shape[0]):
-            best, nearest = squared_distance(X, i, centers, 0), 0
+            best, nearest = squared_distance(X, i, centers, np.int64(0)), 0
             for k in range(1, centers.shape[0]):
                 distance = squared_distance(X, i, centers, k)
                 if distance < best:

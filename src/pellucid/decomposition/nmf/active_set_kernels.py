@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.numerics.compiling_kernels import kept, lean
 
 FEASIBLE = 1e-12
 """A gradient above minus this part of the numbers it is a sum of counts as 0."""
@@ -30,11 +30,11 @@ def finish_columns(factor, gram, products):
                 factor[t, j] = column[t]
 
 
-@kept
+@lean
 def _finish(column, gram, right, lower, found, chosen):
     """Solve for the entries above 0, and let others in and out until no gradient asks for more; return success."""
     q = column.shape[0]
-    n = 0
+    n = np.int64(0)  # for a plain 0, what takes it would be compiled anew
     for t in range(q):
         if column[t] > 0.0:
             chosen[n] = t
@@ -47,7 +47,7 @@ def _finish(column, gram, right, lower, found, chosen):
             if found[k] <= 0.0:
                 old = column[chosen[k]]
                 part = min(part, old / (old - found[k]) if old > 0.0 else 0.0)
-        kept_count = 0
+        kept_count = np.int64(0)
         for k in range(n):
             t = chosen[k]
             column[t] += part * (found[k] - column[t])
@@ -70,7 +70,7 @@ def _finish(column, gram, right, lower, found, chosen):
     return False
 
 
-@kept
+@lean
 def _solve(gram, right, chosen, n, lower, found):
     """Solve the equations of the first ``n`` chosen entries by a Cholesky factor; return whether that works."""
     for i in range(n):
@@ -96,7 +96,7 @@ def _solve(gram, right, chosen, n, lower, found):
     return True
 
 
-@kept
+@lean
 def _most_wanted(column, gram, right):
     """Return the entry at 0 whose gradient is the most below 0, or -1 where none is."""
     worst, least = -1, 0.0

@@ -29,14 +29,17 @@ def find_edges(
     X: Array, weight: Array | None, max_bins: int, categories: Sequence[Array | None], seed: int
 ) -> list[Array]:
     """Return the edges of each feature, and the codes of a categorical one."""
-    n = X.shape[0]
+    n, seen = X.shape[0], None
     if n > MOST_SAMPLED:
         share = None if weight is None else weight / weight.sum()
-        X, weight = X[np.random.RandomState(seed).choice(n, MOST_SAMPLED, p=share)], None
+        seen, weight = np.sort(np.random.RandomState(seed).choice(n, MOST_SAMPLED, p=share)), None
 
     def edges(j: int) -> Array:
         known = categories[j]
-        return edges_of(X[:, j], weight, max_bins) if known is None else np.arange(len(known), dtype=np.float64)
+        if known is not None:
+            return np.arange(len(known), dtype=np.float64)
+        column = X[:, j] if seen is None else X[:, j][seen]  # the sample of all columns would be larger than all bins
+        return edges_of(column, weight, max_bins)
 
     return run_blocks(edges, range(X.shape[1]))
 
@@ -44,7 +47,7 @@ def find_edges(
 def edges_of(column: Array, weight: Array | None, max_bins: int) -> Array:
     """Return the increasing edges between the bins of a column of numbers."""
     present = ~np.isnan(column)
-    values = column[present].astype(np.float64)
+    values = column[present].astype(np.float64, copy=False)
     if not len(values):
         return np.empty(0)
     if weight is None:

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring
 from sklearn.utils import resample
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
@@ -208,6 +207,8 @@ class BoostedTrees(CertifiedEstimator):
 
     def _scorer(self, rows: Rows, held_out: Rows | None, seed: int) -> Callable[..., tuple[float, float | None]]:
         """Return what scores raw predictions of training rows, some of them if they are many, and of held-out rows."""
+        from sklearn.metrics import check_scoring
+
         scorer = check_scoring(self, self.scoring)
         few = np.arange(len(rows.y))
         if len(few) > MANY_ROWS:

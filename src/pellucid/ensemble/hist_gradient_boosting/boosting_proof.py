@@ -245,7 +245,7 @@ class Replay:
         sampled, self.n_ways = chosen.nodes, chosen.n_ways
         self.note_losses(raw, held)
         for t in range(self.n_rounds):
-            before = raw.copy()
+            before = raw.copy() if setting.n_outputs > 1 else raw  # one tree is looked at before it is added
             for k in range(setting.n_outputs):
                 number = t * setting.n_outputs + k
                 start = int(trees.starts[number])
@@ -273,7 +273,9 @@ class Replay:
         s, parameters = self.setting, self.parameters
         leaf, wrong = walked(tree, s)
         first, second = derivatives(s.loss, s.y, before, k, s.quantile)
-        sums = NodeSums(tree, leaf, s.weight * first, s.weight * second, s, parameters)
+        if s.is_weighted:
+            first, second = s.weight * first, s.weight * second
+        sums = NodeSums(tree, leaf, first, second, s, parameters)
         largest = float(np.abs(before).max(initial=0.0))
         self.worst_leaf = float(np.max([self.worst_leaf, sums.leaf_error(before[k], leaf, largest)]))
         self.wrong_nodes += int(wrong.sum()) + sums.out_of_turn(largest)

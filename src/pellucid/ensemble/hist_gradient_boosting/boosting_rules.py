@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from pellucid.core.types import Array
@@ -43,6 +42,8 @@ def draw_seeds(random_state: Any) -> Array:
 
 def part_rows(y: Array, share: Any, seed: int, *, is_stratified: bool) -> tuple[Array, Array]:
     """Return the numbers of the rows to train on and of those held out."""
+    from sklearn.model_selection import train_test_split
+
     numbers = np.arange(len(y))
     kept, held = train_test_split(numbers, test_size=share, stratify=y if is_stratified else None, random_state=seed)
     return kept, held

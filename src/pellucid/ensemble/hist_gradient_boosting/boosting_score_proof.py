@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer
 from sklearn.utils import resample
 
 from pellucid.core.types import Array
@@ -72,6 +71,8 @@ class ScoresAgain:
     @classmethod
     def of(cls, setting: Setting, scoring: Any, classes: Array, seed: int) -> ScoresAgain:
         """Prepare to score: no name stands for accuracy of classes and R squared of numbers."""
+        from sklearn.metrics import get_scorer
+
         usual = "accuracy" if len(classes) else "r2"
         scorer = scoring if callable(scoring) else get_scorer(usual if scoring is None else scoring)
         few = np.arange(len(setting.y))

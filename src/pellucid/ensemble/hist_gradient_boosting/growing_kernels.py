@@ -132,7 +132,7 @@ def grow_tree(thread, state, data, lines, tree, rules, choice, by_set, directed,
     Its nodes stand in ``tree``, their number in its job. Where ``data.raw`` has entries, the values of the leaves are
     added to it.
     """
-    n_pieces, spins, rows = 0, 0, lines.rows
+    n_pieces, spins, rows = np.int64(0), 0, lines.rows
     if thread == 0:
         for i in range(rows.shape[0]):
             rows[i] = i

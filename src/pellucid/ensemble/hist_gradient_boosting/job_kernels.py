@@ -45,6 +45,8 @@ from pellucid.ensemble.hist_gradient_boosting.node_kernels import (
 from pellucid.numerics.claim_kernels import NOTHING
 from pellucid.numerics.compiling_kernels import lean
 
+ROOT, NO, YES = np.int64(0), np.int64(0), np.int64(1)  # for a plain number, what takes it would be compiled anew
+
 
 @lean
 def open_slot(node, job):
@@ -154,7 +156,7 @@ def next_job(n_groups, tree, rules, choice, by_set, directed, ints, floats):
         return 0
     if phase == PLANT:
         open_slot(nodes[0], job)
-        begin_count(nodes, job, 0, 0)
+        begin_count(nodes, job, ROOT, NO)
     elif phase == PART:
         job[PHASE] = COPY
     elif phase == ROUND:
@@ -165,10 +167,10 @@ def next_job(n_groups, tree, rules, choice, by_set, directed, ints, floats):
         begin_block(counted, job, job[STOP])
     elif job[COUNTED] == 0 and phase == COUNT:
         plant_root(nodes[0], tree.measures[0], rules.settings, tree.slots)
-        allow_features(nodes, rules, choice, tree.splits, 0, 0, is_open(nodes[0], rules.settings, job))
+        allow_features(nodes, rules, choice, tree.splits, NO, ROOT, is_open(nodes[0], rules.settings, job))
         job[PHASE] = SEARCH
     elif job[IS_SEARCH] == 0 and phase == COUNT:
-        begin_count(nodes, job, job[SMALL], 1)
+        begin_count(nodes, job, job[SMALL], YES)
     else:
         end_count(tree, rules, by_set, job, ints, floats)
         next_split(nodes, tree.measures, job)

@@ -7,21 +7,20 @@ memory. Places are unsigned: signed ones would be looked at for counting from th
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import njit
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.numerics.compiling_kernels import PLAIN, kept, loop
 
 AT_ONCE = 4
 
 
-@njit(nogil=True, error_model="numpy")
+@loop(**PLAIN)
 def step(X, row, here, feature, left, threshold, missing_right):
     """Return the node after ``here`` of the row that begins at place ``row`` of ``X``."""
     x = X[row + np.uint64(feature[here])]
     return np.uint64(left[here]) + np.uint64((x > threshold[here]) | ((x != x) & missing_right[here]))
 
 
-@njit(nogil=True, error_model="numpy")
+@loop(**PLAIN)
 def step_by_set(X, row, here, feature, left, missing_right, categories):
     """Return the same for a node that sends a set of categories to the left."""
     x = X[row + np.uint64(feature[here])]

@@ -7,8 +7,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -189,6 +187,8 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
     def _choose_by_grid(
         self, data: TrainingData, alphas: Array, params: dict[str, Any]
     ) -> tuple[Array, dict[str, Any]]:
+        from sklearn.model_selection import GridSearchCV
+
         X, y, weight = data.given
         ridge = Ridge(fit_intercept=self.fit_intercept)
         if weight is not None:
@@ -201,6 +201,8 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         return np.asarray(search.cv_results_["mean_test_score"])[None, :], chosen
 
     def _scorer(self) -> Any:
+        from sklearn.metrics import check_scoring
+
         if _routing_enabled() and self.scoring is None:
             return check_scoring(estimator=self, scoring="r2").set_score_request(sample_weight=True)
         return check_scoring(estimator=self, scoring=self.scoring, allow_none=True)

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import svd
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
 from pellucid.core.certificate import Claim
 from pellucid.core.training_data import TrainingData
@@ -50,6 +48,8 @@ def search_claims(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Cla
 
 def left_out_scores(predictions: Array, y: Array, weight: Array | None, parameters: Any) -> Array:
     """Return the score of each penalty for predictions of shape (n, t, a): per target, or a row for all together."""
+    from sklearn.metrics import check_scoring
+
     scorer = check_scoring(estimator=GivenPredictions(), scoring=parameters.scoring)
     options = {} if weight is None else {"sample_weight": weight}
     groups = [[k] for k in range(y.shape[1])] if parameters.alpha_per_target else [list(range(y.shape[1]))]
@@ -72,6 +72,8 @@ def _repeats(cv: Any) -> bool:
 
 def _mean_scores(parameters: Any, data: TrainingData, alphas: Array) -> Array:
     """Return the mean score of each penalty over the folds of the given rows."""
+    from sklearn.metrics import check_scoring
+
     X, y, given = data.given
     rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     weight = np.ones(len(rows)) if given is None else given
@@ -85,6 +87,8 @@ def _mean_scores(parameters: Any, data: TrainingData, alphas: Array) -> Array:
 
 
 def _folds(parameters: Any, data: TrainingData) -> Any:
+    from sklearn.model_selection import check_cv
+
     return check_cv(parameters.cv).split(*data.given[:2])
 
 

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
 from pellucid.core.certificate import Certificate, UncertifiedWarning
@@ -168,6 +167,8 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
 
     def _hold_out(self, order: Array, codes: Array) -> tuple[Array, Array]:
         """Return the rows to learn from and those held out, of the rows shown."""
+        from sklearn.model_selection import StratifiedShuffleSplit
+
         if not self.early_stopping:
             return order, order[:0]
         split = StratifiedShuffleSplit(test_size=self.validation_fraction, random_state=self.random_state)

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -147,6 +146,8 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata are passed on: to ``split`` of the splitter."""
+        from sklearn.model_selection import check_cv
+
         mapping = MethodMapping().add(caller="fit", callee="split")
         return MetadataRouter(owner=self).add_self_request(self).add(splitter=check_cv(self.cv), method_mapping=mapping)
 
@@ -155,6 +156,8 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
 
     def _folds(self, data: TrainingData, params: dict[str, Any]) -> list[tuple[Array, Array]]:
         """Return the folds of the rows as they were given, without those of weight 0."""
+        from sklearn.model_selection import check_cv
+
         routed = process_routing(self, "fit", **params).splitter.split if _routing_enabled() else {}
         folds = list(check_cv(self.cv).split(*data.given[:2], **routed))
         return folds if data.kept is None else [(data.places(train), data.places(test)) for train, test in folds]

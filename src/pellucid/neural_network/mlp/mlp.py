@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -170,6 +169,8 @@ class MultilayerPerceptron(CertifiedEstimator):
 
     def _split(self, rows: TrainingRows, random: np.random.RandomState) -> tuple[TrainingRows, Array]:
         """Return the rows to learn from, and the places of those held out, drawn as scikit-learn draws them."""
+        from sklearn.model_selection import train_test_split
+
         stratify = rows.Y > 0 if is_classifier(self) and rows.Y.shape[1] == 1 else None
         kept, held_out = train_test_split(
             np.arange(len(rows)), random_state=random, test_size=self.validation_fraction, stratify=stratify

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
@@ -234,6 +233,8 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):
         return "logistic" if data.y.shape[1] == 1 or is_multilabel(data) else "softmax"
 
     def _score_of(self, scores: Array, Y: Array, weight: Array | None, out_activation: str) -> float:
+        from sklearn.metrics import accuracy_score
+
         if out_activation == "softmax":
             return float(accuracy_score(Y.argmax(axis=1), scores.argmax(axis=1), sample_weight=weight))
         return float(accuracy_score(Y > 0, scores > 0, sample_weight=weight))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.core.estimator import fit_method
@@ -200,6 +199,8 @@ class MLPRegressor(RegressorMixin, MultilayerPerceptron):
         return "exp" if self.loss == "poisson" else "identity"
 
     def _score_of(self, scores: Array, Y: Array, weight: Array | None, out_activation: str) -> float:
+        from sklearn.metrics import r2_score
+
         from pellucid.neural_network.mlp.outputs import OUTPUTS
 
         answers = OUTPUTS[out_activation].answer(scores)

@@ -36,7 +36,8 @@ class DualPasses:
         parts = unsigned_parts(sparse.csr_array(rows.X))
         box = (ridge, least, most, rows.sq_lengths() + ridge)
         self._fixed = (*parts, rows.constant, single.signs, single.wanted, single.tube, *box)
-        self._rng, self._order = rng, np.arange(rows.n)
+        self._order = np.arange(rows.n)
+        self._draws = np.frombuffer(rng.bytes(8), dtype=np.uint64) | np.uint64(1)
         self._visit_all()
 
     def _visit_all(self) -> None:
@@ -49,10 +50,9 @@ class DualPasses:
 
     def run(self, near: float) -> bool:
         """Go once over the rows; return whether all visited are near their best, and visit all the next time."""
-        order, n_active = self._order, self._n_active
-        order[:n_active] = self._rng.permutation(order[:n_active])
+        moved = (self._alpha, self.u, self._order, self._draws)
         self._n_active, self._highest, self._lowest = dual_descent_pass(
-            *self._fixed, self._alpha, self.u, order, n_active, self._highest, self._lowest
+            *self._fixed, *moved, self._n_active, self._highest, self._lowest
         )
         is_near = self._highest - self._lowest <= near
         if is_near or self._n_active == 0:

@@ -96,6 +96,8 @@ def _fitted(problem: MarginProblem, loss: str, effort: Effort, seed: int) -> Mar
     rows = problem.rows.base
     if rows.n < rows.width and rows.n * rows.width > SMALL:
         return _fitted_wide(problem, loss, effort, np.random.RandomState(seed))
+    if loss == "squared_hinge":  # nearly a square: Newton's steps are near it before passes over the rows are
+        return squared_hinge_newton(problem, effort)
     return choose_solver(loss, "l2", problem.rows, seed)(problem, effort)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+from pellucid.core.cards import MethodCard
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Nothing, Optional, Real
 from pellucid.kinds.usual import FLAG
@@ -20,9 +20,24 @@ CUT: dict[str, Any] = {
     "pruned_before_": Optional(FLAG),
 }
 """What a tree keeps of its pruning, and lacks if it was only grown."""
-SHARED: dict[str, Any] = {"topics": ("TRE-3",), "prove": prove_pruned_tree, "tests": ("test_pruning",), "variants": ()}
+SHARED: dict[str, Any] = {"topics": ("TRE-3",), "prove": prove_pruned_tree, "tests": ("test_pruning",)}
 
-CARDS = tuple(
-    replace(card, estimator=pruned, attributes={**card.attributes, **CUT}, **SHARED)
-    for card, pruned in zip(GROWN, (PrunedTreeClassifier, PrunedTreeRegressor), strict=True)
+
+def _as_grown(card: MethodCard) -> dict[str, Any]:
+    return {"parameters": card.parameters, "attributes": {**card.attributes, **CUT}, "input": card.input}
+
+
+CARDS = (
+    MethodCard(
+        PrunedTreeClassifier,
+        **SHARED,
+        **_as_grown(GROWN[0]),
+        workings="pellucid.tree.decision_tree.cart_workings:classifier_workings",
+    ),
+    MethodCard(
+        PrunedTreeRegressor,
+        **SHARED,
+        **_as_grown(GROWN[1]),
+        workings="pellucid.tree.decision_tree.cart_workings:regressor_workings",
+    ),
 )

@@ -10,7 +10,7 @@ from scipy import sparse
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.kernels.functions import check_symmetric
-from pellucid.manifold.spectral_embedding.links import (
+from pellucid.manifold.spectral.links import (
     GIVEN,
     GIVEN_NEIGHBORS,
     NEIGHBORS,

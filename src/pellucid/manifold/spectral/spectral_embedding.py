@@ -19,7 +19,7 @@ from pellucid.core.user_warnings import warn_user
 from pellucid.kernels.distance import RBF
 from pellucid.manifold.embedding import Embedding, known_places
 from pellucid.manifold.graph_parts import named, parts_of
-from pellucid.manifold.spectral_embedding.links import (
+from pellucid.manifold.spectral.links import (
     GIVEN,
     GIVEN_NEIGHBORS,
     NEIGHBORS,
@@ -27,8 +27,8 @@ from pellucid.manifold.spectral_embedding.links import (
     is_one_of,
     neighbors_meant,
 )
-from pellucid.manifold.spectral_embedding.spectral_embedding_proof import spectral_embedding_claims
-from pellucid.manifold.spectral_embedding.spectral_embedding_solvers import embed, links_of, unnormalized
+from pellucid.manifold.spectral.spectral_embedding_proof import spectral_embedding_claims
+from pellucid.manifold.spectral.spectral_embedding_solvers import embed, links_of, unnormalized
 from pellucid.neighbors.metric import Metric
 from pellucid.neighbors.nearest_rows import nearest_rows
 from pellucid.numerics.laplacian import asymmetry, is_connected, normalized

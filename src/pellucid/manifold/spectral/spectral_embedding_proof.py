@@ -17,7 +17,7 @@ from pellucid.core.sampled_proof import at_most_wrong, drawn, graded
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.manifold.classical_mds.classical_mds_proof import rows_claim
-from pellucid.manifold.spectral_embedding.links import (
+from pellucid.manifold.spectral.links import (
     GIVEN,
     GIVEN_NEIGHBORS,
     NEIGHBORS,

@@ -1,6 +1,7 @@
 """The command as a user meets it: outputs, sentences and exit codes."""
 
 import io
+import json
 import re
 import subprocess
 import sys
@@ -87,6 +88,47 @@ def test_predict_gives_intervals(ridge_file, cars, capsys):
     assert header == "prediction,low,high"
     middle, low, high = map(float, first.split(","))
     assert low < middle < high
+
+
+def test_predict_keeps_columns_or_appends_to_the_table(ridge_file, cars, capsys):
+    assert call("predict", ridge_file, cars, "--keep", "age") == 0
+    assert capsys.readouterr().out.splitlines()[0] == "age,prediction"
+    assert call("predict", ridge_file, cars, "--append") == 0
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert list(found.columns) == [*pd.read_csv(cars).columns, "prediction"]
+    assert call("predict", ridge_file, cars, "--keep", "wheels") == 2
+    assert "keep must name columns of the table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_predictions_are_the_same_in_every_kind_of_file(ridge_file, cars, tmp_path, capsys, ending):
+    read = {"csv": pd.read_csv, "jsonl": lambda path: pd.read_json(path, lines=True), "parquet": pd.read_parquet}[
+        ending
+    ]
+    out = tmp_path / f"said.{ending}"
+    assert call("predict", ridge_file, cars, "--out", out, "--keep", "age") == 0
+    assert call("predict", ridge_file, cars) == 0
+    plain = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    np.testing.assert_allclose(read(out)["prediction"], plain["prediction"], rtol=1e-12)
+    assert list(read(out)["age"]) == list(pd.read_csv(cars)["age"])
+
+
+def test_json_lines_in_give_json_lines_out(ridge_file, cars, tmp_path, capsys):
+    table = tmp_path / "cars.jsonl"
+    pd.read_csv(cars).to_json(table, orient="records", lines=True)
+    assert call("predict", ridge_file, table) == 0
+    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert list(first) == ["prediction"]
+
+
+def test_predictions_go_to_no_unknown_kind_of_file_and_over_no_column(ridge_file, cars, tmp_path, capsys):
+    assert call("predict", ridge_file, cars, "--out", tmp_path / "said.doc") == 2
+    assert "out must end in one of .csv, .jsonl, .ndjson, .parquet, got said.doc." in capsys.readouterr().err
+    table = tmp_path / "twice.csv"
+    pd.read_csv(cars).assign(prediction=0).to_csv(table, index=False)
+    assert call("predict", ridge_file, table, "--append") == 2
+    assert "columns kept must not be called ['prediction']" in capsys.readouterr().err
+    assert not (tmp_path / "said.doc").exists()
 
 
 def test_a_method_without_intervals_says_so(cars, tmp_path, capsys):

@@ -12,15 +12,24 @@ from pellucid.cli.errors import CommandError
 if TYPE_CHECKING:
     import pandas as pd
 
+JSON_LINES = (".jsonl", ".ndjson")
+WRITTEN = (".csv", *JSON_LINES, ".parquet")
+"""Kinds of files that predictions are written to."""
+
 
 def predict(
     model: Annotated[
         Path, typer.Argument(help="Model file written by 'pellucid fit', 'pellucid cluster' or pellucid.save.")
     ],
     table: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet, Feather or XLSX file with the columns of the training table.")
+        Path,
+        typer.Argument(
+            help="CSV, TSV, JSON lines, Parquet, Feather or XLSX file with the columns of the training table."
+        ),
     ],
-    out: Annotated[Path | None, typer.Option(help="CSV file to write; without it, standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="CSV, .jsonl or Parquet file to write; without it, standard output.")
+    ] = None,
     interval: Annotated[
         float | None, typer.Option(help="Also give the prediction interval of this level, such as 0.95.")
     ] = None,
@@ -31,6 +40,12 @@ def predict(
         bool,
         typer.Option("--notes", help="Also say, row by row, which values are new or far off, or how they were read."),
     ] = False,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Column of the table to write before the prediction; may be given again.")
+    ] = None,
+    append: Annotated[
+        bool, typer.Option("--append", help="Write the whole table, with the predictions behind its columns.")
+    ] = False,
 ) -> None:
     """Predict the target for every row of a table, or say which cluster it belongs to."""
     import sys
@@ -39,6 +54,8 @@ def predict(
     from pellucid.core.atomic import write_whole
     from pellucid.tables import read_table
 
+    if out is not None and out.suffix.lower() not in WRITTEN:
+        raise CommandError(f"out must end in one of {', '.join(WRITTEN)}, got {out.name}.")
     loaded, frame = load_model(model), read_table(table)
     X = features_for(loaded, frame)
     found = _predictions(loaded, X, interval)
@@ -47,7 +64,9 @@ def predict(
     remarks = _notes(loaded, frame, notes)
     if notes:
         found = found.assign(notes=remarks)
-    text = found.to_csv(index=False)
+    found = _beside(frame, found, list(frame.columns) if append else keep or [])
+    kind = (table if out is None else out).suffix.lower()
+    content = _written(found, kind if out is not None or kind in JSON_LINES else ".csv")
     n_noted = sum(map(bool, remarks))
     if n_noted and not notes:
         rows = "1 row has" if n_noted == 1 else f"{n_noted:,} rows have"
@@ -56,9 +75,36 @@ def predict(
     if unused:
         sys.stderr.write(f"Columns that the model does not use: {', '.join(unused)}.\n")
     if out is None:
-        sys.stdout.write(text)
+        sys.stdout.write(content.decode())
     else:
-        write_whole(out, text.encode())
+        write_whole(out, content)
+
+
+def _beside(frame: pd.DataFrame, found: pd.DataFrame, kept: list[str]) -> pd.DataFrame:
+    """Return predictions behind some columns of their table, which may not have the same names."""
+    import pandas as pd
+
+    missing = [name for name in kept if name not in frame.columns]
+    if missing:
+        raise CommandError(f"keep must name columns of the table {list(frame.columns)}, got {missing}.")
+    twice = [name for name in found.columns if name in kept]
+    if twice:
+        raise CommandError(
+            f"columns kept must not be called {twice}, as the predictions are. Rename them in the table."
+        )
+    return pd.concat([frame[kept].reset_index(drop=True), found.reset_index(drop=True)], axis=1)
+
+
+def _written(found: pd.DataFrame, kind: str) -> bytes:
+    """Return the content of a file of predictions."""
+    if kind in JSON_LINES:
+        return found.to_json(orient="records", lines=True, force_ascii=False, double_precision=15).encode()
+    if kind == ".parquet":
+        try:
+            return found.to_parquet(index=False)  # type: ignore[no-any-return]
+        except ImportError as error:
+            raise CommandError("out needs pyarrow to be a Parquet file. Install it: pip install pyarrow.") from error
+    return found.to_csv(index=False).encode()
 
 
 def _notes(model: Any, frame: pd.DataFrame, wanted: bool) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,12 +69,20 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             yield file
 
 
+def _read_json_lines(path: Path) -> pd.DataFrame:
+    """Return a table of one object per line; numbers stay numbers, and texts texts, whatever they look like."""
+    with _opened(path) as file:
+        return pd.DataFrame([json.loads(line) for line in file if line.strip()])
+
+
 READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     ".csv": _read_text,
     ".tsv": lambda path: _read_text(path, "\t"),
     ".csv.gz": _read_text,
     ".tsv.gz": lambda path: _read_text(path, "\t"),
     ".zip": _read_text,
+    ".jsonl": _read_json_lines,
+    ".ndjson": _read_json_lines,
     ".parquet": pd.read_parquet,
     ".feather": pd.read_feather,
     ".xlsx": pd.read_excel,

@@ -97,7 +97,7 @@ def fit_then_verify(tmp_path):
 @pytest.fixture(autouse=True)
 def only_what_is_certified(monkeypatch):
     """Leave out what the report tells beside, and most rounds of boosting: they take most of the time."""
-    room = sys.modules["pellucid.bake_off.bake_off"]
+    room = sys.modules["pellucid.bake_off.procedure"]
     for name in ("importances", "effects", "_tell", "_learning_curve", "_verified"):
         monkeypatch.setattr(room, name, lambda *_args, **_options: "There was no time left for it.")
 
@@ -158,7 +158,7 @@ def test_rows_without_a_target_rare_classes_and_a_table_for_the_vault_are_verifi
 
 @pytest.mark.parametrize(("target", "method"), [("class", "boosted trees"), ("number", "ridge")])
 def test_a_model_that_had_time_for_some_rows_only_is_verified_on_those(target, method, fit_then_verify, monkeypatch):
-    room = sys.modules["pellucid.bake_off.bake_off"]
+    room = sys.modules["pellucid.bake_off.procedure"]
     plan = room.plan_final_fit
     monkeypatch.setattr(room, "plan_final_fit", lambda *given: replace(plan(*given), n_rows=40, on_all_rows=False))
     frame, targets, rows = make_table("numbers", "words", "texts")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pellucid.cli.errors import CommandError
-from pellucid.cli.table_options import AsIs, Drop, Keep, Query, TableName, refuse_a_file
+from pellucid.cli.table_options import AsIs, Drop, Keep, Query, TableName, read_source, refuse_a_file
 
 MODEL_FILE = "clusters.safetensors"
 REPORT_FILE = "clusters.html"
@@ -38,12 +38,11 @@ def cluster(
     from pellucid.files.writing import model_bytes
     from pellucid.grouping import group_table
     from pellucid.report import Origin, render_cluster_report
-    from pellucid.tables import read_table
-    from pellucid.tables.sql import is_url, name_of, read_query, without_password
+    from pellucid.tables.sql import name_of, without_password
 
     number = parse_count(k)
     refuse_a_file(out)
-    frame = read_query(table, query) if is_url(table) else read_table(Path(table))
+    frame = read_source(table, query)
     with working_line(Console(stderr=True)) as show:
         result = group_table(frame, number, drop=drop or (), keep=keep or (), coerce=not as_is, seed=seed, listen=show)
     command = command_line(given | {"table": without_password(table)}, of=cluster)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pellucid.cli.table_options import AsIs, Query, TableName, refuse_a_file
+from pellucid.cli.table_options import AsIs, Query, TableName, read_source, refuse_a_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,11 +32,10 @@ def describe(
     from pellucid.core.atomic import write_all_whole
     from pellucid.describing import describe_table
     from pellucid.report import Origin, render_description
-    from pellucid.tables import read_table
-    from pellucid.tables.sql import is_url, name_of, read_query, without_password
+    from pellucid.tables.sql import name_of, without_password
 
     refuse_a_file(out)
-    frame = read_query(table, query) if is_url(table) else read_table(Path(table))
+    frame = read_source(table, query)
     found = describe_table(frame, coerce=not as_is)
     command = command_line(given | {"table": without_password(table)}, of=describe)
     page = render_description(found, Origin(name_of(table), "", command))

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from pellucid.cli.errors import INTERRUPTED, CommandError
-from pellucid.cli.table_options import AsIs, Drop, Keep, Query, TableName, refuse_a_file
+from pellucid.cli.table_options import AsIs, Drop, Keep, Query, TableName, read_source, refuse_a_file
 
 MODEL_FILE = "model.safetensors"
 REPORT_FILE = "report.html"
@@ -101,11 +101,11 @@ def fit(
     from pellucid.files.writing import model_bytes
     from pellucid.report import Origin, render_fit_report, render_model_card
     from pellucid.tables import read_table
-    from pellucid.tables.sql import is_url, name_of, read_query, without_password
+    from pellucid.tables.sql import name_of, without_password
 
     seconds = parse_duration(time)
     refuse_a_file(out)
-    frame = read_query(table, query) if is_url(table) else read_table(Path(table))
+    frame = read_source(table, query)
     if target is None:
         target = find_target(frame)
         start = monotonic()  # the time to think is not counted

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pellucid.cli.table_options import AsIs, Drop, Keep, Query, TableName, refuse_a_file
+from pellucid.cli.table_options import AsIs, Drop, Keep, Query, TableName, read_source, refuse_a_file
 
 REPORT_FILE = "map.html"
 ROWS_FILE = "map.csv"
@@ -34,11 +34,10 @@ def map_(
     from pellucid.core.atomic import write_all_whole
     from pellucid.mapping import map_table
     from pellucid.report import Origin, render_map_report
-    from pellucid.tables import read_table
-    from pellucid.tables.sql import is_url, name_of, read_query, without_password
+    from pellucid.tables.sql import name_of, without_password
 
     refuse_a_file(out)
-    frame = read_query(table, query) if is_url(table) else read_table(Path(table))
+    frame = read_source(table, query)
     with working_line(Console(stderr=True)) as show:
         result = map_table(frame, color, drop=drop or (), keep=keep or (), coerce=not as_is, seed=seed, listen=show)
     command = command_line(given | {"table": without_password(table)}, of=map_)

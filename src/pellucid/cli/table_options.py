@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from pellucid.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TableName: TypeAlias = Annotated[
     str,
@@ -30,3 +33,11 @@ def refuse_a_file(out: Path) -> None:
     """Refuse a name for the folder of the results that is a file."""
     if out.exists() and not out.is_dir():
         raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
+
+
+def read_source(table: str, query: str | None) -> pd.DataFrame:
+    """Return the table in a file, or what a query finds in a database."""
+    from pellucid.tables import read_table
+    from pellucid.tables.sql import is_url, read_query
+
+    return read_query(table, query) if is_url(table) else read_table(Path(table))

@@ -197,9 +197,9 @@ class DenseDesign:
         p = self.shape[1]
 
         def work(part: slice) -> tuple[Array, Array, Array]:
-            total, moments = np.zeros((p, p)), []
+            total, product, moments = np.zeros((p, p)), np.empty((p, p)), []
             for rows, block in self._raw(part) if plain else self._centered(part):
-                _add_square(block, total)
+                _add_square(block, product, total)
                 moments.append(self._pull_and_sums(block, b[rows]))
             pulls, sums = zip(*moments, strict=True)
             return total, _total(list(pulls)), _total(list(sums))
@@ -231,9 +231,9 @@ class DenseDesign:
         k = len(columns)
 
         def work(part: slice) -> Array:
-            total = np.zeros((k, k))
+            total, product = np.zeros((k, k)), np.empty((k, k))
             for _, block in self._centered(part, columns):
-                _add_square(block, total)
+                _add_square(block, product, total)
             return total
 
         return _total(self._run(work))
@@ -388,7 +388,7 @@ class DenseDesign:
             return bool(np.any(np.abs(sample.mean(axis=0)) > FAR_MEAN * sample.std(axis=0)))
 
 
-def _add_square(block: Array, total: Array) -> None:
+def _add_square(block: Array, product: Array, total: Array) -> None:
     """Add ``block' block`` to ``total``; NumPy, unlike SciPy's dsyrk, lets other threads of Python run meanwhile.
 
     BLAS is slow at few columns: several rows are then laid side by side, and of their products those of a row with
@@ -402,7 +402,7 @@ def _add_square(block: Array, total: Array) -> None:
             wide = block[:whole].reshape(-1, together * p)
             total += np.einsum("iaib->ab", (wide.T @ wide).reshape(together, p, together, p))
         if whole < n:
-            total += block[whole:].T @ block[whole:]
+            total += np.matmul(block[whole:].T, block[whole:], out=product)
 
 
 def _add_gram(block: Array, total: Array) -> None:

@@ -54,8 +54,8 @@ def categories(problem: Problem) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the columns with words as categories, which boosting of others takes as they are."""
     learn, test = problem.learn.drop(columns=problem.target), problem.test.drop(columns=problem.target)
     for name in learn.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in learn.dtypes]]:
-        kind = pd.CategoricalDtype(sorted(learn[name].astype(str).unique()))
-        learn[name], test[name] = learn[name].astype(str).astype(kind), test[name].astype(str).astype(kind)
+        kind = pd.CategoricalDtype(sorted(learn[name].dropna().astype(str).unique()))
+        learn[name], test[name] = (one[name].astype(str).astype(kind) for one in (learn, test))
     return learn, test
 
 
@@ -72,7 +72,8 @@ def catboost(problem: Problem) -> Said:
 
     learn, test = categories(problem)
     words = [name for name in learn.columns if isinstance(learn[name].dtype, pd.CategoricalDtype)]
-    learn[words], test[words] = learn[words].astype(object), test[words].astype(object).fillna("never seen")
+    for one in (learn, test):
+        one[words] = one[words].astype(object).where(one[words].notna(), "gap")
     kind = catboost.CatBoostClassifier if problem.is_class else catboost.CatBoostRegressor
     model = kind(verbose=False, allow_writing_files=False, thread_count=int(os.environ.get("OMP_NUM_THREADS", "-1")))
     return _asked(model.fit(learn, problem.learn[problem.target], cat_features=words), test, problem)

@@ -114,6 +114,8 @@ class Contestant:
     """Rows of a table that it can still keep the products of; 0 for no limit."""
     adapt: Callable[[Any, int, float], Any] | None = None
     """Sets what is measured in units of the columns or of the target, from their number and its spread."""
+    is_users: bool = False
+    """Whether the user brought it."""
 
     def unsuited(self, columns: Columns, read: pd.DataFrame, y: Array | None = None) -> str:
         """Return why the method does not suit a table; an empty text if it does."""
@@ -144,9 +146,13 @@ class Contestant:
 
     def method(self, columns: Columns, y: Array | None = None) -> Any:
         """Return the method, not yet fitted, for a table with these columns, and a target like this."""
+        return self.method_for(columns, _spread(y))
+
+    def method_for(self, columns: Columns, spread: float) -> Any:
+        """Return the same for a target of numbers with this standard deviation."""
         made = self.make()
         if self.adapt is not None:
-            made = self.adapt(made, max(1, len(columns.kinds)), _spread(y))
+            made = self.adapt(made, max(1, len(columns.kinds)), spread)
         if self.limit:
             rate = min(LARGEST_RATE, max(self.learning_rate, TRAVEL / self.limit))
             made.set_params(max_iter=self.limit, learning_rate=rate)
@@ -224,14 +230,14 @@ CLASSIFIERS = (
     Contestant(
         "kernel SVM",
         "leaves a wide margin along curves",
-        lambda: SVC(break_ties=True),
+        lambda: SVC(break_ties=True, probability=True, random_state=0),
         takes_sparse=False,
         growth=2.0,
     ),
     Contestant(
         "kernel SVM, weak penalty",
         "follows curves closely",
-        lambda: SVC(C=10.0, break_ties=True),
+        lambda: SVC(C=10.0, break_ties=True, probability=True, random_state=0),
         takes_sparse=False,
         growth=2.0,
     ),
@@ -369,4 +375,6 @@ def own_contestants(estimators: Mapping[str, Any], *, is_classification: bool) -
             raise TableError(f"also must hold {wanted} for this target, got {type(estimator).__name__}.")
         if name in known:
             raise TableError(f"also must name methods anew, got {name!r}, which is one already.")
-    return tuple(Contestant(name, "is yours", partial(clone, estimator)) for name, estimator in estimators.items())
+    return tuple(
+        Contestant(name, "is yours", partial(clone, estimator), is_users=True) for name, estimator in estimators.items()
+    )

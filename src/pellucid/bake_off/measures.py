@@ -17,7 +17,7 @@ from pellucid.core.types import Array
 from pellucid.table_model.class_scores import costs_of_threshold, least_cost
 from pellucid.tables.reading import TableError
 
-ACCURACY, RMSE, COST = "accuracy", "neg_root_mean_squared_error", "cost per row"
+ACCURACY, RMSE, COST, ORDER = "accuracy", "neg_root_mean_squared_error", "cost per row", "order"
 OF_CLUSTERS = frozenset(
     f"{name}_score"
     for name in (
@@ -125,6 +125,16 @@ class Measure:
     def is_share(self) -> bool:
         """Whether the score is a share of rows."""
         return self.name == ACCURACY
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the classes are numbers in an order, and the error is that of their mean."""
+        return self.name == ORDER
+
+    def means(self, chances: Array) -> Array:
+        """Return the mean of numbers in an order, by their probabilities."""
+        assert self.classes is not None  # numbers in an order are classes
+        return np.asarray(chances @ self.classes.astype(np.float64))
 
     @property
     def is_score(self) -> bool:

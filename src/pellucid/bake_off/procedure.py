@@ -357,12 +357,9 @@ def _compare(
 
 def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -> list[MethodScore]:
     """Return the score of a blend of the best methods, if it is clearly better and there is time to fit it."""
-    found = best_blend(scores, table.columns)
-    if found is None:
-        return []
-    n_learning = len(table.vault.learning[1])
-    needed = report_seconds(n_learning) + REFITS * found.pace.seconds_for(n_learning)
-    return [found] if needed <= budget.seconds_left() else []
+    X, y = table.vault.learning
+    found = best_blend(scores, table.columns, X, (budget.seconds_left() - report_seconds(len(y))) / REFITS)
+    return [] if found is None else [found]
 
 
 def _fit(chosen: MethodScore, table: VaultedTable, rows: Array) -> tuple[TableModel, list[str]]:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.measures import Measure
 from pellucid.bake_off.pace import Pace
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.model_selection.recipes import chosen_by, standard_error
+from pellucid.table_model.class_scores import LEAST_PROBABILITY, best_inverse_temperature, probabilities
 from pellucid.table_model.held_out import HeldOut
+
+MOST_ROWS = 5000
+"""Rows held out that a temperature is found from, where methods are ranked by it."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,42 @@ class MethodScore:
         return standard_error(self.errors) if len(self.errors) > 1 else self.spread_of_rows
 
 
+    @cached_property
+    def calibrated_log_loss(self) -> float:
+        """The log loss on rows held out, as it is with the best temperature; infinite where nothing is known."""
+        if self.held_out is None or self.measure is None or self.measure.classes is None:
+            return math.inf
+        rows = some_rows(len(self.held_out.actual), MOST_ROWS)
+        codes = np.searchsorted(self.measure.classes, self.held_out.actual[rows])
+        said = self.held_out.said[rows]
+        chances = probabilities(said, best_inverse_temperature(said, codes))[np.arange(len(codes)), codes]
+        return float(-np.mean(np.log(np.maximum(chances, LEAST_PROBABILITY))))
+
+    @property
+    def worth(self) -> float:
+        """What methods of a table are ranked by where shares of mistakes are too coarse: less is better."""
+        return self.calibrated_log_loss if self.is_by_mistakes else self.mean
+
+    @property
+    def is_by_mistakes(self) -> bool:
+        """Whether the errors are shares of mistakes, and the probabilities behind them are known."""
+        return self.measure is not None and self.measure.is_share and self.held_out is not None
+
+    def is_as_good_as(self, best: MethodScore) -> bool:
+        """Return whether it makes as few mistakes as the best, up to a standard error of the difference, row by row."""
+        if self.held_out is None or best.held_out is None or len(self.held_out.actual) != len(best.held_out.actual):
+            return self.mean <= best.mean
+        more = self._mistakes() - best._mistakes()
+        return bool(more.mean() <= standard_error(more))
+
+    def _mistakes(self) -> Array:
+        assert self.held_out is not None  # asked for before
+        assert self.measure is not None
+        assert self.measure.classes is not None
+        called = self.measure.classes[self.held_out.said.argmax(axis=1)]
+        return np.asarray(called != self.held_out.actual, dtype=np.float64)
+
+
 def best_of(scores: Sequence[MethodScore]) -> MethodScore | None:
     """Return the method with the least error, the baseline aside."""
     return min((score for score in scores if not score.contestant.is_baseline), key=lambda s: s.mean, default=None)
@@ -69,11 +114,14 @@ def best_of(scores: Sequence[MethodScore]) -> MethodScore | None:
 def choose(scores: Sequence[MethodScore], *, one_standard_error: bool) -> MethodScore:
     """Return the method with the least error, or the simplest within one standard error of it; never the baseline.
 
-    A method with fewer coefficients is simpler; one without any, such as neighbors, is the least simple.
+    A share of mistakes is coarse: of methods that make as few of them, up to chance, the one whose probabilities fit
+    best is chosen. A method with fewer coefficients is simpler; one without any, such as neighbors, is the least simple.
     """
     candidates = [score for score in scores if not score.contestant.is_baseline]
     if not one_standard_error:
-        return min(candidates, key=lambda score: score.mean)
+        best = min(candidates, key=lambda score: score.mean)
+        tied = [score for score in candidates if score.is_by_mistakes and score.is_as_good_as(best)]
+        return min(tied, key=lambda score: score.worth) if best.is_by_mistakes and tied else best
     simplest_first = sorted(candidates, key=lambda score: (score.n_coefficients or float("inf"), score.mean))
     names = {score.name: score for score in simplest_first}
     return names[chosen_by({name: score.errors for name, score in names.items()}, "one standard error")]
@@ -81,10 +129,15 @@ def choose(scores: Sequence[MethodScore], *, one_standard_error: bool) -> Method
 
 def why(chosen: MethodScore, scores: Sequence[MethodScore]) -> str:
     """Return the sentence that says why the method was chosen."""
-    best = choose(scores, one_standard_error=False)
+    best = min((score for score in scores if not score.contestant.is_baseline), key=lambda score: score.mean)
     name = best.name[:1].upper() + best.name[1:]
     if chosen is best:
         return f"{name} made the smallest error on rows it had not seen, so it was chosen."
+    if chosen is choose(scores, one_standard_error=False):
+        return (
+            f"{name} made the smallest error on rows it had not seen; {chosen.name} makes as few mistakes, up to "
+            "chance, and its probabilities fit better, so it was chosen."
+        )
     return (
         f"{name} made the smallest error; {chosen.name} is within one standard error of it with fewer coefficients, "
         "so it was chosen."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pellucid.tables.comparable_numbers import ComparableNumbers
 from pellucid.tables.step_features import StepFeatures
+from pellucid.tables.table_of_codes import TableOfCodes
 from pellucid.tables.understanding import MOST_WORDS, TEXT, WORD_KINDS, Columns
 from pellucid.tables.word_encoder import GAP, WordEncoder
 
@@ -97,6 +98,14 @@ def readable_names(names: Iterable[str], columns: Columns) -> list[str]:
     """Return the names that a preparation gives its columns as a person would write them."""
     words = sorted(columns.of(*WORD_KINDS), key=len, reverse=True)  # of "a" and "a_b", the longer one fits better
     return [" × ".join(_readable(part, words) for part in PRODUCT.split(str(name))) for name in names]
+
+
+def from_codes(
+    prepare: Callable[[Columns, pd.DataFrame], Any], columns: Columns, read: pd.DataFrame
+) -> tuple[tuple[str, Any], ...]:
+    """Return the steps that bring the matrix of :func:`coded` to where ``prepare`` brings the table; no texts."""
+    words, numbers = columns.of(*WORD_KINDS), _numbers(columns, read)
+    return ("table", TableOfCodes(words, numbers)), ("prepare", prepare(columns, read))
 
 
 def _prepared(columns: Columns, read: pd.DataFrame, on_numbers: list[Any]) -> ColumnTransformer:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -40,8 +41,7 @@ class Blend(CertifiedEstimator):
         """Fit every member to ``X`` of shape (n_samples, n_features) and ``y``."""
         data = self._check(X, y, sample_weight)
         rows, target, weight = data.given
-        options = {} if weight is None else {"sample_weight": weight}
-        members = [clone(member).fit(rows, target, **options) for member in self._members()]
+        members = [_fitted(member, rows, target, weight) for member in self._members()]
         attributes: dict[str, Any] = {"estimators_": members, "weights_": shares_of(self.weights, len(members))}
         if len(data.classes):
             attributes["classes_"] = data.classes
@@ -65,8 +65,21 @@ class Blend(CertifiedEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = all(get_tags(member).input_tags.allow_nan for member in self._members())
+        tags.input_tags.allow_nan = self._takes_gaps()
         return tags
+
+    def _takes_gaps(self) -> bool:
+        """Return whether every member takes gaps, of a pipeline its first step."""
+        first = (member.steps[0][1] if isinstance(member, Pipeline) else member for member in self._members())
+        return all(get_tags(step).input_tags.allow_nan for step in first)
+
+
+def _fitted(member: Any, X: Array, y: Array, weight: Array | None) -> Any:
+    """Return a member fitted to the rows; of a pipeline, the last step has the weights."""
+    if weight is None:
+        return clone(member).fit(X, y)
+    name = f"{member.steps[-1][0]}__sample_weight" if isinstance(member, Pipeline) else "sample_weight"
+    return clone(member).fit(X, y, **{name: weight})
 
 
 class BlendClassifier(ClassifierMixin, Blend):
@@ -77,7 +90,7 @@ class BlendClassifier(ClassifierMixin, Blend):
     Parameters
     ----------
     estimators : list of classifiers or None, default=None
-        The members, with probabilities; None for boosted trees and one tree.
+        The members, with probabilities, or pipelines that end in such; None for boosted trees and one tree.
     weights : list of float or None, default=None
         What each of them counts, at least 0, scaled to sum to 1; None for all the same.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from sklearn.base import is_classifier, is_regressor
-from sklearn.utils import get_tags
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 
 from pellucid.core.cards import MethodCard, card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit_parameters import parameter_texts
+from pellucid.core.pipeline_proof import same
 from pellucid.core.sampled_proof import drawn, draws
 from pellucid.core.training_data import CLASSES, NUMBERS, InputRules, TrainingData
 from pellucid.core.verification import verify
@@ -31,10 +32,11 @@ def _check_members(blend: Any) -> None:
     members = blend._members()
     suits = is_classifier if isinstance(blend, BlendClassifier) else is_regressor
     for member in members:
-        if not (isinstance(member, CertifiedEstimator) and suits(member)):
-            raise ValueError(f"estimators must be of pellucid and of the same task, got {type(member).__name__}.")
-        if is_classifier(member) and not hasattr(member, "predict_proba"):
-            raise ValueError(f"estimators must have probabilities, got {type(member).__name__}.")
+        last = _last_of(member)
+        if not (isinstance(last, CertifiedEstimator) and suits(last)):
+            raise ValueError(f"estimators must be of pellucid and of the same task, got {type(last).__name__}.")
+        if is_classifier(last) and not hasattr(last, "predict_proba"):
+            raise ValueError(f"estimators must have probabilities, got {type(last).__name__}.")
     if not members:
         raise ValueError("estimators must be at least one, got none.")
     if blend.weights is not None and (len(blend.weights) != len(members) or not sum(blend.weights) > 0):
@@ -43,7 +45,7 @@ def _check_members(blend: Any) -> None:
 
 def _rules(target: str) -> Any:
     def rules(blend: Any) -> InputRules:
-        return InputRules(target, missing=all(get_tags(one).input_tags.allow_nan for one in blend._members()))
+        return InputRules(target, missing=blend._takes_gaps())
 
     return rules
 
@@ -69,17 +71,33 @@ def _found_in(model: Blend, data: TrainingData) -> dict[str, Any]:
 
 def _fault(wanted: Any, member: Any, data: TrainingData) -> str:
     """Return what is wrong with a member; nothing if it is as asked for and its proof holds."""
-    name = type(member).__name__
-    if type(member) is not type(wanted):
-        return f"{name} instead of {type(wanted).__name__}"
-    parameters = card_of(type(wanted)).parameters
-    if parameter_texts(member, parameters) != parameter_texts(wanted, parameters):
+    name = type(_last_of(member)).__name__
+    if [type(step) for step in _steps_of(member)] != [type(step) for step in _steps_of(wanted)]:
+        return f"{name} instead of {type(_last_of(wanted)).__name__}, or with other steps before it"
+    if not all(map(_is_set_like, _steps_of(member), _steps_of(wanted))):
         return f"{name} with other parameters"
     X, y, weight = data.given
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the claim says it
         failed = verify(member, X, y, sample_weight=weight, random_state=draws()).failed
     return f"{name}: {', '.join(claim.name for claim in failed)}" if failed else ""
+
+
+def _steps_of(member: Any) -> list[Any]:
+    """Return the steps of a pipeline, or a lone estimator as the only one."""
+    return [step for _, step in member.steps] if isinstance(member, Pipeline) else [member]
+
+
+def _last_of(member: Any) -> Any:
+    return _steps_of(member)[-1]
+
+
+def _is_set_like(step: Any, wanted: Any) -> bool:
+    """Return whether two steps have the same parameters."""
+    if not isinstance(wanted, CertifiedEstimator):
+        return same(clone(step), clone(wanted))
+    parameters = card_of(type(wanted)).parameters
+    return parameter_texts(step, parameters) == parameter_texts(wanted, parameters)
 
 
 PARAMETERS: dict[str, Kind] = {"estimators": Nothing() | Items(Model()), "weights": Nothing() | Items(NONNEGATIVE)}

@@ -47,6 +47,7 @@ def gains(node: NodeRows, candidates: Candidates, direction: int, parameters: An
     """Return the gain of each candidate, minus infinity where it is not allowed, and by how much it may be off."""
     l2 = parameters.l2_regularization + STABILIZER
     n, total_g, total_h = len(node.gradients), node.gradients.sum(), node.hessians.sum()
+    own_g, own_h = (64 * EPSILON * np.abs(part).sum() for part in (node.gradients, node.hessians))  # of these sums
     terms, error, values = np.zeros(len(candidates.rows)), np.zeros(len(candidates.rows)), []
     allowed = np.ones(len(candidates.rows), dtype=bool)
     left = candidates.gradient, candidates.hessian, candidates.rows
@@ -57,7 +58,7 @@ def gains(node: NodeRows, candidates: Candidates, direction: int, parameters: An
         value = np.clip(-g / (h + l2), node.lower, node.upper)
         values.append(value)
         terms -= g * value
-        error += np.abs(value) * 2.0 * off_g + np.square(value) * off_h + 64 * EPSILON * np.abs(g * value)
+        error += np.abs(value) * 2.0 * (off_g + own_g) + np.square(value) * (off_h + own_h)
     if direction:
         allowed &= direction * (values[1] - values[0]) >= -1e-9 * (np.abs(values[0]) + np.abs(values[1]))
     return np.where(allowed, terms + node.node_loss, -np.inf), error
@@ -70,14 +71,26 @@ def candidates_of(
     missing = np.isnan(column)
     n_bins = len(edges) + (not is_categorical)
     bins = np.where(missing, n_bins, column if is_categorical else np.searchsorted(edges, column)).astype(np.intp)
-    counts = np.bincount(bins, minlength=n_bins + 1).astype(np.float64)
-    sums = [np.bincount(bins, weights=w, minlength=n_bins + 1) for w in (node.gradients, node.hessians)]
-    table = np.stack([*sums, counts], axis=1)
+    counts = np.bincount(bins, minlength=n_bins + 1)
+    order = np.argsort(bins.astype(np.int16), kind="stable")
+    sums = [_sums_in(weights[order], counts) for weights in (node.gradients, node.hessians)]
+    table = np.stack([*sums, counts.astype(np.float64)], axis=1)
     if is_categorical:
         return _category_candidates(table)
     right = np.cumsum(table[:-1], axis=0)[: n_bins - 1 + has_missing]
     left = right[: n_bins - 1] + table[-1] if missing.any() else right[:0]
     return Candidates(*np.concatenate([right, left]).T)
+
+
+def _sums_in(values: Array, counts: Array) -> Array:
+    """Return the sums of consecutive parts with so many values each, added in pairs.
+
+    One after the other, as ``bincount`` adds, the same few gradients of a first round would all be rounded the same way.
+    """
+    sums = np.zeros(len(counts))
+    filled = np.flatnonzero(counts)
+    sums[filled] = np.add.reduceat(values, (np.cumsum(counts) - counts)[filled])
+    return sums
 
 
 def _category_candidates(table: Array) -> Candidates:

@@ -141,6 +141,12 @@ SCHEMAS = (
         rebuild=_check_scale,
     ),
     Schema(
+        "TableOfCodes",
+        "pellucid.tables.table_of_codes",
+        parameters={"words": Items(Text()), "numbers": Items(Text())},
+        attributes=INPUTS,
+    ),
+    Schema(
         "WordEncoder",
         "pellucid.tables.word_encoder",
         parameters={

@@ -27,6 +27,7 @@ from pellucid.bake_off.heats import (
 from pellucid.bake_off.measures import FoldScore, Measure, answers_of
 from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore, best_of
+from pellucid.bake_off.tuning import CLOSE, NEAR, start_of, tuned
 from pellucid.bake_off.validation_splits import Fold, ValidationSplits
 from pellucid.core.budget import Budget
 from pellucid.core.threads import run_blocks
@@ -39,6 +40,8 @@ REPORT_SECONDS, REPORT_SECONDS_PER_ROW = 3.0, 6e-6
 """Set aside for what is drawn and written at the end."""
 HEAT_SHARE = 0.5
 """Part of the time that heats may take."""
+TUNING_SHARE = 0.7
+"""Part of the time that is left after the comparison, in which boosting may be tuned."""
 PATIENCE = 2.0
 """A method may take this many times its share of a heat: some others take less."""
 MOST_SHARED_SECONDS, QUICK_SECONDS, MOST_SHARED_NUMBERS = 5.0, 0.5, 60_000
@@ -132,6 +135,7 @@ class _Comparison:
         limited = within_time(suited, self.paces, self.splits.n_training, seconds)
         on_first = self._run_first_split(limited, in_heats)
         self._run_other_splits(on_first, drop=bool(sizes))
+        self._tune()
         found = next((some for some in (self.scores, on_first, in_heats) if best_of(some) is not None), self.scores)
         if best_of(found) is None and not self.budget.interrupted:
             found = self._run_cheapest(suited)
@@ -220,6 +224,33 @@ class _Comparison:
             self._take(score.name, whole)
             if whole in LATE and best_of(self.scores) is None:
                 return  # a worse one that ends would be no answer: the first split is
+
+    def _tune(self) -> None:
+        """Change the settings of boosting while there is time and it does good."""
+        own = next((score for score in self.scores if score.contestant.is_tuned), None)
+        boosted = [score for score in self.scores if score.contestant.settings]
+        best = best_of(self.scores)
+        if own is None or best is None or min(score.mean for score in boosted) > NEAR * best.mean:
+            return
+        start = min(boosted, key=lambda score: score.worth)
+        until = (1.0 - TUNING_SHARE) * self.budget.seconds_left()
+        found = own
+        for score in tuned(own.contestant, start_of(start), start, partial(self._tried, until=until)):
+            found = score
+        self.scores = [found if score is own else score for score in self.scores]
+
+    def _tried(self, contestant: Contestant, best: MethodScore, *, until: float) -> MethodScore | str | None:
+        """Return the score of a changed method, nothing if the first split says no, or why there was no time for it."""
+        reserve = max(until, self._reserve(best_of(self.scores)))
+        expected = best.pace.seconds_for(self.splits.n_training) * contestant.n_rounds / max(1, best.contestant.n_rounds)
+        if not self._affords(len(self.splits.splits), expected, reserve):
+            return NO_TIME
+        first = self._attempt(contestant, reserve, partial(self._first_split, contestant))
+        if not isinstance(first, MethodScore):
+            return first if first in LATE else None
+        if first.errors[0] > CLOSE * best.errors[0]:
+            return None
+        return self._attempt(contestant, reserve, partial(self._other_splits, first, reserve))
 
     def _attempt(
         self, contestant: Contestant, reserve: float, work: Callable[[], MethodScore | str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -50,6 +50,17 @@ LARGE_BOOSTING: dict[str, Any] = {"max_iter": 200, "max_leaf_nodes": 63, "early_
 """Larger trees, no rows aside: where a class is found by many conditions at once."""
 COUNT_BOOSTING = QUICK_BOOSTING | {"loss": "poisson"}
 AMOUNT_BOOSTING = QUICK_BOOSTING | {"loss": "gamma"}
+TUNED_BOOSTING: dict[str, Any] = {
+    "max_iter": 200,
+    "learning_rate": 0.1,
+    "max_leaf_nodes": 15,
+    "min_samples_leaf": 10,
+    "l2_regularization": 0.0,
+    "max_features": 1.0,
+    "early_stopping": False,
+    "random_state": 0,
+}
+"""Where tuning begins: every setting that it changes."""
 FIRM_BOOSTING: dict[str, Any] = {"max_iter": 200, "learning_rate": 0.05, "max_leaf_nodes": 7, "min_samples_leaf": 5}
 """For tables too small to set rows aside."""
 FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": 0}
@@ -116,6 +127,10 @@ class Contestant:
     """Sets what is measured in units of the columns or of the target, from their number and its spread."""
     is_users: bool = False
     """Whether the user brought it."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of boosting."""
+    is_tuned: bool = False
+    """Whether its settings may be changed in the time that is left."""
 
     def unsuited(self, columns: Columns, read: pd.DataFrame, y: Array | None = None) -> str:
         """Return why the method does not suit a table; an empty text if it does."""
@@ -143,6 +158,13 @@ class Contestant:
     def with_rounds(self, rounds: int) -> Contestant:
         """Return the method with so many rounds at most, whose steps are larger in turn."""
         return replace(self, limit=0 if rounds >= self.rounds else rounds)
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Contestant:
+        """Return boosted trees with other settings."""
+        kind = type(self.make())
+        sentence = f"adds {settings['max_iter']} trees of up to {settings['max_leaf_nodes']} leaves"
+        steps = {"rounds": settings["max_iter"], "learning_rate": settings["learning_rate"], "limit": 0}
+        return replace(self, sentence=sentence, make=partial(kind, **settings), settings=dict(settings), **steps)
 
     def method(self, columns: Columns, y: Array | None = None) -> Any:
         """Return the method, not yet fitted, for a table with these columns, and a target like this."""
@@ -172,7 +194,9 @@ def _of_trees(name: str, sentence: str, make: Callable[[], Any], **needs: Any) -
 def _boosted(name: str, sentence: str, make: Callable[..., Any], settings: dict[str, Any], **needs: Any) -> Contestant:
     """Return boosted trees, whose rounds may be cut to the time there is."""
     steps = {"rounds": settings["max_iter"], "learning_rate": settings.get("learning_rate", 0.1)}
-    return _of_trees(name, sentence, lambda: make(**settings), growth=BOOSTING_GROWTH, **steps, **needs)
+    return _of_trees(
+        name, sentence, partial(make, **settings), growth=BOOSTING_GROWTH, settings=settings, **steps, **needs
+    )
 
 
 def _spread(y: Array | None) -> float:
@@ -220,6 +244,9 @@ CLASSIFIERS = (
     _boosted("boosted trees, slow", "adds smaller trees with care", HistGradientBoostingClassifier, SLOW_BOOSTING),
     _boosted("boosted trees, few rows", "adds tiny trees to all rows", HistGradientBoostingClassifier, FIRM_BOOSTING),
     _boosted("boosted trees, large", "adds large trees", HistGradientBoostingClassifier, LARGE_BOOSTING),
+    _boosted(
+        "boosted trees, tuned", "adds as many trees as do good", HistGradientBoostingClassifier, TUNED_BOOSTING, is_tuned=True
+    ),
     _of_trees("random forest", "asks 100 trees for their votes", lambda: RandomForestClassifier(**FOREST)),
     _of_trees("decision tree", "asks a few questions", lambda: DecisionTreeClassifier(**SMALL_TREE)),
     Contestant("naive Bayes", "takes the columns for independent", MixedNB, unchanged),
@@ -287,6 +314,9 @@ REGRESSORS = (
     _boosted("boosted trees, slow", "adds smaller trees with care", HistGradientBoostingRegressor, SLOW_BOOSTING),
     _boosted("boosted trees, few rows", "adds tiny trees to all rows", HistGradientBoostingRegressor, FIRM_BOOSTING),
     _boosted("boosted trees, large", "adds large trees", HistGradientBoostingRegressor, LARGE_BOOSTING),
+    _boosted(
+        "boosted trees, tuned", "adds as many trees as do good", HistGradientBoostingRegressor, TUNED_BOOSTING, is_tuned=True
+    ),
     _boosted(
         "boosted trees for counts",
         "multiplies, is never below 0",

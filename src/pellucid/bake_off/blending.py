@@ -185,8 +185,6 @@ def _said(parts: Sequence[HeldOut], measure: Measure) -> Said:
     if measure.classes is None:
         return Said(np.stack([part.said for part in parts]), actual)
     chances = [probabilities(part.said, 1.0) for part in parts]
-    if measure.is_ordered:
-        return Said(np.stack([measure.means(one) for one in chances]), actual.astype(np.float64))
     codes = np.searchsorted(measure.classes, actual)
     return Said(np.stack([one[np.arange(len(codes)), codes] for one in chances]), None)
 
@@ -198,7 +196,7 @@ def _is_better(
 
     Rows tell more than splits do, but a measure such as the area under a curve is not a sum over them.
     """
-    if measure.is_default or measure.is_ordered:
+    if measure.is_default:
         alone = np.eye(len(members))
         blended = np.concatenate([split.losses(weights) for split, weights in zip(splits, crossed, strict=True)])
         by_member = [np.concatenate([split.losses(one) for split in splits]) for one in alone]

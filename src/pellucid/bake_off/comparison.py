@@ -385,7 +385,7 @@ def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Meas
     watch = Stopwatch()
     method = contestant.method(columns, fold.y_train).fit(fold.X_train, fold.y_train, **weights)
     fitted = watch.seconds()
-    answers = answers_of(method, fold.X_validation, measure.classes)
+    answers = measure.within_limits(answers_of(method, fold.X_validation, measure.classes))
     ended = watch.seconds()
     score = measure.fold_score(fold.y_validation, answers, fold.weights_validation)
     if measure.classes is None:

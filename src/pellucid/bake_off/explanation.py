@@ -25,6 +25,7 @@ def explain_rows(model: TableModel, frame: pd.DataFrame) -> TreeStory:
     """
     reader, inner = model[0], TableModel(model.steps[1:])
     inner.inverse_temperature_, inner.costs_ = model.inverse_temperature_, model.costs_
+    inner.limits_ = model.limits_
     read, columns = reader.transform(frame), Columns(reader.kinds, {})
     wanted = [NotableRow("", place) for place in range(len(read))]
     unknown = np.full(len(read), "")

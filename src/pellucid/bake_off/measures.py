@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from pellucid.core.types import Array
 from pellucid.table_model.class_scores import costs_of_threshold, least_cost
 from pellucid.tables.reading import TableError
 
-ACCURACY, RMSE, COST, ORDER = "accuracy", "neg_root_mean_squared_error", "cost per row", "order"
+ACCURACY, RMSE, COST = "accuracy", "neg_root_mean_squared_error", "cost per row"
 OF_CLUSTERS = frozenset(
     f"{name}_score"
     for name in (
@@ -115,6 +115,8 @@ class Measure:
     """Of calling a row of a true class (rows) by another (columns)."""
     is_of_labels: bool = False
     """Whether it looks at the predicted classes alone, so that another threshold changes it."""
+    limits: tuple[float, float] | None = None
+    """Between which numbers predictions are kept; None if nothing is known of that."""
 
     @property
     def is_default(self) -> bool:
@@ -126,15 +128,9 @@ class Measure:
         """Whether the score is a share of rows."""
         return self.name == ACCURACY
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether the classes are numbers in an order, and the error is that of their mean."""
-        return self.name == ORDER
-
-    def means(self, chances: Array) -> Array:
-        """Return the mean of numbers in an order, by their probabilities."""
-        assert self.classes is not None  # numbers in an order are classes
-        return np.asarray(chances @ self.classes.astype(np.float64))
+    def within_limits(self, answers: Answers) -> Answers:
+        """Return the answers with predicted numbers between the limits."""
+        return answers if self.limits is None else replace(answers, predicted=np.clip(answers.predicted, *self.limits))
 
     @property
     def is_score(self) -> bool:

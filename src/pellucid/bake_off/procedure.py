@@ -58,6 +58,7 @@ from pellucid.table_model import SeenTable, TableModel
 from pellucid.table_model.class_scores import costs_of_threshold, probabilities
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
+from pellucid.table_model.ordered_shares import OrderedShares
 from pellucid.tables.frames import as_frame
 from pellucid.tables.reading import TableError
 
@@ -122,7 +123,9 @@ def bake_off(
         One row per example; numbers, words, dates, texts and gaps as they are.
     target : str
         The column to predict.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "order"}, default="auto"
+        Whether the target is a class, a number, or one of few whole numbers in an order, such as a grade: these are
+        predicted as numbers, with a probability of each.
     recipe : {"cv", "split", "resample"}, default="cv"
         Cross-validation, one validation set, or ``folds`` random ones.
     seconds : float, default=300
@@ -370,8 +373,12 @@ def _fit(chosen: MethodScore, table: VaultedTable, rows: Array) -> tuple[TableMo
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = TableModel(fit_weighted(chosen.contestant.pipeline(table.columns, X, y), X, y, facts.weights).steps)
+    if table.measure.limits is not None:
+        model.limits_ = np.array(table.measure.limits)
     if chosen.held_out is not None:
         model.learn_errors(_of_its_classes(chosen.held_out, table.measure, model))
+    if table.target.is_ordered and model.errors_ is not None:
+        model.order_ = OrderedShares.of(model.errors_)
     return model, list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
@@ -433,6 +440,7 @@ def _table_model(table: VaultedTable, fitted: _FittedForGood, judgement: Judgeme
     whole.target_ = table.target.name
     whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
     whole.costs_, whole.held_out_ = model.costs_, model.held_out_
+    whole.limits_, whole.order_ = model.limits_, model.order_
     if len(fitted.rows) < len(table.X):
         whole.learned_rows_ = np.isin(np.arange(len(table.X)), fitted.rows)
     whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)

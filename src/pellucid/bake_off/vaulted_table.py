@@ -6,20 +6,27 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pellucid.bake_off.measures import Measure, measure_for
-from pellucid.bake_off.options import RowFacts, check_classes_to_learn, own_test_rows, row_facts, understood
+from pellucid.bake_off.options import Options, RowFacts, check_classes_to_learn, own_test_rows, row_facts, understood
 from pellucid.bake_off.result import Plan
 from pellucid.bake_off.row_order import cautions_on_rows
 from pellucid.model_selection import Recipe, TestVault
+from pellucid.core.types import Array
 from pellucid.model_selection.row_parts import Split
 from pellucid.tables.column_reader import ColumnReader
+from pellucid.tables.order import is_in_order
 from pellucid.tables.reading import TableError
-from pellucid.tables.understanding import Columns, Target, choose_target
+from pellucid.tables.understanding import ORDER, Columns, Target, choose_target
 
 FEWEST_ROWS = 10
 TEST_SHARE = 0.2
+OTHER_READINGS = (
+    "was read as whole numbers in an order: predictions are numbers, with the probability of each step. "
+    "--as classes or --as numbers reads it otherwise."
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,11 @@ def lock_away(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedT
         raise TableError(f"column names must be texts, got {unnamed[0]!r}. Use frame.rename(columns=str).")
     target = choose_target(frame, name, task, coerce=options.coerce)
     options.check(frame, name)
+    if target.could_be_ordered and task == "auto" and _is_in_order(frame, target, options):
+        # how the target is read is decided once, from all rows; what is learned from it is not
+        ordered = choose_target(frame, name, ORDER, coerce=options.coerce)
+        reason = f"{target.reason}, and the other columns rise and fall with them"
+        target = replace(ordered, reason=reason, notes=(*ordered.notes, f"{name} {OTHER_READINGS}"))
     rows = frame.loc[target.rows]
     fewest = max(FEWEST_ROWS, 2 * plan.folds)
     if len(rows) < fewest:
@@ -72,7 +84,7 @@ def lock_away(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedT
     X = reader.fit_transform(rows, target.values)
     facts = row_facts(rows, options)
     task_is = {"is_classification": target.is_classification, "weighted": facts.weights is not None}
-    measure = measure_for(options.metric, target.values, **task_is)
+    measure = replace(measure_for(options.metric, target.values, **task_is), limits=_limits(target))
     notes = cautions_on_rows(rows, X, target, columns, options, facts.order)
     vaulted = {"target": target, "columns": columns, "reader": reader, "X": X, "measure": measure, "facts": facts}
     if options.test is not None:
@@ -87,6 +99,37 @@ def lock_away(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedT
         raise TableError(f"table cannot be split as asked: {error}") from None
     check_classes_to_learn(target, vault)
     return VaultedTable(**vaulted, vault=vault, test_facts=facts.of(vault.test_rows), notes=tuple(notes))
+
+
+def _limits(target: Target) -> tuple[float, float] | None:
+    """Return between which numbers predictions must lie: those of an order, or above 0 where no target is below."""
+    if target.is_classification:
+        return None
+    low, high = float(np.min(target.values)), float(np.max(target.values))
+    if target.is_ordered:
+        return low, high
+    return (0.0, np.inf) if low >= 0.0 else None
+
+
+def _is_in_order(frame: pd.DataFrame, target: Target, options: Options) -> bool:
+    """Return whether the columns say that whole numbers are in an order; a measure of classes says that they are not."""
+    metric = options.metric
+    is_of_classes = isinstance(metric, pd.DataFrame) or (
+        metric is not None and _suits(metric, target.values, is_classification=True)
+    )
+    if is_of_classes:
+        return False
+    rows = frame.loc[target.rows]
+    columns = understood(rows, target.name, options)
+    return is_in_order(columns, ColumnReader(dict(columns.kinds)).fit_transform(rows, target.values), target.values)
+
+
+def _suits(metric: str, y: Array, *, is_classification: bool) -> bool:
+    try:
+        measure_for(metric, y, is_classification=is_classification, weighted=False)
+    except TableError:
+        return False
+    return True
 
 
 def splits_of(table: VaultedTable, recipe: Recipe) -> list[Split]:

@@ -31,6 +31,17 @@ class Task(Enum):
     regression = "regression"
 
 
+class Reading(Enum):
+    """The same, as people say it, and whole numbers in an order."""
+
+    numbers = "numbers"
+    classes = "classes"
+    order = "order"
+
+
+TASK_OF = {Reading.numbers: "regression", Reading.classes: "classification", Reading.order: "order"}
+
+
 class RecipeName(Enum):
     """How the methods are compared."""
 
@@ -45,6 +56,10 @@ def fit(
         str | None, typer.Option(help="Name of the column to predict; without it, you are asked.")
     ] = None,
     task: Annotated[Task, typer.Option(help="Whether it is a class or a number.")] = Task.auto,
+    as_: Annotated[
+        Reading | None,
+        typer.Option("--as", help="How to read the target: numbers, classes, or order (few whole numbers, as grades)."),
+    ] = None,
     recipe: Annotated[
         RecipeName, typer.Option(help="Compare by cross-validation, one validation set, or random ones.")
     ] = RecipeName.cv,
@@ -104,6 +119,8 @@ def fit(
     from pellucid.tables.sql import name_of, without_password
 
     seconds = parse_duration(time)
+    if as_ is not None and task is not Task.auto:
+        raise CommandError("as and task must not be given together: both say how to read the target. Use --as.")
     refuse_a_file(out)
     frame = read_source(table, query)
     if target is None:
@@ -115,7 +132,7 @@ def fit(
             result = bake_off(
                 frame,
                 target,
-                task=task.value,
+                task=task.value if as_ is None else TASK_OF[as_],
                 recipe=recipe.value,
                 budget=budget,
                 folds=folds,
@@ -180,7 +197,7 @@ def command_line(given: dict[str, Any], of: Callable[..., None] | None = None) -
     for name, value in given.items():
         if name == "table" or value == usual.get(name) or value is None or value is False:
             continue
-        option = f"--{name.replace('_', '-')}"
+        option = f"--{name.strip('_').replace('_', '-')}"
         for one in value if isinstance(value, list) else [value]:
             words += [option] if one is True else [option, str(one.value if isinstance(one, Enum) else one)]
     return shlex.join(words)

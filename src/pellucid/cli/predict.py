@@ -121,6 +121,9 @@ def _notes(model: Any, frame: pd.DataFrame, wanted: bool) -> list[str]:
 def _probabilities(model: Any, X: Any) -> pd.DataFrame:
     import pandas as pd
 
+    if hasattr(model, "predict_shares"):
+        names = [f"probability {value:g}" for value in model.order_.values]
+        return pd.DataFrame(model.predict_shares(X), columns=names)
     if not hasattr(model, "predict_proba"):
         raise CommandError(
             "probabilities must be asked of a model that has them, such as logistic regression. "

@@ -93,7 +93,7 @@ def print_result(
     target = result.target
     for note in result.done_to_data:
         console.print(note, highlight=False, markup=False)
-    console.print(f"{target.name}: {target.task}, because {target.reason}.", highlight=False, markup=False)
+    console.print(f"{target.name}: {target.told}, because {target.reason}.", highlight=False, markup=False)
     console.print(_leaderboard(result))
     console.print(_verdict(result), highlight=False, markup=False)
     alarm = alarm_of(result)

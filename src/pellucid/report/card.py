@@ -31,7 +31,7 @@ def _head(result: BakeOffResult, origin: Origin) -> str:
     lines = [
         f"# Model card: {_plain(target.name)}",
         "",
-        f"Predicts **{_plain(target.name)}** ({target.task}, because {_plain(target.reason)}) by "
+        f"Predicts **{_plain(target.name)}** ({target.told}, because {_plain(target.reason)}) by "
         f"**{result.chosen.name}**, chosen among {len(result.scores)} methods. File: `{origin.model_name}`.",
         "",
     ]

@@ -22,6 +22,7 @@ from pellucid.table_model.class_scores import (
 )
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import MOST_NUMBERS, HeldOut
+from pellucid.table_model.ordered_shares import OrderedShares
 from pellucid.table_model.row_notes import row_notes
 from pellucid.table_model.seen_table import SeenTable
 from pellucid.table_model.table_model_proof import prove_beside_steps
@@ -55,6 +56,10 @@ class TableModel(Pipeline):
     costs_ : ndarray of shape (n_classes, n_classes) or None
         Of calling a true class (rows) another (columns): the class of the least expected cost is predicted. None
         predicts the likeliest.
+    limits_ : ndarray of shape (2,) or None
+        Between which numbers predictions are kept, such as 0 and infinity for counts. None if nothing is known.
+    order_ : OrderedShares or None
+        Of a target of whole numbers in an order, how probable each of them is. None for others.
     learned_rows_ : ndarray of shape (n_rows,) or None
         Which of the rows with a target the steps after the first learned from. None if from all.
     """
@@ -67,6 +72,8 @@ class TableModel(Pipeline):
     costs_: Array | None = None
     held_out_: HeldOutScores | None = None
     learned_rows_: Array | None = None
+    limits_: Array | None = None
+    order_: OrderedShares | None = None
 
     def learn_errors(self, held_out: HeldOut) -> Self:
         """Take from rows held out how far predictions are off, or how sure the scores of classes may be."""
@@ -83,7 +90,8 @@ class TableModel(Pipeline):
     def predict(self, X: Any, **params: Any) -> Array:
         """Return the prediction for every row: a number, the likeliest class, or the one of the least expected cost."""
         if self.costs_ is None:
-            return np.asarray(super().predict(X, **params))
+            said = np.asarray(super().predict(X, **params))
+            return said if self.limits_ is None else np.clip(said, *self.limits_)
         return np.asarray(self.classes_[least_cost(self.predict_proba(X), self.costs_)])
 
     @available_if(_has_probabilities)
@@ -106,7 +114,14 @@ class TableModel(Pipeline):
         """Return the ends of an interval around each prediction that holds the true number with this probability."""
         if getattr(self, "errors_", None) is None:
             raise ValueError("intervals must be asked of a model of numbers fitted by pellucid, and this is none.")
-        return self.errors_.interval(np.asarray(self.predict(X), dtype=np.float64), level)  # type: ignore[union-attr]
+        low, high = self.errors_.interval(np.asarray(self.predict(X), dtype=np.float64), level)  # type: ignore[union-attr]
+        return (low, high) if self.limits_ is None else (np.clip(low, *self.limits_), np.clip(high, *self.limits_))
+
+    @available_if(lambda self: self.order_ is not None)
+    def predict_shares(self, X: Any) -> Array:
+        """Return the probability of each of the whole numbers ``order_.values``, of shape (n_rows, n_values)."""
+        assert self.order_ is not None  # or this method is not there
+        return self.order_.shares(self.predict(X))
 
     def notes(self, X: pd.DataFrame) -> list[list[str]]:
         """Return for each row of a table how unusual values were read, and which are far from those learned from."""

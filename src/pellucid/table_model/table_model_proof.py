@@ -22,6 +22,7 @@ from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
 from pellucid.table_model.class_scores import HeldOutScores
 from pellucid.table_model.error_quantiles import ErrorQuantiles
+from pellucid.table_model.ordered_shares import OrderedShares
 from pellucid.table_model.seen_table import SeenTable
 from pellucid.tables.dates import DATES
 from pellucid.tables.understanding import TEXT
@@ -30,6 +31,8 @@ LIMITS = math.log(0.05), math.log(20.0)
 """Logarithms of the inverse temperatures that are tried."""
 CLOSE = 1e-3
 """Distance of the logarithm of the inverse temperature from the best one: a change of 1 % is ten times as large."""
+WEAK = 0.01
+"""What keeps the slope of an order finite, as in its loss: this times half of its square."""
 REFIT = "Fit the model again with pellucid fit."
 
 
@@ -42,6 +45,10 @@ def prove_beside_steps(model: Any, found: Certificate, X: pd.DataFrame, y: Any) 
     if getattr(model, "errors_", None) is not None:
         uncovered.append("the predictions for rows held out that the intervals come from")
         claims.append(errors_claim(model.errors_, np.asarray(y, dtype=np.float64)))
+    if getattr(model, "limits_", None) is not None:
+        claims.append(limits_claim(model.limits_, np.asarray(y, dtype=np.float64)))
+    if getattr(model, "order_", None) is not None:
+        claims.append(order_claim(model.order_, getattr(model, "errors_", None)))
     if getattr(model, "costs_", None) is not None:
         uncovered.append("costs_, by which classes are decided, as they were asked for or chosen on rows held out")
         claims.append(costs_claim(model.costs_, len(model.classes_)))
@@ -86,6 +93,47 @@ def errors_claim(errors: ErrorQuantiles, y: Array) -> Claim:
     nearest = [np.abs(known[np.clip(place + step, 0, len(known) - 1)] - actual) for step in (-1, 0)]
     allowed = 8 * EPSILON * (np.abs(predicted) + np.abs(error))
     return Claim("intervals", statement, float(np.sum(~(np.min(nearest, axis=0) <= allowed))), 0.0, REFIT)
+
+
+def limits_claim(limits: Array, y: Array) -> Claim:
+    """Claim that predictions are kept from 0 upward where no target is below, or within the least and largest one."""
+    limits = np.asarray(limits)
+    low, high = float(np.min(y)), float(np.max(y))
+    right = limits.tolist() in ([0.0, math.inf], [low, high]) and low >= float(limits[0])
+    return Claim("limits", "whether predictions are cut off where targets lie", float(not right), 0.0, REFIT)
+
+
+def order_claim(order: OrderedShares, errors: ErrorQuantiles | None) -> Claim:
+    """Claim that the shares of whole numbers are the likeliest for the rows held out that the intervals come from.
+
+    By how much the loss could still fall is told from its derivatives: half of :math:`g' H^{-1} g`.
+    """
+    statement = "by how much the log loss of all rows held out could still fall, with other thresholds and slope"
+    values, t = np.asarray(order.values), np.asarray(order.thresholds)
+    parameters = np.concatenate([[order.slope], t])
+    if errors is None or len(values) != len(t) + 1 or (np.diff(t) <= 0).any() or not np.isfinite(parameters).all():
+        return Claim("order", statement, math.inf, CLOSE, REFIT)
+    f, actual = np.asarray(errors.predicted), np.round(errors.predicted + errors.errors)
+    if not np.array_equal(values, np.unique(actual)):
+        return Claim("order", statement, math.inf, CLOSE, REFIT)
+    spread = float(np.std(f)) or 1.0
+    codes = np.searchsorted(values, actual)
+    at = np.concatenate([[order.slope * spread], t - order.slope * float(np.mean(f))])
+    z, step = (f - np.mean(f)) / spread, 1e-5
+    slopes = [_order_slopes(at + step * one, z, codes) - _order_slopes(at - step * one, z, codes) for one in np.eye(len(at))]
+    curvature, gradient = np.array(slopes) / (2 * step), _order_slopes(at, z, codes)
+    fall = float(gradient @ np.linalg.lstsq(curvature, gradient, rcond=None)[0]) / 2
+    return Claim("order", statement, abs(fall), CLOSE, REFIT)
+
+
+def _order_slopes(parameters: Array, z: Array, codes: Array) -> Array:
+    """Return the derivatives of the loss of an order by the slope and by each threshold, row by row and summed."""
+    slope, edges = parameters[0], np.concatenate([[-math.inf], parameters[1:], [math.inf]])
+    upper, lower = (1.0 / (1.0 + np.exp(slope * z - edges[codes + place])) for place in (1, 0))
+    share = upper - lower
+    up, low = upper * (1.0 - upper) / share, lower * (1.0 - lower) / share
+    by_threshold = [np.sum(low[codes == k + 1]) - np.sum(up[codes == k]) for k in range(len(parameters) - 1)]
+    return np.array([np.sum((up - low) * z) + WEAK * slope, *by_threshold])
 
 
 def costs_claim(costs: Array, n_classes: int) -> Claim:

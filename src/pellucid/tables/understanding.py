@@ -58,10 +58,13 @@ GAPS_IN_A_COUNT = 1.5
 LONG_NUMBER = r"\s*[-+]?\d{16,}\s*"
 ID_NAME = re.compile(r"(^|[_\W])(id|ids|key|index|uuid|guid|nr|no|number)$|^unnamed: \d+$|[a-z]I[dD]$", re.IGNORECASE)
 
-CLASSIFICATION, REGRESSION = "classification", "regression"
-TASKS = ("auto", CLASSIFICATION, REGRESSION)
+CLASSIFICATION, REGRESSION, ORDER = "classification", "regression", "order"
+TASKS = ("auto", CLASSIFICATION, REGRESSION, ORDER)
 MOST_WHOLE_CLASSES = 10
 """Whole numbers with at most this many different values are taken for classes."""
+WHOLE = "all whole numbers"
+MOST_ORDERED = 30
+"""Different whole numbers that are still told apart as steps of an order."""
 MOST_CLASSES = 100
 FEWEST_PER_CLASS = 5
 """Rows of a class that can be split into learning, validation and test rows."""
@@ -116,6 +119,21 @@ class Target:
         """Whether the target is a class."""
         return self.task == CLASSIFICATION
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the target is one of few whole numbers in an order: predicted as numbers, with a share of each."""
+        return self.task == ORDER
+
+    @property
+    def could_be_ordered(self) -> bool:
+        """Whether whole numbers are taken for classes, though nobody said so: they may be in an order."""
+        return self.is_classification and self.reason.endswith(WHOLE) and self.values.dtype.kind == "i"
+
+    @property
+    def told(self) -> str:
+        """What it is taken for, in a word or two."""
+        return "whole numbers in an order" if self.is_ordered else self.task
+
 
 def choose_target(frame: pd.DataFrame, name: str, task: str = "auto", *, coerce: bool = True) -> Target:
     """Return the target of a table; rows without one, and classes too small to split, are left out and named.
@@ -147,7 +165,15 @@ def choose_target(frame: pd.DataFrame, name: str, task: str = "auto", *, coerce:
     for away, what in ((missing, "without"), (~present & ~missing, "with an infinite")):
         if away.any():
             left_out.append(f"{_rows(int(away.sum()))} {what} {name} {_was(int(away.sum()))} left out.")
-    if kind == REGRESSION:
+    if kind == ORDER:
+        n_different = values.nunique()
+        if not (is_numeric(values) and _is_whole(values)) or not 2 < n_different <= MOST_ORDERED:
+            got = f"{n_different} different values" if is_numeric(values) and _is_whole(values) else "others"
+            raise TableError(
+                f"target must have 3 to {MOST_ORDERED} different whole numbers to be an order, got {name!r} with {got}. "
+                "Read it as numbers or classes."
+            )
+    if kind in (REGRESSION, ORDER):
         return Target(name, kind, reason, number_values(values, name), rows, tuple(left_out), tuple(notes))
     if coerce and not is_numeric(values) and not is_flag(values):
         values, joined = _join_spellings(values, name)
@@ -203,7 +229,7 @@ def guess_task(present: pd.Series) -> tuple[str, str]:
     n_different = present.nunique()
     few = n_different <= min(MOST_WHOLE_CLASSES, len(present) / FEWEST_PER_CLASS)
     if few and _is_whole(present):
-        return CLASSIFICATION, f"it has only {n_different} different values, all whole numbers"
+        return CLASSIFICATION, f"it has only {n_different} different values, {WHOLE}"
     return REGRESSION, f"its values are numbers, {n_different} different ones"
 
 

@@ -11,11 +11,12 @@ from pellucid.files.schemas.transformers import OF_PIPELINES
 from pellucid.kinds.arrays import Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup
 from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.plain import Nothing, OneOf, Optional, Text, Whole
+from pellucid.kinds.plain import Nothing, OneOf, Optional, Real, Text, Whole
 from pellucid.kinds.records import Record
 from pellucid.kinds.usual import FLAG, INPUTS, NONNEGATIVE, POSITIVE
 from pellucid.table_model.class_scores import HeldOutScores
 from pellucid.table_model.error_quantiles import ErrorQuantiles
+from pellucid.table_model.ordered_shares import OrderedShares
 from pellucid.table_model.seen_table import SeenTable
 from pellucid.tables.understanding import KINDS
 
@@ -75,6 +76,13 @@ def _fault_in_held_out(held_out: HeldOutScores) -> str:
     return "a class has no score" if held_out.codes.max() >= held_out.scores.shape[1] else ""
 
 
+def _fault_in_order(order: OrderedShares) -> str:
+    if len(order.values) != len(order.thresholds) + 1:
+        return f"there are {len(order.thresholds)} thresholds between {len(order.values)} numbers"
+    rises = (np.diff(order.values) > 0).all() and (np.diff(order.thresholds) > 0).all()
+    return "" if rises else "its numbers or thresholds do not rise"
+
+
 LINE = Numbers((None,), ("float64",))
 PER_COLUMN = Numbers(("n_features",), ("float64",))
 SHARE = NONNEGATIVE
@@ -96,6 +104,8 @@ HELD_OUT = Record(
     _fault_in_held_out,
 )
 
+ORDER = Record(OrderedShares, {"values": LINE, "slope": Real(), "thresholds": LINE}, _fault_in_order)
+
 SCHEMAS = (
     Schema(
         "TableModel",
@@ -109,6 +119,8 @@ SCHEMAS = (
             "inverse_temperature_": Nothing() | POSITIVE,
             "costs_": Nothing() | Numbers((None, None), ("float64",)),
             "held_out_": Optional(Nothing() | HELD_OUT),
+            "limits_": Optional(Nothing() | Numbers((2,), ("float64",))),
+            "order_": Optional(Nothing() | ORDER),
             "learned_rows_": Optional(Nothing() | Numbers((None,), ("bool",))),
         },
         rebuild=_check_costs,

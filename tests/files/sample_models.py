@@ -19,6 +19,8 @@ from pellucid.files.writing import model_bytes
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.comparable_numbers import ComparableNumbers
 from pellucid.tables.step_features import StepFeatures
+from pellucid.tables.table_of_codes import TableOfCodes
+from pellucid.tables.target_means import TargetMeans
 from pellucid.tables.word_encoder import WordEncoder
 from tests.public_estimators import public_estimators, usual
 
@@ -85,6 +87,8 @@ def fitted_transformers() -> dict[str, tuple[Any, Any]]:
         "WordEncoder": (WordEncoder(2, indicators=True).fit(makers), makers),
         "StepFeatures": (StepFeatures(4).fit(X), X),
         "ComparableNumbers": (ComparableNumbers().fit(X), X),
+        "TableOfCodes": (TableOfCodes((), ["a", "b", "c"]).fit(X), X),
+        "TargetMeans": (TargetMeans().fit(makers, X[:, 0]), makers),
         "PolynomialFeatures": (PolynomialFeatures((1, 3), include_bias=False).fit(X), X),
         "ColumnTransformer": (preparation().fit(frame), frame),
         "Pipeline": (Pipeline([("all", preparation()), ("nothing", "passthrough")]).fit(frame), frame),

@@ -31,6 +31,8 @@ def spoiled(name, spoil, tmp_path):
         ("OrdinalEncoder", lambda m: m.categories_.__setitem__(0, np.array([1.0, np.nan, 2.0])), "must have no gaps"),
         ("WordEncoder", lambda m: m.words_.append(m.words_[0]), "words_ must have 1 entries"),
         ("WordEncoder", lambda m: m.words_.__setitem__(0, np.array(["b", "a"])), "words_ of WordEncoder must rise"),
+        ("TargetMeans", lambda m: m.words_.__setitem__(0, m.words_[0][::-1]), "words_ of TargetMeans must rise"),
+        ("TargetMeans", lambda m: m.means_.__setitem__(0, m.means_[0][:-1]), "must have a row for each word"),
         ("SimpleImputer", lambda m: setattr(m, "indicator_", None), "indicator_ of SimpleImputer must be"),
         ("MissingIndicator", lambda m: setattr(m, "features_", np.array([9])), "must be below 2"),
     ],

@@ -15,6 +15,7 @@ import pellucid
 from pellucid.bake_off import bake_off
 from pellucid.files import NotSaveableError, SchemaError
 from pellucid.kinds.records import Record
+from pellucid.table_model.calibration import ISOTONIC, KINDS, PLATT, Calibration, calibrated
 from pellucid.table_model.class_scores import costs_of_threshold
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.seen_table import SeenTable
@@ -48,7 +49,8 @@ def test_it_is_saved_and_loaded_whole(kind, request, tmp_path, frame):
     assert type(again) is type(model)
     assert again.target_ == model.target_
     assert again.seen_.words == model.seen_.words
-    assert again.inverse_temperature_ == model.inverse_temperature_
+    assert str(again.calibration_) == str(model.calibration_)
+    assert again.limits_ == model.limits_
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
     if kind == "numbers":
         np.testing.assert_array_equal(again.predict_interval(frame, 0.8), model.predict_interval(frame, 0.8))
@@ -76,9 +78,9 @@ def test_too_sure_a_method_is_made_more_cautious():
     X = pd.DataFrame({name: first + rng.normal(size=600) / 10 for name in "abcdefgh"})  # the same evidence eight times
     X["y"] = np.where(first + 2 * rng.normal(size=600) > 0, "up", "down")
     model, new = bake_off(X.iloc[:300], "y", seconds=20, only=["naive Bayes"]).model, X.iloc[300:]
-    assert model.inverse_temperature_ < 0.5
+    assert model.calibration_.inverse_temperature < 0.5
     calibrated = log_loss(new["y"], model.predict_proba(new))
-    model.inverse_temperature_ = 1.0
+    model.calibration_ = Calibration()
     assert calibrated < 0.8 * log_loss(new["y"], model.predict_proba(new))
 
 
@@ -146,15 +148,35 @@ def test_all_that_answers_is_verified_from_the_table_on(noisy, numbers, frame):
     found = pellucid.verify(model, table.drop(columns="dear"), table["dear"].to_numpy(dtype="U3"))
     assert found.holds, str(found)
     assert "rows held out" in found.reason
-    assert {"steps", "temperature", "columns seen"} <= {claim.name for claim in found.claims}
+    assert {"steps", "calibration", "columns seen"} <= {claim.name for claim in found.claims}
     assert not failed_claims(numbers, frame.drop(columns="dear"), "price")
 
 
-def test_a_changed_temperature_is_found(noisy):
+def test_a_changed_calibration_is_found(noisy):
     table, model = noisy
     changed = copy.copy(model)
-    changed.inverse_temperature_ *= 1.01
-    assert failed_claims(changed, table, "dear") == ["temperature"]
+    for kind in KINDS[1:]:
+        way = calibrated(kind, model.held_out_.scores, model.held_out_.codes)
+        changed.calibration_ = way
+        assert failed_claims(changed, table, "dear") == []
+        moved = {
+            "inverse_temperature": 1.01 * way.inverse_temperature if kind != ISOTONIC else way.inverse_temperature,
+            "offsets": way.offsets + [0.01, -0.01] if kind == PLATT else way.offsets,
+            "chances": np.sqrt(way.chances),
+        }
+        changed.calibration_ = dataclasses.replace(way, **moved)
+        assert failed_claims(changed, table, "dear") == ["calibration"], kind
+
+
+def test_limits_keep_predictions_and_are_proved(numbers, frame):
+    assert numbers.limits_ == [0.0, None]
+    far = frame.head(2).assign(size=-1e6)
+    assert (numbers.predict(far) >= 0.0).all()
+    assert (np.array(numbers.predict_interval(far, 0.8)) >= 0.0).all()
+    for limits in ([1.0, None], [0.0, 20.0], [None, None]):
+        changed = copy.copy(numbers)
+        changed.limits_ = limits
+        assert "limits" in failed_claims(changed, frame.drop(columns="dear"), "price")
 
 
 def test_changed_words_columns_seen_and_costs_are_found(noisy):

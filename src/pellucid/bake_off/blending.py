@@ -26,7 +26,7 @@ from pellucid.ensemble import BlendClassifier, BlendRegressor
 from pellucid.model_selection.recipes import standard_error
 from pellucid.table_model.class_scores import probabilities, scores_of_probabilities
 from pellucid.table_model.held_out import HeldOut
-from pellucid.tables.preparation import coded, from_codes, is_sparse, unchanged
+from pellucid.tables.preparation import averaged, coded, from_codes, is_sparse, standardized_averages, unchanged
 from pellucid.tables.understanding import TEXT, Columns
 
 MOST_TRIED, MOST_MEMBERS, MOST_ALIKE = 8, 5, 2
@@ -35,6 +35,8 @@ LEAST_WEIGHT = 0.04
 """A member that counts less is left out."""
 EVEN_ROWS = 20.0
 """So many rows more speak for equal weights: few rows would otherwise tell chance from worth."""
+NOT_FROM_CODES = (unchanged, averaged, standardized_averages)
+"""Preparations that need more of a table than trees see: words themselves, or very many of them."""
 SURE = 0.25
 """Standard errors by which a blend must be better: it has more to explain, but a mean is rarely worse."""
 MOST_ROUNDS, SETTLED = 500, 1e-6
@@ -152,7 +154,7 @@ def _members(
         for one in scores
         if not one.contestant.is_baseline
         and len(one.errors) == most_splits >= 2
-        and (one.contestant.prepare is coded or (can_prepare and one.contestant.prepare is not unchanged))
+        and (one.contestant.prepare is coded or (can_prepare and one.contestant.prepare not in NOT_FROM_CODES))
         and (not one.is_classification or hasattr(one.contestant.make(), "predict_proba"))
         and not one.contestant.is_users
     ]

@@ -30,7 +30,17 @@ from pellucid.naive_bayes import MixedNB
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from pellucid.neural_network import MLPClassifier, MLPRegressor
 from pellucid.svm import SVC, SVR, LinearSVC
-from pellucid.tables.preparation import coded, is_sparse, prepared_width, standardized, stepped, unchanged
+from pellucid.tables.preparation import (
+    averaged,
+    coded,
+    is_sparse,
+    many_words,
+    prepared_width,
+    standardized,
+    standardized_averages,
+    stepped,
+    unchanged,
+)
 from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import TEXT, WORD_KINDS, Columns
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -82,6 +92,8 @@ SKEWED = 1.5
 """A tail is long if it reaches so many times as far above the median as the other below."""
 MOST_CURVED = 40
 """With more columns than this, squares and products are too many to offer."""
+MOST_AVERAGED_CLASSES = 10
+"""With more classes than this, each word would become too many columns."""
 FEWEST_CONDENSED, SHARE_KEPT = 20, 0.9
 """With fewer columns than this there is little to condense; the share of the variance that components keep."""
 
@@ -146,6 +158,11 @@ class Contestant:
             return "there would be too many products of columns"
         if self.prepare is condensed and (is_sparse(columns, read) or prepared_width(columns, read) < FEWEST_CONDENSED):
             return "there are too few columns to condense, or too many"
+        if self.prepare in (averaged, standardized_averages):
+            if not many_words(columns, read):
+                return "no column has very many words"
+            if y is not None and y.dtype.kind != "f" and len(np.unique(y)) > MOST_AVERAGED_CLASSES:
+                return "there are too many classes to take means of"
         if self.prepare is unchanged and set(columns.kinds.values()) == {TEXT}:
             return "it does not read texts"
         return ""
@@ -186,9 +203,9 @@ class Contestant:
         return Pipeline([("prepare", self.prepare(columns, read)), ("method", self.method(columns, y))])
 
 
-def _of_trees(name: str, sentence: str, make: Callable[[], Any], **needs: Any) -> Contestant:
+def _of_trees(name: str, sentence: str, make: Callable[[], Any], prepare: Any = coded, **needs: Any) -> Contestant:
     """Return a method that takes categories and gaps as they are."""
-    return Contestant(name, sentence, make, coded, takes_categories=True, **needs)
+    return Contestant(name, sentence, make, prepare, takes_categories=True, **needs)
 
 
 def _boosted(name: str, sentence: str, make: Callable[..., Any], settings: dict[str, Any], **needs: Any) -> Contestant:
@@ -244,6 +261,14 @@ CLASSIFIERS = (
     _boosted("boosted trees, slow", "adds smaller trees with care", HistGradientBoostingClassifier, SLOW_BOOSTING),
     _boosted("boosted trees, few rows", "adds tiny trees to all rows", HistGradientBoostingClassifier, FIRM_BOOSTING),
     _boosted("boosted trees, large", "adds large trees", HistGradientBoostingClassifier, LARGE_BOOSTING),
+    _boosted(
+        "boosted trees on means of words",
+        "splits by what each word stands for",
+        HistGradientBoostingClassifier,
+        SLOW_BOOSTING,
+        prepare=averaged,
+    ),
+    Contestant("logistic on means of words", "weighs what each word stands for", LogisticRegression, standardized_averages),
     _boosted(
         "boosted trees, tuned", "adds as many trees as do good", HistGradientBoostingClassifier, TUNED_BOOSTING, is_tuned=True
     ),
@@ -314,6 +339,19 @@ REGRESSORS = (
     _boosted("boosted trees, slow", "adds smaller trees with care", HistGradientBoostingRegressor, SLOW_BOOSTING),
     _boosted("boosted trees, few rows", "adds tiny trees to all rows", HistGradientBoostingRegressor, FIRM_BOOSTING),
     _boosted("boosted trees, large", "adds large trees", HistGradientBoostingRegressor, LARGE_BOOSTING),
+    _boosted(
+        "boosted trees on means of words",
+        "splits by what each word stands for",
+        HistGradientBoostingRegressor,
+        SLOW_BOOSTING,
+        prepare=averaged,
+    ),
+    Contestant(
+        "ridge on means of words",
+        "weighs what each word stands for",
+        lambda: RidgeCV(alphas=RIDGE_PENALTIES),
+        standardized_averages,
+    ),
     _boosted(
         "boosted trees, tuned", "adds as many trees as do good", HistGradientBoostingRegressor, TUNED_BOOSTING, is_tuned=True
     ),

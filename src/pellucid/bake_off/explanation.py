@@ -24,7 +24,7 @@ def explain_rows(model: TableModel, frame: pd.DataFrame) -> TreeStory:
     column adds against a typical row; of any other method, by what would change if one column were typical.
     """
     reader, inner = model[0], TableModel(model.steps[1:])
-    inner.inverse_temperature_, inner.costs_ = model.inverse_temperature_, model.costs_
+    inner.calibration_, inner.costs_ = model.calibration_, model.costs_
     inner.limits_ = model.limits_
     read, columns = reader.transform(frame), Columns(reader.kinds, {})
     wanted = [NotableRow("", place) for place in range(len(read))]

@@ -115,7 +115,7 @@ class Measure:
     """Of calling a row of a true class (rows) by another (columns)."""
     is_of_labels: bool = False
     """Whether it looks at the predicted classes alone, so that another threshold changes it."""
-    limits: tuple[float, float] | None = None
+    limits: tuple[float | None, float | None] | None = None
     """Between which numbers predictions are kept; None if nothing is known of that."""
 
     @property

@@ -55,7 +55,8 @@ from pellucid.model_selection import (
     TrainValidationTest,
 )
 from pellucid.table_model import SeenTable, TableModel
-from pellucid.table_model.class_scores import costs_of_threshold, probabilities
+from pellucid.table_model.calibration import Calibration
+from pellucid.table_model.class_scores import costs_of_threshold
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
 from pellucid.table_model.ordered_shares import OrderedShares
@@ -374,7 +375,7 @@ def _fit(chosen: MethodScore, table: VaultedTable, rows: Array) -> tuple[TableMo
         warnings.simplefilter("always")
         model = TableModel(fit_weighted(chosen.contestant.pipeline(table.columns, X, y), X, y, facts.weights).steps)
     if table.measure.limits is not None:
-        model.limits_ = np.array(table.measure.limits)
+        model.limits_ = list(table.measure.limits)
     if chosen.held_out is not None:
         model.learn_errors(_of_its_classes(chosen.held_out, table.measure, model))
     if table.target.is_ordered and model.errors_ is not None:
@@ -402,7 +403,8 @@ def _threshold(measure: Measure, model: TableModel, chosen: MethodScore) -> floa
     found = chosen.held_out
     if not measure.asks_for_threshold or found is None:
         return None
-    chances = probabilities(found.said, float(model.inverse_temperature_ or 1.0))[:, 1]
+    calibration = model.calibration_ or Calibration()
+    chances = calibration.probabilities(found.said)[:, 1]
     return measure.best_threshold(found.actual, chances, found.weights)
 
 
@@ -438,7 +440,7 @@ def _table_model(table: VaultedTable, fitted: _FittedForGood, judgement: Judgeme
     model = fitted.model
     whole = TableModel([("columns", table.reader), *model.steps])
     whole.target_ = table.target.name
-    whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
+    whole.errors_, whole.calibration_ = model.errors_, model.calibration_
     whole.costs_, whole.held_out_ = model.costs_, model.held_out_
     whole.limits_, whole.order_ = model.limits_, model.order_
     if len(fitted.rows) < len(table.X):

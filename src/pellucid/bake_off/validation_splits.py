@@ -96,7 +96,8 @@ class ValidationSplits:
         start = time.monotonic()
         inside = self.X.iloc[train]
         transformer = contestant.prepare(self.columns, inside)
-        X_train, X_validation = transformer.fit_transform(inside), transformer.transform(self.X.iloc[validation])
+        X_train = transformer.fit_transform(inside, self.y[train])
+        X_validation = transformer.transform(self.X.iloc[validation])
         seconds = time.monotonic() - start
         weights = (None, None) if self.weights is None else (self.weights[train], self.weights[validation])
         return Fold(X_train, X_validation, self.y[train], self.y[validation], seconds, *weights)

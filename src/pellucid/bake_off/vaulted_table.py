@@ -101,14 +101,14 @@ def lock_away(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedT
     return VaultedTable(**vaulted, vault=vault, test_facts=facts.of(vault.test_rows), notes=tuple(notes))
 
 
-def _limits(target: Target) -> tuple[float, float] | None:
+def _limits(target: Target) -> tuple[float | None, float | None] | None:
     """Return between which numbers predictions must lie: those of an order, or above 0 where no target is below."""
     if target.is_classification:
         return None
     low, high = float(np.min(target.values)), float(np.max(target.values))
     if target.is_ordered:
         return low, high
-    return (0.0, np.inf) if low >= 0.0 else None
+    return (0.0, None) if low >= 0.0 else None
 
 
 def _is_in_order(frame: pd.DataFrame, target: Target, options: Options) -> bool:

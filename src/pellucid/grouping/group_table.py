@@ -178,5 +178,5 @@ def _mean_silhouettes(X: Array, labels: Array) -> Array:
 
 def _remember(pipeline: TableModel, read: pd.DataFrame, labels: Array) -> None:
     pipeline.target_ = TARGET
-    pipeline.errors_ = pipeline.judged_ = pipeline.inverse_temperature_ = pipeline.costs_ = None
+    pipeline.errors_ = pipeline.judged_ = pipeline.calibration_ = pipeline.costs_ = None
     pipeline.remember(read, labels)

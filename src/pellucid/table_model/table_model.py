@@ -13,12 +13,11 @@ from sklearn.utils.metaestimators import available_if
 from pellucid.core.certificate import Certificate
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
+from pellucid.table_model.calibration import Calibration, best_calibration
 from pellucid.table_model.class_scores import (
     HeldOutScores,
-    best_inverse_temperature,
     class_scores,
     least_cost,
-    probabilities,
 )
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import MOST_NUMBERS, HeldOut
@@ -31,7 +30,7 @@ from pellucid.tables.understanding import TEXT
 
 
 def _has_probabilities(model: TableModel) -> bool:
-    return getattr(model, "inverse_temperature_", None) is not None or hasattr(model[-1], "predict_proba")
+    return getattr(model, "calibration_", None) is not None or hasattr(model[-1], "predict_proba")
 
 
 class TableModel(Pipeline):
@@ -49,15 +48,15 @@ class TableModel(Pipeline):
         Errors on rows held out while methods were compared: for intervals. None for classes.
     judged_ : ErrorQuantiles or None
         Errors on the rows kept aside to the end: for the coverage that the intervals had. None for classes.
-    inverse_temperature_ : float or None
-        What scores of classes are multiplied by before they become probabilities. None for numbers.
+    calibration_ : Calibration or None
+        How scores of classes become probabilities. None for numbers.
     held_out_ : HeldOutScores or None
-        The scores of rows held out that the temperature comes from. None for numbers.
+        The scores of rows held out that the calibration comes from. None for numbers.
     costs_ : ndarray of shape (n_classes, n_classes) or None
         Of calling a true class (rows) another (columns): the class of the least expected cost is predicted. None
         predicts the likeliest.
-    limits_ : ndarray of shape (2,) or None
-        Between which numbers predictions are kept, such as 0 and infinity for counts. None if nothing is known.
+    limits_ : list of two floats or None
+        Between which numbers predictions are kept, such as 0 and None for counts. None if nothing is known.
     order_ : OrderedShares or None
         Of a target of whole numbers in an order, how probable each of them is. None for others.
     learned_rows_ : ndarray of shape (n_rows,) or None
@@ -68,31 +67,38 @@ class TableModel(Pipeline):
     seen_: SeenTable
     errors_: ErrorQuantiles | None
     judged_: ErrorQuantiles | None
-    inverse_temperature_: float | None
+    calibration_: Calibration | None
     costs_: Array | None = None
     held_out_: HeldOutScores | None = None
     learned_rows_: Array | None = None
-    limits_: Array | None = None
+    limits_: list[float | None] | None = None
     order_: OrderedShares | None = None
 
     def learn_errors(self, held_out: HeldOut) -> Self:
         """Take from rows held out how far predictions are off, or how sure the scores of classes may be."""
-        self.errors_ = self.inverse_temperature_ = self.held_out_ = None
+        self.errors_ = self.calibration_ = self.held_out_ = None
         if is_classifier(self):
             codes = np.searchsorted(self.classes_, held_out.actual).astype(np.int64)
             rows = some_rows(len(codes), MOST_NUMBERS // len(self.classes_))
             self.held_out_ = HeldOutScores(np.ascontiguousarray(held_out.said[rows]), codes[rows])
-            self.inverse_temperature_ = best_inverse_temperature(self.held_out_.scores, self.held_out_.codes)
+            self.calibration_ = best_calibration(self.held_out_)
         else:
             self.errors_ = ErrorQuantiles.of(held_out.actual, held_out.said)
         return self
 
     def predict(self, X: Any, **params: Any) -> Array:
         """Return the prediction for every row: a number, the likeliest class, or the one of the least expected cost."""
-        if self.costs_ is None:
+        if self.costs_ is None and self._says_likeliest:
             said = np.asarray(super().predict(X, **params))
             return said if self.limits_ is None else np.clip(said, *self.limits_)
-        return np.asarray(self.classes_[least_cost(self.predict_proba(X), self.costs_)])
+        chances = self.predict_proba(X)
+        return np.asarray(self.classes_[chances.argmax(1) if self.costs_ is None else least_cost(chances, self.costs_)])
+
+    @property
+    def _says_likeliest(self) -> bool:
+        """Whether what the last step predicts is the likeliest class of the calibrated ones too."""
+        calibration = getattr(self, "calibration_", None)
+        return calibration is None or calibration.keeps_order
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, **params: Any) -> Array:
@@ -100,9 +106,10 @@ class TableModel(Pipeline):
 
         The class with the largest one is the class predicted, unless costs say otherwise.
         """
-        if getattr(self, "inverse_temperature_", None) is None:
+        if getattr(self, "calibration_", None) is None:
             return np.asarray(super().predict_proba(X, **params))
-        return probabilities(class_scores(self[-1], self[:-1].transform(X)), float(self.inverse_temperature_ or 1.0))
+        scores = class_scores(self[-1], self[:-1].transform(X))
+        return self.calibration_.probabilities(scores)  # type: ignore[union-attr]
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any, **params: Any) -> Array:

@@ -2,7 +2,10 @@ r"""What a model of a table claims beside its steps: probabilities, intervals an
 
 The inverse temperature :math:`\beta` is the best for the scores of rows held out: with the softmax p of
 :math:`\beta s`, the derivative of :math:`(\log \beta)^2 / 2 - \sum_i \log p_{i, y_i}` by :math:`\log \beta`,
-:math:`\log \beta - \beta \sum_i (s_{i, y_i} - \sum_k p_{ik} s_{ik})`, rises through 0 there. Errors are
+:math:`\log \beta - \beta \sum_i (s_{i, y_i} - \sum_k p_{ik} s_{ik})`, rises through 0 there. With offsets b, of
+which :math:`|b|^2 / 2` is added to the loss, the derivatives by them are 0 too. Steps are what pooling neighbors that
+fall leaves. Where there is no calibration, no temperature is much better; that of the others none would have been is not
+claimed. Errors are
 truth less prediction, so that prediction plus error must be a target of the table. What was said about rows held out
 came from fits to parts of the table, which are gone: it is taken as stored.
 """
@@ -14,12 +17,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
 from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.pipeline_proof import same
 from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
+from pellucid.table_model.calibration import Calibration
 from pellucid.table_model.class_scores import HeldOutScores
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.ordered_shares import OrderedShares
@@ -39,9 +43,9 @@ REFIT = "Fit the model again with pellucid fit."
 def prove_beside_steps(model: Any, found: Certificate, X: pd.DataFrame, y: Any) -> Certificate:
     """Return the certificate of the steps with the claims about all else that a model of a table answers by."""
     claims, uncovered = list(found.claims), []
-    if getattr(model, "inverse_temperature_", None) is not None:
+    if getattr(model, "calibration_", None) is not None:
         uncovered.append("what was said about rows held out while methods were compared")
-        claims.append(temperature_claim(float(model.inverse_temperature_), model.held_out_))
+        claims.append(calibration_claim(model.calibration_, model.held_out_))
     if getattr(model, "errors_", None) is not None:
         uncovered.append("the predictions for rows held out that the intervals come from")
         claims.append(errors_claim(model.errors_, np.asarray(y, dtype=np.float64)))
@@ -60,13 +64,63 @@ def prove_beside_steps(model: Any, found: Certificate, X: pd.DataFrame, y: Any) 
     return Certificate(found.grade, tuple(claims), f"{found.reason} Nor: {'; '.join(uncovered)}.".strip())
 
 
-def temperature_claim(inverse_temperature: float, held_out: HeldOutScores | None) -> Claim:
-    """Claim that the inverse temperature is the best for the scores of the rows held out."""
-    distance = math.inf
-    if held_out is not None and len(held_out.scores) == len(held_out.codes) and inverse_temperature > 0.0:
-        distance = abs(math.log(inverse_temperature) - _best_logarithm(held_out.scores, held_out.codes))
-    statement = "distance of the logarithm of inverse_temperature_ from the best for the rows held out"
-    return Claim("temperature", statement, distance, CLOSE, REFIT)
+def calibration_claim(way: Calibration, held_out: HeldOutScores | None) -> Claim:
+    """Claim that the numbers of a calibration are the best of their kind for the scores of the rows held out."""
+    distance, beta = math.inf, float(way.inverse_temperature)
+    if held_out is not None and len(held_out.scores) == len(held_out.codes) and 0.0 < beta < math.inf:
+        scores, codes = np.asarray(held_out.scores), np.asarray(held_out.codes)
+        if way.kind == "none":
+            distance = abs(beta - 1.0) + _gain_of_a_temperature(scores, codes)
+        elif way.kind == "temperature":
+            distance = abs(math.log(beta) - _best_logarithm(scores, codes))
+        elif way.kind == "Platt" and np.shape(way.offsets) == scores.shape[1:]:
+            distance = _step_of_offsets(math.log(beta), np.asarray(way.offsets), scores, codes)
+        elif way.kind == "isotonic" and scores.shape[1] == 2 and np.shape(way.scores) == np.shape(way.chances):
+            distance = _distance_of_steps(way, scores[:, 1] - scores[:, 0], codes)
+    statement = f"distance of calibration_ ({way.kind}) from the best of its kind for the rows held out"
+    return Claim("calibration", statement, distance if math.isfinite(distance) else math.inf, CLOSE, REFIT)
+
+
+def _gain_of_a_temperature(scores: Array, codes: Array) -> float:
+    """Return how much better the best temperature is than none, a row, beyond what chance and its choice explain."""
+    own = np.arange(len(codes)), codes
+    beta = math.exp(_best_logarithm(scores, codes))
+    gains = log_softmax(beta * scores, axis=1)[own] - log_softmax(scores, axis=1)[own]
+    return max(0.0, float(gains.mean() - 2.0 * np.std(gains) / math.sqrt(len(gains))) - 3.0 / len(gains))
+
+
+def _step_of_offsets(logarithm: float, offsets: Array, scores: Array, codes: Array) -> float:
+    """Return how far Newton's method would still go from a temperature and offsets, whose mean is 0.
+
+    All offsets may move together without a change of any probability; their mean of 0 is the best by the penalty.
+    """
+    beta, is_class = math.exp(logarithm), np.eye(scores.shape[1])[codes]
+    p = softmax(beta * scores + offsets, axis=1)
+    inner = beta * (scores - np.sum(p * scores, axis=1, keepdims=True))
+    gradient = np.array([logarithm + beta * np.sum((p - is_class) * scores), *(offsets + (p - is_class).sum(axis=0))])
+    n = len(gradient)
+    curvature = np.eye(n)
+    curvature[0, 0] += np.sum(p * inner**2) + beta * np.sum((p - is_class) * scores)
+    curvature[0, 1:] = curvature[1:, 0] = np.sum(p * inner, axis=0)
+    curvature[1:, 1:] += np.diag(p.sum(axis=0)) - p.T @ p
+    return float(np.abs(np.linalg.solve(curvature, gradient)).max()) + abs(float(offsets.mean()))
+
+
+def _distance_of_steps(way: Calibration, differences: Array, codes: Array) -> float:
+    """Return the largest difference of scores or chances of steps from those that pooling neighbors leaves."""
+    order = np.argsort(differences, kind="stable")
+    pools: list[list[float]] = []  # rows, rows of the second class, sum of scores
+    for x, y in zip(differences[order].tolist(), codes[order].tolist(), strict=True):
+        pools.append([1.0, float(y), x])
+        while len(pools) > 1 and pools[-2][1] * pools[-1][0] >= pools[-1][1] * pools[-2][0]:
+            last = pools.pop()
+            pools[-1] = [one + other for one, other in zip(pools[-1], last, strict=True)]
+    means, first = np.unique([total / rows for rows, _, total in pools], return_index=True)
+    chances = np.maximum.accumulate(np.array([(second + 1.0) / (rows + 2.0) for rows, second, _ in pools])[first])
+    if np.shape(way.scores) != means.shape:
+        return math.inf
+    spread = max(1.0, float(np.abs(means).max()))
+    return max(float(np.abs(way.scores - means).max()) / spread, float(np.abs(way.chances - chances).max()))
 
 
 def _best_logarithm(scores: Array, codes: Array) -> float:
@@ -95,11 +149,10 @@ def errors_claim(errors: ErrorQuantiles, y: Array) -> Claim:
     return Claim("intervals", statement, float(np.sum(~(np.min(nearest, axis=0) <= allowed))), 0.0, REFIT)
 
 
-def limits_claim(limits: Array, y: Array) -> Claim:
+def limits_claim(limits: Any, y: Array) -> Claim:
     """Claim that predictions are kept from 0 upward where no target is below, or within the least and largest one."""
-    limits = np.asarray(limits)
     low, high = float(np.min(y)), float(np.max(y))
-    right = limits.tolist() in ([0.0, math.inf], [low, high]) and low >= float(limits[0])
+    right = list(limits) == [low, high] or (list(limits) == [0.0, None] and low >= 0.0)
     return Claim("limits", "whether predictions are cut off where targets lie", float(not right), 0.0, REFIT)
 
 

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from pellucid.tables.comparable_numbers import ComparableNumbers
 from pellucid.tables.step_features import StepFeatures
 from pellucid.tables.table_of_codes import TableOfCodes
+from pellucid.tables.target_means import TargetMeans
 from pellucid.tables.understanding import MOST_WORDS, TEXT, WORD_KINDS, Columns
 from pellucid.tables.word_encoder import GAP, WordEncoder
 
@@ -72,6 +73,28 @@ def coded(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
         branches.append(("numbers", StandardScaler(with_mean=False, with_std=False), numbers))  # only makes them floats
     branches += [(f"text {name}", TfidfVectorizer(max_features=MOST_TERMS_OF_TREES), name) for name in texts]
     return ColumnTransformer(branches, sparse_threshold=0.0)
+
+
+def averaged(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
+    """Return the transformer for trees that also gives words of columns with many the mean of the target."""
+    return _with_means(coded(columns, read), [TargetMeans()], columns, read)
+
+
+def standardized_averages(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:
+    """Return the transformer for linear methods that does the same."""
+    return _with_means(standardized(columns, read), [TargetMeans(), StandardScaler()], columns, read)
+
+
+def many_words(columns: Columns, read: pd.DataFrame) -> list[str]:
+    """Return the columns of more words than linear methods tell apart."""
+    return [name for name in columns.of(*WORD_KINDS) if read[name].nunique() > MOST_WORDS]
+
+
+def _with_means(
+    transformer: ColumnTransformer, steps: list[Any], columns: Columns, read: pd.DataFrame
+) -> ColumnTransformer:
+    branch = ("means", make_pipeline(*steps), many_words(columns, read))
+    return transformer.set_params(transformers=[*transformer.transformers, branch])
 
 
 def comparable(columns: Columns, read: pd.DataFrame) -> ColumnTransformer:

@@ -70,7 +70,7 @@ class WordEncoder(TransformerMixin, BaseEstimator):
         """Find the frequent words of each column."""
         check_whole(low=2, max_words=self.max_words)
         check_whole(min_frequency=self.min_frequency)
-        found = [self._frequent(*_codes_and_words(X[name])) for name in X.columns]
+        found = [self._frequent(*codes_and_words(X[name])) for name in X.columns]
         self.words_ = [words for words, _ in found]
         self.has_rare_ = np.array([rare for _, rare in found], dtype=bool)
         self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
@@ -108,7 +108,7 @@ class WordEncoder(TransformerMixin, BaseEstimator):
         return words[kept], bool(has_rare)
 
     def _places(self, column: pd.Series, j: int) -> Array:
-        codes, words = _codes_and_words(column)
+        codes, words = codes_and_words(column)
         known = self.words_[j]
         other = len(known) if self.has_rare_[j] else NOTHING
         if not len(known):
@@ -131,7 +131,7 @@ class WordEncoder(TransformerMixin, BaseEstimator):
         return matrix
 
 
-def _codes_and_words(column: pd.Series) -> tuple[Array, Array]:
+def codes_and_words(column: pd.Series) -> tuple[Array, Array]:
     """Return the place of each row's word among the words of a column, sorted, gaps among them."""
     categories = column.array if isinstance(column.dtype, pd.CategoricalDtype) else pd.Categorical(column)
     words = np.array([*map(str, categories.categories), GAP], dtype=object)

@@ -14,6 +14,8 @@ from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.plain import Nothing, OneOf, Optional, Real, Text, Whole
 from pellucid.kinds.records import Record
 from pellucid.kinds.usual import FLAG, INPUTS, NONNEGATIVE, POSITIVE
+from pellucid.table_model.calibration import ISOTONIC, PLATT, Calibration
+from pellucid.table_model.calibration import KINDS as CALIBRATIONS
 from pellucid.table_model.class_scores import HeldOutScores
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.ordered_shares import OrderedShares
@@ -46,11 +48,25 @@ def _check_words(model: Any) -> None:
         raise SchemaError("words_ of WordEncoder must rise.")
 
 
-def _check_costs(model: Any) -> None:
-    costs = model.costs_
+def _check_means(model: Any) -> None:
+    if not len(model.words_) == len(model.means_) == model.n_features_in_:
+        raise SchemaError(f"words_ and means_ of TargetMeans must have {model.n_features_in_} entries each.")
+    for words, means in zip(model.words_, model.means_, strict=True):
+        if not len(words) or means.shape != (len(words), len(model.mean_)):
+            raise SchemaError("means_ of TargetMeans must have a row for each word and a column for each mean.")
+        if (words[1:] <= words[:-1]).any():
+            raise SchemaError("words_ of TargetMeans must rise.")
+
+
+def _check_answers(model: Any) -> None:
+    costs, way = model.costs_, model.calibration_
+    n_classes = len(getattr(model[-1], "classes_", ()))
+    if way is not None and (len(way.offsets) not in (0, n_classes) or (len(way.scores) and n_classes != 2)):
+        raise SchemaError(f"calibration_ of TableModel must suit {n_classes} classes.")
+    if len(getattr(model, "limits_", None) or (0, 0)) != 2:
+        raise SchemaError("limits_ of TableModel must be two numbers, or nothing in place of one.")
     if costs is None:
         return
-    n_classes = len(getattr(model[-1], "classes_", ()))
     if costs.shape != (n_classes, n_classes) or not np.isfinite(costs).all():
         raise SchemaError(f"costs_ of TableModel must be a number for each pair of {n_classes} classes.")
 
@@ -74,6 +90,16 @@ def _fault_in_held_out(held_out: HeldOutScores) -> str:
     if len(held_out.scores) != len(held_out.codes) or not len(held_out.codes):
         return f"there are {len(held_out.scores)} scores of {len(held_out.codes)} rows"
     return "a class has no score" if held_out.codes.max() >= held_out.scores.shape[1] else ""
+
+
+def _fault_in_calibration(way: Calibration) -> str:
+    if (way.kind == PLATT) != bool(len(way.offsets)):
+        return "there must be offsets for Platt's way, and for no other"
+    if (way.kind == ISOTONIC) != bool(len(way.scores)) or len(way.scores) != len(way.chances):
+        return "there must be as many scores as chances for steps, and none for other ways"
+    rises = (np.diff(way.scores) > 0).all() and (np.diff(way.chances) >= 0).all()
+    within = (way.chances >= 0).all() and (way.chances <= 1).all()
+    return "" if rises and within else "its steps do not rise from 0 to 1"
 
 
 def _fault_in_order(order: OrderedShares) -> str:
@@ -104,6 +130,11 @@ HELD_OUT = Record(
     _fault_in_held_out,
 )
 
+CALIBRATION = Record(
+    Calibration,
+    {"kind": OneOf(CALIBRATIONS), "inverse_temperature": POSITIVE, "offsets": LINE, "scores": LINE, "chances": LINE},
+    _fault_in_calibration,
+)
 ORDER = Record(OrderedShares, {"values": LINE, "slope": Real(), "thresholds": LINE}, _fault_in_order)
 
 SCHEMAS = (
@@ -116,14 +147,14 @@ SCHEMAS = (
             "seen_": SEEN,
             "errors_": ERRORS,
             "judged_": ERRORS,
-            "inverse_temperature_": Nothing() | POSITIVE,
+            "calibration_": Nothing() | CALIBRATION,
             "costs_": Nothing() | Numbers((None, None), ("float64",)),
             "held_out_": Optional(Nothing() | HELD_OUT),
-            "limits_": Optional(Nothing() | Numbers((2,), ("float64",))),
+            "limits_": Optional(Nothing() | Items(Nothing() | Real())),
             "order_": Optional(Nothing() | ORDER),
             "learned_rows_": Optional(Nothing() | Numbers((None,), ("bool",))),
         },
-        rebuild=_check_costs,
+        rebuild=_check_answers,
     ),
     Schema(
         "ColumnReader",
@@ -157,6 +188,19 @@ SCHEMAS = (
         "pellucid.tables.table_of_codes",
         parameters={"words": Items(Text()), "numbers": Items(Text())},
         attributes=INPUTS,
+    ),
+    Schema(
+        "TargetMeans",
+        "pellucid.tables.target_means",
+        parameters={"strength": NONNEGATIVE, "n_parts": Whole(low=2), "random_state": Whole(low=0)},
+        attributes={
+            "n_features_in_": Whole(low=1, size="n_features"),
+            "feature_names_in_": Texts("n_features"),
+            "words_": Items(Texts()),
+            "means_": Items(Numbers((None, None), ("float64",))),
+            "mean_": Numbers((None,), ("float64",)),
+        },
+        rebuild=_check_means,
     ),
     Schema(
         "WordEncoder",

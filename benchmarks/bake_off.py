@@ -130,11 +130,11 @@ def measured(name: str, who: str, run: Callable[[Problem], Said]) -> dict[str, f
     known = {(one["table"], one["who"]): one for one in _kept()}
     if (name, who) in known:
         return dict(known[name, who]["found"])
-    found, start = [], time.monotonic()
+    found: list[dict[str, float]] = []
+    start = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for problem in problems(name):
-            found.append(judged(problem, run(problem)))
+        found += [judged(problem, run(problem)) for problem in problems(name)]
     if not found:
         return {}
     means = {key: float(np.mean([one[key] for one in found])) for key in found[0]}

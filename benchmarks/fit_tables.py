@@ -77,7 +77,9 @@ def _of_r(name: str) -> pd.DataFrame:
 def _ratings() -> pd.DataFrame:
     """Return lectures rated by students, both as words: their numbers say nothing."""
     table = _of_r("lme4/InstEval")
-    return table.assign(s="s" + table["s"].astype(str), d="d" + table["d"].astype(str), dept="m" + table["dept"].astype(str))
+    return table.assign(
+        s="s" + table["s"].astype(str), d="d" + table["d"].astype(str), dept="m" + table["dept"].astype(str)
+    )
 
 
 def _cancer() -> pd.DataFrame:

@@ -89,7 +89,9 @@ def test_independent_errors_are_blended_and_equal_ones_are_not():
 def test_the_score_of_a_blend_is_that_of_weights_which_have_not_seen_the_split():
     rng = np.random.default_rng(1)
     splits = [rng.standard_normal((2, 40)) for _ in range(5)]
-    found = best_blend([scored(name, [s[k] for s in splits]) for k, name in enumerate(("lasso", "ridge"))], COLUMNS, READ)
+    found = best_blend(
+        [scored(name, [s[k] for s in splits]) for k, name in enumerate(("lasso", "ridge"))], COLUMNS, READ
+    )
     for place, error in enumerate(found.errors):
         others = np.concatenate([s for where, s in enumerate(splits) if where != place], axis=1)
         assert error == pytest.approx(np.sqrt(np.mean((simplex_weights(others) @ splits[place]) ** 2)))

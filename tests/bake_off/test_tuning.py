@@ -13,7 +13,9 @@ TUNED = next(one for one in REGRESSORS if one.is_tuned)
 
 
 def scored(contestant, error, rounds=200):
-    return MethodScore(contestant, np.array([error] * 5), None, 3, Pace(100, 1.0, rounds=rounds), 0.1, measure=Measure(RMSE, None))
+    return MethodScore(
+        contestant, np.array([error] * 5), None, 3, Pace(100, 1.0, rounds=rounds), 0.1, measure=Measure(RMSE, None)
+    )
 
 
 def search(error_of, limit=1000):

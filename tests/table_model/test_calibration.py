@@ -8,7 +8,15 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
-from pellucid.table_model.calibration import ISOTONIC, NONE, PLATT, TEMPERATURE, Calibration, best_calibration, calibrated
+from pellucid.table_model.calibration import (
+    ISOTONIC,
+    NONE,
+    PLATT,
+    TEMPERATURE,
+    Calibration,
+    best_calibration,
+    calibrated,
+)
 from pellucid.table_model.class_scores import HeldOutScores
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.ordered_shares import WEAK, OrderedShares
@@ -18,7 +26,9 @@ WAYS = {
     NONE: Calibration(),
     TEMPERATURE: Calibration(TEMPERATURE, 0.4),
     PLATT: Calibration(PLATT, 0.7, np.array([0.8, -0.8])),
-    ISOTONIC: Calibration(ISOTONIC, 1.0, np.empty(0), np.array([-2.1, -2.0, 1.0, 1.1]), np.array([0.05, 0.4, 0.4, 0.9])),
+    ISOTONIC: Calibration(
+        ISOTONIC, 1.0, np.empty(0), np.array([-2.1, -2.0, 1.0, 1.1]), np.array([0.05, 0.4, 0.4, 0.9])
+    ),
 }
 
 

@@ -49,7 +49,9 @@ def test_without_columns_that_say_anything_nothing_is_in_order():
 
 
 def test_an_order_must_be_of_few_whole_numbers():
-    frame = pd.DataFrame({"w": list("ab") * 20, "f": np.linspace(0, 1, 40), "many": np.arange(40), "g": [1, 2, 3, 4] * 10})
+    frame = pd.DataFrame(
+        {"w": list("ab") * 20, "f": np.linspace(0, 1, 40), "many": np.arange(40), "g": [1, 2, 3, 4] * 10}
+    )
     target = choose_target(frame, "g", "order")
     assert (target.told, target.is_ordered, target.is_classification) == ("whole numbers in an order", True, False)
     for name in ("w", "f", "many"):

@@ -63,7 +63,9 @@ def test_rows_are_dealt_the_same_way_again_and_otherwise_by_another_seed():
     assert not np.array_equal(one.fit_transform(words, y), other.fit_transform(words, y))
 
 
-@pytest.mark.parametrize(("wrong", "sentence"), [({"strength": -1.0}, "strength must be"), ({"n_parts": 1}, "n_parts must")])
+@pytest.mark.parametrize(
+    ("wrong", "sentence"), [({"strength": -1.0}, "strength must be"), ({"n_parts": 1}, "n_parts must")]
+)
 def test_bad_settings_are_refused(wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
         TargetMeans(**wrong).fit(FRAME, Y)

@@ -37,8 +37,8 @@ EVEN_ROWS = 20.0
 """So many rows more speak for equal weights: few rows would otherwise tell chance from worth."""
 NOT_FROM_CODES = (unchanged, averaged, standardized_averages)
 """Preparations that need more of a table than trees see: words themselves, or very many of them."""
-SURE = 0.25
-"""Standard errors by which a blend must be better: it has more to explain, but a mean is rarely worse."""
+SURE, LEAST_GAIN = 0.25, 1e-3
+"""Standard errors, and part of the loss, by which a blend must be better: it has more to explain."""
 MOST_ROUNDS, SETTLED = 500, 1e-6
 """Of expectation and maximization, and the change of a weight that ends them."""
 
@@ -143,9 +143,7 @@ def simplex_weights(misses: Array) -> Array:
     return found
 
 
-def _members(
-    scores: Sequence[MethodScore], columns: Columns, read: pd.DataFrame, seconds: float
-) -> list[MethodScore]:
+def _members(scores: Sequence[MethodScore], columns: Columns, read: pd.DataFrame, seconds: float) -> list[MethodScore]:
     """Return the best methods that can be blended and fitted together in time, the best first."""
     most_splits = max(len(one.errors) for one in scores)
     can_prepare = not columns.of(TEXT) and not is_sparse(columns, read)
@@ -192,7 +190,11 @@ def _said(parts: Sequence[HeldOut], measure: Measure) -> Said:
 
 
 def _is_better(
-    score: MethodScore, members: Sequence[MethodScore], splits: Sequence[Said], crossed: Sequence[Array], measure: Measure
+    score: MethodScore,
+    members: Sequence[MethodScore],
+    splits: Sequence[Said],
+    crossed: Sequence[Array],
+    measure: Measure,
 ) -> bool:
     """Return whether a blend beats the best member: row by row in what its weights are for, or in a measure asked for.
 
@@ -202,10 +204,11 @@ def _is_better(
         alone = np.eye(len(members))
         blended = np.concatenate([split.losses(weights) for split, weights in zip(splits, crossed, strict=True)])
         by_member = [np.concatenate([split.losses(one) for split in splits]) for one in alone]
-        better = min(by_member, key=lambda losses: float(losses.mean())) - blended
+        alone_best = min(by_member, key=lambda losses: float(losses.mean()))
     else:
-        better = min(members, key=lambda one: one.mean).errors - score.errors
-    return bool(better.mean() > SURE * standard_error(better))
+        alone_best, blended = min(members, key=lambda one: one.mean).errors, score.errors
+    better = alone_best - blended
+    return bool(better.mean() > max(SURE * standard_error(better), LEAST_GAIN * alone_best.mean()))
 
 
 def _score_of(
@@ -216,9 +219,7 @@ def _score_of(
     columns: Columns,
     read: pd.DataFrame,
 ) -> MethodScore:
-    by_split = [
-        _mean_said([one.by_split[place] for one in members], shares) for place, shares in enumerate(crossed)
-    ]
+    by_split = [_mean_said([one.by_split[place] for one in members], shares) for place, shares in enumerate(crossed)]
     blended = [_fold_score(said, measure) for said in by_split]
     # what was said is known of some rows of a large split: how much better the blend is there is taken from all
     first = [_fold_score(said, measure).error for said in members[0].by_split]

@@ -242,7 +242,9 @@ class _Comparison:
     def _tried(self, contestant: Contestant, best: MethodScore, *, until: float) -> MethodScore | str | None:
         """Return the score of a changed method, nothing if the first split says no, or why there was no time for it."""
         reserve = max(until, self._reserve(best_of(self.scores)))
-        expected = best.pace.seconds_for(self.splits.n_training) * contestant.n_rounds / max(1, best.contestant.n_rounds)
+        expected = (
+            best.pace.seconds_for(self.splits.n_training) * contestant.n_rounds / max(1, best.contestant.n_rounds)
+        )
         if not self._affords(len(self.splits.splits), expected, reserve):
             return NO_TIME
         first = self._attempt(contestant, reserve, partial(self._first_split, contestant))

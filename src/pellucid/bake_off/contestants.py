@@ -178,7 +178,7 @@ class Contestant:
 
     def with_settings(self, settings: Mapping[str, Any]) -> Contestant:
         """Return boosted trees with other settings."""
-        kind = type(self.make())
+        kind: Callable[..., Any] = type(self.make())
         sentence = f"adds {settings['max_iter']} trees of up to {settings['max_leaf_nodes']} leaves"
         steps = {"rounds": settings["max_iter"], "learning_rate": settings["learning_rate"], "limit": 0}
         return replace(self, sentence=sentence, make=partial(kind, **settings), settings=dict(settings), **steps)
@@ -268,9 +268,15 @@ CLASSIFIERS = (
         SLOW_BOOSTING,
         prepare=averaged,
     ),
-    Contestant("logistic on means of words", "weighs what each word stands for", LogisticRegression, standardized_averages),
+    Contestant(
+        "logistic on means of words", "weighs what each word stands for", LogisticRegression, standardized_averages
+    ),
     _boosted(
-        "boosted trees, tuned", "adds as many trees as do good", HistGradientBoostingClassifier, TUNED_BOOSTING, is_tuned=True
+        "boosted trees, tuned",
+        "adds as many trees as do good",
+        HistGradientBoostingClassifier,
+        TUNED_BOOSTING,
+        is_tuned=True,
     ),
     _of_trees("random forest", "asks 100 trees for their votes", lambda: RandomForestClassifier(**FOREST)),
     _of_trees("decision tree", "asks a few questions", lambda: DecisionTreeClassifier(**SMALL_TREE)),
@@ -353,7 +359,11 @@ REGRESSORS = (
         standardized_averages,
     ),
     _boosted(
-        "boosted trees, tuned", "adds as many trees as do good", HistGradientBoostingRegressor, TUNED_BOOSTING, is_tuned=True
+        "boosted trees, tuned",
+        "adds as many trees as do good",
+        HistGradientBoostingRegressor,
+        TUNED_BOOSTING,
+        is_tuned=True,
     ),
     _boosted(
         "boosted trees for counts",

@@ -69,7 +69,6 @@ class MethodScore:
         """Standard error of that mean: over the splits, or over the rows if there is one split."""
         return standard_error(self.errors) if len(self.errors) > 1 else self.spread_of_rows
 
-
     @cached_property
     def calibrated_log_loss(self) -> float:
         """The log loss on rows held out, as it is with the best temperature; infinite where nothing is known."""
@@ -115,7 +114,7 @@ def choose(scores: Sequence[MethodScore], *, one_standard_error: bool) -> Method
     """Return the method with the least error, or the simplest within one standard error of it; never the baseline.
 
     A share of mistakes is coarse: of methods that make as few of them, up to chance, the one whose probabilities fit
-    best is chosen. A method with fewer coefficients is simpler; one without any, such as neighbors, is the least simple.
+    best is chosen. A method with fewer coefficients is simpler; one without any, as neighbors, is the least simple.
     """
     candidates = [score for score in scores if not score.contestant.is_baseline]
     if not one_standard_error:

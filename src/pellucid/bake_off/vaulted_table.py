@@ -13,8 +13,8 @@ from pellucid.bake_off.measures import Measure, measure_for
 from pellucid.bake_off.options import Options, RowFacts, check_classes_to_learn, own_test_rows, row_facts, understood
 from pellucid.bake_off.result import Plan
 from pellucid.bake_off.row_order import cautions_on_rows
-from pellucid.model_selection import Recipe, TestVault
 from pellucid.core.types import Array
+from pellucid.model_selection import Recipe, TestVault
 from pellucid.model_selection.row_parts import Split
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.order import is_in_order
@@ -112,7 +112,7 @@ def _limits(target: Target) -> tuple[float | None, float | None] | None:
 
 
 def _is_in_order(frame: pd.DataFrame, target: Target, options: Options) -> bool:
-    """Return whether the columns say that whole numbers are in an order; a measure of classes says that they are not."""
+    """Return whether the columns say that whole numbers are in an order; a measure of classes says they are not."""
     metric = options.metric
     is_of_classes = isinstance(metric, pd.DataFrame) or (
         metric is not None and _suits(metric, target.values, is_classification=True)

@@ -112,7 +112,7 @@ def _with_offsets(scores: Array, codes: Array) -> Calibration:
 
 
 def _with_steps(scores: Array, codes: Array) -> Calibration:
-    """Return the share of the second class where scores are alike, rising with them, each with a row more on both sides.
+    """Return the share of the second class where scores are alike, rising with them, with a row more of either class.
 
     A share of few rows would else be 0 or 1.
     """

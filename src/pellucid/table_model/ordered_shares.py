@@ -17,7 +17,7 @@ from pellucid.core.types import Array
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 
 WEAK = 0.01
-"""Factor of the squared slope, of predictions in standard deviations: rows that are all right would want it infinite."""
+"""Factor of half the squared slope, predictions in standard deviations: if all are right, it would be infinite."""
 LEAST_SHARE = 1e-9
 MOST_STEPS = 500
 

@@ -28,6 +28,8 @@ from pellucid.table_model.table_model_proof import prove_beside_steps
 from pellucid.tables.dates import DATES
 from pellucid.tables.understanding import TEXT
 
+FAR = (-np.inf, np.inf)
+
 
 def _has_probabilities(model: TableModel) -> bool:
     return getattr(model, "calibration_", None) is not None or hasattr(model[-1], "predict_proba")
@@ -90,9 +92,15 @@ class TableModel(Pipeline):
         """Return the prediction for every row: a number, the likeliest class, or the one of the least expected cost."""
         if self.costs_ is None and self._says_likeliest:
             said = np.asarray(super().predict(X, **params))
-            return said if self.limits_ is None else np.clip(said, *self.limits_)
+            return self._within_limits(said)
         chances = self.predict_proba(X)
         return np.asarray(self.classes_[chances.argmax(1) if self.costs_ is None else least_cost(chances, self.costs_)])
+
+    def _within_limits(self, numbers: Array) -> Array:
+        if self.limits_ is None:
+            return numbers
+        low, high = (limit if limit is not None else far for limit, far in zip(self.limits_, FAR, strict=True))
+        return np.clip(numbers, low, high)
 
     @property
     def _says_likeliest(self) -> bool:
@@ -122,7 +130,7 @@ class TableModel(Pipeline):
         if getattr(self, "errors_", None) is None:
             raise ValueError("intervals must be asked of a model of numbers fitted by pellucid, and this is none.")
         low, high = self.errors_.interval(np.asarray(self.predict(X), dtype=np.float64), level)  # type: ignore[union-attr]
-        return (low, high) if self.limits_ is None else (np.clip(low, *self.limits_), np.clip(high, *self.limits_))
+        return self._within_limits(low), self._within_limits(high)
 
     @available_if(lambda self: self.order_ is not None)
     def predict_shares(self, X: Any) -> Array:

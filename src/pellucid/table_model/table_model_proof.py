@@ -4,8 +4,8 @@ The inverse temperature :math:`\beta` is the best for the scores of rows held ou
 :math:`\beta s`, the derivative of :math:`(\log \beta)^2 / 2 - \sum_i \log p_{i, y_i}` by :math:`\log \beta`,
 :math:`\log \beta - \beta \sum_i (s_{i, y_i} - \sum_k p_{ik} s_{ik})`, rises through 0 there. With offsets b, of
 which :math:`|b|^2 / 2` is added to the loss, the derivatives by them are 0 too. Steps are what pooling neighbors that
-fall leaves. Where there is no calibration, no temperature is much better; that of the others none would have been is not
-claimed. Errors are
+fall leaves. Where there is no calibration, no temperature is much better; that none of the others would have been is
+not claimed. Errors are
 truth less prediction, so that prediction plus error must be a target of the table. What was said about rows held out
 came from fits to parts of the table, which are gone: it is taken as stored.
 """
@@ -173,7 +173,9 @@ def order_claim(order: OrderedShares, errors: ErrorQuantiles | None) -> Claim:
     codes = np.searchsorted(values, actual)
     at = np.concatenate([[order.slope * spread], t - order.slope * float(np.mean(f))])
     z, step = (f - np.mean(f)) / spread, 1e-5
-    slopes = [_order_slopes(at + step * one, z, codes) - _order_slopes(at - step * one, z, codes) for one in np.eye(len(at))]
+    slopes = [
+        _order_slopes(at + step * one, z, codes) - _order_slopes(at - step * one, z, codes) for one in np.eye(len(at))
+    ]
     curvature, gradient = np.array(slopes) / (2 * step), _order_slopes(at, z, codes)
     fall = float(gradient @ np.linalg.lstsq(curvature, gradient, rcond=None)[0]) / 2
     return Claim("order", statement, abs(fall), CLOSE, REFIT)

@@ -170,8 +170,8 @@ def choose_target(frame: pd.DataFrame, name: str, task: str = "auto", *, coerce:
         if not (is_numeric(values) and _is_whole(values)) or not 2 < n_different <= MOST_ORDERED:
             got = f"{n_different} different values" if is_numeric(values) and _is_whole(values) else "others"
             raise TableError(
-                f"target must have 3 to {MOST_ORDERED} different whole numbers to be an order, got {name!r} with {got}. "
-                "Read it as numbers or classes."
+                f"target must have 3 to {MOST_ORDERED} different whole numbers to be an order, "
+                f"got {name!r} with {got}. Read it as numbers or classes."
             )
     if kind in (REGRESSION, ORDER):
         return Target(name, kind, reason, number_values(values, name), rows, tuple(left_out), tuple(notes))

@@ -85,7 +85,7 @@ def candidates_of(
 def _sums_in(values: Array, counts: Array) -> Array:
     """Return the sums of consecutive parts with so many values each, added in pairs.
 
-    One after the other, as ``bincount`` adds, the same few gradients of a first round would all be rounded the same way.
+    One after the other, as ``bincount`` adds, the same few gradients of a first round are all rounded the same way.
     """
     sums = np.zeros(len(counts))
     filled = np.flatnonzero(counts)

@@ -116,7 +116,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     bars = coefficient_bars(result.coefficients)
     measure, alarm = result.measure, alarm_of(result)
     standing, standing_style = standing_of(result)
-    parts = _Parts()
+    parts = PageParts()
     columns = [
         parts.made(
             f"description of column {name}",
@@ -181,7 +181,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     )
 
 
-class _Parts:
+class PageParts:
     """What a page is made of: a part that fails is left out and named, and the others are there."""
 
     def __init__(self) -> None:
@@ -196,7 +196,7 @@ class _Parts:
             return otherwise
 
 
-def _class_parts(result: BakeOffResult, parts: _Parts) -> dict[str, Any]:
+def _class_parts(result: BakeOffResult, parts: PageParts) -> dict[str, Any]:
     judgement = result.judgement
     assert judgement.classes is not None  # judged as classes
     found: dict[str, Any] = {
@@ -225,7 +225,7 @@ def _class_parts(result: BakeOffResult, parts: _Parts) -> dict[str, Any]:
     return found
 
 
-def _number_parts(result: BakeOffResult, parts: _Parts) -> dict[str, Any]:
+def _number_parts(result: BakeOffResult, parts: PageParts) -> dict[str, Any]:
     actual, predicted = result.judgement.actual, result.judgement.predicted
     against = partial(figures.predicted_against_actual, actual, predicted, result.target.name)
     left = partial(figures.residuals_against_predicted, actual, predicted)

@@ -84,14 +84,12 @@ def _print_rows(model: TableModel, frame: pd.DataFrame, console: Console) -> Non
 def _write_page(
     model: TableModel, frame: pd.DataFrame, out: Path, row: int, seed: int, names: tuple[str, str, str]
 ) -> None:
-    from rich.console import Console
-
-    from pellucid.cli.cluster_screen import working_line
     from pellucid.core.atomic import write_whole
+    from pellucid.core.progress import terminal_bar
     from pellucid.explaining import explain_model
     from pellucid.report import Origin, render_explanation
 
-    with working_line(Console(stderr=True)) as show:
+    with terminal_bar() as show:
         found = explain_model(model, frame, truth=_truth(model, frame), row=row, seed=seed, listen=show)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, render_explanation(found, Origin(*names)).encode())

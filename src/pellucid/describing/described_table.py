@@ -14,6 +14,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from pellucid.core.random_state import some_rows
+from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.describing.suspicions import Suspicion, suspicions_of
 from pellucid.table_model.drift import Drift, find_drift
@@ -110,6 +111,20 @@ class DescribedTable:
         return (
             f"{len(self.table):,} rows, {len(self.facts)} columns, {100 * self.gaps:.1f} % gaps, {self.n_repeated:,} "
             f"repeated rows, {len(self.suspicions)} things to look at"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for one in self.facts:
+            gaps = f"{100 * one.n_gaps / len(self.table):.1f} %" if one.n_gaps else ""
+            ends = "" if one.quartiles is None else " to ".join(f"{one.quartiles[k]:.4g}" for k in (0, -1))
+            rows.append((one.name, "left out" if one.left_out else one.kind, gaps, f"{one.n_different:,}", ends))
+        return short_html(
+            str(self),
+            [one.sentence for one in self.suspicions],
+            head=("Column", "Taken as", "Gaps", "Different", "Range"),
+            rows=rows,
+            folded={"How it was read": self.notes},
         )
 
 

@@ -13,6 +13,8 @@ from sklearn.base import is_classifier
 
 from pellucid.bake_off.importance import Importance, importances
 from pellucid.bake_off.tree_story import as_text
+from pellucid.core.progress import listening
+from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.explaining.answer import Answer
 from pellucid.explaining.dependence import Crossed, Dependence, crossed, dependence_of
@@ -28,6 +30,8 @@ MOST_SHUFFLED = 100_000
 FEWEST_SHUFFLED, MOST_IMPORTANCE_ROWS = 200, 2000
 N_LEADING = 6
 """Columns that are drawn, and whose pairs are looked at."""
+MOST_TOLD = 3
+"""Of the columns of a row, and of the pairs, in a notebook."""
 Listen = Callable[[str, int, int], None]
 """Called with what is done, the steps done and the steps there are."""
 
@@ -79,6 +83,22 @@ class ExplainedModel:
         """What curves and steps are about, in words."""
         return f"the probability of {self.label}" if self.label else "the prediction"
 
+    def _repr_html_(self) -> str:
+        way = self.waterfall
+        added = ", ".join(f"{one.column} = {one.value} {one.added:+.3g}" for one in way.contributions[:MOST_TOLD])
+        return short_html(
+            f"How {self.method} predicts {self.target}",
+            [f"Row {way.row + 1:,}: {self.followed} is {way.answer:.4g}, on average {way.mean:.4g}. Mostly {added}."],
+            head=("Column", "Rise of the error" if self.n_judged else "Change of the answer", "95 % interval"),
+            rows=[(one.column, f"{one.rise:.3g}", f"{one.low:.3g} to {one.high:.3g}") for one in self.importances],
+            folded={
+                "Columns that act together": [
+                    f"{one.first} × {one.second}: {one.size:.3g} ({one.low:.3g} to {one.high:.3g})"
+                    for one in self.interactions[:MOST_TOLD]
+                ]
+            },
+        )
+
 
 def explain_model(
     model: TableModel,
@@ -87,7 +107,7 @@ def explain_model(
     truth: tuple[Array, Array] | None = None,
     row: int = 0,
     seed: int = 0,
-    listen: Listen = lambda _what, _done, _total: None,
+    listen: Listen | None = None,
 ) -> ExplainedModel:
     """Return which columns matter to a model, how, which act together, and one row step by step.
 
@@ -102,17 +122,17 @@ def explain_model(
     seed : int
         The same seed gives the same answer.
     listen : callable
-        Called with what is done, the number of steps done and of all.
+        Called with what is done, the number of steps done and of all; None shows a bar in a notebook.
     """
     if len(frame) < FEWEST_ROWS:
         raise ValueError(f"table must have at least {FEWEST_ROWS} rows to explain a model with, got {len(frame)}.")
     if not 0 <= row < len(frame):
         raise ValueError(f"row must be one of the {len(frame):,} of the table, got {row + 1:,}.")
     start = time.monotonic()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), listening(listen) as hear:
         warnings.simplefilter("ignore")  # what the model warns of was said when it was fitted
         answer = Answer.about(model, frame, row)
-        steps = _Steps(len(answer.parts), listen)
+        steps = _Steps(len(answer.parts), hear)
         ranked = _importances(answer, truth, is_classifier(model), seed, steps)
         leading = [one.column for one in ranked[:N_LEADING] if one.rise > 0.0]
         curves = []

@@ -28,7 +28,7 @@ from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures
 from pellucid.report.column_pictures import correlations, histogram
 from pellucid.report.leaderboard import ticks, whiskers
-from pellucid.report.meaning import alarm_of, meaning_of, standing_of
+from pellucid.report.meaning import meaning_of, standing_of
 from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
 from pellucid.report.reproduction import Origin, versions
 from pellucid.report.thresholds import thresholds_of
@@ -114,7 +114,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     is_classification = result.target.is_classification
     story = result.story if isinstance(result.story, TreeStory) else TreeStory()
     bars = coefficient_bars(result.coefficients)
-    measure, alarm = result.measure, alarm_of(result)
+    measure, alarm = result.measure, result.alarm
     standing, standing_style = standing_of(result)
     parts = PageParts()
     columns = [

@@ -24,6 +24,7 @@ from pellucid.bake_off.judgement import confusion_of, reliability
 from pellucid.bake_off.notable_rows import BEST, TYPICAL, WORST
 from pellucid.bake_off.tree_story import Reason, TreeStory
 from pellucid.core.certificate import GRADES
+from pellucid.describing import table_in_short
 from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures
 from pellucid.report.column_pictures import correlations, histogram
@@ -126,6 +127,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         for name in result.table.columns
     ]
     pictures = {
+        "in_short": parts.made("description of the table", partial(table_in_short, result.table, result.columns), None),
         "correlations": parts.made("table of correlations", partial(correlations, result), None),
         "tree_figure": parts.made("picture of the tree", lambda: tree_picture(story.nodes) if story.nodes else "", ""),
         "curve_figure": parts.made("picture of the learning curve", partial(_curve_figure, result), ""),

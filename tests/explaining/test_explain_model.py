@@ -176,6 +176,30 @@ def test_a_known_product_is_the_strongest_interaction_and_is_drawn():
     assert slopes[1] - slopes[0] == pytest.approx(levels[1] - levels[0], rel=1e-3)  # the slope of a is b + 1
 
 
+def test_texts_matter_and_act_but_have_no_curve():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"note": rng.choice(["red sky", "blue sea"], size=80), "x": rng.normal(size=80)})
+    reader = ColumnReader({"note": "text", "x": "number"}).fit(frame)
+    model = TableModel([("read", reader), ("method", Formula(lambda X: X["note"].str.contains("red") * X["x"]))])
+    model.target_ = "y"
+    found = explain_model(model, frame)
+    assert found.without_curve == ("note",)
+    assert [one.column for one in found.curves] == ["x"]
+    assert found.interactions[0].low > 0.0
+    assert found.strongest is None
+    assert "note holds texts, which have no curve." in render_explanation(found, Origin("t", "m"))
+
+
+def test_a_model_that_always_says_the_same_has_a_page_too():
+    frame = table()
+    found = explain_model(model_of(lambda X: np.full(len(X), 3.0), frame), frame)
+    assert (found.curves, found.interactions, found.strongest) == ((), (), None)
+    assert found.waterfall.mean == found.waterfall.answer == 3.0
+    page = render_explanation(found, Origin("t", "m"))
+    assert "Which columns act together" not in page
+    assert "matters the most" not in page
+
+
 def test_two_columns_of_words_are_not_drawn_as_a_curve():
     assert crossed(about(lambda X: (X["town"] == "Oslo") * X["paid"]), ("town", "paid"), seed=0) is None
 

@@ -70,6 +70,8 @@ class ExplainedModel:
     """The largest first."""
     curves: tuple[Dependence, ...]
     """Of the leading columns."""
+    without_curve: tuple[str, ...]
+    """Leading columns that have none: texts."""
     interactions: tuple[Interaction, ...]
     """Of the pairs of leading columns, the largest first."""
     strongest: Crossed | None
@@ -155,6 +157,7 @@ def explain_model(
         and model[0].data_fingerprint_ == model[0].fingerprint_of(frame[truth[0]], truth[1]),
         importances=tuple(ranked),
         curves=tuple(one for one in curves if one is not None),
+        without_curve=tuple(name for name, one in zip(leading, curves, strict=True) if one is None),
         interactions=tuple(pairs),
         strongest=strongest,
         waterfall=steps_of_row,

@@ -92,10 +92,15 @@ def importances(
         for name, columns in parts.items():
             rises = []
             for _ in range(repeats):
-                shuffled = X.copy()
-                shuffled[list(columns)] = X[list(columns)].iloc[rng.permutation(len(X))].to_numpy()
+                shuffled, givers = X.copy(), rng.permutation(len(X))
+                shuffled[list(columns)] = X[list(columns)].iloc[givers].to_numpy()
                 after = misses(shuffled.astype(X.dtypes.to_dict()))
-                rises.append(after - usual if is_classification else _per_row(after) - _per_row(usual))
+                if not is_classification:
+                    after = _per_row(after)
+                given = after[
+                    np.argsort(givers)
+                ]  # each row is in two of them: where it took a value, where it gave one
+                rises.append(after + given - after.mean() - (usual if is_classification else _per_row(usual)))
             rise = np.mean(rises, axis=0)
             found.append(Importance(name, float(rise.mean()), float(rise.std(ddof=1) / np.sqrt(len(y)))))
             listen()

@@ -58,6 +58,9 @@ def interactions_of(
 
 def _sized(first: str, second: str, differences: Array) -> Interaction:
     squares = np.square(differences)
-    mean, room = float(squares.mean()), SURE * float(squares.std(ddof=1) / np.sqrt(len(squares)))
+    mean, apart = float(squares.mean()), squares - squares.mean()
+    # each pair of rows shares one with the next
+    variance = float(np.mean(apart**2) + max(0.0, 2.0 * np.mean(apart[1:] * apart[:-1])))
+    room = SURE * np.sqrt(variance / (len(squares) - 1))
     ends = np.sqrt(np.maximum([mean - room, mean + room], 0.0))
     return Interaction(first, second, float(np.sqrt(mean)), float(ends[0]), float(ends[1]))

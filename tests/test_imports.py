@@ -61,7 +61,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "grouping": {"core", "cluster", "mixture", "tables", "table_model"},
     "mapping": {"core", "decomposition", "manifold", "tables"},
     "describing": {"core", "tables", "table_model"},
-    "report": {"core", "drawing", "bake_off", "grouping", "mapping", "describing", "tables", "plots"}
+    "explaining": {"core", "tables", "table_model", "bake_off"},
+    "report": {"core", "drawing", "bake_off", "grouping", "mapping", "describing", "explaining", "tables", "plots"}
     | {"model_selection"},
     "serving": {"core", "tables", "table_model"},
     "cli": {
@@ -74,6 +75,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
         "grouping",
         "mapping",
         "describing",
+        "explaining",
         "report",
         "catalogue",
         "workings",

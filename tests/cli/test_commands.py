@@ -462,6 +462,50 @@ def test_explain_says_what_is_predicted_how_sure_that_is_and_why(fitted, capsys)
     assert "size = " in said
 
 
+def test_explain_writes_a_page_and_prints_as_before(fitted, tmp_path, capsys):
+    folder, _ = fitted
+    asked = ["explain", folder / "model.safetensors", folder / "table.csv", "--rows", 2]
+    assert call(*asked) == 0
+    before = capsys.readouterr().out
+    page = tmp_path / "pages" / "why.html"
+    assert call(*asked, "--out", page, "--row", 3) == 0
+    said = capsys.readouterr()
+    assert said.out == f"{before}\nPage: {page}\n"
+    assert said.err == ""
+    text = page.read_text()
+    assert "Row 3, step by step" in text
+    assert "The model learned from these very rows" in text
+    assert "How much the typical error rises" in text
+    assert call("again", page) == 0
+    assert page.read_text().split("<footer>")[0] == text.split("<footer>")[0]
+
+
+def test_explain_does_without_a_target_and_says_so(fitted, tmp_path):
+    folder, frame = fitted
+    target = pellucid.load(folder / "model.safetensors").target_
+    frame.drop(columns=target).to_csv(tmp_path / "new.csv", index=False)
+    page = tmp_path / "why.html"
+    assert call("explain", folder / "model.safetensors", tmp_path / "new.csv", "--out", page) == 0
+    assert "so nobody knows which answers are right" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--out", "page.txt"], "out must be an HTML file such as page.html, got page.txt."),
+        (["--out", "page.html", "--row", 100_000], "row must be one of the"),
+    ],
+)
+def test_explain_refuses_a_page_that_cannot_be(fitted, tmp_path, monkeypatch, capsys, options, sentence):
+    monkeypatch.chdir(tmp_path)
+    folder, _ = fitted
+    assert call("explain", folder / "model.safetensors", folder / "table.csv", *options) == 2
+    said = capsys.readouterr()
+    assert sentence in said.err
+    assert said.out == ""
+    assert not list(tmp_path.iterdir())
+
+
 def test_monitor_finds_nothing_in_the_training_table(fitted, capsys):
     folder, _ = fitted
     assert call("monitor", folder / "model.safetensors", folder / "table.csv") == 0

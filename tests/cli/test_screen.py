@@ -10,9 +10,10 @@ from pellucid.bake_off.comparison import Stage
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore
+from pellucid.bake_off.stages_shown import best_so_far
 from pellucid.cli.errors import CommandError
 from pellucid.cli.fit import parse_duration
-from pellucid.cli.screen import best_so_far, live_line
+from pellucid.cli.screen import live_line
 
 RIDGE = Contestant("ridge with steps", "", list)
 BEST = MethodScore(RIDGE, np.array([0.25]), np.array([0.7]), 3, Pace(100, 0.1), 0.0)

@@ -166,9 +166,18 @@ def test_any_table_can_be_described(frame):
 
 
 def test_infinite_numbers_are_gaps_and_said_to_be():
-    found = describe_table(pd.DataFrame({"a": [np.inf, 1.0, 2.0, 3.0]}))
+    frame = pd.DataFrame({"a": [np.inf, 1.0, 2.0, 3.0]})
+    found = describe_table(frame)
     assert found.facts[0].n_gaps == 1
-    assert found.notes == ("a is infinite in 1 rows: they are taken for gaps.",)
+    assert found.facts[0].quartiles[-1] == 3.0
+    assert found.n_whole == 3
+    assert found.notes == ("Column a: an infinite number in 1 row was taken for a gap.",)
+    assert np.isinf(found.table["a"][0])  # the table itself is as it was given
+
+
+def test_a_column_that_is_mostly_infinite_is_mostly_empty():
+    found = describe_table(pd.DataFrame({"a": [np.inf] * 30 + [1.0, 2.0] * 10}))
+    assert "a is empty in 60 % of the rows." in [one.sentence for one in found.suspicions]
 
 
 def test_words_of_the_table_are_no_markup_of_the_page():
@@ -181,3 +190,10 @@ def test_words_of_the_table_are_no_markup_of_the_page():
 def test_a_table_that_is_not_there_is_refused_in_one_sentence(capsys):
     assert run(["describe", "nowhere.csv"]) == 2
     assert "which does not exist" in capsys.readouterr().err
+
+
+def test_columns_that_differ_late_are_not_the_same():
+    values = [float(k % 7) for k in range(150)]
+    frame = pd.DataFrame({"a": values, "b": values, "c": [*values[:-1], 50.0]})
+    same = [one.columns for one in describe_table(frame).suspicions if "same in every row" in one.sentence]
+    assert same == [("a", "b")]

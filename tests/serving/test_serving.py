@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,8 +13,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from pellucid.bake_off import bake_off
+from pellucid.linear_model import Ridge
 from pellucid.serving import serving_application
 from pellucid.serving.application import MOST_BYTES
+from pellucid.serving.fields import fields_of
+from pellucid.table_model import SeenTable, TableModel
+from pellucid.tables.column_reader import ColumnReader
+from pellucid.tables.dates import DATES
 
 ROW = {"size": 1.5, "town": "Oslo", "new": True, "sold": "2024-03-01"}
 
@@ -94,9 +101,111 @@ def test_the_page_has_a_field_for_every_column_and_escapes_all_it_shows(classes)
     hostile = TestClient(serving_application(classes), base_url="http://localhost")
     page = hostile.get("/")
     assert page.text.count("<label>") == len(ROW)
-    assert "<option selected>" in page.text
+    assert " selected>" in page.text
     assert "<b>yes</b>" not in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+def test_the_page_asks_for_the_target_by_the_kind_of_each_column(client, frame):
+    page = client.get("/").text
+    assert "<h1>price: predict for these values</h1>" in page
+    assert '<input name="size" type="number"' in page
+    assert '<input name="sold" type="date"' in page
+    assert '<select name="town"><option value="">not known</option><option value="Kyiv"' in page
+    low, high = frame["size"].quantile([0.1, 0.9])
+    found = re.search(r"usually ([\d.]+) to ([\d.]+)", page)
+    assert [float(end) for end in found.groups()] == pytest.approx([low, high], rel=0.1)
+
+
+def seen_as(kind, column, with_hours=()):
+    frame = pd.DataFrame({"it": column})
+    reader = ColumnReader({"it": kind}).fit(frame)
+    reader.with_hours_ = list(with_hours)
+    model = TableModel([("read", reader), ("method", Ridge())])
+    model.seen_ = SeenTable.of(reader.transform(frame)) if kind not in (*DATES, "text") else SeenTable()
+    return fields_of(model)[0], reader
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "way"),
+    [
+        ("number", [1.0, 2.0, 20_500.0], "number"),
+        ("number, as written", ["$1,200", "$3", "$4"], "text"),
+        ("number, written with a decimal comma", ["1,5", "2,5", "12.000,25"], "text"),
+        ("duration", ["1:30:00", "0:10:00", "2:00:05"], "text"),
+        ("yes or no", ["yes", "no", "yes"], "select"),
+        ("words", ["1", "10", "2"], "select"),
+        ("words", [f"word {k}" for k in range(60)], "suggest"),
+        ("date", ["2024-01-01"] * 3, "date"),
+        ("text", ["a", "b", "c"], "lines"),
+    ],
+)
+def test_every_kind_has_its_way_to_be_asked_and_its_example_can_be_read(kind, column, way):
+    field, reader = seen_as(kind, column)
+    assert field.way == way
+    read = reader.transform(pd.DataFrame({"it": [field.example]}))
+    if way in ("number", "text"):
+        assert read["it"].iloc[0] == pytest.approx(
+            reader.transform(pd.DataFrame({"it": column}))["it"].median(), rel=0.01
+        )
+        low, high = re.fullmatch(r"usually (\S+) to (\S+)", field.hint).groups()
+        ends = reader.transform(pd.DataFrame({"it": [low, high]}))["it"]
+        assert ends.iloc[0] <= read["it"].iloc[0] <= ends.iloc[1]
+
+
+def test_numbers_among_words_are_in_the_order_of_their_size_and_gaps_are_told():
+    field, _ = seen_as("words", ["10", "2", "1", None])
+    assert field.choices == ("1", "2", "10")
+    assert field.hint == "empty in 25 % of the rows"
+    assert seen_as("date", ["2024-01-01 10:00"] * 2, ["it"])[0].way == "moment"
+
+
+def test_a_pasted_table_gets_an_answer_for_every_row(client, model, frame):
+    asked = frame.head(5).assign(id=range(5), prediction="mine").drop(columns=["price", "dear"])
+    found = client.post("/table", json={"csv": asked.to_csv(index=False), "level": 0.8}).json()
+    assert found["columns"] == ["prediction", "low", "high", "notes"]
+    np.testing.assert_allclose([row[0] for row in found["rows"]], model.predict(asked))
+    assert found["n_rows"] == 5
+    whole = pd.read_csv(io.StringIO(found["csv"]))
+    assert list(whole.columns) == [*asked.columns, "prediction (new)", "low", "high", "notes"]
+    np.testing.assert_allclose(whole["prediction (new)"], model.predict(asked))
+    assert whole["prediction"].tolist() == ["mine"] * 5
+
+
+def test_an_empty_cell_is_a_gap_and_so_is_null(client):
+    row = ROW | {"size": None}
+    (alone,) = ask(client, {"rows": [row]}).json()["predictions"]
+    pasted = "size;town;new;sold\n;Oslo;True;2024-03-01\n0;Oslo;True;2024-03-01\n"
+    gap, zero = client.post("/table", json={"csv": pasted}).json()["rows"]
+    assert gap[0] == pytest.approx(alone["prediction"])
+    assert zero[0] != pytest.approx(gap[0])
+
+
+def test_a_pasted_table_of_classes_has_their_probabilities_and_notes(classes):
+    client = TestClient(serving_application(classes), base_url="http://localhost")
+    pasted = "\t".join(ROW) + "\n" + "1.5\tBern\tyes\t2024-03-01"
+    found = client.post("/table", json={"csv": pasted}).json()
+    assert found["columns"] == ["prediction", "probability <b>yes</b>", "probability no", "notes"]
+    assert "'Bern' was never seen" in found["rows"][0][3]
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"rows": [ROW]}, "body must be an object like"),
+        ({"csv": 3}, "csv must be a text with a line of names"),
+        ({"csv": "  \n"}, "csv must be a text with a line of names"),
+        ({"csv": "size,town,new,sold"}, "must have rows"),
+        ({"csv": "size,town,new,solt\n1,Oslo,yes,2024-03-01"}, "['sold'] is missing. Did you mean"),
+        ({"csv": "size,town,new,sold\nlarge,Oslo,yes,2024-03-01"}, "column 'size' must be numbers, got 'large'"),
+        ({"csv": "size,town,new,sold\n" + "1,Oslo,yes,2024-03-01\n" * 10_001}, "csv must have at most 10,000 rows"),
+    ],
+)
+def test_a_wrong_table_gets_a_sentence(client, body, sentence):
+    answer = client.post("/table", json=body)
+    assert answer.status_code == 400
+    assert sentence in answer.json()["error"]
+    assert "\n" not in answer.json()["error"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -23,9 +24,7 @@ def explain_rows(model: TableModel, frame: pd.DataFrame) -> TreeStory:
     A tree is told as the path through it, an ensemble of trees by its Shapley values, a linear method by what each
     column adds against a typical row; of any other method, by what would change if one column were typical.
     """
-    reader, inner = model[0], TableModel(model.steps[1:])
-    inner.calibration_, inner.costs_ = model.calibration_, model.costs_
-    inner.limits_ = model.limits_
+    reader, inner = model[0], without_reader(model)
     read, columns = reader.transform(frame), Columns(reader.kinds, {})
     wanted = [NotableRow("", place) for place in range(len(read))]
     unknown = np.full(len(read), "")
@@ -38,6 +37,13 @@ def explain_rows(model: TableModel, frame: pd.DataFrame) -> TreeStory:
         story = tell_changes(inner, read, typical, parts)
     said = zip(story.examples, model.predict(frame), strict=True)  # costs may decide otherwise than the method
     return replace(story, examples=tuple(replace(one, prediction=as_text(value)) for one, value in said))
+
+
+def without_reader(model: TableModel) -> TableModel:
+    """Return the model of tables that are read already: all its steps but the first, and what it knows beside them."""
+    inner = copy(model)
+    inner.steps = model.steps[1:]
+    return inner
 
 
 def typical_row(seen: SeenTable, read: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,13 @@ from sklearn.pipeline import Pipeline
 
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
-from pellucid.model_selection.recipes import split_error
 from pellucid.tables.preparation import readable_names
 from pellucid.tables.step_features import STEP, StepFeatures
 from pellucid.tables.understanding import Columns
 
 MOST_ROWS = 2000
 REPEATS = 3
+"""Shuffles of every column."""
 CENTRAL = (0.005, 0.995)
 """Quantiles between which a curve is drawn: a few far values would squeeze it."""
 
@@ -33,11 +33,11 @@ EFFECT_ROWS, EFFECT_POINTS = 100, 25
 
 @dataclass(frozen=True)
 class Importance:
-    """How much the error rises, on average, when a column is shuffled, and the spread over the shuffles."""
+    """How much the error rises, on average, when a column is shuffled, and the standard error of that over rows."""
 
     column: str
     rise: float
-    spread: float
+    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -61,32 +61,60 @@ class Effect:
 
 
 def importances(
-    model: Any, X: pd.DataFrame, y: Array, parts: Mapping[str, Sequence[str]], *, is_classification: bool, seed: int
+    model: Any,
+    X: pd.DataFrame,
+    y: Array,
+    parts: Mapping[str, Sequence[str]],
+    *,
+    is_classification: bool,
+    seed: int,
+    most_rows: int = MOST_ROWS,
+    repeats: int = REPEATS,
+    listen: Callable[[], None] = lambda: None,
 ) -> list[Importance]:
     """Return the permutation importance of every column of the table, the largest first.
 
     ``parts`` are the columns of X that stand for one of the table, such as the parts of a date: shuffled together.
+    ``listen`` is called after every column.
     """
     rng = np.random.default_rng(seed)
-    chosen = rng.permutation(len(y))[:MOST_ROWS]
+    chosen = rng.permutation(len(y))[:most_rows]
     X, y = X.iloc[chosen].reset_index(drop=True), y[chosen]
 
-    def error(frame: pd.DataFrame) -> float:
-        value = split_error(y, np.asarray(model.predict(frame)), is_classification)
-        return value if is_classification else float(np.sqrt(value))
+    def misses(frame: pd.DataFrame) -> Array:
+        said = np.asarray(model.predict(frame))
+        return np.asarray(said != y, dtype=np.float64) if is_classification else np.square(said - y)
 
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the model warns of is said when it is fitted for good
-        usual = error(X)
+        usual = misses(X)
         for name, columns in parts.items():
             rises = []
-            for _ in range(REPEATS):
-                shuffled = X.copy()
-                shuffled[list(columns)] = X[list(columns)].iloc[rng.permutation(len(X))].to_numpy()
-                rises.append(error(shuffled.astype(X.dtypes.to_dict())) - usual)
-            found.append(Importance(name, float(np.mean(rises)), float(np.std(rises, ddof=1))))
+            for _ in range(repeats):
+                shuffled, givers = X.copy(), rng.permutation(len(X))
+                shuffled[list(columns)] = X[list(columns)].iloc[givers].to_numpy()
+                after = misses(shuffled.astype(X.dtypes.to_dict()))
+                if not is_classification:
+                    after = _per_row(after)
+                given = after[
+                    np.argsort(givers)
+                ]  # each row is in two of them: where it took a value, where it gave one
+                rises.append(after + given - after.mean() - (usual if is_classification else _per_row(usual)))
+            rise = np.mean(rises, axis=0)
+            found.append(Importance(name, float(rise.mean()), float(rise.std(ddof=1) / np.sqrt(len(y)))))
+            listen()
     return sorted(found, key=lambda importance: -importance.rise)
+
+
+def _per_row(squares: Array) -> Array:
+    """Return what each row has to do with the root of the mean square: the mean is the root itself.
+
+    It is the root, plus how the root changes with the row to first order (the delta method), for a standard error.
+    """
+    mean = float(np.mean(squares))
+    root = np.sqrt(mean)
+    return root + (squares - mean) / (2.0 * root) if mean > 0.0 else np.zeros_like(squares)
 
 
 def coefficients(model: Pipeline, columns: Columns) -> tuple[list[Coefficient], float | None]:

@@ -56,7 +56,7 @@ def tell_linear(
         for owner, share in zip(owners, distance[i] * weights, strict=True):
             added[owner] = added.get(owner, 0.0) + float(share)
         largest = sorted(added, key=lambda name: -abs(added[name]))[:MOST_REASONS]
-        reasons = tuple(Reason(name, _value(rows.iloc[i], parts.get(name, [])), added[name]) for name in largest)
+        reasons = tuple(Reason(name, shown_value(rows.iloc[i], parts.get(name, [])), added[name]) for name in largest)
         examples.append(ExampleRow(as_text(predictions[i]), as_text(y[one.place]), reasons=reasons, title=one.title))
     return TreeStory((), tuple(examples), event=_event(method))
 
@@ -83,7 +83,7 @@ def _owners(names: Sequence[str], parts: dict[str, list[str]]) -> list[str]:
     return [owner(name) for name in names]
 
 
-def _value(row: pd.Series, columns: Sequence[str]) -> str:
+def shown_value(row: pd.Series, columns: Sequence[str]) -> str:
     """Return what a row has in a column of the table, its parts joined."""
     if not len(columns):
         return ""

@@ -37,6 +37,7 @@ from pellucid.bake_off.options import (
 )
 from pellucid.bake_off.result import BakeOffResult, Plan
 from pellucid.bake_off.scores import MethodScore, best_of, choose
+from pellucid.bake_off.stages_shown import stages_shown
 from pellucid.bake_off.tree_story import TreeStory, as_text, tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
@@ -44,6 +45,7 @@ from pellucid.core.budget import Budget
 from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.estimator import CertifiedEstimator
+from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.core.verification import verify
@@ -85,10 +87,6 @@ Listener = Callable[[Stage], None]
 Result = TypeVar("Result")
 
 
-def _hear_nothing(_stage: Stage) -> None:
-    return None
-
-
 def bake_off(
     frame: pd.DataFrame,
     target: str,
@@ -112,7 +110,7 @@ def bake_off(
     coerce: bool = True,
     simple: bool = False,
     also: Mapping[str, Any] | None = None,
-    listen: Listener = _hear_nothing,
+    listen: Listener | None = None,
 ) -> BakeOffResult:
     """Compare the methods that suit a table, choose one, judge it once on rows kept aside, fit it on every row.
 
@@ -161,8 +159,8 @@ def bake_off(
     also : dict of str to estimator, default=None
         Estimators of your own to compare besides, by the name to give them. They see numbers: gaps filled, numbers
         scaled, words as indicator columns.
-    listen : callable, default=nothing
-        Told about every stage.
+    listen : callable, default=None
+        Told about every stage; None shows a bar in a notebook, and nothing elsewhere.
     """
     check_one_of(RECIPES, recipe=recipe)
     check_whole(low=2, folds=folds)
@@ -174,10 +172,11 @@ def bake_off(
     options = Options(dropped, kept, metric, group, time_column, weights, test, chosen, avoided, coerce, simple, own)
     plan = Plan(recipe, folds, seed, one_standard_error, options)
     if budget is not None:
-        return _bake_off(frame, target, task, plan, budget, listen)
+        with listening(listen, stages_shown) as hear:
+            return _bake_off(frame, target, task, plan, budget, hear)
     check_positive(seconds=seconds)
-    with Budget(seconds) as budget:
-        return _bake_off(frame, target, task, plan, budget, listen)
+    with Budget(seconds) as budget, listening(listen, stages_shown) as hear:
+        return _bake_off(frame, target, task, plan, budget, hear)
 
 
 def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Budget, listen: Listener) -> BakeOffResult:

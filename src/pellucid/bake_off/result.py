@@ -9,12 +9,13 @@ import pandas as pd
 from pellucid.bake_off.comparison import Untried
 from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import Judgement
-from pellucid.bake_off.learned import Learned
+from pellucid.bake_off.learned import NOTHING, UNCONFIRMED, Learned
 from pellucid.bake_off.measures import ACCURACY, RMSE, Measure
 from pellucid.bake_off.options import Options
 from pellucid.bake_off.scores import MethodScore, why
 from pellucid.bake_off.tree_story import TreeStory
 from pellucid.core.certificate import Certificate
+from pellucid.core.short_html import short_html
 from pellucid.model_selection import ErrorCurve, Opening
 from pellucid.table_model import TableModel
 from pellucid.tables.reading import notes_of
@@ -123,6 +124,11 @@ class BakeOffResult:
         own_test = self.plan.options.test is not None
         return self.n_rows if own_test else self.n_rows - len(self.judgement.actual)
 
+    @property
+    def alarm(self) -> str:
+        """What must be said before anything else: that nothing, or perhaps nothing, was learned; else empty."""
+        return self.learned.sentence if self.learned and self.learned.state in (NOTHING, UNCONFIRMED) else ""
+
     def frame(self) -> pd.DataFrame:
         """Return the leaderboard, the best method first."""
         rows = [
@@ -139,3 +145,28 @@ class BakeOffResult:
 
     def __repr__(self) -> str:
         return f"{self.chosen.name} of {len(self.scores)} methods; test {self.judgement.headline!r}"
+
+    def _repr_html_(self) -> str:
+        headline, measure = self.judgement.headline, self.measure
+
+        def written(value: float) -> str:
+            return f"{100 * value:.1f} %" if measure.is_share else f"{value:.4g}"
+
+        def spread(value: float) -> str:
+            return written(value) if measure.is_share else f"{value:.2g}"
+
+        interval = f"{100 * headline.level:g} % interval {written(headline.low)} to {written(headline.high)}"
+        rows = [
+            (score.name, f"{written(measure.shown(score.mean))} ± {spread(score.standard_error)}")
+            for score in self.scores
+        ]
+        return short_html(
+            f"{self.target.name}: {self.chosen.name}",
+            [f"{measure.title} on {headline.n_samples:,} rows kept aside: {written(headline.score)} ({interval})."],
+            alarm=self.alarm,
+            head=("Method", f"{measure.title} in the comparison"),
+            rows=rows,
+            chosen=next(place for place, score in enumerate(self.scores) if score is self.chosen),
+            folded={"Before you rely on it": [one for one in self.cautions if one != self.alarm]},
+            certificate=self.certificate,
+        )

@@ -12,7 +12,7 @@ import typer
 
 from pellucid.cli.errors import CommandError
 
-MAKERS = ("fit", "cluster", "map", "describe")
+MAKERS = ("fit", "cluster", "map", "describe", "explain")
 """Commands that write pages."""
 COMMAND = re.compile(rf"<code>(pellucid (?:{'|'.join(MAKERS)}) [^<]*)</code>")
 

@@ -32,9 +32,10 @@ def cluster(
     given = dict(locals())
     from rich.console import Console
 
-    from pellucid.cli.cluster_screen import print_grouping, working_line
+    from pellucid.cli.cluster_screen import print_grouping
     from pellucid.cli.fit import command_line
     from pellucid.core.atomic import write_all_whole
+    from pellucid.core.progress import terminal_bar
     from pellucid.files.writing import model_bytes
     from pellucid.grouping import group_table
     from pellucid.report import Origin, render_cluster_report
@@ -43,7 +44,7 @@ def cluster(
     number = parse_count(k)
     refuse_a_file(out)
     frame = read_source(table, query)
-    with working_line(Console(stderr=True)) as show:
+    with terminal_bar() as show:
         result = group_table(frame, number, drop=drop or (), keep=keep or (), coerce=not as_is, seed=seed, listen=show)
     command = command_line(given | {"table": without_password(table)}, of=cluster)
     report = render_cluster_report(result, Origin(name_of(table), MODEL_FILE, command))

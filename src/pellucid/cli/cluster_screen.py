@@ -1,30 +1,15 @@
-"""What ``pellucid cluster`` shows: a live line on standard error, and the clusters when it is done."""
+"""What ``pellucid cluster`` prints: the clusters, the methods compared, what to beware of, and the files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from pellucid.grouping import Grouping
 from pellucid.report import format_number
-
-
-@contextmanager
-def working_line(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """Show what is being done while the block runs; nothing where there is no terminal."""
-    layout = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("[dim]{task.percentage:.0f} %"))
-    with Progress(*layout, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("reading the table", total=1)
-
-        def show(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
-        yield show
 
 
 def print_grouping(result: Grouping, console: Console, files: Sequence[Path]) -> None:

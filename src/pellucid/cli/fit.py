@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable
 from enum import Enum
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
@@ -193,9 +193,10 @@ def command_line(given: dict[str, Any], of: Callable[..., None] | None = None) -
     """
     command = of or fit
     usual = {name: parameter.default for name, parameter in signature(command).parameters.items()}
-    words = ["pellucid", command.__name__.strip("_"), str(given["table"])]
+    places = [name for name, default in usual.items() if default is Parameter.empty]
+    words = ["pellucid", command.__name__.strip("_"), *(str(given[name]) for name in places)]
     for name, value in given.items():
-        if name == "table" or value == usual.get(name) or value is None or value is False:
+        if name in places or value == usual.get(name) or value is None or value is False:
             continue
         option = f"--{name.strip('_').replace('_', '-')}"
         for one in value if isinstance(value, list) else [value]:

@@ -28,17 +28,17 @@ def map_(
     given = dict(locals())
     from rich.console import Console
 
-    from pellucid.cli.cluster_screen import working_line
     from pellucid.cli.fit import command_line
     from pellucid.cli.map_screen import print_map
     from pellucid.core.atomic import write_all_whole
+    from pellucid.core.progress import terminal_bar
     from pellucid.mapping import map_table
     from pellucid.report import Origin, render_map_report
     from pellucid.tables.sql import name_of, without_password
 
     refuse_a_file(out)
     frame = read_source(table, query)
-    with working_line(Console(stderr=True)) as show:
+    with terminal_bar() as show:
         result = map_table(frame, color, drop=drop or (), keep=keep or (), coerce=not as_is, seed=seed, listen=show)
     command = command_line(given | {"table": without_password(table)}, of=map_)
     report = render_map_report(result, Origin(name_of(table), "", command))

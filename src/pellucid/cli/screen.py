@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Column, Table
+from rich.table import Table
 
 from pellucid.bake_off import BakeOffResult
 from pellucid.bake_off.comparison import Stage
 from pellucid.bake_off.measures import Measure
 from pellucid.bake_off.scores import MethodScore
+from pellucid.bake_off.stages_shown import stages_shown
+from pellucid.core.progress import terminal_bar
 from pellucid.report import (
-    alarm_of,
     format_measure,
     format_number,
     format_seconds,
@@ -32,58 +32,9 @@ WORTH_SAYING = 1.0
 @contextmanager
 def live_line(console: Console) -> Iterator[Callable[[Stage], None]]:
     """Show the method, the best so far and the time left while the block runs; nothing where there is no terminal."""
-    layout = (
-        TextColumn("{task.description}", table_column=_one_line(ratio=3)),
-        BarColumn(bar_width=16),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}", table_column=_one_line()),
-        TextColumn("[dim]{task.fields[best]}", table_column=_one_line(ratio=4)),
-        TextColumn("[dim]{task.fields[left]}", table_column=_one_line()),
-    )
-    with Progress(*layout, console=console, transient=True, expand=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("reading the table", total=1, best="", left="")
-
-        def show(stage: Stage) -> None:
-            progress.update(
-                task,
-                description=stage.method,
-                completed=stage.done,
-                total=stage.total,
-                best=best_so_far(stage),
-                left=time_left(stage.seconds_left),
-            )
-
-        yield show
-
-
-def _one_line(ratio: int | None = None) -> Column:
-    """Return a column that ends in dots rather than in a second line where the terminal is narrow."""
-    return Column(no_wrap=True, overflow="ellipsis", ratio=ratio)
-
-
-def best_so_far(stage: Stage) -> str:
-    """Return the best method and its score in a few words."""
-    if stage.interrupted:
-        return "interrupted: finishing with the best so far, Ctrl-C again to abort"
-    if stage.best is None:
-        return ""
-    error, measure = stage.best.mean, stage.best.measure
-    if measure is not None and not measure.is_default:
-        score = f"{measure.title} {measure.shown(error):.4g}"
-    else:
-        score = f"{100 * (1 - error):.1f} % right" if stage.best.is_classification else f"error {error:.4g}"
-    return f"best: {stage.best.name}, {score}"
-
-
-def time_left(seconds: float) -> str:
-    """Return the time left as minutes and seconds.
-
-    Examples
-    --------
-    >>> time_left(95.4)
-    '1:35 left'
-    """
-    whole = max(0, int(seconds))
-    return f"{whole // 60}:{whole % 60:02d} left"
+    with terminal_bar(console) as show:
+        show("reading the table", 0, 1)
+        yield stages_shown(show)
 
 
 def print_result(
@@ -96,7 +47,7 @@ def print_result(
     console.print(f"{target.name}: {target.told}, because {target.reason}.", highlight=False, markup=False)
     console.print(_leaderboard(result))
     console.print(_verdict(result), highlight=False, markup=False)
-    alarm = alarm_of(result)
+    alarm = result.alarm
     if alarm:
         console.print(alarm, highlight=False, markup=False, style="bold red")
     cautions = [caution for caution in result.cautions if caution != alarm]

@@ -14,7 +14,7 @@ def serve(
     model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit'.")],
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8000,
 ) -> None:
-    """Answer predictions as JSON over HTTP on localhost, with a page to try a row by hand."""
+    """Answer predictions as JSON over HTTP on localhost, with a page to try a row by hand or a pasted table."""
     try:
         import uvicorn
 

@@ -29,31 +29,23 @@ def warm_up() -> None:
     from multiprocessing import get_context
     from time import monotonic
 
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from pellucid.core.card_index import entries
     from pellucid.core.extras import is_installed
+    from pellucid.core.progress import terminal_bar
     from pellucid.core.threads import thread_count
 
-    start, console = monotonic(), Console(stderr=True)
+    start, n_done = monotonic(), 0
     families = _families(entry for entry in entries().values() if is_installed(entry.extra))
     n_methods = sum(map(len, families.values()))
-    layout = (
-        TextColumn("compiling {task.description:<28}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
     # methods of a family share loops, so that one process compiles them; the compiler uses one core
     pool = ProcessPoolExecutor(min(thread_count(), len(families)), mp_context=get_context("spawn"))
-    with pool, Progress(*layout, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=n_methods)
+    with pool, terminal_bar() as show:
+        show("compiling", 0, n_methods)
         waiting = {pool.submit(_compile_methods, family, names): family for family, names in families.items()}
         for done in as_completed(waiting):
             done.result()
-            family = waiting[done]
-            progress.update(task, description=family, advance=len(families.get(family, ())))
+            n_done += len(families.get(waiting[done], ()))
+            show(f"compiling {waiting[done]}", n_done, n_methods, f"{monotonic() - start:.0f} s")
     taken = f"{monotonic() - start:.0f} s"
     sys.stdout.write(
         f"{n_methods} methods are compiled, after {taken}: their first fits do not wait for it any more.\n"

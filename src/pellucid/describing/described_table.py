@@ -14,6 +14,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from pellucid.core.random_state import some_rows
+from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.describing.suspicions import Suspicion, suspicions_of
 from pellucid.table_model.drift import Drift, find_drift
@@ -112,6 +113,20 @@ class DescribedTable:
             f"repeated rows, {len(self.suspicions)} things to look at"
         )
 
+    def _repr_html_(self) -> str:
+        rows = []
+        for one in self.facts:
+            gaps = f"{100 * one.n_gaps / len(self.table):.1f} %" if one.n_gaps else ""
+            ends = "" if one.quartiles is None else " to ".join(f"{one.quartiles[k]:.4g}" for k in (0, -1))
+            rows.append((one.name, "left out" if one.left_out else one.kind, gaps, f"{one.n_different:,}", ends))
+        return short_html(
+            str(self),
+            [one.sentence for one in self.suspicions],
+            head=("Column", "Taken as", "Gaps", "Different", "Range"),
+            rows=rows,
+            folded={"How it was read": self.notes},
+        )
+
 
 def describe_table(frame: Any, *, coerce: bool = True) -> DescribedTable:
     """Return what is in a table: no target is needed, and nothing is learned.
@@ -134,13 +149,14 @@ def describe_table(frame: Any, *, coerce: bool = True) -> DescribedTable:
     ('total_cholesterol', 'ldl', 0.88)
     """
     start = time.monotonic()
-    table, endless = _without_infinity(as_frame(frame))
+    table = as_frame(frame)
     columns = all_columns(table, coerce=coerce)
     kinds = {name: columns.kinds.get(name) or _plain_kind(table[name]) for name in table.columns}
     of_lists = [name for name in table.columns if table[name].map(pd.api.types.is_list_like).any()]
     kinds = {name: kind for name, kind in kinds.items() if name not in of_lists}
     read = ColumnReader(kinds).fit_transform(table) if kinds else pd.DataFrame(index=table.index)
-    facts = tuple(_facts(table[name], read, kinds.get(name, TEXT), columns) for name in table.columns)
+    gaps = {name: gaps_of(table[name], read, kinds.get(name, TEXT)) for name in table.columns}
+    facts = tuple(_facts(table[name], read, kinds.get(name, TEXT), columns, gaps[name]) for name in table.columns)
     numbers = _numbers(table, read, columns)
     together = _all_together(numbers)
     in_time, order = _order(table, columns)
@@ -151,34 +167,28 @@ def describe_table(frame: Any, *, coerce: bool = True) -> DescribedTable:
         columns,
         facts,
         n_repeated=int(hashable.duplicated().sum()),
-        n_whole=int(table.notna().all(axis=1).sum()),
+        n_whole=int((~np.any(list(gaps.values()), axis=0)).sum()),
         together=together,
         n_paired=len(numbers.columns),
         in_time=in_time,
         drift=_drift(halves),
         suspicions=tuple(suspicions_of(hashable, read, columns)),
-        notes=(*notes_of(frame if isinstance(frame, pd.DataFrame) else table), *endless, *columns.notes()),
+        notes=(*notes_of(frame if isinstance(frame, pd.DataFrame) else table), *columns.notes()),
         seconds=time.monotonic() - start,
     )
-
-
-def _without_infinity(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table with gaps in the place of infinite numbers, and a sentence for each column that had some."""
-    infinite = {name: np.isinf(table[name]) for name in table.columns if pd.api.types.is_float_dtype(table[name])}
-    infinite = {name: is_so for name, is_so in infinite.items() if is_so.any()}
-    gaps = {name: table[name].mask(is_so) for name, is_so in infinite.items()}
-    return table.assign(**gaps), [
-        f"{name} is infinite in {int(is_so.sum()):,} rows: they are taken for gaps." for name, is_so in infinite.items()
-    ]
 
 
 def _plain_kind(column: pd.Series) -> str:
     return NUMBER if is_numeric(column) else WORDS
 
 
-def _facts(column: pd.Series, read: pd.DataFrame, kind: str, columns: Columns) -> ColumnFacts:
-    name = str(column.name)
-    n_gaps = int((read[name] if name in read and kind != TEXT else column).isna().sum())
+def gaps_of(column: pd.Series, read: pd.DataFrame, kind: str) -> Array:
+    """Return where a column is empty as it is read: an infinite number, or a word that says so, is a gap."""
+    return np.asarray((read[column.name] if column.name in read and kind != TEXT else column).isna())
+
+
+def _facts(column: pd.Series, read: pd.DataFrame, kind: str, columns: Columns, gaps: Array) -> ColumnFacts:
+    name, n_gaps = str(column.name), int(gaps.sum())
     known = ColumnFacts(name, kind, columns.left_out.get(name, ""), n_gaps, _n_different(column))
     if name not in read or not is_numeric(read[name]) or n_gaps == len(column):
         return known
@@ -233,7 +243,7 @@ def _all_together(numbers: pd.DataFrame) -> tuple[Together, ...]:
             continue
         one, other = (ranks[name] if name in ranks and n == len(both) else _ranks(values[name][both])
                       for name in (first, second))  # fmt: skip
-        r = float(np.clip(one @ other, -1.0, 1.0))
+        r = float(np.clip(np.einsum("i,i", one, other), -1.0, 1.0))  # hundreds of them: BLAS would wake its threads
         middle = math.atanh(min(max(r, -1.0 + 1e-12), 1.0 - 1e-12))
         room = sure * math.sqrt((1.0 + r * r / 2.0) / (n - 3))
         if one.any() and other.any():  # a column that never changes goes with none

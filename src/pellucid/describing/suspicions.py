@@ -26,6 +26,8 @@ FAR = 3.0
 MANY_DIFFERENT, NEAR, CROWD, LEAST_SHARE = 40, 11, 5.0, 0.01
 """Of numbers with so many different values, one at an end that has so many times the rows of each of those near it, and
 this share of all, was cut off."""
+N_FIRST = 100
+"""Rows by which most columns are told apart."""
 MOST_COMPARED, MOST_DIFFERENT, LEAST_ROWS = 30, 50, 5
 """Columns, and different values of each, of which it is asked whether one follows from another; rows for each value, on
 average, that make it no accident."""
@@ -52,7 +54,7 @@ def suspicions_of(table: pd.DataFrame, read: pd.DataFrame, columns: Columns) -> 
 def _alone(name: str, column: pd.Series, read: pd.DataFrame) -> Iterator[Suspicion]:
     """Yield what is odd about one column."""
     n = len(column)
-    share = float(column.isna().mean())
+    share = float((read[name] if name in read and is_numeric(read[name]) else column).isna().mean())
     if share > MOSTLY:
         yield Suspicion((name,), f"{name} is empty in {100 * share:.0f} % of the rows.")
     if n < FEWEST_ROWS:
@@ -98,13 +100,21 @@ def _cut_off(different: Array, counts: Array) -> Iterator[tuple[float, int, str]
 
 def _the_same(table: pd.DataFrame, columns: Columns) -> Iterator[Suspicion]:
     """Yield pairs of columns with the same values in every row."""
-    codes = {name: pd.util.hash_array(table[name].astype(str).to_numpy(dtype=object)) for name in columns.kinds}
-    by_values: dict[bytes, list[str]] = {}
-    for name, hashes in codes.items():
-        by_values.setdefault(hashes.tobytes(), []).append(name)
-    for names in by_values.values():
+    alike = [list(columns.kinds)]
+    for n_rows in (N_FIRST, len(table)):  # columns that differ in their first rows are not written out whole
+        alike = [found for names in alike if len(names) > 1 for found in _groups(table.iloc[:n_rows], names)]
+    for names in alike:
         for first, second in combinations(names, 2):
             yield Suspicion((first, second), f"{first} and {second} are the same in every row.")
+
+
+def _groups(table: pd.DataFrame, names: list[str]) -> list[list[str]]:
+    """Return names of columns in groups with the same values."""
+    by_values: dict[bytes, list[str]] = {}
+    for name in names:
+        hashes = pd.util.hash_array(table[name].astype(str).to_numpy(dtype=object))
+        by_values.setdefault(hashes.tobytes(), []).append(name)
+    return list(by_values.values())
 
 
 def _following(table: pd.DataFrame) -> Iterator[Suspicion]:

@@ -13,6 +13,7 @@ import pandas as pd
 from pellucid.cluster import KMeans, choose_clusters, silhouette_samples
 from pellucid.cluster.choosing.cluster_choice import ClusterChoice
 from pellucid.cluster.choosing.criteria import largest
+from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.grouping.cautions import cautions_on
@@ -40,10 +41,6 @@ Listener = Callable[[str, int, int], None]
 """Called with what is being done, and how much of how much is done."""
 
 
-def _hear_nothing(_what: str, _done: int, _total: int) -> None:
-    return None
-
-
 def group_table(
     frame: Any,
     k: int | None = None,
@@ -52,7 +49,7 @@ def group_table(
     keep: Sequence[str] = (),
     coerce: bool = True,
     seed: int = 0,
-    listen: Listener = _hear_nothing,
+    listen: Listener | None = None,
 ) -> Grouping:
     """Find the clusters of a table, and say what they are.
 
@@ -69,7 +66,7 @@ def group_table(
     seed : int, default=0
         The same seed gives the same clusters.
     listen : callable, default=None
-        Called with what is being done, and how much of how much is done.
+        Called with what is being done, and how much of how much is done; None shows a bar in a notebook.
     """
     start = time.monotonic()
     table = as_frame(frame)
@@ -81,9 +78,10 @@ def group_table(
     X = np.ascontiguousarray(preparation.fit_transform(read), dtype=np.float64)
     n_different = _check_different(X, k)
     compared = X[some_rows(len(X), MOST_COMPARED)]
-    choice = None if k is not None else _choose(compared, min(MOST_CLUSTERS, n_different), seed, listen)
-    number, alarm = _shown(k, choice)
-    scores = compare_methods(compared, number, seed, lambda name: listen(name, 0, 1))
+    with listening(listen) as hear:
+        choice = None if k is not None else _choose(compared, min(MOST_CLUSTERS, n_different), seed, hear)
+        number, alarm = _shown(k, choice)
+        scores = compare_methods(compared, number, seed, lambda name: hear(name, 0, 1))
     chosen = best_method(scores, len(X))
     model, labels, warned = _fit(chosen, X, number, seed)
     silhouettes = _mean_silhouettes(X, labels)

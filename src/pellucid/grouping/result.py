@@ -9,6 +9,7 @@ import pandas as pd
 
 from pellucid.cluster.choosing.cluster_choice import ClusterChoice
 from pellucid.core.certificate import Certificate
+from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.grouping.methods import MethodScore
 from pellucid.grouping.profiles import Profile
@@ -71,3 +72,23 @@ class Grouping:
     def __repr__(self) -> str:
         lines = [f"Grouping: {self.k} clusters by {self.chosen.method.name}", self.alarm]
         return "\n".join([*filter(None, lines), *(f"  {profile.sentence}" for profile in self.profiles)])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (score.method.name, *(_figure(value) for value in (score.silhouette, score.stability, score.agreement)))
+            for score in self.scores
+        ]
+        return short_html(
+            f"{self.k} clusters of {len(self.labels):,} rows by {self.chosen.method.name}",
+            [profile.sentence for profile in self.profiles],
+            alarm=self.alarm,
+            head=("Method", "Silhouette", "Comes back", "Same as k-means"),
+            rows=rows,
+            chosen=next(place for place, score in enumerate(self.scores) if score is self.chosen),
+            folded={"Before you rely on it": self.cautions},
+            certificate=self.certificate,
+        )
+
+
+def _figure(value: float) -> str:
+    return "-" if value != value else f"{value:.3f}"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.mapping.map_methods import best_map, compare_maps
@@ -27,10 +28,6 @@ Listener = Callable[[str, int, int], None]
 """Called with what is being done, and how much of how much is done."""
 
 
-def _hear_nothing(_what: str, _done: int, _total: int) -> None:
-    return None
-
-
 def map_table(
     frame: Any,
     color: str | None = None,
@@ -39,7 +36,7 @@ def map_table(
     keep: Sequence[str] = (),
     coerce: bool = True,
     seed: int = 0,
-    listen: Listener = _hear_nothing,
+    listen: Listener | None = None,
 ) -> MappedTable:
     """Return the rows of a table in two dimensions, by the method that keeps their neighbors best.
 
@@ -56,7 +53,7 @@ def map_table(
     seed : int, default=0
         The same seed gives the same map.
     listen : callable, default=None
-        Called with what is being done, and how much of how much is done.
+        Called with what is being done, and how much of how much is done; None shows a bar in a notebook.
 
     Examples
     --------
@@ -75,11 +72,13 @@ def map_table(
     columns = understand_chosen(table, left_out, keep, coerce=coerce)
     X = _comparable_rows(table, columns)
     compared = some_rows(len(X), MOST_COMPARED)
-    scores = compare_maps(X[compared], seed, listen)
-    chosen = best_map(scores)
-    listen("placing the rows", len(scores), len(scores))
+    with listening(listen) as hear:
+        scores = compare_maps(X[compared], seed, hear)
+        chosen = best_map(scores)
+        hear("placing the rows", len(scores), len(scores))
+        places = _all_places(X, compared, chosen)
     return MappedTable(
-        places=_all_places(X, compared, chosen),
+        places=places,
         chosen=chosen,
         scores=scores,
         compared=compared,

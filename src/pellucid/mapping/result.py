@@ -10,9 +10,14 @@ import numpy as np
 import pandas as pd
 
 from pellucid.core.certificate import Certificate
+from pellucid.core.random_state import some_rows
+from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.manifold import EmbeddingQuality
 from pellucid.tables.understanding import Columns
+
+MOST_DOTS, SIDE = 500, 320.0
+"""Of the small map that a notebook shows: rows drawn, and the longer side."""
 
 
 @dataclass(frozen=True)
@@ -71,3 +76,30 @@ class MappedTable:
 
     def __str__(self) -> str:
         return f"Map of {len(self.places):,} rows by {self.chosen.name}: {self.chosen.quality}"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for score in self.scores:
+            quality = score.quality
+            values = (quality.trustworthiness, quality.continuity, score.spread) if quality is not None else ()
+            rows.append((score.name, *(f"{value:.3f}" for value in values), *([score.failure] if not values else [])))
+        return short_html(
+            f"Map of {len(self.places):,} rows by {self.chosen.name}",
+            head=("Method", "Trustworthiness", "Continuity", "Area used"),
+            rows=rows,
+            chosen=next(place for place, score in enumerate(self.scores) if score is self.chosen),
+            picture=_dots(self.places),
+            certificate=self.certificate,
+        )
+
+
+def _dots(places: Array) -> str:
+    """Return some of the rows as dots."""
+    some = places[some_rows(len(places), MOST_DOTS)]
+    low, extent = some.min(axis=0), float(np.ptp(some, axis=0).max()) or 1.0
+    across, down = np.ptp(some, axis=0) / extent * SIDE
+    dots = "".join(
+        f"<circle cx='{SIDE * x:.1f}' cy='{down - SIDE * y:.1f}' r='2.5'/>" for x, y in (some - low) / extent
+    )
+    box = f"-4 -4 {across + 8:.0f} {down + 8:.0f}"
+    return f"<svg viewBox='{box}' role='img' fill='#0072b2' fill-opacity='0.6'>{dots}</svg>"

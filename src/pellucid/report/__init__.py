@@ -3,15 +3,15 @@
 from pellucid.report.card import render_model_card
 from pellucid.report.cluster_page import render_cluster_report
 from pellucid.report.describe_page import render_description, values_in_words
+from pellucid.report.explain_page import render_explanation
 from pellucid.report.map_page import render_map_report
-from pellucid.report.meaning import alarm_of, meaning_of, standing_of
+from pellucid.report.meaning import meaning_of, standing_of
 from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
 from pellucid.report.page import render_fit_report
 from pellucid.report.reproduction import Origin
 
 __all__ = [
     "Origin",
-    "alarm_of",
     "format_measure",
     "format_number",
     "format_seconds",
@@ -20,6 +20,7 @@ __all__ = [
     "meaning_of",
     "render_cluster_report",
     "render_description",
+    "render_explanation",
     "render_fit_report",
     "render_map_report",
     "render_model_card",

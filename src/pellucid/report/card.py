@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pellucid.bake_off import BakeOffResult
 from pellucid.bake_off.options import USER_SAID
-from pellucid.report.meaning import alarm_of, meaning_of, standing_of
+from pellucid.report.meaning import meaning_of, standing_of
 from pellucid.report.numbers import format_measure, format_number, format_share
 from pellucid.report.reproduction import Origin, versions
 
@@ -27,7 +27,7 @@ def render_model_card(result: BakeOffResult, origin: Origin) -> str:
 
 def _head(result: BakeOffResult, origin: Origin) -> str:
     target = result.target
-    alarm = alarm_of(result)
+    alarm = result.alarm
     lines = [
         f"# Model card: {_plain(target.name)}",
         "",

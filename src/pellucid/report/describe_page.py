@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -12,6 +13,7 @@ from pellucid.report.column_pictures import histogram
 from pellucid.report.numbers import format_number
 from pellucid.report.page import column_summary, page_template
 from pellucid.report.reproduction import Origin, versions
+from pellucid.report.whiskers import Whisker, about_zero
 
 MOST_PAIRS = 15
 WRITTEN_OUT = 1e12
@@ -27,16 +29,6 @@ class ColumnLine:
     values: str
 
 
-@dataclass(frozen=True)
-class PairLine:
-    """One line of the table of pairs, with the places of its interval from left to right, in percent."""
-
-    pair: Together
-    left: float
-    width: float
-    middle: float
-
-
 def render_description(found: DescribedTable, origin: Origin) -> str:
     """Return what is in a table as one HTML page without anything from elsewhere."""
     clear = [pair for pair in found.together if pair.is_clear]
@@ -45,13 +37,18 @@ def render_description(found: DescribedTable, origin: Origin) -> str:
         columns=[_column_line(found, facts) for facts in found.facts],
         any_gaps=any(facts.n_gaps for facts in found.facts),
         any_far=any(facts.n_far for facts in found.facts),
-        pairs=[_pair_line(pair) for pair in clear[:MOST_PAIRS]],
+        pairs=list(zip(clear[:MOST_PAIRS], pair_whiskers(clear[:MOST_PAIRS]), strict=True)),
         n_clear=len(clear),
         table_name=origin.table_name,
         command=origin.command,
         version=pellucid.__version__,
         versions=versions(),
     )
+
+
+def pair_whiskers(pairs: Sequence[Together]) -> list[Whisker]:
+    """Return the intervals of correlations on a scale from -1 to 1."""
+    return about_zero([(pair.low, pair.correlation, pair.high) for pair in pairs], (-1.0, 1.0))
 
 
 def values_in_words(found: DescribedTable, facts: ColumnFacts) -> str:
@@ -73,8 +70,3 @@ def _short(value: float) -> str:
 
 def _column_line(found: DescribedTable, facts: ColumnFacts) -> ColumnLine:
     return ColumnLine(facts, histogram(found.table[facts.name], facts.kind), values_in_words(found, facts))
-
-
-def _pair_line(pair: Together) -> PairLine:
-    left, right, middle = (50.0 * (1.0 + value) for value in (pair.low, pair.high, pair.correlation))
-    return PairLine(pair, left, right - left, middle)

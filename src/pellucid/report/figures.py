@@ -151,11 +151,11 @@ def learning_curve(curve: ErrorCurve, error: str) -> str:
     return _svg(draw, "curve", size=(5.2, 3.4))
 
 
-def _tidy_ticks(ax: Axes) -> None:
+def tidy_ticks(ax: Axes, *, y: bool = True) -> None:
     """Keep the numbers at the axes apart, and write thousands and minus signs as people do."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    for axis in (ax.xaxis, ax.yaxis):
+    for axis in (ax.xaxis, ax.yaxis) if y else (ax.xaxis,):
         if axis.get_scale() == "linear":
             axis.set_major_locator(MaxNLocator(5))
             axis.set_major_formatter(
@@ -179,7 +179,7 @@ def _svg(draw: Callable[[Axes], None], name: str, size: tuple[float, float] = (4
     def fill(figure: Figure) -> None:
         ax = figure.add_subplot()
         draw(ax)
-        _tidy_ticks(ax)
+        tidy_ticks(ax)
 
     return figure_as_svg(fill, name, size)
 

@@ -9,19 +9,11 @@ import numpy as np
 
 from pellucid.bake_off.measures import Measure
 from pellucid.bake_off.scores import MethodScore
+from pellucid.report.whiskers import Whisker, placed
 
 NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 """Steps between ticks, times a power of ten."""
 MOST_STEPS = 4.0
-
-
-@dataclass(frozen=True)
-class Whisker:
-    """Where the mean and its standard error stand on the common scale of the leaderboard, in percent."""
-
-    low: float
-    mean: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -34,13 +26,8 @@ class Tick:
 
 def whiskers(scores: Sequence[MethodScore], *, mirrored: bool = False) -> list[Whisker]:
     """Return the positions of all methods on one scale, the smallest error to the left or, mirrored, to the right."""
-    low, high = _ends(scores)
-    scale = 100.0 / (high - low) if high > low else 0.0
-    places = [
-        [(value - low) * scale for value in (one.mean - one.standard_error, one.mean, one.mean + one.standard_error)]
-        for one in scores
-    ]
-    return [Whisker(*(sorted(100.0 - place for place in three) if mirrored else three)) for three in places]
+    intervals = [(one.mean - one.standard_error, one.mean, one.mean + one.standard_error) for one in scores]
+    return placed(intervals, _ends(scores), mirrored=mirrored)
 
 
 def ticks(scores: Sequence[MethodScore], measure: Measure) -> list[Tick]:

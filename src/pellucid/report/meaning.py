@@ -1,11 +1,10 @@
-"""What a certificate means for the user of a method, and what must be said before anything else."""
+"""What a certificate means for the user of a method."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from pellucid.bake_off import BakeOffResult
-from pellucid.bake_off.learned import NOTHING, UNCONFIRMED
 from pellucid.core.certificate import GRADES, Certificate
 from pellucid.core.sampled_proof import CONFIDENCE, in_percent, left_open
 
@@ -66,9 +65,3 @@ def standing_of(result: BakeOffResult) -> tuple[str, str]:
         return f"verified by other code than the fit's{rest}", "holds" if share <= MOST_LEFT_OPEN else "proves-nothing"
     why = result.verified.removesuffix(".").lower() or "nobody asked for it"
     return f"claimed by the fit, not verified ({why})", "proves-nothing"
-
-
-def alarm_of(result: BakeOffResult) -> str:
-    """Return the sentence that says that nothing, or perhaps nothing, was learned; an empty one if something was."""
-    learned = result.learned
-    return learned.sentence if learned is not None and learned.state in (NOTHING, UNCONFIRMED) else ""

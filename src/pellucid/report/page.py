@@ -24,11 +24,12 @@ from pellucid.bake_off.judgement import confusion_of, reliability
 from pellucid.bake_off.notable_rows import BEST, TYPICAL, WORST
 from pellucid.bake_off.tree_story import Reason, TreeStory
 from pellucid.core.certificate import GRADES
+from pellucid.describing import table_in_short
 from pellucid.model_selection import ErrorCurve
 from pellucid.report import figures
 from pellucid.report.column_pictures import correlations, histogram
 from pellucid.report.leaderboard import ticks, whiskers
-from pellucid.report.meaning import alarm_of, meaning_of, standing_of
+from pellucid.report.meaning import meaning_of, standing_of
 from pellucid.report.numbers import format_measure, format_number, format_seconds, format_share, format_spread
 from pellucid.report.reproduction import Origin, versions
 from pellucid.report.thresholds import thresholds_of
@@ -114,9 +115,9 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     is_classification = result.target.is_classification
     story = result.story if isinstance(result.story, TreeStory) else TreeStory()
     bars = coefficient_bars(result.coefficients)
-    measure, alarm = result.measure, alarm_of(result)
+    measure, alarm = result.measure, result.alarm
     standing, standing_style = standing_of(result)
-    parts = _Parts()
+    parts = PageParts()
     columns = [
         parts.made(
             f"description of column {name}",
@@ -126,6 +127,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         for name in result.table.columns
     ]
     pictures = {
+        "in_short": parts.made("description of the table", partial(table_in_short, result.table, result.columns), None),
         "correlations": parts.made("table of correlations", partial(correlations, result), None),
         "tree_figure": parts.made("picture of the tree", lambda: tree_picture(story.nodes) if story.nodes else "", ""),
         "curve_figure": parts.made("picture of the learning curve", partial(_curve_figure, result), ""),
@@ -181,7 +183,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     )
 
 
-class _Parts:
+class PageParts:
     """What a page is made of: a part that fails is left out and named, and the others are there."""
 
     def __init__(self) -> None:
@@ -196,7 +198,7 @@ class _Parts:
             return otherwise
 
 
-def _class_parts(result: BakeOffResult, parts: _Parts) -> dict[str, Any]:
+def _class_parts(result: BakeOffResult, parts: PageParts) -> dict[str, Any]:
     judgement = result.judgement
     assert judgement.classes is not None  # judged as classes
     found: dict[str, Any] = {
@@ -225,7 +227,7 @@ def _class_parts(result: BakeOffResult, parts: _Parts) -> dict[str, Any]:
     return found
 
 
-def _number_parts(result: BakeOffResult, parts: _Parts) -> dict[str, Any]:
+def _number_parts(result: BakeOffResult, parts: PageParts) -> dict[str, Any]:
     actual, predicted = result.judgement.actual, result.judgement.predicted
     against = partial(figures.predicted_against_actual, actual, predicted, result.target.name)
     left = partial(figures.residuals_against_predicted, actual, predicted)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from starlette.applications import Starlette
@@ -16,7 +18,7 @@ from starlette.routing import Route
 
 import pellucid
 from pellucid.serving.fields import fields_of
-from pellucid.serving.rows import RequestError, answers, rows_and_level
+from pellucid.serving.rows import RequestError, answers, rows_and_level, table_and_level, table_answers
 from pellucid.table_model import TableModel
 
 MOST_BYTES = 2_000_000
@@ -28,7 +30,7 @@ PAGE = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True,
 
 
 def serving_application(model: TableModel) -> Starlette:
-    """Return the application that answers for one model: ``GET /``, ``GET /model`` and ``POST /predict``."""
+    """Return the application that answers for one model: ``GET /``, ``/model``, ``POST /predict``, ``/table``."""
     columns = list(model[0].kinds)
     fields = fields_of(model)
     about = {
@@ -48,16 +50,29 @@ def serving_application(model: TableModel) -> Starlette:
     async def describe(_request: Request) -> Response:
         return JSONResponse(about)
 
-    async def predict(request: Request) -> Response:
-        try:
-            frame, level = rows_and_level(await _body(request), columns)
-            found = await run_in_threadpool(answers, model, frame, level)
-        except ValueError as error:  # the library's own sentences, too
-            status = 413 if isinstance(error, TooLargeError) else 400
-            return JSONResponse({"error": " ".join(str(error).split())}, status)
-        return JSONResponse({"target": model.target_, "predictions": found})
+    def of_rows(body: bytes) -> dict[str, Any]:
+        return {"predictions": answers(model, *rows_and_level(body, columns))}
 
-    routes = [Route("/", page), Route("/model", describe), Route("/predict", predict, methods=["POST"])]
+    def of_table(body: bytes) -> Mapping[str, Any]:
+        return table_answers(model, *table_and_level(body))
+
+    def answering(answer: Callable[[bytes], Mapping[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
+        async def respond(request: Request) -> Response:
+            try:
+                found = await run_in_threadpool(answer, await _body(request))
+            except ValueError as error:  # the library's own sentences, too
+                status = 413 if isinstance(error, TooLargeError) else 400
+                return JSONResponse({"error": " ".join(str(error).split())}, status)
+            return JSONResponse({"target": model.target_, **found})
+
+        return respond
+
+    routes = [
+        Route("/", page),
+        Route("/model", describe),
+        Route("/predict", answering(of_rows), methods=["POST"]),
+        Route("/table", answering(of_table), methods=["POST"]),
+    ]
     return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)])
 
 

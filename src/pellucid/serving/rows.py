@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 import pandas as pd
 from sklearn.base import is_classifier
 
 from pellucid.table_model import TableModel
+from pellucid.tables import read_table
 
 MOST_ROWS = 10_000
 MOST_NAMED = 5
+MOST_SHOWN = 100
+"""Rows of a pasted table whose answers are shown; all are in the file."""
+PASTED = "pasted.csv"
 LEVEL = 0.9
 """Of intervals, if the request names none."""
-PARTS = {"rows", "level"}
 LARGEST = 1e300
 PLAIN = (str, int, float, bool, type(None))
 
@@ -26,20 +31,67 @@ class RequestError(ValueError):
 
 def rows_and_level(body: bytes, columns: list[str]) -> tuple[pd.DataFrame, float]:
     """Return the table that a request asks about, and the level of its intervals."""
-    try:
-        asked = json.loads(body, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"body must be JSON: {error}.") from None
-    if not isinstance(asked, dict) or not {"rows"} <= set(asked) <= PARTS:
-        raise RequestError('body must be an object like {"rows": [{...}], "level": 0.9}; level may be missing.')
-    rows, level = asked["rows"], asked.get("level", LEVEL)
-    if type(level) not in (int, float) or not 0.0 < level < 1.0:
-        raise RequestError("level must be a number between 0 and 1.")
+    asked = _object(body, {"rows"}, '{"rows": [{...}], "level": 0.9}')
+    rows = asked["rows"]
     if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_ROWS:
         raise RequestError(f"rows must be a list of 1 to {MOST_ROWS:,} objects.")
     for number, row in enumerate(rows):
         _check_row(row, columns, number)
-    return pd.DataFrame(rows, columns=columns, dtype=object), float(level)
+    return pd.DataFrame(rows, columns=columns, dtype=object), asked["level"]
+
+
+def _object(body: bytes, needed: set[str], example: str) -> dict[str, Any]:
+    """Return the object in a body, with its level; refuse one with other parts than those needed."""
+    try:
+        asked = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"body must be JSON: {error}.") from None
+    if not isinstance(asked, dict) or not needed <= set(asked) <= needed | {"level"}:
+        raise RequestError(f"body must be an object like {example}; level may be missing.")
+    level = asked.get("level", LEVEL)
+    if type(level) not in (int, float) or not 0.0 < level < 1.0:
+        raise RequestError("level must be a number between 0 and 1.")
+    return {**asked, "level": float(level)}
+
+
+def table_and_level(body: bytes) -> tuple[pd.DataFrame, float]:
+    """Return the table that was pasted as text, CSV or what a spreadsheet copies, and the level of its intervals."""
+    asked = _object(body, {"csv"}, '{"csv": "size,town\\n1.5,Oslo", "level": 0.9}')
+    text = asked["csv"]
+    if not isinstance(text, str) or not text.strip():
+        raise RequestError("csv must be a text with a line of names and a line for every row, got nothing to read.")
+    with TemporaryDirectory() as folder:  # as a file, it is read as every other table is
+        path = Path(folder) / PASTED
+        path.write_text(text, encoding="utf-8")
+        frame = read_table(path)
+    if len(frame) > MOST_ROWS:
+        raise RequestError(f"csv must have at most {MOST_ROWS:,} rows, got {len(frame):,}. Use 'pellucid predict'.")
+    return frame, asked["level"]
+
+
+def table_answers(model: TableModel, frame: pd.DataFrame, level: float) -> Mapping[str, Any]:
+    """Return the answers for a table: their columns, the first rows, and the whole table with them as CSV."""
+    flat = [
+        {
+            "prediction": one["prediction"],
+            **{name: one[name] for name in ("low", "high") if name in one},
+            **{f"probability {label}": chance for label, chance in one.get("probabilities", {}).items()},
+            "notes": "; ".join(one["notes"]),
+        }
+        for one in answers(model, frame, level)
+    ]
+    found = pd.DataFrame(flat, index=frame.index)
+    shown = json.loads(found.head(MOST_SHOWN).to_json(orient="values", double_precision=10))
+    taken = {name: _free(name, frame) for name in found.columns}
+    whole = pd.concat([frame, found.rename(columns=taken)], axis=1).to_csv(index=False)
+    return {"columns": list(found.columns), "rows": shown, "n_rows": len(frame), "csv": whole}
+
+
+def _free(name: str, frame: pd.DataFrame) -> str:
+    """Return a name that no column of a table has."""
+    while name in frame.columns:
+        name = f"{name} (new)"
+    return name
 
 
 def _check_row(row: Any, columns: list[str], number: int) -> None:

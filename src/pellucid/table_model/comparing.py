@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 
 CONFIDENCE = 0.95
@@ -42,6 +43,29 @@ class PairedDifference:
         return 1 if self.low > 0.0 else 2 if self.high < 0.0 else 0
 
 
+class Comparison(tuple[PairedDifference, ...]):
+    """The differences of two models, one for every measure that both have."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        said = {0: "chance may have done it", 1: "the first is better", 2: "the second is better"}
+        rows = [
+            (
+                one.measure,
+                *(f"{value:.4g}" for value in (one.first, one.second, one.difference)),
+                f"{one.low:.3g} to {one.high:.3g}",
+                said[one.better],
+            )
+            for one in self
+        ]
+        return short_html(
+            f"Two models on {self[0].n_rows:,} rows" if self else "Two models without a common measure",
+            head=("Mean", "First", "Second", "Difference", f"{100 * CONFIDENCE:g} % interval", ""),
+            rows=rows,
+        )
+
+
 def paired_difference(measure: str, first: Array, second: Array) -> PairedDifference:
     """Return the difference of two models' errors row by row, with Student's interval of its mean.
 
@@ -60,12 +84,10 @@ def paired_difference(measure: str, first: Array, second: Array) -> PairedDiffer
     return PairedDifference(measure, float(first.mean()), float(second.mean()), middle - room, middle + room, n)
 
 
-def compare_models(
-    first: tuple[Any, Any], second: tuple[Any, Any], actual: Array, *, is_class: bool
-) -> list[PairedDifference]:
+def compare_models(first: tuple[Any, Any], second: tuple[Any, Any], actual: Array, *, is_class: bool) -> Comparison:
     """Return by how much two fitted models, each with the rows as it takes them, differ in every measure both have."""
     ours, theirs = (dict(_errors(model, X, actual, is_class=is_class)) for model, X in (first, second))
-    return [paired_difference(name, ours[name], theirs[name]) for name in ours if name in theirs]
+    return Comparison(paired_difference(name, ours[name], theirs[name]) for name in ours if name in theirs)
 
 
 def _errors(model: Any, X: Any, actual: Array, *, is_class: bool) -> Iterator[tuple[str, Array]]:

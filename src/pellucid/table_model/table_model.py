@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from pellucid.core.certificate import Certificate
 from pellucid.core.random_state import some_rows
+from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.table_model.calibration import Calibration, best_calibration
 from pellucid.table_model.class_scores import (
@@ -167,3 +168,16 @@ class TableModel(Pipeline):
     def prediction_name(self) -> str:
         """What the predictions are called among the columns seen."""
         return f"prediction of {self.target_}"
+
+    def _html_repr(self) -> str:
+        """Return what a notebook shows: what is predicted from which columns, then the steps as scikit-learn's."""
+        steps: str = super()._html_repr()
+        kinds = getattr(self[0], "kinds", {})
+        if not hasattr(self, "target_") or not kinds:
+            return steps
+        shown = short_html(
+            f"Predicts {self.target_} from {len(kinds)} column{'s' if len(kinds) > 1 else ''}",
+            folded={"Columns": [f"{name} ({kind})" for name, kind in kinds.items()]},
+            certificate=getattr(self[-1], "certificate_", None),
+        )
+        return shown + steps

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from pellucid.core.progress import Show, asked_bar, show_nothing
 from pellucid.core.watching import Watch
 
 if TYPE_CHECKING:
@@ -17,35 +19,35 @@ class EpochBar:
 
     def __init__(self, epochs: int, *, show: bool) -> None:
         self.epochs = epochs
-        self._progress: Any = None
+        self._bar: Any = None
+        self._show: Show = show_nothing
+        self._notes: tuple[str, ...] = ()
         if show and os.environ.get("RANK", "0") == "0":
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-            said = TextColumn("{task.description}"), TimeRemainingColumn(), TextColumn("left")
-            self._progress = Progress(TextColumn("epoch"), MofNCompleteColumn(), BarColumn(None), *said, expand=True)
+            self._bar = asked_bar()
 
     def __enter__(self) -> Self:
-        if self._progress is not None:
-            self._progress.start()
-            self._task = self._progress.add_task("", total=self.epochs)
+        if self._bar is not None:
+            self._show, self._start = self._bar.__enter__(), monotonic()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+        if self._bar is not None:
+            self._bar.__exit__(kind, error, traceback)
 
     def tick(self, time: float) -> None:
         """Show the time, in epochs."""
-        if self._progress is not None:
-            self._progress.update(self._task, completed=time)
+        if self._bar is not None and time > 0.0:
+            left = (monotonic() - self._start) * (self.epochs - time) / time
+            self._show("epoch", time, self.epochs, *self._notes, f"{left:.0f} s left")
 
     def watching(self, watch: Watch) -> Watch:
         """Return a watch that writes how each epoch ended beside the bar."""
-        if self._progress is None:
+        if self._bar is None:
             return watch
 
         def shown(run: Training) -> bool:
-            self._progress.update(self._task, completed=run.epochs, description=_said(run))
+            self._notes = (_said(run),)
+            self.tick(run.epochs)
             return watch(run)
 
         return shown

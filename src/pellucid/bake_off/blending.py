@@ -231,6 +231,7 @@ def _score_of(
         BlendRegressor if measure.classes is None else BlendClassifier,
         coded,
         adapt=_setting([one.contestant for one in members], weights, columns, read),
+        is_blend=True,
     )
     return replace(
         members[0],

@@ -141,6 +141,8 @@ class Contestant:
     """Whether the user brought it."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of boosting."""
+    is_blend: bool = False
+    """Whether it is the mean of other methods."""
     is_tuned: bool = False
     """Whether its settings may be changed in the time that is left."""
 

@@ -18,6 +18,8 @@ from pellucid.model_selection.recipes import chosen_by, standard_error
 from pellucid.table_model.class_scores import LEAST_PROBABILITY, best_inverse_temperature, probabilities
 from pellucid.table_model.held_out import HeldOut
 
+FLATTERY = 1.01
+"""The best of many methods owes about so much of its lead to chance; a blend, which is not picked, does not."""
 MOST_ROWS = 5000
 """Rows held out that a temperature is found from, where methods are ranked by it."""
 
@@ -120,7 +122,10 @@ def choose(scores: Sequence[MethodScore], *, one_standard_error: bool) -> Method
     if not one_standard_error:
         best = min(candidates, key=lambda score: score.mean)
         tied = [score for score in candidates if score.is_by_mistakes and score.is_as_good_as(best)]
-        return min(tied, key=lambda score: score.worth) if best.is_by_mistakes and tied else best
+        if best.is_by_mistakes and tied:
+            best = min(tied, key=lambda score: score.worth)
+        blend = next((score for score in tied or candidates if score.contestant.is_blend), best)
+        return blend if blend.worth <= FLATTERY * best.worth else best
     simplest_first = sorted(candidates, key=lambda score: (score.n_coefficients or float("inf"), score.mean))
     names = {score.name: score for score in simplest_first}
     return names[chosen_by({name: score.errors for name, score in names.items()}, "one standard error")]
@@ -133,9 +138,10 @@ def why(chosen: MethodScore, scores: Sequence[MethodScore]) -> str:
     if chosen is best:
         return f"{name} made the smallest error on rows it had not seen, so it was chosen."
     if chosen is choose(scores, one_standard_error=False):
+        because = "does not owe that to being picked" if chosen.contestant.is_blend else "its probabilities fit better"
         return (
-            f"{name} made the smallest error on rows it had not seen; {chosen.name} makes as few mistakes, up to "
-            "chance, and its probabilities fit better, so it was chosen."
+            f"{name} made the smallest error on rows it had not seen; {chosen.name} does as well, up to chance, and "
+            f"{because}, so it was chosen."
         )
     return (
         f"{name} made the smallest error; {chosen.name} is within one standard error of it with fewer coefficients, "

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from pellucid.bake_off.scores import MethodScore, best_of
 from pellucid.bake_off.validation_splits import Fold, ValidationSplits
 from pellucid.core.budget import Budget
 from pellucid.core.threads import run_blocks
+from pellucid.core.types import Array
 from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.understanding import Columns
 
@@ -75,6 +77,18 @@ class Stage:
     interrupted: bool = False
 
 
+@dataclass(frozen=True)
+class FittedMethod:
+    """A method with its preparation, both fitted, and the places of the rows that they learned from."""
+
+    prepare: Any
+    method: Any
+    rows: Array
+
+
+Offer = Callable[[MethodScore, FittedMethod], None]
+
+
 def failure(error: Exception) -> str:
     """Return what an error says as the reason that a method, or a part of the report, is missing."""
     said = " ".join(str(error).split())[:LONGEST_REASON]
@@ -94,9 +108,13 @@ def compare(
     budget: Budget,
     listen: Callable[[Stage], None],
     ahead: CompilingAhead | None = None,
+    offer: Offer | None = None,
 ) -> tuple[list[MethodScore], list[Untried]]:
-    """Return the scores of the methods that suit the table and the time, and the reasons why others have none."""
-    return _Comparison(splits, budget, listen, ahead or CompilingAhead()).run(contestants)
+    """Return the scores of the methods that suit the table and the time, and the reasons why others have none.
+
+    ``offer`` is given every method that has a score, as it was fitted to a split.
+    """
+    return _Comparison(splits, budget, listen, ahead or CompilingAhead(), offer).run(contestants)
 
 
 @dataclass
@@ -107,6 +125,9 @@ class _Comparison:
     budget: Budget
     listen: Callable[[Stage], None]
     ahead: CompilingAhead
+    offer: Offer | None = None
+    latest: FittedMethod | None = None
+    """Of the method that was fitted last, until it is offered."""
     scores: list[MethodScore] = field(default_factory=list)
     untried: list[Untried] = field(default_factory=list)
     paces: dict[str, Pace] = field(default_factory=dict)
@@ -236,17 +257,22 @@ class _Comparison:
                 score, cut_by = self.budget.attempt(work, self.budget.seconds_left() - reserve)
             except Exception as error:  # whatever is wrong with one method, the others go on
                 return failure(error)
+        fitted, self.latest = self.latest, None
+        if isinstance(score, MethodScore) and fitted is not None and self.offer is not None:
+            self.offer(score, fitted)  # after the attempt: what is written there must not be cut short
         return score if score is not None else CUT_SHORT[cut_by]
 
     def _heat(self, contestant: Contestant, n_rows: int) -> MethodScore:
         outcome = self._measure(contestant, self.splits.heat(contestant, n_rows))
         self.paces[contestant.name] = outcome.pace(contestant).after(self.paces.get(contestant.name))
+        self.latest = outcome.fitted
         self.done += 1
         self._tell(contestant.name)
         return replace(self._score(contestant, [outcome]), is_from_heat=True)
 
     def _first_split(self, contestant: Contestant) -> MethodScore:
         outcome = self._measure(contestant, self.splits.fold(contestant, 0))
+        self.latest, outcome = outcome.fitted, replace(outcome, fitted=None)
         self.first[contestant.name] = outcome
         self.paces[contestant.name] = outcome.pace(contestant)
         self.done += 1
@@ -258,7 +284,11 @@ class _Comparison:
         others = range(1, len(self.splits.splits))
 
         def measure(index: int) -> _Outcome:
-            return self._measure(contestant, self.splits.fold(contestant, index))
+            outcome = self._measure(contestant, self.splits.fold(contestant, index))
+            if index < len(others):
+                return replace(outcome, fitted=None)  # one is enough to offer
+            self.latest = outcome.fitted
+            return outcome
 
         if not self._affords(len(others), outcomes[0].seconds, reserve):
             return NO_TIME
@@ -341,6 +371,7 @@ class _Outcome:
     n_rows: int
     held_out: HeldOut
     rounds: int = 1
+    fitted: FittedMethod | None = None
 
     def pace(self, contestant: Contestant) -> Pace:
         """Return what the fit says about larger ones."""
@@ -365,7 +396,8 @@ def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Meas
     seconds = fold.seconds + ended
     rounds = max(1, getattr(method, "n_iter_", 1)) if contestant.rounds else 1
     n_rows = len(fold.y_train)
-    return _Outcome(score, _size_of(method), fitted, ended - fitted, seconds, n_rows, held_out, rounds)
+    as_fitted = FittedMethod(fold.prepare, method, fold.rows_train)
+    return _Outcome(score, _size_of(method), fitted, ended - fitted, seconds, n_rows, held_out, rounds, as_fitted)
 
 
 def _size_of(method: object) -> int:

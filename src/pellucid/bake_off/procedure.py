@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +19,16 @@ from pellucid.bake_off.cautions import (
     cautions_on_time,
     learned_from_part,
 )
-from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, failure, report_seconds
+from pellucid.bake_off.comparison import (
+    NO_TIME,
+    REFITS,
+    FittedMethod,
+    Stage,
+    Untried,
+    compare,
+    failure,
+    report_seconds,
+)
 from pellucid.bake_off.compiling_ahead import compiling_ahead
 from pellucid.bake_off.contestants import contestants_for, own_contestants
 from pellucid.bake_off.explanation import tell_changes, typical_row
@@ -37,6 +47,7 @@ from pellucid.bake_off.options import (
 )
 from pellucid.bake_off.result import BakeOffResult, Plan
 from pellucid.bake_off.scores import MethodScore, best_of, choose
+from pellucid.bake_off.so_far import BestSoFar, SoFar
 from pellucid.bake_off.tree_story import TreeStory, as_text, tell_trees
 from pellucid.bake_off.validation_splits import ValidationSplits
 from pellucid.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
@@ -55,7 +66,7 @@ from pellucid.model_selection import (
     TrainValidationTest,
 )
 from pellucid.table_model import SeenTable, TableModel
-from pellucid.table_model.class_scores import costs_of_threshold, probabilities
+from pellucid.table_model.class_scores import costs_of_threshold, least_cost, probabilities
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.frames import as_frame
@@ -111,6 +122,7 @@ def bake_off(
     simple: bool = False,
     also: Mapping[str, Any] | None = None,
     listen: Listener = _hear_nothing,
+    keep_so_far: Callable[[SoFar], None] | None = None,
 ) -> BakeOffResult:
     """Compare the methods that suit a table, choose one, judge it once on rows kept aside, fit it on every row.
 
@@ -159,6 +171,10 @@ def bake_off(
         scaled, words as indicator columns.
     listen : callable, default=nothing
         Told about every stage.
+    keep_so_far : callable, default=nothing
+        Given the best model so far, a ``SoFar``, as soon as there is one and when a better one is found, so that it can
+        be written to a file; the rows kept aside are not looked at for it. It is called as often as a few percent of
+        the time allow.
     """
     check_one_of(RECIPES, recipe=recipe)
     check_whole(low=2, folds=folds)
@@ -170,13 +186,21 @@ def bake_off(
     options = Options(dropped, kept, metric, group, time_column, weights, test, chosen, avoided, coerce, simple, own)
     plan = Plan(recipe, folds, seed, one_standard_error, options)
     if budget is not None:
-        return _bake_off(frame, target, task, plan, budget, listen)
+        return _bake_off(frame, target, task, plan, budget, listen, keep_so_far)
     check_positive(seconds=seconds)
     with Budget(seconds) as budget:
-        return _bake_off(frame, target, task, plan, budget, listen)
+        return _bake_off(frame, target, task, plan, budget, listen, keep_so_far)
 
 
-def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Budget, listen: Listener) -> BakeOffResult:
+def _bake_off(
+    frame: pd.DataFrame,
+    name: str,
+    task: str,
+    plan: Plan,
+    budget: Budget,
+    listen: Listener,
+    keep_so_far: Callable[[SoFar], None] | None,
+) -> BakeOffResult:
     from pellucid.numerics.compile_time_kernels import compiling_clock
 
     start, before = time.monotonic(), compiling_clock().seconds()
@@ -185,8 +209,9 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     target, columns, vault = table.target, table.columns, table.vault
     learning = vault.learning
     options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
-    scores, untried = _compare(table, plan, budget, listen)
-    fitted = _fit_for_good(table, plan, scores, untried, budget, listen)
+    so_far = BestSoFar(table, frame, plan, budget, partial(_model_so_far, table), keep_so_far)
+    scores, untried = _compare(table, plan, budget, listen, so_far)
+    fitted = _fit_for_good(table, plan, scores, untried, budget, listen, so_far)
     chosen, learned, model = fitted.chosen, fitted.learned, fitted.model
     not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), plan.n_splits)
 
@@ -259,6 +284,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
             ),
             *table.notes,
             *fitted.warned,
+            *so_far.cautions(),
         ),
         learned=learned_something,
         n_fitted=len(fitted.rows),
@@ -289,12 +315,13 @@ def _fit_for_good(
     untried: list[Untried],
     budget: Budget,
     listen: Listener,
+    so_far: BestSoFar,
 ) -> _FittedForGood:
     """Return the best method that can be fitted; one that fails leaves the scores, and the next one is tried."""
     while best_of(scores) is not None:
         chosen = choose(scores, one_standard_error=plan.one_standard_error)
         try:
-            return _fit_chosen(chosen, table, plan, budget, listen)
+            return _fit_chosen(chosen, table, plan, budget, listen, so_far)
         except Exception as error:  # whatever it is: another method may do
             scores[:] = [score for score in scores if score is not chosen]
             untried.append(Untried(chosen.name, failure(error)))
@@ -302,7 +329,7 @@ def _fit_for_good(
 
 
 def _fit_chosen(
-    chosen: MethodScore, table: VaultedTable, plan: Plan, budget: Budget, listen: Listener
+    chosen: MethodScore, table: VaultedTable, plan: Plan, budget: Budget, listen: Listener, so_far: BestSoFar
 ) -> _FittedForGood:
     def tell(step: str) -> None:
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
@@ -316,9 +343,11 @@ def _fit_chosen(
         tell("the fit to every row")
         every = np.arange(len(table.X))
         model, warned = _fit(final.score, table, every)
+        so_far.offer_final(chosen, FittedMethod(model[0], model[-1], every))
         return _FittedForGood(chosen, learned, model, every, warned)
     if len(rows) < len(table.X):
         warned.append(learned_from_part(len(rows), len(table.X), chosen.pace.rows))
+    so_far.offer_final(chosen, FittedMethod(learned[0], learned[-1], rows))
     return _FittedForGood(chosen, learned, learned, rows, warned)
 
 
@@ -328,7 +357,7 @@ def _nothing_left(untried: Sequence[Untried]) -> TableError:
 
 
 def _compare(
-    table: VaultedTable, plan: Plan, budget: Budget, listen: Listener
+    table: VaultedTable, plan: Plan, budget: Budget, listen: Listener, so_far: BestSoFar
 ) -> tuple[list[MethodScore], list[Untried]]:
     """Return the scores, the best first, and the methods that have none; raise if nothing can be chosen."""
     X, y = table.vault.learning
@@ -338,9 +367,10 @@ def _compare(
     contestants, left_out = chosen_contestants(everybody, plan.options)
     weights = table.learning_facts.weights
     parts = splits_of(table, RECIPES[plan.recipe](plan.folds, plan.seed))
-    splits = ValidationSplits(table.columns, X, y, parts, is_classification, plan.seed, table.measure, weights)
+    places = table.vault.learning_rows
+    splits = ValidationSplits(table.columns, X, y, parts, is_classification, plan.seed, table.measure, weights, places)
     with compiling_ahead(contestants, table.columns, y if is_classification else None) as ahead:
-        scores, untried = compare(contestants, splits, budget, listen, ahead)
+        scores, untried = compare(contestants, splits, budget, listen, ahead, so_far.offer)
     untried += [Untried(*one) for one in left_out]
     if not (plan.options.simple or plan.one_standard_error or budget.interrupted):
         scores = [*scores, *_blend(scores, table, budget)]
@@ -431,15 +461,36 @@ def _ask_whether_learned(
 
 def _table_model(table: VaultedTable, fitted: _FittedForGood, judgement: Judgement) -> TableModel:
     """Return the model with the reader of tables as its first step, and all that was found out about it."""
-    model = fitted.model
+    whole = _with_reader(table, fitted.model, fitted.rows)
+    whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
+    return whole.remember(table.X, judgement.predicted)
+
+
+def _with_reader(table: VaultedTable, model: TableModel, rows: Array) -> TableModel:
+    """Return a model, fitted to some rows of the table as read, with the reader as its first step."""
     whole = TableModel([("columns", table.reader), *model.steps])
     whole.target_ = table.target.name
     whole.errors_, whole.inverse_temperature_ = model.errors_, model.inverse_temperature_
     whole.costs_, whole.held_out_ = model.costs_, model.held_out_
-    if len(fitted.rows) < len(table.X):
-        whole.learned_rows_ = np.isin(np.arange(len(table.X)), fitted.rows)
-    whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
-    return whole.remember(table.X, judgement.predicted)
+    if len(rows) < len(table.X):
+        whole.learned_rows_ = np.isin(np.arange(len(table.X)), rows)
+    return whole
+
+
+def _model_so_far(table: VaultedTable, score: MethodScore, fitted: FittedMethod) -> TableModel:
+    """Return the model of a method that may yet be beaten: all that is known of it comes from rows held out."""
+    assert score.held_out is not None  # others are not offered
+    model = TableModel([("prepare", fitted.prepare), ("method", fitted.method)])
+    held_out = _of_its_classes(score.held_out, table.measure, model)
+    model.learn_errors(held_out)
+    model.costs_ = _costs_of(table.measure, _threshold(table.measure, model, score), model)
+    whole = _with_reader(table, model, fitted.rows)
+    whole.judged_ = None
+    if not table.target.is_classification:
+        return whole.remember(table.X, held_out.said)
+    chances = probabilities(held_out.said, float(model.inverse_temperature_ or 1.0))
+    places = chances.argmax(axis=1) if model.costs_ is None else least_cost(chances, model.costs_)
+    return whole.remember(table.X, model.classes_[places])
 
 
 def _verified(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan: Plan, budget: Budget) -> Any:

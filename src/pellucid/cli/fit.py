@@ -95,6 +95,7 @@ def fit(
 
     from pellucid.bake_off import bake_off
     from pellucid.cli.screen import live_line, print_result
+    from pellucid.cli.so_far_files import SoFarFiles
     from pellucid.cli.target_question import find_target
     from pellucid.core.atomic import write_all_whole
     from pellucid.core.budget import Budget
@@ -110,7 +111,11 @@ def fit(
         target = find_target(frame)
         start = monotonic()  # the time to think is not counted
     model_file, report_file, card_file = out / MODEL_FILE, out / REPORT_FILE, card or out / CARD_FILE
-    with Budget(seconds, start) as budget:
+    origin = Origin(
+        name_of(table), MODEL_FILE, command_line(given | {"target": target, "table": without_password(table)})
+    )
+    so_far = SoFarFiles(out, origin)
+    with so_far.named_if_cut_short(), Budget(seconds, start) as budget:
         with live_line(Console(stderr=True)) as show:
             result = bake_off(
                 frame,
@@ -133,10 +138,8 @@ def fit(
                 coerce=not as_is,
                 simple=simple,
                 listen=show,
+                keep_so_far=so_far.keep,
             )
-        origin = Origin(
-            name_of(table), MODEL_FILE, command_line(given | {"target": target, "table": without_password(table)})
-        )
         report = render_fit_report(result, origin)
         contents = {
             model_file: model_bytes(result.model),
@@ -146,6 +149,7 @@ def fit(
         for folder in (out, card_file.parent):
             folder.mkdir(parents=True, exist_ok=True)
         write_all_whole(contents)
+        so_far.remove()
         print_result(result, Console(), model_file=model_file, report_file=report_file, card_file=card_file)
     if budget.interrupted:
         raise typer.Exit(INTERRUPTED)

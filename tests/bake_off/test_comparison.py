@@ -10,7 +10,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold
 
 from pellucid.bake_off import heats, validation_splits
-from pellucid.bake_off.comparison import REPORT_SECONDS, compare, report_seconds
+from pellucid.bake_off.closing import report_seconds
+from pellucid.bake_off.comparison import compare
 from pellucid.bake_off.contestants import REGRESSORS, Contestant, coded, curved
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.heats import for_heat, within_time
@@ -72,7 +73,7 @@ SLOW = Contestant("slow", "", Slow)
 
 def compared(contestants, table, seconds=60.0):
     stages = []
-    with Budget(seconds + REPORT_SECONDS) as budget:
+    with Budget(seconds + report_seconds(0)) as budget:
         scores, untried = compare(contestants, table, budget, stages.append)
     return scores, untried, stages
 

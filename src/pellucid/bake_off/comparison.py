@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.bake_off.closing import plan_explaining, proof_seconds, report_seconds
 from pellucid.bake_off.compiling_ahead import CompilingAhead
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.heats import (
@@ -37,8 +38,6 @@ from pellucid.tables.understanding import Columns
 
 REFITS = 2.8
 """Fits of a fold's size that come after the choice: one on all learning rows, one on all rows."""
-REPORT_SECONDS, REPORT_SECONDS_PER_ROW = 3.0, 6e-6
-"""Set aside for what is drawn and written at the end."""
 HEAT_SHARE = 0.5
 """Part of the time that heats may take."""
 PATIENCE = 2.0
@@ -49,6 +48,7 @@ CHEAP = ("ridge", "logistic regression", "decision tree")
 """Methods that are tried first where there was time for none."""
 LATE_SECONDS = 10.0
 """That such a method may take."""
+WARM_ROWS, WARM_ROUNDS = 500, 3
 NO_TIME = "no time left"
 CUT_SHORT = {"time": NO_TIME, "interruption": "interrupted"}
 LATE = tuple(CUT_SHORT.values())
@@ -97,11 +97,6 @@ def failure(error: Exception) -> str:
     return f"{FAILED}{said or type(error).__name__}"
 
 
-def report_seconds(n_rows: int) -> float:
-    """Return the seconds to set aside for what follows the final fit."""
-    return REPORT_SECONDS + REPORT_SECONDS_PER_ROW * n_rows
-
-
 def compare(
     contestants: Sequence[Contestant],
     splits: ValidationSplits,
@@ -134,6 +129,8 @@ class _Comparison:
     first: dict[str, _Outcome] = field(default_factory=dict)
     done: int = 0
     total: int = 0
+    is_warm: bool = False
+    """Whether the loops of boosted trees are loaded."""
 
     def run(self, contestants: Sequence[Contestant]) -> tuple[list[MethodScore], list[Untried]]:
         """Return scores and reasons."""
@@ -218,7 +215,7 @@ class _Comparison:
         for contestant in sorted(contestants, key=lambda one: (one.is_baseline, self.ahead.covers(one))):
             reserve = self._reserve(best_of(found))
             score: MethodScore | str = NO_TIME
-            if self._affords(1, self._expected(contestant, self.splits.n_training), reserve):
+            if self._affords(contestant, 1, self._expected(contestant, self.splits.n_training), reserve):
                 score = self._attempt(contestant, reserve, partial(self._first_split, contestant))
             if isinstance(score, MethodScore):
                 found.append(score)
@@ -290,7 +287,7 @@ class _Comparison:
             self.latest = outcome.fitted
             return outcome
 
-        if not self._affords(len(others), outcomes[0].seconds, reserve):
+        if not self._affords(contestant, len(others), outcomes[0].seconds, reserve):
             return NO_TIME
         is_small = self.splits.n_training * self.splits.X.shape[1] <= MOST_SHARED_NUMBERS
         if outcomes[0].seconds <= (MOST_SHARED_SECONDS if is_small else QUICK_SECONDS):
@@ -301,23 +298,35 @@ class _Comparison:
                 outcomes.append(measure(index))
                 self.done += 1
                 self._tell(contestant.name)
-                if not self._affords(len(others) - index, outcomes[-1].seconds, reserve):
+                if not self._affords(contestant, len(others) - index, outcomes[-1].seconds, reserve):
                     return NO_TIME
         return self._score(contestant, outcomes)
 
     def _reserve(self, best: MethodScore | None) -> float:
         """Return the seconds that must be left at the end: for the report, and for what follows the best so far."""
-        after = report_seconds(len(self.splits.y))
-        return after + (REFITS * best.pace.seconds_for(self.splits.n_training) if best else 0.0)
+        after = self._report_seconds()
+        if best is None:
+            return after
+        after += plan_explaining(best, len(self.splits.columns.kinds), self.budget.seconds).seconds
+        return after + self._after_choosing(best.contestant, best.pace.seconds_for(self.splits.n_training))
 
-    def _affords(self, n_folds: int, seconds: float, reserve: float) -> bool:
-        """Return whether that many folds, and the refits if this method should win, end in time."""
-        needed = n_folds * seconds + max(0.0, report_seconds(len(self.splits.y)) + REFITS * seconds - reserve)
+    def _report_seconds(self) -> float:
+        return self.budget.slowdown * report_seconds(len(self.splits.y))
+
+    def _after_choosing(self, contestant: Contestant, seconds: float) -> float:
+        """Return what the last fits of a method and its proof take, if a fit to a split takes so long."""
+        proof = proof_seconds(seconds, self.budget.seconds, of_trees=contestant.takes_categories)
+        return REFITS * seconds + proof
+
+    def _affords(self, contestant: Contestant, n_folds: int, seconds: float, reserve: float) -> bool:
+        """Return whether that many folds, and what follows if this method should win, end in time."""
+        after = self._report_seconds() + self._after_choosing(contestant, seconds)
+        needed = n_folds * seconds + max(0.0, after - reserve)
         return needed <= self.budget.seconds_left() - reserve
 
     def _seconds_per_fit(self, contestants: Sequence[Contestant]) -> float:
         """Return what a fit may take such that all methods end the first split, and the best of them all splits."""
-        left = self.budget.seconds_left() - report_seconds(len(self.splits.y))
+        left = self.budget.seconds_left() - self._report_seconds()
         return left / (len(contestants) + REFITS + len(self.splits.splits) - 1)
 
     def _expected(self, contestant: Contestant, n_rows: int) -> float:
@@ -341,11 +350,15 @@ class _Comparison:
             log_loss=float(np.mean([outcome.score.log_loss for outcome in outcomes])),
             fit_seconds=float(np.mean([outcome.fit_seconds for outcome in outcomes])),
             predict_seconds=float(np.mean([outcome.predict_seconds for outcome in outcomes])),
+            n_predicted=round(np.mean([outcome.n_predicted for outcome in outcomes])),
             held_out=HeldOut.joined([outcome.held_out for outcome in outcomes]),
             by_split=tuple(outcome.held_out for outcome in outcomes),
         )
 
     def _measure(self, contestant: Contestant, fold: Fold) -> _Outcome:
+        if contestant.rounds and not self.is_warm:
+            self.is_warm = True
+            _warm_up(contestant, fold, self.splits.columns)
         return _measure(contestant, fold, self.splits.columns, self.splits.measure)
 
     def _take(self, name: str, score: MethodScore | str) -> None:
@@ -370,6 +383,7 @@ class _Outcome:
     seconds: float
     n_rows: int
     held_out: HeldOut
+    n_predicted: int
     rounds: int = 1
     fitted: FittedMethod | None = None
 
@@ -396,8 +410,22 @@ def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Meas
     seconds = fold.seconds + ended
     rounds = max(1, getattr(method, "n_iter_", 1)) if contestant.rounds else 1
     n_rows = len(fold.y_train)
+    took = fitted, ended - fitted, seconds
     as_fitted = FittedMethod(fold.prepare, method, fold.rows_train)
-    return _Outcome(score, _size_of(method), fitted, ended - fitted, seconds, n_rows, held_out, rounds, as_fitted)
+    return _Outcome(score, _size_of(method), *took, n_rows, held_out, len(fold.y_validation), rounds, as_fitted)
+
+
+def _warm_up(contestant: Contestant, fold: Fold, columns: Columns) -> None:
+    """Fit a few rounds to a few rows: loops that lie compiled on the disk take a second to load.
+
+    That second is no part of the pace of a method: a larger fit would be expected to take as many times longer.
+    """
+    few = slice(WARM_ROWS)
+    try:
+        method = contestant.with_rounds(WARM_ROUNDS).method(columns, fold.y_train)
+        method.fit(fold.X_train[few], fold.y_train[few]).predict(fold.X_validation[few])
+    except Exception:  # too few rows of a class, for instance: then the first fit loads them
+        return
 
 
 def _size_of(method: object) -> int:

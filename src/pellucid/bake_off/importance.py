@@ -61,14 +61,23 @@ class Effect:
 
 
 def importances(
-    model: Any, X: pd.DataFrame, y: Array, parts: Mapping[str, Sequence[str]], *, is_classification: bool, seed: int
+    model: Any,
+    X: pd.DataFrame,
+    y: Array,
+    parts: Mapping[str, Sequence[str]],
+    *,
+    is_classification: bool,
+    seed: int,
+    most_rows: int = MOST_ROWS,
+    repeats: int = REPEATS,
 ) -> list[Importance]:
     """Return the permutation importance of every column of the table, the largest first.
 
-    ``parts`` are the columns of X that stand for one of the table, such as the parts of a date: shuffled together.
+    ``parts`` are the columns of X that stand for one of the table, such as the parts of a date: shuffled together, two
+    times or more.
     """
     rng = np.random.default_rng(seed)
-    chosen = rng.permutation(len(y))[:MOST_ROWS]
+    chosen = rng.permutation(len(y))[:most_rows]
     X, y = X.iloc[chosen].reset_index(drop=True), y[chosen]
 
     def error(frame: pd.DataFrame) -> float:
@@ -81,7 +90,7 @@ def importances(
         usual = error(X)
         for name, columns in parts.items():
             rises = []
-            for _ in range(REPEATS):
+            for _ in range(repeats):
                 shuffled = X.copy()
                 shuffled[list(columns)] = X[list(columns)].iloc[rng.permutation(len(X))].to_numpy()
                 rises.append(error(shuffled.astype(X.dtypes.to_dict())) - usual)

@@ -19,6 +19,13 @@ from pellucid.bake_off.cautions import (
     cautions_on_time,
     learned_from_part,
 )
+from pellucid.bake_off.closing import (
+    PROOF_FITS_OF_TREES,
+    plan_explaining,
+    proof_seconds,
+    report_seconds,
+    writing_seconds,
+)
 from pellucid.bake_off.comparison import (
     NO_TIME,
     REFITS,
@@ -27,7 +34,6 @@ from pellucid.bake_off.comparison import (
     Untried,
     compare,
     failure,
-    report_seconds,
 )
 from pellucid.bake_off.compiling_ahead import compiling_ahead
 from pellucid.bake_off.contestants import contestants_for, own_contestants
@@ -80,14 +86,12 @@ RECIPES: dict[str, Callable[[int, int], Recipe]] = {
 CURVE_FOLDS = 3
 CURVE_COST = 5.0
 """A learning curve costs about this many folds of the comparison."""
-GRACE = 0.06
+GRACE = 0.03
 """Share of the time by which the fit to every row may be late: without it nobody could verify the model."""
 FEWEST_PROOF_SECONDS, PROOF_SHARE = 10.0, 0.5
 """What the proof may take, and which part of the time that was spent before it."""
 MOST_EFFECTS = 6
 """Of the most important columns, curves are drawn."""
-END_SECONDS, END_SECONDS_PER_ROW = 1.5, 2e-6
-"""Kept for writing, when a learning curve or importances take the rest of the time."""
 EXCUSES = {"time": "There was no time left for it.", "interruption": "It was interrupted."}
 
 Listener = Callable[[Stage], None]
@@ -205,7 +209,8 @@ def _bake_off(
 
     start, before = time.monotonic(), compiling_clock().seconds()
     budget.uncounted = lambda: compiling_clock().seconds() - before
-    table = lock_away(frame, name, task, plan)
+    with budget.gauged():
+        table = lock_away(frame, name, task, plan)
     target, columns, vault = table.target, table.columns, table.vault
     learning = vault.learning
     options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
@@ -225,9 +230,16 @@ def _bake_off(
         one.costs_ = _costs_of(table.measure, threshold, one)
     judged: dict[str, Any] = {"measure": table.measure, "facts": table.test_facts, "threshold": threshold}
     judgement = judge(learned, learning, test, **options, **judged)
-    learned_something = _ask_whether_learned(table, judgement, chosen, scores)
-    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
-    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options), end)
+    with budget.gauged():
+        learned_something = _ask_whether_learned(table, judgement, chosen, scores)
+    weights = _or_failure(lambda: coefficients(model, columns))
+    leaks = _or_failure(lambda: find_leaks(*learning, **options))
+    is_number = not target.is_classification
+    relations = _or_failure(lambda: find_relations(*learning, seed=plan.seed) if is_number else [])
+    end = _writing_seconds(table, budget)
+    explaining = plan_explaining(chosen, len(table.columns.kinds), budget.seconds)
+    drawn = {"most_rows": explaining.n_rows, "repeats": explaining.repeats}
+    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options, **drawn), end)
     story = _in_time(budget, lambda: _tell(learned, table, test, judgement), end)
     leading = [] if isinstance(shuffled, str) else [one.column for one in shuffled[:MOST_EFFECTS]]
     shown = [part for column in leading for part in table.parts()[column]]
@@ -237,10 +249,6 @@ def _bake_off(
     verified = _verified(whole, table, frame, plan, budget)
     tell("the learning curve")
     curve = _learning_curve(table, chosen, budget, seed=plan.seed)
-    weights = _or_failure(lambda: coefficients(model, columns))
-    leaks = _or_failure(lambda: find_leaks(*learning, **options))
-    is_number = not target.is_classification
-    relations = _or_failure(lambda: find_relations(*learning, seed=plan.seed) if is_number else [])
     parts: dict[str, object] = {
         "importance of the columns": shuffled,
         "explanation of rows": story,
@@ -336,7 +344,10 @@ def _fit_chosen(
 
     tell("the final fit")
     learning = table.vault.learning_rows
-    final = plan_final_fit(chosen, len(learning), budget.seconds_left(), GRACE * budget.seconds)
+    explaining = plan_explaining(chosen, len(table.columns.kinds), budget.seconds).seconds
+    slower = (budget.slowdown - 1.0) * report_seconds(len(learning))
+    left = budget.seconds_left() - explaining - slower
+    final = plan_final_fit(chosen, len(learning), left, GRACE * budget.seconds)
     rows = np.sort(learning[some_rows(len(learning), final.n_rows, plan.seed)])
     learned, warned = _fit(final.score, table, rows)
     if final.on_all_rows and not table.has_own_test:
@@ -391,7 +402,11 @@ def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -
     if found is None:
         return []
     n_learning = len(table.vault.learning[1])
-    needed = report_seconds(n_learning) + REFITS * found.pace.seconds_for(n_learning)
+    needed = budget.slowdown * report_seconds(n_learning) + REFITS * found.pace.seconds_for(n_learning)
+    needed += plan_explaining(found, len(table.columns.kinds), budget.seconds).seconds
+    best = best_of(scores)
+    if best is not None and proof_seconds(best.pace.seconds_for(n_learning), budget.seconds, of_trees=True):
+        needed += PROOF_FITS_OF_TREES * found.pace.seconds_for(n_learning)  # what can be proved is not given up for it
     return [found] if needed <= budget.seconds_left() else []
 
 
@@ -498,7 +513,7 @@ def _verified(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan:
 
     It may take a part of the time that all before it took: a fit of seconds need not wait minutes for its proof.
     """
-    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    end = _writing_seconds(table, budget)
     spent = budget.seconds - budget.seconds_left()
     longest = max(FEWEST_PROOF_SECONDS, PROOF_SHARE * spent)
     rows = frame.loc[table.target.rows]
@@ -511,6 +526,11 @@ def _verified(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan:
     if not isinstance(model[-1], CertifiedEstimator):
         return ""
     return _in_time(budget, prove, max(end, budget.seconds_left() - longest))
+
+
+def _writing_seconds(table: VaultedTable, budget: Budget) -> float:
+    """Return the seconds to leave for the report and the files, on a machine as busy as it was last."""
+    return budget.slowdown * writing_seconds(len(table.X))
 
 
 def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:
@@ -533,7 +553,7 @@ def _or_failure(work: Callable[[], Result]) -> Result | str:
 
 def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *, seed: int) -> ErrorCurve | str:
     """Return the error of the method for growing training sets, or why there is none."""
-    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    end = _writing_seconds(table, budget)
     if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - end:
         return EXCUSES["time"]
     X, y = table.vault.learning

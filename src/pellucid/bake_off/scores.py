@@ -35,6 +35,8 @@ class MethodScore:
     fit_seconds: float = float("nan")
     predict_seconds: float = float("nan")
     """Of one split, on average, the preparation of the columns aside."""
+    n_predicted: int = 0
+    """Rows of one split, on average, that these predictions were for."""
     held_out: HeldOut | None = None
     """What it said about rows that it had not learned from, of all splits."""
     by_split: tuple[HeldOut, ...] = ()

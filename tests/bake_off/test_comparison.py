@@ -160,8 +160,8 @@ def test_a_large_table_has_heats_first_and_what_falls_behind_is_named(monkeypatc
 
 def test_a_heat_tells_what_a_fold_will_take(monkeypatch, clock):
     monkeypatch.setattr(heats, "FIRST_ROWS", 20)
-    _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=10.0)
-    # a fold of 360 rows takes 2.25 seconds: ten do not fit, so the first is the last
+    _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=14.0)
+    # a fold of 360 rows takes 2.25 seconds, the last fits and the proof 9.7: ten do not fit, so the first is the last
     assert [(one.name, one.reason) for one in untried] == [("slow", "no time left")]
     assert Slow.rows_seen == [20, 80, 360]
 
@@ -172,7 +172,7 @@ def test_the_first_split_speaks_where_the_best_ends_no_other(clock):
             return 2.0 * X[:, 0]
 
     perfect = Contestant("perfect", "", Perfect, coded)
-    scores, untried, _ = compared([perfect, LINE, MEAN], rows(n=800, n_splits=10), seconds=18.0)
+    scores, untried, _ = compared([perfect, LINE, MEAN], rows(n=800, n_splits=10), seconds=26.0)
     # a fold of 720 rows takes 4.5 seconds, nine more do not fit, and a line that ends all of them is no better
     assert {one.name: len(one.errors) for one in scores} == {"perfect": 1, "line": 1, "mean": 1}
     assert untried == []
@@ -274,3 +274,44 @@ def test_a_method_that_does_not_suit_the_table_is_listed_with_the_reason():
         ("few", "it wants 13 rows to learn from"),
         ("wide", "there would be too many products of columns"),
     ]
+
+
+def test_loading_compiled_loops_is_no_part_of_the_pace_of_boosting(clock):
+    class Loading(Slow):
+        is_loaded = False
+        max_iter, learning_rate = 10, 0.1
+
+        def set_params(self, **_params):
+            return self
+
+        def fit(self, X, y):
+            if not type(self).is_loaded:
+                type(self).is_loaded = True
+                self.clock.sleep(30.0)
+            return super().fit(X, y)
+
+    boosting = Contestant("boosting", "", Loading, rounds=10)
+    (found,), _, _ = compared([boosting], rows(), seconds=200.0)
+    assert found.pace.seconds == pytest.approx(8 / 160)  # of 12 rows, those of two splits of three
+
+
+def test_the_comparison_ends_earlier_where_explanations_and_the_proof_take_time(clock):
+    class Explained(Slow):
+        def predict(self, X):
+            self.clock.sleep(len(X) * self.seconds_per_row)
+            return 2.0 * X[:, 0]
+
+    class Quick(Explained):
+        seconds_per_row = 0.0
+
+    class Tedious(Explained):
+        seconds_per_row = 5e-6  # 0.3 seconds more for the explanations
+
+    found = {}
+    for kind in (Quick, Tedious):
+        first = Contestant("first", "", kind)
+        # two fits of half a second each; then 0.25 for the explanations, 1.4 for the last fits, 0.75 for the proof
+        scores, _, _ = compared([first, SLOW], rows(n=160, n_splits=2), seconds=2.0 + 2.4 + 0.1)
+        found[kind] = {one.name: len(one.errors) for one in scores}
+    assert found[Quick] == {"first": 2, "slow": 2}
+    assert found[Tedious] == {"first": 2}

@@ -18,6 +18,7 @@ from pellucid.bake_off.cautions import (
     cautions_on_result,
     cautions_on_time,
     learned_from_part,
+    short_of_memory,
 )
 from pellucid.bake_off.closing import (
     PROOF_FITS_OF_TREES,
@@ -36,7 +37,7 @@ from pellucid.bake_off.comparison import (
     failure,
 )
 from pellucid.bake_off.compiling_ahead import compiling_ahead
-from pellucid.bake_off.contestants import contestants_for, own_contestants
+from pellucid.bake_off.contestants import Contestant, contestants_for, own_contestants
 from pellucid.bake_off.explanation import tell_changes, typical_row
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
@@ -46,6 +47,7 @@ from pellucid.bake_off.learned import Learned, baseline_answers, has_learned
 from pellucid.bake_off.learning_curve import draw_curve, fit_weighted, more_flexible
 from pellucid.bake_off.linear_story import tell_linear
 from pellucid.bake_off.measures import Measure
+from pellucid.bake_off.memory_room import MemoryRoom, room_within
 from pellucid.bake_off.notable_rows import notable_rows
 from pellucid.bake_off.options import (
     Options,
@@ -55,7 +57,7 @@ from pellucid.bake_off.result import BakeOffResult, Plan
 from pellucid.bake_off.scores import MethodScore, best_of, choose
 from pellucid.bake_off.so_far import BestSoFar, SoFar
 from pellucid.bake_off.tree_story import TreeStory, as_text, tell_trees
-from pellucid.bake_off.validation_splits import ValidationSplits
+from pellucid.bake_off.validation_splits import MOST_KEPT_NUMBERS, ValidationSplits
 from pellucid.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
 from pellucid.core.budget import Budget
 from pellucid.core.certificate import Certificate
@@ -93,6 +95,7 @@ FEWEST_PROOF_SECONDS, PROOF_SHARE = 10.0, 0.5
 MOST_EFFECTS = 6
 """Of the most important columns, curves are drawn."""
 EXCUSES = {"time": "There was no time left for it.", "interruption": "It was interrupted."}
+NO_MEMORY = "It would take more memory than was given."
 
 Listener = Callable[[Stage], None]
 Result = TypeVar("Result")
@@ -125,6 +128,7 @@ def bake_off(
     coerce: bool = True,
     simple: bool = False,
     also: Mapping[str, Any] | None = None,
+    memory: float | None = None,
     listen: Listener = _hear_nothing,
     keep_so_far: Callable[[SoFar], None] | None = None,
 ) -> BakeOffResult:
@@ -173,6 +177,8 @@ def bake_off(
     also : dict of str to estimator, default=None
         Estimators of your own to compare besides, by the name to give them. They see numbers: gaps filled, numbers
         scaled, words as indicator columns.
+    memory : float, default=four fifths of what there is
+        Bytes that the process may have: methods that would take more are left out, or learn from fewer rows.
     listen : callable, default=nothing
         Told about every stage.
     keep_so_far : callable, default=nothing
@@ -187,7 +193,10 @@ def bake_off(
     columns_and_methods = tuple(_names(names) for names in (drop, keep, only, without))
     dropped, kept, chosen, avoided = columns_and_methods
     own = dict(also or {})
-    options = Options(dropped, kept, metric, group, time_column, weights, test, chosen, avoided, coerce, simple, own)
+    if memory is not None:
+        check_positive(memory=memory)
+    wishes = (dropped, kept, metric, group, time_column, weights, test, chosen, avoided, coerce, simple, own, memory)
+    options = Options(*wishes)
     plan = Plan(recipe, folds, seed, one_standard_error, options)
     if budget is not None:
         return _bake_off(frame, target, task, plan, budget, listen, keep_so_far)
@@ -209,14 +218,20 @@ def _bake_off(
 
     start, before = time.monotonic(), compiling_clock().seconds()
     budget.uncounted = lambda: compiling_clock().seconds() - before
+    room = room_within(plan.options.memory, frame)
     with budget.gauged():
         table = lock_away(frame, name, task, plan)
     target, columns, vault = table.target, table.columns, table.vault
     learning = vault.learning
     options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
     so_far = BestSoFar(table, frame, plan, budget, partial(_model_so_far, table), keep_so_far)
-    scores, untried = _compare(table, plan, budget, listen, so_far)
-    fitted = _fit_for_good(table, plan, scores, untried, budget, listen, so_far)
+    contestants, out_of_memory, most_rows = _contestants(table, plan, room)
+    fits_all = most_rows >= len(table.X)
+    splits = _validation_splits(table, plan, room, most_rows)
+    scores, untried = _compare(table, plan, contestants, splits, budget, listen, so_far)
+    untried += out_of_memory
+    limit = None if fits_all else most_rows
+    fitted = _fit_for_good(table, plan, scores, untried, budget, listen, so_far, limit)
     chosen, learned, model = fitted.chosen, fitted.learned, fitted.model
     not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), plan.n_splits)
 
@@ -238,8 +253,8 @@ def _bake_off(
     relations = _or_failure(lambda: find_relations(*learning, seed=plan.seed) if is_number else [])
     end = _writing_seconds(table, budget)
     explaining = plan_explaining(chosen, len(table.columns.kinds), budget.seconds)
-    drawn = {"most_rows": explaining.n_rows, "repeats": explaining.repeats}
-    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options, **drawn), end)
+    drawn: dict[str, Any] = options | {"most_rows": explaining.n_rows, "repeats": explaining.repeats}
+    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **drawn), end)
     story = _in_time(budget, lambda: _tell(learned, table, test, judgement), end)
     leading = [] if isinstance(shuffled, str) else [one.column for one in shuffled[:MOST_EFFECTS]]
     shown = [part for column in leading for part in table.parts()[column]]
@@ -248,7 +263,7 @@ def _bake_off(
     tell("the proof")
     verified = _verified(whole, table, frame, plan, budget)
     tell("the learning curve")
-    curve = _learning_curve(table, chosen, budget, seed=plan.seed)
+    curve = _learning_curve(table, chosen, budget, seed=plan.seed) if fits_all else NO_MEMORY
     parts: dict[str, object] = {
         "importance of the columns": shuffled,
         "explanation of rows": story,
@@ -324,12 +339,13 @@ def _fit_for_good(
     budget: Budget,
     listen: Listener,
     so_far: BestSoFar,
+    most_rows: int | None,
 ) -> _FittedForGood:
     """Return the best method that can be fitted; one that fails leaves the scores, and the next one is tried."""
     while best_of(scores) is not None:
         chosen = choose(scores, one_standard_error=plan.one_standard_error)
         try:
-            return _fit_chosen(chosen, table, plan, budget, listen, so_far)
+            return _fit_chosen(chosen, table, plan, budget, listen, so_far, most_rows)
         except Exception as error:  # whatever it is: another method may do
             scores[:] = [score for score in scores if score is not chosen]
             untried.append(Untried(chosen.name, failure(error)))
@@ -337,7 +353,13 @@ def _fit_for_good(
 
 
 def _fit_chosen(
-    chosen: MethodScore, table: VaultedTable, plan: Plan, budget: Budget, listen: Listener, so_far: BestSoFar
+    chosen: MethodScore,
+    table: VaultedTable,
+    plan: Plan,
+    budget: Budget,
+    listen: Listener,
+    so_far: BestSoFar,
+    most_rows: int | None,
 ) -> _FittedForGood:
     def tell(step: str) -> None:
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
@@ -347,16 +369,18 @@ def _fit_chosen(
     explaining = plan_explaining(chosen, len(table.columns.kinds), budget.seconds).seconds
     slower = (budget.slowdown - 1.0) * report_seconds(len(learning))
     left = budget.seconds_left() - explaining - slower
-    final = plan_final_fit(chosen, len(learning), left, GRACE * budget.seconds)
+    final = plan_final_fit(chosen, min(len(learning), most_rows or len(learning)), left, GRACE * budget.seconds)
     rows = np.sort(learning[some_rows(len(learning), final.n_rows, plan.seed)])
     learned, warned = _fit(final.score, table, rows)
-    if final.on_all_rows and not table.has_own_test:
+    if final.on_all_rows and not table.has_own_test and most_rows is None:
         tell("the fit to every row")
         every = np.arange(len(table.X))
         model, warned = _fit(final.score, table, every)
         so_far.offer_final(chosen, FittedMethod(model[0], model[-1], every))
         return _FittedForGood(chosen, learned, model, every, warned)
-    if len(rows) < len(table.X):
+    if most_rows is not None:
+        warned.append(short_of_memory(len(rows), len(table.X)))
+    elif len(rows) < len(table.X):
         warned.append(learned_from_part(len(rows), len(table.X), chosen.pace.rows))
     so_far.offer_final(chosen, FittedMethod(learned[0], learned[-1], rows))
     return _FittedForGood(chosen, learned, learned, rows, warned)
@@ -367,22 +391,48 @@ def _nothing_left(untried: Sequence[Untried]) -> TableError:
     return TableError(f"table must suit one method, but none could be fitted ({reasons}).")
 
 
+def _contestants(table: VaultedTable, plan: Plan, room: MemoryRoom) -> tuple[list[Contestant], list[Untried], int]:
+    """Return the methods asked for that fit into memory, why others are out, and the rows that they fit with."""
+    task: dict[str, bool] = {"is_classification": table.target.is_classification}
+    everybody = (*contestants_for(**task), *own_contestants(plan.options.also, **task))
+    contestants, unwished = chosen_contestants(everybody, plan.options)
+    kept, too_large, most_rows = room.divide(contestants, table.columns, table.X, table.target.values)
+    return kept, [Untried(*one) for one in (*unwished, *too_large)], most_rows
+
+
+def _validation_splits(table: VaultedTable, plan: Plan, room: MemoryRoom, most_rows: int) -> ValidationSplits:
+    """Return the splits of the rows to learn from, as many of these as the memory suffices for."""
+    X, y = table.vault.learning
+    parts = splits_of(table, RECIPES[plan.recipe](plan.folds, plan.seed))
+    if most_rows < len(table.X):
+        parts = [(rows[some_rows(len(rows), most_rows, plan.seed)], others[:most_rows]) for rows, others in parts]
+    return ValidationSplits(
+        table.columns,
+        X,
+        y,
+        parts,
+        table.target.is_classification,
+        plan.seed,
+        table.measure,
+        table.learning_facts.weights,
+        table.vault.learning_rows,
+        min(MOST_KEPT_NUMBERS, room.most_kept_numbers),
+    )
+
+
 def _compare(
-    table: VaultedTable, plan: Plan, budget: Budget, listen: Listener, so_far: BestSoFar
+    table: VaultedTable,
+    plan: Plan,
+    contestants: Sequence[Contestant],
+    splits: ValidationSplits,
+    budget: Budget,
+    listen: Listener,
+    so_far: BestSoFar,
 ) -> tuple[list[MethodScore], list[Untried]]:
     """Return the scores, the best first, and the methods that have none; raise if nothing can be chosen."""
-    X, y = table.vault.learning
-    is_classification = table.target.is_classification
-    task: dict[str, bool] = {"is_classification": is_classification}
-    everybody = (*contestants_for(**task), *own_contestants(plan.options.also, **task))
-    contestants, left_out = chosen_contestants(everybody, plan.options)
-    weights = table.learning_facts.weights
-    parts = splits_of(table, RECIPES[plan.recipe](plan.folds, plan.seed))
-    places = table.vault.learning_rows
-    splits = ValidationSplits(table.columns, X, y, parts, is_classification, plan.seed, table.measure, weights, places)
-    with compiling_ahead(contestants, table.columns, y if is_classification else None) as ahead:
+    y = splits.y if splits.is_classification else None
+    with compiling_ahead(contestants, table.columns, y) as ahead:
         scores, untried = compare(contestants, splits, budget, listen, ahead, so_far.offer)
-    untried += [Untried(*one) for one in left_out]
     if not (plan.options.simple or plan.one_standard_error or budget.interrupted):
         scores = [*scores, *_blend(scores, table, budget)]
     if best_of(scores) is not None:

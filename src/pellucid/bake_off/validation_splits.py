@@ -62,6 +62,8 @@ class ValidationSplits:
     weights: Array | None = None
     places: Array | None = None
     """Of the rows in their table: methods learn in this order, as the last fit does and ``verify`` expects."""
+    most_kept: float = MOST_KEPT_NUMBERS
+    """Numbers that prepared splits may hold."""
     _folds: dict[tuple[Any, ...], Fold] = field(default_factory=dict)
     """The newest last."""
     _lock: Any = field(default_factory=threading.Lock, repr=False)
@@ -94,7 +96,7 @@ class ValidationSplits:
         fold = self._prepared(contestant, train, validation)
         with self._lock:
             self._folds[key] = fold
-            while len(self._folds) > 1 and sum(one.size for one in self._folds.values()) > MOST_KEPT_NUMBERS:
+            while len(self._folds) > 1 and sum(one.size for one in self._folds.values()) > self.most_kept:
                 del self._folds[next(iter(self._folds))]
         return fold
 

@@ -315,3 +315,12 @@ def test_the_comparison_ends_earlier_where_explanations_and_the_proof_take_time(
         found[kind] = {one.name: len(one.errors) for one in scores}
     assert found[Quick] == {"first": 2, "slow": 2}
     assert found[Tedious] == {"first": 2}
+
+
+def test_the_first_heat_begins_with_cheap_methods_so_that_there_is_an_answer_soon(monkeypatch):
+    monkeypatch.setattr(heats, "FIRST_ROWS", 20)
+    offered = []
+    named = [Contestant(name, "", LinearRegression) for name in ("a plane", "ridge", "another")]
+    with Budget(60.0) as budget:
+        compare([*named, MEAN], rows(n=400), budget, lambda _: None, None, lambda score, _: offered.append(score.name))
+    assert offered[:4] == ["ridge", "mean", "a plane", "another"]

@@ -45,7 +45,7 @@ PATIENCE = 2.0
 MOST_SHARED_SECONDS, QUICK_SECONDS, MOST_SHARED_NUMBERS = 5.0, 0.5, 60_000
 """Fits to small tables have no use for several threads, so several splits are done at a time, if they are not slow."""
 CHEAP = ("ridge", "logistic regression", "decision tree")
-"""Methods that are tried first where there was time for none."""
+"""Methods that are tried first, and again where there was time for none."""
 LATE_SECONDS = 10.0
 """That such a method may take."""
 WARM_ROWS, WARM_ROUNDS = 500, 3
@@ -183,8 +183,16 @@ class _Comparison:
         until = self.budget.seconds_left() * (1.0 - HEAT_SHARE)
         for size in sizes:
             found: list[MethodScore] = []
-            # prepared once for all; methods whose loops are being compiled come last
-            in_order = sorted(contestants, key=lambda one: (self.ahead.covers(one), one.prepare.__name__))
+            # prepared once for all; methods whose loops are being compiled come last, cheap ones first of all, so that
+            # there is an answer soon
+            in_order = sorted(
+                contestants,
+                key=lambda one: (
+                    self.ahead.covers(one),
+                    bool(last) or not (one.is_baseline or one.name in CHEAP),
+                    one.prepare.__name__,
+                ),
+            )
             for place, contestant in enumerate(in_order):
                 left = self.budget.seconds_left() - until
                 share = left / (len(in_order) - place)

@@ -11,12 +11,14 @@ from pellucid.bake_off.closing import (
     report_seconds,
     writing_seconds,
 )
-from pellucid.bake_off.contestants import Contestant
+from pellucid.bake_off.contestants import REGRESSORS, Contestant
 from pellucid.bake_off.importance import importances
 from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.scores import MethodScore
 from pellucid.linear_model import LinearRegression
 from tests.bake_off.sample_tables import numeric_table
+
+METHODS = {one.name: one for one in REGRESSORS}
 
 
 def score(predict_seconds, n_predicted=1000):
@@ -48,8 +50,15 @@ def test_predictions_that_nobody_measured_are_taken_for_quick_ones():
 
 
 def test_trees_take_longer_to_prove_and_a_proof_has_its_share():
-    assert proof_seconds(2.0, 100.0, of_trees=True) > proof_seconds(2.0, 100.0, of_trees=False) > 0.0
-    assert proof_seconds(100.0, 100.0, of_trees=True) == 0.0
+    trees, line = METHODS["boosted trees"], METHODS["ridge"]
+    assert proof_seconds(line, 2.0, 100.0) == pytest.approx(3.0)
+    assert proof_seconds(trees, 2.0, 100.0) == pytest.approx(11.0)
+    assert proof_seconds(trees, 7.0, 100.0) == pytest.approx(30.0)  # of 38.5, its share
+    assert proof_seconds(trees, 9.0, 100.0) == 0.0  # far too long: nobody waits for it
+
+
+def test_nothing_is_kept_to_prove_what_has_no_proof():
+    assert proof_seconds(METHODS["mean"], 2.0, 100.0) == 0.0
 
 
 def test_the_report_takes_what_is_written_and_what_is_judged():

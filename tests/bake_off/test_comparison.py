@@ -160,8 +160,8 @@ def test_a_large_table_has_heats_first_and_what_falls_behind_is_named(monkeypatc
 
 def test_a_heat_tells_what_a_fold_will_take(monkeypatch, clock):
     monkeypatch.setattr(heats, "FIRST_ROWS", 20)
-    _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=14.0)
-    # a fold of 360 rows takes 2.25 seconds, the last fits and the proof 9.7: ten do not fit, so the first is the last
+    _, untried, _ = compared([LINE, SLOW], rows(n=400, n_splits=10), seconds=10.0)
+    # a fold of 360 rows takes 2.25 seconds: ten do not fit, so the first is the last
     assert [(one.name, one.reason) for one in untried] == [("slow", "no time left")]
     assert Slow.rows_seen == [20, 80, 360]
 
@@ -172,7 +172,7 @@ def test_the_first_split_speaks_where_the_best_ends_no_other(clock):
             return 2.0 * X[:, 0]
 
     perfect = Contestant("perfect", "", Perfect, coded)
-    scores, untried, _ = compared([perfect, LINE, MEAN], rows(n=800, n_splits=10), seconds=26.0)
+    scores, untried, _ = compared([perfect, LINE, MEAN], rows(n=800, n_splits=10), seconds=18.0)
     # a fold of 720 rows takes 4.5 seconds, nine more do not fit, and a line that ends all of them is no better
     assert {one.name: len(one.errors) for one in scores} == {"perfect": 1, "line": 1, "mean": 1}
     assert untried == []
@@ -295,7 +295,7 @@ def test_loading_compiled_loops_is_no_part_of_the_pace_of_boosting(clock):
     assert found.pace.seconds == pytest.approx(8 / 160)  # of 12 rows, those of two splits of three
 
 
-def test_the_comparison_ends_earlier_where_explanations_and_the_proof_take_time(clock):
+def test_the_comparison_ends_earlier_where_explanations_take_time(clock):
     class Explained(Slow):
         def predict(self, X):
             self.clock.sleep(len(X) * self.seconds_per_row)
@@ -310,8 +310,8 @@ def test_the_comparison_ends_earlier_where_explanations_and_the_proof_take_time(
     found = {}
     for kind in (Quick, Tedious):
         first = Contestant("first", "", kind)
-        # two fits of half a second each; then 0.25 for the explanations, 1.4 for the last fits, 0.75 for the proof
-        scores, _, _ = compared([first, SLOW], rows(n=160, n_splits=2), seconds=2.0 + 2.4 + 0.1)
+        # two fits of half a second each; then 0.25 for the explanations and 1.4 for the last fits
+        scores, _, _ = compared([first, SLOW], rows(n=160, n_splits=2), seconds=2.0 + 1.65 + 0.1)
         found[kind] = {one.name: len(one.errors) for one in scores}
     assert found[Quick] == {"first": 2, "slow": 2}
     assert found[Tedious] == {"first": 2}

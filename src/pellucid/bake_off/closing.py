@@ -10,8 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.importance import MOST_ROWS, REPEATS
 from pellucid.bake_off.scores import MethodScore
+from pellucid.core.estimator import CertifiedEstimator
+from pellucid.tables.preparation import coded
 
 JUDGING_SECONDS, JUDGING_SECONDS_PER_ROW = 0.6, 4e-6
 """For the one look at the rows kept aside, and for what is asked there."""
@@ -27,7 +30,7 @@ STORY_SECONDS = 0.2
 EXPLAINING_SHARE, PROOF_SHARE = 0.12, 0.3
 """Of the time, that are kept at most for explanations, and for the proof."""
 PROOF_FITS, PROOF_FITS_OF_TREES = 1.5, 5.5
-"""What a proof takes in fits of the method: questions of trees are asked again one by one."""
+"""What a proof takes in fits of the method: questions of trees, and of blends of them, are asked again one by one."""
 UNSURE = 1.5
 """A proof that may take this many times its share is still waited for: the fit may have been held up by others."""
 
@@ -69,14 +72,15 @@ def plan_explaining(score: MethodScore, n_columns: int, total_seconds: float) ->
     return Explaining(n_rows, repeats, seconds if seconds <= most else 0.0)
 
 
-def proof_seconds(seconds_of_fit: float, total_seconds: float, *, of_trees: bool) -> float:
-    """Return the seconds to keep for the proof; none where it would take far too much of the time.
-
-    Examples
-    --------
-    >>> [proof_seconds(1.0, total, of_trees=True) for total in (30.0, 15.0, 10.0)]
-    [5.5, 4.5, 0.0]
-    """
-    seconds = (PROOF_FITS_OF_TREES if of_trees else PROOF_FITS) * seconds_of_fit
+def proof_seconds(contestant: Contestant, seconds_of_fit: float, total_seconds: float) -> float:
+    """Return the seconds to keep for the proof of a method; none where it would take far too much of the time."""
+    seconds = proof_fits(contestant) * seconds_of_fit
     most = PROOF_SHARE * total_seconds
     return min(seconds, most) if seconds <= UNSURE * most else 0.0
+
+
+def proof_fits(contestant: Contestant) -> float:
+    """Return what the proof of a method takes, in fits of it; methods that are not of this library have none."""
+    if not isinstance(contestant.make(), CertifiedEstimator):
+        return 0.0
+    return PROOF_FITS_OF_TREES if contestant.prepare is coded else PROOF_FITS

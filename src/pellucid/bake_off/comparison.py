@@ -323,8 +323,7 @@ class _Comparison:
 
     def _after_choosing(self, contestant: Contestant, seconds: float) -> float:
         """Return what the last fits of a method and its proof take, if a fit to a split takes so long."""
-        proof = proof_seconds(seconds, self.budget.seconds, of_trees=contestant.takes_categories)
-        return REFITS * seconds + proof
+        return REFITS * seconds + proof_seconds(contestant, seconds, self.budget.seconds)
 
     def _affords(self, contestant: Contestant, n_folds: int, seconds: float, reserve: float) -> bool:
         """Return whether that many folds, and what follows if this method should win, end in time."""

@@ -21,8 +21,8 @@ from pellucid.bake_off.cautions import (
     short_of_memory,
 )
 from pellucid.bake_off.closing import (
-    PROOF_FITS_OF_TREES,
     plan_explaining,
+    proof_fits,
     proof_seconds,
     report_seconds,
     writing_seconds,
@@ -455,8 +455,9 @@ def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -
     needed = budget.slowdown * report_seconds(n_learning) + REFITS * found.pace.seconds_for(n_learning)
     needed += plan_explaining(found, len(table.columns.kinds), budget.seconds).seconds
     best = best_of(scores)
-    if best is not None and proof_seconds(best.pace.seconds_for(n_learning), budget.seconds, of_trees=True):
-        needed += PROOF_FITS_OF_TREES * found.pace.seconds_for(n_learning)  # what can be proved is not given up for it
+    if best is not None and proof_seconds(best.contestant, best.pace.seconds_for(n_learning), budget.seconds):
+        # an answer that can be proved is not given up for one that cannot
+        needed += proof_fits(found.contestant) * found.pace.seconds_for(n_learning)
     return [found] if needed <= budget.seconds_left() else []
 
 

@@ -46,9 +46,10 @@ class SoFarFiles:
         self.n_written += 1
 
     def remove(self) -> None:
-        """Remove them, and those that an earlier run which did not end has left."""
+        """Remove them, and those that an earlier run which did not end has left, whole or half-written."""
         for name in (MODEL_SO_FAR, REPORT_SO_FAR, CARD_SO_FAR):
-            (self.folder / name).unlink(missing_ok=True)
+            for path in (self.folder / name, *self.folder.glob(f".{name}.*.part")):
+                path.unlink(missing_ok=True)
 
     @contextmanager
     def named_if_cut_short(self) -> Iterator[None]:

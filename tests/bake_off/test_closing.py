@@ -52,8 +52,8 @@ def test_predictions_that_nobody_measured_are_taken_for_quick_ones():
 def test_trees_take_longer_to_prove_and_a_proof_has_its_share():
     trees, line = METHODS["boosted trees"], METHODS["ridge"]
     assert proof_seconds(line, 2.0, 100.0) == pytest.approx(3.0)
-    assert proof_seconds(trees, 2.0, 100.0) == pytest.approx(11.0)
-    assert proof_seconds(trees, 7.0, 100.0) == pytest.approx(30.0)  # of 38.5, its share
+    assert proof_seconds(trees, 2.0, 100.0) == pytest.approx(12.0)
+    assert proof_seconds(trees, 7.0, 100.0) == pytest.approx(30.0)  # of 42, its share
     assert proof_seconds(trees, 9.0, 100.0) == 0.0  # far too long: nobody waits for it
 
 

@@ -29,7 +29,7 @@ STORY_ROWS = 60_000
 STORY_SECONDS = 0.2
 EXPLAINING_SHARE, PROOF_SHARE = 0.12, 0.3
 """Of the time, that are kept at most for explanations, and for the proof."""
-PROOF_FITS, PROOF_FITS_OF_TREES = 1.5, 5.5
+PROOF_FITS, PROOF_FITS_OF_TREES = 1.5, 6.0
 """What a proof takes in fits of the method: questions of trees, and of blends of them, are asked again one by one."""
 UNSURE = 1.5
 """A proof that may take this many times its share is still waited for: the fit may have been held up by others."""

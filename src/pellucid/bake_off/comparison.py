@@ -295,7 +295,8 @@ class _Comparison:
             self.latest = outcome.fitted
             return outcome
 
-        if not self._affords(contestant, len(others), outcomes[0].seconds, reserve):
+        explaining = self._explaining_seconds(score)
+        if not self._affords(contestant, len(others), outcomes[0].seconds, reserve, explaining):
             return NO_TIME
         is_small = self.splits.n_training * self.splits.X.shape[1] <= MOST_SHARED_NUMBERS
         if outcomes[0].seconds <= (MOST_SHARED_SECONDS if is_small else QUICK_SECONDS):
@@ -306,7 +307,7 @@ class _Comparison:
                 outcomes.append(measure(index))
                 self.done += 1
                 self._tell(contestant.name)
-                if not self._affords(contestant, len(others) - index, outcomes[-1].seconds, reserve):
+                if not self._affords(contestant, len(others) - index, outcomes[-1].seconds, reserve, explaining):
                     return NO_TIME
         return self._score(contestant, outcomes)
 
@@ -315,8 +316,11 @@ class _Comparison:
         after = self._report_seconds()
         if best is None:
             return after
-        after += plan_explaining(best, len(self.splits.columns.kinds), self.budget.seconds).seconds
+        after += self._explaining_seconds(best)
         return after + self._after_choosing(best.contestant, best.pace.seconds_for(self.splits.n_training))
+
+    def _explaining_seconds(self, score: MethodScore) -> float:
+        return plan_explaining(score, len(self.splits.columns.kinds), self.budget.seconds).seconds
 
     def _report_seconds(self) -> float:
         return self.budget.slowdown * report_seconds(len(self.splits.y))
@@ -325,9 +329,11 @@ class _Comparison:
         """Return what the last fits of a method and its proof take, if a fit to a split takes so long."""
         return REFITS * seconds + proof_seconds(contestant, seconds, self.budget.seconds)
 
-    def _affords(self, contestant: Contestant, n_folds: int, seconds: float, reserve: float) -> bool:
+    def _affords(
+        self, contestant: Contestant, n_folds: int, seconds: float, reserve: float, explaining: float = 0.0
+    ) -> bool:
         """Return whether that many folds, and what follows if this method should win, end in time."""
-        after = self._report_seconds() + self._after_choosing(contestant, seconds)
+        after = self._report_seconds() + explaining + self._after_choosing(contestant, seconds)
         needed = n_folds * seconds + max(0.0, after - reserve)
         return needed <= self.budget.seconds_left() - reserve
 

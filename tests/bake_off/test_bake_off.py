@@ -45,7 +45,8 @@ def test_every_kind_of_column_is_used_and_the_rest_is_explained(mixed):
 def test_the_chosen_method_beats_the_baseline_and_is_certified(mixed):
     assert mixed.chosen.mean < 0.7 * mixed.baseline.mean
     assert mixed.certificate.holds
-    assert mixed.scores[0] is mixed.chosen
+    assert mixed.chosen in mixed.scores
+    assert mixed.chosen is mixed.scores[0] or mixed.chosen.is_as_good_as(mixed.scores[0])
     assert mixed.judgement.headline.score > 0.6
 
 

@@ -10,7 +10,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold
 
 from pellucid.bake_off import heats, validation_splits
-from pellucid.bake_off.comparison import REPORT_SECONDS, compare, report_seconds
+from pellucid.bake_off.closing import report_seconds
+from pellucid.bake_off.comparison import compare
 from pellucid.bake_off.contestants import REGRESSORS, Contestant, coded, curved
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.heats import for_heat, within_time
@@ -72,7 +73,7 @@ SLOW = Contestant("slow", "", Slow)
 
 def compared(contestants, table, seconds=60.0):
     stages = []
-    with Budget(seconds + REPORT_SECONDS) as budget:
+    with Budget(seconds + report_seconds(0)) as budget:
         scores, untried = compare(contestants, table, budget, stages.append)
     return scores, untried, stages
 
@@ -273,3 +274,53 @@ def test_a_method_that_does_not_suit_the_table_is_listed_with_the_reason():
         ("few", "it wants 13 rows to learn from"),
         ("wide", "there would be too many products of columns"),
     ]
+
+
+def test_loading_compiled_loops_is_no_part_of_the_pace_of_boosting(clock):
+    class Loading(Slow):
+        is_loaded = False
+        max_iter, learning_rate = 10, 0.1
+
+        def set_params(self, **_params):
+            return self
+
+        def fit(self, X, y):
+            if not type(self).is_loaded:
+                type(self).is_loaded = True
+                self.clock.sleep(30.0)
+            return super().fit(X, y)
+
+    boosting = Contestant("boosting", "", Loading, rounds=10)
+    (found,), _, _ = compared([boosting], rows(), seconds=200.0)
+    assert found.pace.seconds == pytest.approx(8 / 160)  # of 12 rows, those of two splits of three
+
+
+def test_the_comparison_ends_earlier_where_explanations_take_time(clock):
+    class Explained(Slow):
+        def predict(self, X):
+            self.clock.sleep(len(X) * self.seconds_per_row)
+            return 2.0 * X[:, 0]
+
+    class Quick(Explained):
+        seconds_per_row = 0.0
+
+    class Tedious(Explained):
+        seconds_per_row = 5e-6  # 0.3 seconds more for the explanations
+
+    found = {}
+    for kind in (Quick, Tedious):
+        first = Contestant("first", "", kind)
+        # two fits of half a second each; then 0.25 for the explanations and 1.4 for the last fits
+        scores, _, _ = compared([first, SLOW], rows(n=160, n_splits=2), seconds=2.0 + 1.65 + 0.1)
+        found[kind] = {one.name: len(one.errors) for one in scores}
+    assert found[Quick] == {"first": 2, "slow": 2}
+    assert found[Tedious] == {"first": 2}
+
+
+def test_the_first_heat_begins_with_cheap_methods_so_that_there_is_an_answer_soon(monkeypatch):
+    monkeypatch.setattr(heats, "FIRST_ROWS", 20)
+    offered = []
+    named = [Contestant(name, "", LinearRegression) for name in ("a plane", "ridge", "another")]
+    with Budget(60.0) as budget:
+        compare([*named, MEAN], rows(n=400), budget, lambda _: None, None, lambda score, _: offered.append(score.name))
+    assert offered[:4] == ["ridge", "mean", "a plane", "another"]

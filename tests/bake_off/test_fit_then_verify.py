@@ -60,6 +60,7 @@ def make_table(*kinds, n=60, seed=0):
             "yes": np.where(score > 0, "Yes", "no"),
             "case": [one.upper() if k % 3 else one for k, one in enumerate(color)],
         },
+        "many words": {"place": [f"place {k % 60}" for k in range(n)]},
         "wide": {f"w{k}": (x + rng.normal(size=n)).round(4) for k in range(22)},
     }
     frame = pd.DataFrame({name: values for kind in kinds for name, values in columns[kind].items()})
@@ -112,6 +113,8 @@ def suited(target, method):
     kinds = ["numbers", "words", "dates", "gaps", "as people write"]
     if method.endswith("on components"):
         return ("wide",), 60, target
+    if method.endswith("on means of words"):
+        return ("numbers", "many words"), 150, target
     if method == "neural network":
         return tuple(kinds[:2]), 380, target
     if method.endswith("with products") or method == "linear discriminant":

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from pellucid.core import budget as budget_module
 from pellucid.core.budget import Budget, CutShort
 
 
@@ -146,3 +147,20 @@ def test_a_compiler_is_not_left_in_pieces(cut_by):
         assert budget.attempt(work, 0.1 if cut_by == "time" else 20.0) == (None, cut_by)
         assert time.monotonic() - start < 20.0
     assert done == [1]
+
+
+def test_a_busy_machine_is_noticed_by_the_computing_that_gets_less_than_its_time(monkeypatch):
+    budget = Budget(60.0)
+    computed = iter([0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.01])
+    passed = iter([0.0, 1.2, 0.0, 0.9, 0.0, 7.0, 0.0])
+    clock = type("Clock", (), {"monotonic": lambda _: next(passed), "thread_time": lambda _: next(computed)})()
+    monkeypatch.setattr(budget_module, "time", clock)
+    found = []
+    for _ in range(3):
+        with budget.gauged():
+            pass
+        found.append(budget.slowdown)
+    assert found == [1.2, 1.0, budget_module.LARGEST_SLOWDOWN]
+    with budget.gauged():  # too short to mean something
+        pass
+    assert budget.slowdown == budget_module.LARGEST_SLOWDOWN

@@ -37,8 +37,8 @@ EVEN_ROWS = 20.0
 """So many rows more speak for equal weights: few rows would otherwise tell chance from worth."""
 NOT_FROM_CODES = (unchanged, averaged, standardized_averages)
 """Preparations that need more of a table than trees see: words themselves, or very many of them."""
-SURE, LEAST_GAIN = 0.25, 1e-3
-"""Standard errors, and part of the loss, by which a blend must be better: it has more to explain."""
+LEAST_GAIN, LARGE_GAIN, LIKELY = 1e-3, 0.01, 0.25
+"""Parts of the loss by which a blend must be better: it has more to explain. A large one need not be sure, but likely."""
 MOST_ROUNDS, SETTLED = 500, 1e-6
 """Of expectation and maximization, and the change of a weight that ends them."""
 
@@ -208,7 +208,8 @@ def _is_better(
     else:
         alone_best, blended = min(members, key=lambda one: one.mean).errors, score.errors
     better = alone_best - blended
-    return bool(better.mean() > max(SURE * standard_error(better), LEAST_GAIN * alone_best.mean()))
+    gain, chance = better.mean() / max(alone_best.mean(), float(np.finfo(float).tiny)), standard_error(better)
+    return bool(gain > LEAST_GAIN and better.mean() > (LIKELY if gain > LARGE_GAIN else 1.0) * chance)
 
 
 def _score_of(

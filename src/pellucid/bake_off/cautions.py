@@ -63,6 +63,14 @@ def learned_from_part(n_rows: int, n_all: int, n_compared: int) -> str:
     )
 
 
+def short_of_memory(n_rows: int, n_all: int) -> str:
+    """Return the word about a model for which the memory was too small to learn from all rows."""
+    return (
+        f"The model learned from {n_rows:,} of the {n_all:,} rows, drawn at random: no method can be fitted to all of "
+        "them in the memory given. Give more with --memory."
+    )
+
+
 def cautions_on_result(
     chosen: MethodScore,
     scores: Sequence[MethodScore],

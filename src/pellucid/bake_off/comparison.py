@@ -10,9 +10,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from pellucid.bake_off.closing import plan_explaining, proof_seconds, report_seconds
 from pellucid.bake_off.compiling_ahead import CompilingAhead
 from pellucid.bake_off.contestants import Contestant
 from pellucid.bake_off.heats import (
@@ -31,13 +33,12 @@ from pellucid.bake_off.tuning import CLOSE, NEAR, start_of, tuned
 from pellucid.bake_off.validation_splits import Fold, ValidationSplits
 from pellucid.core.budget import Budget
 from pellucid.core.threads import run_blocks
+from pellucid.core.types import Array
 from pellucid.table_model.held_out import HeldOut
 from pellucid.tables.understanding import Columns
 
 REFITS = 2.8
 """Fits of a fold's size that come after the choice: one on all learning rows, one on all rows."""
-REPORT_SECONDS, REPORT_SECONDS_PER_ROW = 3.0, 6e-6
-"""Set aside for what is drawn and written at the end."""
 HEAT_SHARE = 0.5
 """Part of the time that heats may take."""
 TUNING_SHARE = 0.7
@@ -47,9 +48,10 @@ PATIENCE = 2.0
 MOST_SHARED_SECONDS, QUICK_SECONDS, MOST_SHARED_NUMBERS = 5.0, 0.5, 60_000
 """Fits to small tables have no use for several threads, so several splits are done at a time, if they are not slow."""
 CHEAP = ("ridge", "logistic regression", "decision tree")
-"""Methods that are tried first where there was time for none."""
+"""Methods that are tried first, and again where there was time for none."""
 LATE_SECONDS = 10.0
 """That such a method may take."""
+WARM_ROWS, WARM_ROUNDS = 500, 3
 NO_TIME = "no time left"
 CUT_SHORT = {"time": NO_TIME, "interruption": "interrupted"}
 LATE = tuple(CUT_SHORT.values())
@@ -78,6 +80,18 @@ class Stage:
     interrupted: bool = False
 
 
+@dataclass(frozen=True)
+class FittedMethod:
+    """A method with its preparation, both fitted, and the places of the rows that they learned from."""
+
+    prepare: Any
+    method: Any
+    rows: Array
+
+
+Offer = Callable[[MethodScore, FittedMethod], None]
+
+
 def failure(error: Exception) -> str:
     """Return what an error says as the reason that a method, or a part of the report, is missing."""
     said = " ".join(str(error).split())[:LONGEST_REASON]
@@ -86,20 +100,19 @@ def failure(error: Exception) -> str:
     return f"{FAILED}{said or type(error).__name__}"
 
 
-def report_seconds(n_rows: int) -> float:
-    """Return the seconds to set aside for what follows the final fit."""
-    return REPORT_SECONDS + REPORT_SECONDS_PER_ROW * n_rows
-
-
 def compare(
     contestants: Sequence[Contestant],
     splits: ValidationSplits,
     budget: Budget,
     listen: Callable[[Stage], None],
     ahead: CompilingAhead | None = None,
+    offer: Offer | None = None,
 ) -> tuple[list[MethodScore], list[Untried]]:
-    """Return the scores of the methods that suit the table and the time, and the reasons why others have none."""
-    return _Comparison(splits, budget, listen, ahead or CompilingAhead()).run(contestants)
+    """Return the scores of the methods that suit the table and the time, and the reasons why others have none.
+
+    ``offer`` is given every method that has a score, as it was fitted to a split.
+    """
+    return _Comparison(splits, budget, listen, ahead or CompilingAhead(), offer).run(contestants)
 
 
 @dataclass
@@ -110,12 +123,17 @@ class _Comparison:
     budget: Budget
     listen: Callable[[Stage], None]
     ahead: CompilingAhead
+    offer: Offer | None = None
+    latest: FittedMethod | None = None
+    """Of the method that was fitted last, until it is offered."""
     scores: list[MethodScore] = field(default_factory=list)
     untried: list[Untried] = field(default_factory=list)
     paces: dict[str, Pace] = field(default_factory=dict)
     first: dict[str, _Outcome] = field(default_factory=dict)
     done: int = 0
     total: int = 0
+    is_warm: bool = False
+    """Whether the loops of boosted trees are loaded."""
 
     def run(self, contestants: Sequence[Contestant]) -> tuple[list[MethodScore], list[Untried]]:
         """Return scores and reasons."""
@@ -169,8 +187,16 @@ class _Comparison:
         until = self.budget.seconds_left() * (1.0 - HEAT_SHARE)
         for size in sizes:
             found: list[MethodScore] = []
-            # prepared once for all; methods whose loops are being compiled come last
-            in_order = sorted(contestants, key=lambda one: (self.ahead.covers(one), one.prepare.__name__))
+            # prepared once for all; methods whose loops are being compiled come last, cheap ones first of all, so that
+            # there is an answer soon
+            in_order = sorted(
+                contestants,
+                key=lambda one: (
+                    self.ahead.covers(one),
+                    bool(last) or not (one.is_baseline or one.name in CHEAP),
+                    one.prepare.__name__,
+                ),
+            )
             for place, contestant in enumerate(in_order):
                 left = self.budget.seconds_left() - until
                 share = left / (len(in_order) - place)
@@ -201,7 +227,7 @@ class _Comparison:
         for contestant in sorted(contestants, key=lambda one: (one.is_baseline, self.ahead.covers(one))):
             reserve = self._reserve(best_of(found))
             score: MethodScore | str = NO_TIME
-            if self._affords(1, self._expected(contestant, self.splits.n_training), reserve):
+            if self._affords(contestant, 1, self._expected(contestant, self.splits.n_training), reserve):
                 score = self._attempt(contestant, reserve, partial(self._first_split, contestant))
             if isinstance(score, MethodScore):
                 found.append(score)
@@ -245,7 +271,7 @@ class _Comparison:
         expected = (
             best.pace.seconds_for(self.splits.n_training) * contestant.n_rounds / max(1, best.contestant.n_rounds)
         )
-        if not self._affords(len(self.splits.splits), expected, reserve):
+        if not self._affords(contestant, len(self.splits.splits), expected, reserve):
             return NO_TIME
         first = self._attempt(contestant, reserve, partial(self._first_split, contestant))
         if not isinstance(first, MethodScore):
@@ -269,17 +295,22 @@ class _Comparison:
                 score, cut_by = self.budget.attempt(work, self.budget.seconds_left() - reserve)
             except Exception as error:  # whatever is wrong with one method, the others go on
                 return failure(error)
+        fitted, self.latest = self.latest, None
+        if isinstance(score, MethodScore) and fitted is not None and self.offer is not None:
+            self.offer(score, fitted)  # after the attempt: what is written there must not be cut short
         return score if score is not None else CUT_SHORT[cut_by]
 
     def _heat(self, contestant: Contestant, n_rows: int) -> MethodScore:
         outcome = self._measure(contestant, self.splits.heat(contestant, n_rows))
         self.paces[contestant.name] = outcome.pace(contestant).after(self.paces.get(contestant.name))
+        self.latest = outcome.fitted
         self.done += 1
         self._tell(contestant.name)
         return replace(self._score(contestant, [outcome]), is_from_heat=True)
 
     def _first_split(self, contestant: Contestant) -> MethodScore:
         outcome = self._measure(contestant, self.splits.fold(contestant, 0))
+        self.latest, outcome = outcome.fitted, replace(outcome, fitted=None)
         self.first[contestant.name] = outcome
         self.paces[contestant.name] = outcome.pace(contestant)
         self.done += 1
@@ -291,9 +322,14 @@ class _Comparison:
         others = range(1, len(self.splits.splits))
 
         def measure(index: int) -> _Outcome:
-            return self._measure(contestant, self.splits.fold(contestant, index))
+            outcome = self._measure(contestant, self.splits.fold(contestant, index))
+            if index < len(others):
+                return replace(outcome, fitted=None)  # one is enough to offer
+            self.latest = outcome.fitted
+            return outcome
 
-        if not self._affords(len(others), outcomes[0].seconds, reserve):
+        explaining = self._explaining_seconds(score)
+        if not self._affords(contestant, len(others), outcomes[0].seconds, reserve, explaining):
             return NO_TIME
         is_small = self.splits.n_training * self.splits.X.shape[1] <= MOST_SHARED_NUMBERS
         if outcomes[0].seconds <= (MOST_SHARED_SECONDS if is_small else QUICK_SECONDS):
@@ -304,23 +340,39 @@ class _Comparison:
                 outcomes.append(measure(index))
                 self.done += 1
                 self._tell(contestant.name)
-                if not self._affords(len(others) - index, outcomes[-1].seconds, reserve):
+                if not self._affords(contestant, len(others) - index, outcomes[-1].seconds, reserve, explaining):
                     return NO_TIME
         return self._score(contestant, outcomes)
 
     def _reserve(self, best: MethodScore | None) -> float:
         """Return the seconds that must be left at the end: for the report, and for what follows the best so far."""
-        after = report_seconds(len(self.splits.y))
-        return after + (REFITS * best.pace.seconds_for(self.splits.n_training) if best else 0.0)
+        after = self._report_seconds()
+        if best is None:
+            return after
+        after += self._explaining_seconds(best)
+        return after + self._after_choosing(best.contestant, best.pace.seconds_for(self.splits.n_training))
 
-    def _affords(self, n_folds: int, seconds: float, reserve: float) -> bool:
-        """Return whether that many folds, and the refits if this method should win, end in time."""
-        needed = n_folds * seconds + max(0.0, report_seconds(len(self.splits.y)) + REFITS * seconds - reserve)
+    def _explaining_seconds(self, score: MethodScore) -> float:
+        return plan_explaining(score, len(self.splits.columns.kinds), self.budget.seconds).seconds
+
+    def _report_seconds(self) -> float:
+        return self.budget.slowdown * report_seconds(len(self.splits.y))
+
+    def _after_choosing(self, contestant: Contestant, seconds: float) -> float:
+        """Return what the last fits of a method and its proof take, if a fit to a split takes so long."""
+        return REFITS * seconds + proof_seconds(contestant, seconds, self.budget.seconds)
+
+    def _affords(
+        self, contestant: Contestant, n_folds: int, seconds: float, reserve: float, explaining: float = 0.0
+    ) -> bool:
+        """Return whether that many folds, and what follows if this method should win, end in time."""
+        after = self._report_seconds() + explaining + self._after_choosing(contestant, seconds)
+        needed = n_folds * seconds + max(0.0, after - reserve)
         return needed <= self.budget.seconds_left() - reserve
 
     def _seconds_per_fit(self, contestants: Sequence[Contestant]) -> float:
         """Return what a fit may take such that all methods end the first split, and the best of them all splits."""
-        left = self.budget.seconds_left() - report_seconds(len(self.splits.y))
+        left = self.budget.seconds_left() - self._report_seconds()
         return left / (len(contestants) + REFITS + len(self.splits.splits) - 1)
 
     def _expected(self, contestant: Contestant, n_rows: int) -> float:
@@ -344,11 +396,15 @@ class _Comparison:
             log_loss=float(np.mean([outcome.score.log_loss for outcome in outcomes])),
             fit_seconds=float(np.mean([outcome.fit_seconds for outcome in outcomes])),
             predict_seconds=float(np.mean([outcome.predict_seconds for outcome in outcomes])),
+            n_predicted=round(np.mean([outcome.n_predicted for outcome in outcomes])),
             held_out=HeldOut.joined([outcome.held_out for outcome in outcomes]),
             by_split=tuple(outcome.held_out for outcome in outcomes),
         )
 
     def _measure(self, contestant: Contestant, fold: Fold) -> _Outcome:
+        if contestant.rounds and not self.is_warm:
+            self.is_warm = True
+            _warm_up(contestant, fold, self.splits.columns)
         return _measure(contestant, fold, self.splits.columns, self.splits.measure)
 
     def _take(self, name: str, score: MethodScore | str) -> None:
@@ -373,7 +429,9 @@ class _Outcome:
     seconds: float
     n_rows: int
     held_out: HeldOut
+    n_predicted: int
     rounds: int = 1
+    fitted: FittedMethod | None = None
 
     def pace(self, contestant: Contestant) -> Pace:
         """Return what the fit says about larger ones."""
@@ -398,7 +456,22 @@ def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Meas
     seconds = fold.seconds + ended
     rounds = max(1, getattr(method, "n_iter_", 1)) if contestant.rounds else 1
     n_rows = len(fold.y_train)
-    return _Outcome(score, _size_of(method), fitted, ended - fitted, seconds, n_rows, held_out, rounds)
+    took = fitted, ended - fitted, seconds
+    as_fitted = FittedMethod(fold.prepare, method, fold.rows_train)
+    return _Outcome(score, _size_of(method), *took, n_rows, held_out, len(fold.y_validation), rounds, as_fitted)
+
+
+def _warm_up(contestant: Contestant, fold: Fold, columns: Columns) -> None:
+    """Fit a few rounds to a few rows: loops that lie compiled on the disk take a second to load.
+
+    That second is no part of the pace of a method: a larger fit would be expected to take as many times longer.
+    """
+    few = slice(WARM_ROWS)
+    try:
+        method = contestant.with_rounds(WARM_ROUNDS).method(columns, fold.y_train)
+        method.fit(fold.X_train[few], fold.y_train[few]).predict(fold.X_validation[few])
+    except Exception:  # too few rows of a class, for instance: then the first fit loads them
+        return
 
 
 def _size_of(method: object) -> int:

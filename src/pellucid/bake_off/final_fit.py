@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pellucid.bake_off.comparison import report_seconds
+from pellucid.bake_off.closing import report_seconds
 from pellucid.bake_off.heats import enough_rounds
 from pellucid.bake_off.scores import MethodScore
 

@@ -53,6 +53,7 @@ class Options:
     coerce: bool = True
     simple: bool = False
     also: Mapping[str, Any] = field(default_factory=dict)
+    memory: float | None = None
 
     def check(self, frame: pd.DataFrame, target: str) -> None:
         """Refuse names that the table does not have, and wishes that contradict each other."""

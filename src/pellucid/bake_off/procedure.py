@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,10 +18,26 @@ from pellucid.bake_off.cautions import (
     cautions_on_result,
     cautions_on_time,
     learned_from_part,
+    short_of_memory,
 )
-from pellucid.bake_off.comparison import NO_TIME, REFITS, Stage, Untried, compare, failure, report_seconds
+from pellucid.bake_off.closing import (
+    PROOF_FITS_OF_BLENDS,
+    plan_explaining,
+    proof_seconds,
+    report_seconds,
+    writing_seconds,
+)
+from pellucid.bake_off.comparison import (
+    NO_TIME,
+    REFITS,
+    FittedMethod,
+    Stage,
+    Untried,
+    compare,
+    failure,
+)
 from pellucid.bake_off.compiling_ahead import compiling_ahead
-from pellucid.bake_off.contestants import contestants_for, own_contestants
+from pellucid.bake_off.contestants import Contestant, contestants_for, own_contestants
 from pellucid.bake_off.explanation import tell_changes, typical_row
 from pellucid.bake_off.final_fit import plan_final_fit
 from pellucid.bake_off.importance import coefficients, effects, importances, without_steps
@@ -30,6 +47,7 @@ from pellucid.bake_off.learned import Learned, baseline_answers, has_learned
 from pellucid.bake_off.learning_curve import draw_curve, fit_weighted, more_flexible
 from pellucid.bake_off.linear_story import tell_linear
 from pellucid.bake_off.measures import Measure
+from pellucid.bake_off.memory_room import MemoryRoom, room_within
 from pellucid.bake_off.notable_rows import notable_rows
 from pellucid.bake_off.options import (
     Options,
@@ -37,9 +55,10 @@ from pellucid.bake_off.options import (
 )
 from pellucid.bake_off.result import BakeOffResult, Plan
 from pellucid.bake_off.scores import MethodScore, best_of, choose
+from pellucid.bake_off.so_far import BestSoFar, SoFar
 from pellucid.bake_off.stages_shown import stages_shown
 from pellucid.bake_off.tree_story import TreeStory, as_text, tell_trees
-from pellucid.bake_off.validation_splits import ValidationSplits
+from pellucid.bake_off.validation_splits import MOST_KEPT_NUMBERS, ValidationSplits
 from pellucid.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
 from pellucid.core.budget import Budget
 from pellucid.core.certificate import Certificate
@@ -58,7 +77,7 @@ from pellucid.model_selection import (
 )
 from pellucid.table_model import SeenTable, TableModel
 from pellucid.table_model.calibration import Calibration
-from pellucid.table_model.class_scores import costs_of_threshold
+from pellucid.table_model.class_scores import costs_of_threshold, least_cost
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.held_out import HeldOut
 from pellucid.table_model.ordered_shares import OrderedShares
@@ -73,15 +92,14 @@ RECIPES: dict[str, Callable[[int, int], Recipe]] = {
 CURVE_FOLDS = 3
 CURVE_COST = 5.0
 """A learning curve costs about this many folds of the comparison."""
-GRACE = 0.06
+GRACE = 0.03
 """Share of the time by which the fit to every row may be late: without it nobody could verify the model."""
 FEWEST_PROOF_SECONDS, PROOF_SHARE = 10.0, 0.5
 """What the proof may take, and which part of the time that was spent before it."""
 MOST_EFFECTS = 6
 """Of the most important columns, curves are drawn."""
-END_SECONDS, END_SECONDS_PER_ROW = 1.5, 2e-6
-"""Kept for writing, when a learning curve or importances take the rest of the time."""
 EXCUSES = {"time": "There was no time left for it.", "interruption": "It was interrupted."}
+NO_MEMORY = "It would take more memory than was given."
 
 Listener = Callable[[Stage], None]
 Result = TypeVar("Result")
@@ -110,7 +128,9 @@ def bake_off(
     coerce: bool = True,
     simple: bool = False,
     also: Mapping[str, Any] | None = None,
+    memory: float | None = None,
     listen: Listener | None = None,
+    keep_so_far: Callable[[SoFar], None] | None = None,
 ) -> BakeOffResult:
     """Compare the methods that suit a table, choose one, judge it once on rows kept aside, fit it on every row.
 
@@ -159,8 +179,14 @@ def bake_off(
     also : dict of str to estimator, default=None
         Estimators of your own to compare besides, by the name to give them. They see numbers: gaps filled, numbers
         scaled, words as indicator columns.
+    memory : float, default=four fifths of what there is
+        Bytes that the process may have: methods that would take more are left out, or learn from fewer rows.
     listen : callable, default=None
         Told about every stage; None shows a bar in a notebook, and nothing elsewhere.
+    keep_so_far : callable, default=nothing
+        Given the best model so far, a ``SoFar``, as soon as there is one and when a better one is found, so that it can
+        be written to a file; the rows kept aside are not looked at for it. It is called as often as a few percent of
+        the time allow.
     """
     check_one_of(RECIPES, recipe=recipe)
     check_whole(low=2, folds=folds)
@@ -169,27 +195,46 @@ def bake_off(
     columns_and_methods = tuple(_names(names) for names in (drop, keep, only, without))
     dropped, kept, chosen, avoided = columns_and_methods
     own = dict(also or {})
-    options = Options(dropped, kept, metric, group, time_column, weights, test, chosen, avoided, coerce, simple, own)
+    if memory is not None:
+        check_positive(memory=memory)
+    wishes = (dropped, kept, metric, group, time_column, weights, test, chosen, avoided, coerce, simple, own, memory)
+    options = Options(*wishes)
     plan = Plan(recipe, folds, seed, one_standard_error, options)
     if budget is not None:
         with listening(listen, stages_shown) as hear:
-            return _bake_off(frame, target, task, plan, budget, hear)
+            return _bake_off(frame, target, task, plan, budget, hear, keep_so_far)
     check_positive(seconds=seconds)
     with Budget(seconds) as budget, listening(listen, stages_shown) as hear:
-        return _bake_off(frame, target, task, plan, budget, hear)
+        return _bake_off(frame, target, task, plan, budget, hear, keep_so_far)
 
 
-def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Budget, listen: Listener) -> BakeOffResult:
+def _bake_off(
+    frame: pd.DataFrame,
+    name: str,
+    task: str,
+    plan: Plan,
+    budget: Budget,
+    listen: Listener,
+    keep_so_far: Callable[[SoFar], None] | None,
+) -> BakeOffResult:
     from pellucid.numerics.compile_time_kernels import compiling_clock
 
     start, before = time.monotonic(), compiling_clock().seconds()
     budget.uncounted = lambda: compiling_clock().seconds() - before
-    table = lock_away(frame, name, task, plan)
+    room = room_within(plan.options.memory, frame)
+    with budget.gauged():
+        table = lock_away(frame, name, task, plan)
     target, columns, vault = table.target, table.columns, table.vault
     learning = vault.learning
     options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
-    scores, untried = _compare(table, plan, budget, listen)
-    fitted = _fit_for_good(table, plan, scores, untried, budget, listen)
+    so_far = BestSoFar(table, frame, plan, budget, partial(_model_so_far, table), keep_so_far)
+    contestants, out_of_memory, most_rows = _contestants(table, plan, room)
+    fits_all = most_rows >= len(table.X)
+    splits = _validation_splits(table, plan, room, most_rows)
+    scores, untried = _compare(table, plan, contestants, splits, budget, listen, so_far)
+    untried += out_of_memory
+    limit = None if fits_all else most_rows
+    fitted = _fit_for_good(table, plan, scores, untried, budget, listen, so_far, limit)
     chosen, learned, model = fitted.chosen, fitted.learned, fitted.model
     not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), plan.n_splits)
 
@@ -203,9 +248,16 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
         one.costs_ = _costs_of(table.measure, threshold, one)
     judged: dict[str, Any] = {"measure": table.measure, "facts": table.test_facts, "threshold": threshold}
     judgement = judge(learned, learning, test, **options, **judged)
-    learned_something = _ask_whether_learned(table, judgement, chosen, scores)
-    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
-    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **options), end)
+    with budget.gauged():
+        learned_something = _ask_whether_learned(table, judgement, chosen, scores)
+    weights = _or_failure(lambda: coefficients(model, columns))
+    leaks = _or_failure(lambda: find_leaks(*learning, **options))
+    is_number = not target.is_classification
+    relations = _or_failure(lambda: find_relations(*learning, seed=plan.seed) if is_number else [])
+    end = _writing_seconds(table, budget)
+    explaining = plan_explaining(chosen, len(table.columns.kinds), budget.seconds)
+    drawn: dict[str, Any] = options | {"most_rows": explaining.n_rows, "repeats": explaining.repeats}
+    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **drawn), end)
     story = _in_time(budget, lambda: _tell(learned, table, test, judgement), end)
     leading = [] if isinstance(shuffled, str) else [one.column for one in shuffled[:MOST_EFFECTS]]
     shown = [part for column in leading for part in table.parts()[column]]
@@ -214,11 +266,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
     tell("the proof")
     verified = _verified(whole, table, frame, plan, budget)
     tell("the learning curve")
-    curve = _learning_curve(table, chosen, budget, seed=plan.seed)
-    weights = _or_failure(lambda: coefficients(model, columns))
-    leaks = _or_failure(lambda: find_leaks(*learning, **options))
-    is_number = not target.is_classification
-    relations = _or_failure(lambda: find_relations(*learning, seed=plan.seed) if is_number else [])
+    curve = _learning_curve(table, chosen, budget, seed=plan.seed) if fits_all else NO_MEMORY
     parts: dict[str, object] = {
         "importance of the columns": shuffled,
         "explanation of rows": story,
@@ -262,6 +310,7 @@ def _bake_off(frame: pd.DataFrame, name: str, task: str, plan: Plan, budget: Bud
             ),
             *table.notes,
             *fitted.warned,
+            *so_far.cautions(),
         ),
         learned=learned_something,
         n_fitted=len(fitted.rows),
@@ -292,12 +341,14 @@ def _fit_for_good(
     untried: list[Untried],
     budget: Budget,
     listen: Listener,
+    so_far: BestSoFar,
+    most_rows: int | None,
 ) -> _FittedForGood:
     """Return the best method that can be fitted; one that fails leaves the scores, and the next one is tried."""
     while best_of(scores) is not None:
         chosen = choose(scores, one_standard_error=plan.one_standard_error)
         try:
-            return _fit_chosen(chosen, table, plan, budget, listen)
+            return _fit_chosen(chosen, table, plan, budget, listen, so_far, most_rows)
         except Exception as error:  # whatever it is: another method may do
             scores[:] = [score for score in scores if score is not chosen]
             untried.append(Untried(chosen.name, failure(error)))
@@ -305,23 +356,36 @@ def _fit_for_good(
 
 
 def _fit_chosen(
-    chosen: MethodScore, table: VaultedTable, plan: Plan, budget: Budget, listen: Listener
+    chosen: MethodScore,
+    table: VaultedTable,
+    plan: Plan,
+    budget: Budget,
+    listen: Listener,
+    so_far: BestSoFar,
+    most_rows: int | None,
 ) -> _FittedForGood:
     def tell(step: str) -> None:
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the final fit")
     learning = table.vault.learning_rows
-    final = plan_final_fit(chosen, len(learning), budget.seconds_left(), GRACE * budget.seconds)
+    explaining = plan_explaining(chosen, len(table.columns.kinds), budget.seconds).seconds
+    slower = (budget.slowdown - 1.0) * report_seconds(len(learning))
+    left = budget.seconds_left() - explaining - slower
+    final = plan_final_fit(chosen, min(len(learning), most_rows or len(learning)), left, GRACE * budget.seconds)
     rows = np.sort(learning[some_rows(len(learning), final.n_rows, plan.seed)])
     learned, warned = _fit(final.score, table, rows)
-    if final.on_all_rows and not table.has_own_test:
+    if final.on_all_rows and not table.has_own_test and most_rows is None:
         tell("the fit to every row")
         every = np.arange(len(table.X))
         model, warned = _fit(final.score, table, every)
+        so_far.offer_final(chosen, FittedMethod(model[0], model[-1], every))
         return _FittedForGood(chosen, learned, model, every, warned)
-    if len(rows) < len(table.X):
+    if most_rows is not None:
+        warned.append(short_of_memory(len(rows), len(table.X)))
+    elif len(rows) < len(table.X):
         warned.append(learned_from_part(len(rows), len(table.X), chosen.pace.rows))
+    so_far.offer_final(chosen, FittedMethod(learned[0], learned[-1], rows))
     return _FittedForGood(chosen, learned, learned, rows, warned)
 
 
@@ -330,21 +394,48 @@ def _nothing_left(untried: Sequence[Untried]) -> TableError:
     return TableError(f"table must suit one method, but none could be fitted ({reasons}).")
 
 
+def _contestants(table: VaultedTable, plan: Plan, room: MemoryRoom) -> tuple[list[Contestant], list[Untried], int]:
+    """Return the methods asked for that fit into memory, why others are out, and the rows that they fit with."""
+    task: dict[str, bool] = {"is_classification": table.target.is_classification}
+    everybody = (*contestants_for(**task), *own_contestants(plan.options.also, **task))
+    contestants, unwished = chosen_contestants(everybody, plan.options)
+    kept, too_large, most_rows = room.divide(contestants, table.columns, table.X, table.target.values)
+    return kept, [Untried(*one) for one in (*unwished, *too_large)], most_rows
+
+
+def _validation_splits(table: VaultedTable, plan: Plan, room: MemoryRoom, most_rows: int) -> ValidationSplits:
+    """Return the splits of the rows to learn from, as many of these as the memory suffices for."""
+    X, y = table.vault.learning
+    parts = splits_of(table, RECIPES[plan.recipe](plan.folds, plan.seed))
+    if most_rows < len(table.X):
+        parts = [(rows[some_rows(len(rows), most_rows, plan.seed)], others[:most_rows]) for rows, others in parts]
+    return ValidationSplits(
+        table.columns,
+        X,
+        y,
+        parts,
+        table.target.is_classification,
+        plan.seed,
+        table.measure,
+        table.learning_facts.weights,
+        table.vault.learning_rows,
+        min(MOST_KEPT_NUMBERS, room.most_kept_numbers),
+    )
+
+
 def _compare(
-    table: VaultedTable, plan: Plan, budget: Budget, listen: Listener
+    table: VaultedTable,
+    plan: Plan,
+    contestants: Sequence[Contestant],
+    splits: ValidationSplits,
+    budget: Budget,
+    listen: Listener,
+    so_far: BestSoFar,
 ) -> tuple[list[MethodScore], list[Untried]]:
     """Return the scores, the best first, and the methods that have none; raise if nothing can be chosen."""
-    X, y = table.vault.learning
-    is_classification = table.target.is_classification
-    task: dict[str, bool] = {"is_classification": is_classification}
-    everybody = (*contestants_for(**task), *own_contestants(plan.options.also, **task))
-    contestants, left_out = chosen_contestants(everybody, plan.options)
-    weights = table.learning_facts.weights
-    parts = splits_of(table, RECIPES[plan.recipe](plan.folds, plan.seed))
-    splits = ValidationSplits(table.columns, X, y, parts, is_classification, plan.seed, table.measure, weights)
-    with compiling_ahead(contestants, table.columns, y if is_classification else None) as ahead:
-        scores, untried = compare(contestants, splits, budget, listen, ahead)
-    untried += [Untried(*one) for one in left_out]
+    y = splits.y if splits.is_classification else None
+    with compiling_ahead(contestants, table.columns, y) as ahead:
+        scores, untried = compare(contestants, splits, budget, listen, ahead, so_far.offer)
     if not (plan.options.simple or plan.one_standard_error or budget.interrupted):
         scores = [*scores, *_blend(scores, table, budget)]
     if best_of(scores) is not None:
@@ -361,7 +452,14 @@ def _compare(
 def _blend(scores: Sequence[MethodScore], table: VaultedTable, budget: Budget) -> list[MethodScore]:
     """Return the score of a blend of the best methods, if it is clearly better and there is time to fit it."""
     X, y = table.vault.learning
-    found = best_blend(scores, table.columns, X, (budget.seconds_left() - report_seconds(len(y))) / REFITS)
+    n_rows, best = len(y), best_of(scores)
+    left = budget.seconds_left() - budget.slowdown * report_seconds(n_rows)
+    fits = REFITS
+    if best is not None:
+        left -= plan_explaining(best, len(table.columns.kinds), budget.seconds).seconds
+        if proof_seconds(best.contestant, best.pace.seconds_for(n_rows), budget.seconds):
+            fits += PROOF_FITS_OF_BLENDS  # an answer that can be proved is not given up for one that cannot
+    found = best_blend(scores, table.columns, X, left / fits)
     return [] if found is None else [found]
 
 
@@ -373,13 +471,17 @@ def _fit(chosen: MethodScore, table: VaultedTable, rows: Array) -> tuple[TableMo
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = TableModel(fit_weighted(chosen.contestant.pipeline(table.columns, X, y), X, y, facts.weights).steps)
-    if table.measure.limits is not None:
-        model.limits_ = list(table.measure.limits)
     if chosen.held_out is not None:
-        model.learn_errors(_of_its_classes(chosen.held_out, table.measure, model))
+        _learn_beside(model, _of_its_classes(chosen.held_out, table.measure, model), table)
+    return model, list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _learn_beside(model: TableModel, held_out: HeldOut, table: VaultedTable) -> None:
+    """Give a model all that is learned beside its steps: errors, calibration, limits, and the shares of an order."""
+    model.learn_errors(held_out)
+    model.limits_ = None if table.measure.limits is None else list(table.measure.limits)
     if table.target.is_ordered and model.errors_ is not None:
         model.order_ = OrderedShares.of(model.errors_)
-    return model, list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def _of_its_classes(found: HeldOut, measure: Measure, model: TableModel) -> HeldOut:
@@ -436,16 +538,37 @@ def _ask_whether_learned(
 
 def _table_model(table: VaultedTable, fitted: _FittedForGood, judgement: Judgement) -> TableModel:
     """Return the model with the reader of tables as its first step, and all that was found out about it."""
-    model = fitted.model
+    whole = _with_reader(table, fitted.model, fitted.rows)
+    whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
+    return whole.remember(table.X, judgement.predicted)
+
+
+def _with_reader(table: VaultedTable, model: TableModel, rows: Array) -> TableModel:
+    """Return a model, fitted to some rows of the table as read, with the reader as its first step."""
     whole = TableModel([("columns", table.reader), *model.steps])
     whole.target_ = table.target.name
     whole.errors_, whole.calibration_ = model.errors_, model.calibration_
     whole.costs_, whole.held_out_ = model.costs_, model.held_out_
     whole.limits_, whole.order_ = model.limits_, model.order_
-    if len(fitted.rows) < len(table.X):
-        whole.learned_rows_ = np.isin(np.arange(len(table.X)), fitted.rows)
-    whole.judged_ = None if whole.errors_ is None else ErrorQuantiles.of(judgement.actual, judgement.predicted)
-    return whole.remember(table.X, judgement.predicted)
+    if len(rows) < len(table.X):
+        whole.learned_rows_ = np.isin(np.arange(len(table.X)), rows)
+    return whole
+
+
+def _model_so_far(table: VaultedTable, score: MethodScore, fitted: FittedMethod) -> TableModel:
+    """Return the model of a method that may yet be beaten: all that is known of it comes from rows held out."""
+    assert score.held_out is not None  # others are not offered
+    model = TableModel([("prepare", fitted.prepare), ("method", fitted.method)])
+    held_out = _of_its_classes(score.held_out, table.measure, model)
+    _learn_beside(model, held_out, table)
+    model.costs_ = _costs_of(table.measure, _threshold(table.measure, model, score), model)
+    whole = _with_reader(table, model, fitted.rows)
+    whole.judged_ = None
+    if not table.target.is_classification:
+        return whole.remember(table.X, held_out.said)
+    chances = (model.calibration_ or Calibration()).probabilities(held_out.said)
+    places = chances.argmax(axis=1) if model.costs_ is None else least_cost(chances, model.costs_)
+    return whole.remember(table.X, model.classes_[places])
 
 
 def _verified(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan: Plan, budget: Budget) -> Any:
@@ -453,7 +576,7 @@ def _verified(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan:
 
     It may take a part of the time that all before it took: a fit of seconds need not wait minutes for its proof.
     """
-    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    end = _writing_seconds(table, budget)
     spent = budget.seconds - budget.seconds_left()
     longest = max(FEWEST_PROOF_SECONDS, PROOF_SHARE * spent)
     rows = frame.loc[table.target.rows]
@@ -466,6 +589,11 @@ def _verified(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan:
     if not isinstance(model[-1], CertifiedEstimator):
         return ""
     return _in_time(budget, prove, max(end, budget.seconds_left() - longest))
+
+
+def _writing_seconds(table: VaultedTable, budget: Budget) -> float:
+    """Return the seconds to leave for the report and the files, on a machine as busy as it was last."""
+    return budget.slowdown * writing_seconds(len(table.X))
 
 
 def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:
@@ -488,7 +616,7 @@ def _or_failure(work: Callable[[], Result]) -> Result | str:
 
 def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *, seed: int) -> ErrorCurve | str:
     """Return the error of the method for growing training sets, or why there is none."""
-    end = END_SECONDS + END_SECONDS_PER_ROW * len(table.X)
+    end = _writing_seconds(table, budget)
     if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - end:
         return EXCUSES["time"]
     X, y = table.vault.learning

@@ -46,6 +46,8 @@ class MethodScore:
     fit_seconds: float = float("nan")
     predict_seconds: float = float("nan")
     """Of one split, on average, the preparation of the columns aside."""
+    n_predicted: int = 0
+    """Rows of one split, on average, that these predictions were for."""
     held_out: HeldOut | None = None
     """What it said about rows that it had not learned from, of all splits."""
     by_split: tuple[HeldOut, ...] = ()
@@ -124,7 +126,7 @@ def choose(scores: Sequence[MethodScore], *, one_standard_error: bool) -> Method
         tied = [score for score in candidates if score.is_by_mistakes and score.is_as_good_as(best)]
         if best.is_by_mistakes and tied:
             best = min(tied, key=lambda score: score.worth)
-        blend = next((score for score in tied or candidates if score.contestant.is_blend), best)
+        blend = next((score for score in tied if score.contestant.is_blend), best)
         return blend if blend.worth <= FLATTERY * best.worth else best
     simplest_first = sorted(candidates, key=lambda score: (score.n_coefficients or float("inf"), score.mean))
     names = {score.name: score for score in simplest_first}

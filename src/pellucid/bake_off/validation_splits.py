@@ -33,6 +33,10 @@ class Fold:
     X_validation: Any
     y_train: Array
     y_validation: Array
+    prepare: Any
+    """What prepared them, fitted to the training rows."""
+    rows_train: Array
+    """Places of the training rows among the rows to learn from."""
     seconds: float
     weights_train: Array | None = None
     weights_validation: Array | None = None
@@ -56,6 +60,10 @@ class ValidationSplits:
     measure: Measure = USUAL
     """What counts as an error."""
     weights: Array | None = None
+    places: Array | None = None
+    """Of the rows in their table: methods learn in this order, as the last fit does and ``verify`` expects."""
+    most_kept: float = MOST_KEPT_NUMBERS
+    """Numbers that prepared splits may hold."""
     _folds: dict[tuple[Any, ...], Fold] = field(default_factory=dict)
     """The newest last."""
     _lock: Any = field(default_factory=threading.Lock, repr=False)
@@ -88,16 +96,19 @@ class ValidationSplits:
         fold = self._prepared(contestant, train, validation)
         with self._lock:
             self._folds[key] = fold
-            while len(self._folds) > 1 and sum(one.size for one in self._folds.values()) > MOST_KEPT_NUMBERS:
+            while len(self._folds) > 1 and sum(one.size for one in self._folds.values()) > self.most_kept:
                 del self._folds[next(iter(self._folds))]
         return fold
 
     def _prepared(self, contestant: Contestant, train: Array, validation: Array) -> Fold:
         start = time.monotonic()
+        if self.places is not None:
+            train = train[np.argsort(self.places[train], kind="stable")]
         inside = self.X.iloc[train]
         transformer = contestant.prepare(self.columns, inside)
         X_train = transformer.fit_transform(inside, self.y[train])
         X_validation = transformer.transform(self.X.iloc[validation])
         seconds = time.monotonic() - start
         weights = (None, None) if self.weights is None else (self.weights[train], self.weights[validation])
-        return Fold(X_train, X_validation, self.y[train], self.y[validation], seconds, *weights)
+        y_train, y_validation = self.y[train], self.y[validation]
+        return Fold(X_train, X_validation, y_train, y_validation, transformer, train, seconds, *weights)

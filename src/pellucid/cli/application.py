@@ -63,8 +63,9 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
             if "model" in options:
                 refuse_missing(options["model"])
             command(*arguments, **options)
-        except KeyboardInterrupt:
-            raise CommandInterrupted("interrupted; nothing was written.") from None
+        except KeyboardInterrupt as interruption:
+            rest = "; ".join(getattr(interruption, "__notes__", ["nothing was written."]))
+            raise CommandInterrupted(f"interrupted; {rest[:1].lower()}{rest[1:]}") from None
 
     return wrapped
 
@@ -128,7 +129,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
-        return _complain(*_sentence_and_code(error))
+        sentence, code = _sentence_and_code(error)
+        return _complain(" ".join([sentence, *getattr(error, "__notes__", [])]), code)
     return code if isinstance(code, int) else 0
 
 

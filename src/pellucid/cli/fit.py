@@ -21,6 +21,7 @@ REPORT_FILE = "report.html"
 CARD_FILE = "model_card.md"
 SECONDS_PER_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 LONGEST = 30 * 24 * 3600.0
+BYTES_PER_UNIT = {"MB": 1e6, "GB": 1e9, "TB": 1e12, "MIB": 2.0**20, "GIB": 2.0**30, "TIB": 2.0**40}
 
 
 class Task(Enum):
@@ -64,6 +65,9 @@ def fit(
         RecipeName, typer.Option(help="Compare by cross-validation, one validation set, or random ones.")
     ] = RecipeName.cv,
     time: Annotated[str, typer.Option(help="Time budget, such as 90s, 5m or 1h.")] = "5m",
+    memory: Annotated[
+        str | None, typer.Option(help="Memory that may be used, such as 500MB or 2GB; four fifths of it by default.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the model file and the report.")] = Path("learned"),
     folds: Annotated[int, typer.Option(min=2, max=50, help="Folds, or random validation sets.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the splits: the same seed gives the same answer.")] = 0,
@@ -110,6 +114,7 @@ def fit(
 
     from pellucid.bake_off import bake_off
     from pellucid.cli.screen import live_line, print_result
+    from pellucid.cli.so_far_files import SoFarFiles
     from pellucid.cli.target_question import find_target
     from pellucid.core.atomic import write_all_whole
     from pellucid.core.budget import Budget
@@ -121,13 +126,18 @@ def fit(
     seconds = parse_duration(time)
     if as_ is not None and task is not Task.auto:
         raise CommandError("as and task must not be given together: both say how to read the target. Use --as.")
+    most_bytes = None if memory is None else parse_memory(memory)
     refuse_a_file(out)
     frame = read_source(table, query)
     if target is None:
         target = find_target(frame)
         start = monotonic()  # the time to think is not counted
     model_file, report_file, card_file = out / MODEL_FILE, out / REPORT_FILE, card or out / CARD_FILE
-    with Budget(seconds, start) as budget:
+    origin = Origin(
+        name_of(table), MODEL_FILE, command_line(given | {"target": target, "table": without_password(table)})
+    )
+    so_far = SoFarFiles(out, origin)
+    with so_far.named_if_cut_short(), Budget(seconds, start) as budget:
         with live_line(Console(stderr=True)) as show:
             result = bake_off(
                 frame,
@@ -149,11 +159,10 @@ def fit(
                 without=without or (),
                 coerce=not as_is,
                 simple=simple,
+                memory=most_bytes,
                 listen=show,
+                keep_so_far=so_far.keep,
             )
-        origin = Origin(
-            name_of(table), MODEL_FILE, command_line(given | {"target": target, "table": without_password(table)})
-        )
         report = render_fit_report(result, origin)
         contents = {
             model_file: model_bytes(result.model),
@@ -163,6 +172,7 @@ def fit(
         for folder in (out, card_file.parent):
             folder.mkdir(parents=True, exist_ok=True)
         write_all_whole(contents)
+        so_far.remove()
         print_result(result, Console(), model_file=model_file, report_file=report_file, card_file=card_file)
     if budget.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -181,6 +191,21 @@ def parse_duration(text: str) -> float:
     if not 0.0 < seconds <= LONGEST:
         raise CommandError(f"time must be a duration above 0 such as 90s, 5m or 1h, got {text!r}.")
     return seconds
+
+
+def parse_memory(text: str) -> float:
+    """Return the bytes of a size as people write it.
+
+    Examples
+    --------
+    >>> parse_memory("2GB"), parse_memory("500 mb"), parse_memory("1.5GiB")
+    (2000000000.0, 500000000.0, 1610612736.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([MGT]I?B)\s*", text.upper())
+    size = float(match[1]) * BYTES_PER_UNIT[match[2]] if match else 0.0
+    if not 0.0 < size < float("inf"):
+        raise CommandError(f"memory must be a size above 0 such as 500MB or 2GB, got {text!r}.")
+    return size
 
 
 def command_line(given: dict[str, Any], of: Callable[..., None] | None = None) -> str:

@@ -21,6 +21,8 @@ EARLY = 0.01
 """Seconds by which the alarm may ring early."""
 RING_AFTER_COMPILING = 0.05
 COMPILER = ("numba", "llvmlite")
+SHORTEST_GAUGE, LARGEST_SLOWDOWN = 0.1, 1.5
+"""Seconds of computing from which a gauge means something, and what is believed of it."""
 
 
 class CutShort(BaseException):
@@ -49,6 +51,8 @@ class Budget:
         Whether Ctrl-C was pressed.
     uncounted : callable
         Returns seconds so far that do not count, such as those of compiling, which are paid once.
+    slowdown : float
+        How many times as long as its computing work takes, because others compute on the same machine: see ``gauged``.
     """
 
     def __init__(self, seconds: float, start: float | None = None) -> None:
@@ -56,6 +60,7 @@ class Budget:
         self.deadline = (time.monotonic() if start is None else start) + seconds
         self.interrupted = False
         self.uncounted: Callable[[], float] = float
+        self.slowdown = 1.0
         self._paused = 0.0
         self._working, self._cut_by, self._until = False, "", math.inf
         self._handlers_before: dict[int, Any] = {}
@@ -80,6 +85,15 @@ class Budget:
             yield
         finally:
             self._paused += self._now() - start
+
+    @contextmanager
+    def gauged(self) -> Iterator[None]:
+        """See how busy the machine is from a block that computes on this thread alone."""
+        start, computed = time.monotonic(), time.thread_time()
+        yield
+        computed = time.thread_time() - computed
+        if computed >= SHORTEST_GAUGE:
+            self.slowdown = min(max(1.0, (time.monotonic() - start) / computed), LARGEST_SLOWDOWN)
 
     def attempt(self, work: Callable[[], Result], seconds: float) -> tuple[Result | None, str]:
         """Return what the work returns, and why it was cut short: ``"time"``, ``"interruption"`` or nothing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pellucid.bake_off import BakeOffResult
 from pellucid.bake_off.options import USER_SAID
+from pellucid.bake_off.so_far import SoFar
 from pellucid.report.meaning import meaning_of, standing_of
 from pellucid.report.numbers import format_measure, format_number, format_share
 from pellucid.report.reproduction import Origin, versions
@@ -14,20 +15,20 @@ MOST_COLUMNS = 40
 def render_model_card(result: BakeOffResult, origin: Origin) -> str:
     """Return the model card of a bake-off in Markdown."""
     sections = (
-        _head(result, origin),
+        head_section(result, origin, result.alarm),
         _section("Before you rely on it", [f"- {_plain(caution)}" for caution in result.cautions]),
         _section("How good it is", _worth(result)),
-        _section("What it was compared with", _leaderboard(result)),
-        _section("What it learned from", _data(result, origin)),
+        leaderboard_section(result),
+        data_section(result, origin),
         _section("What is proved", _proof(result)),
-        _section("Get the same again", _again(result, origin)),
+        again_section(result, origin),
     )
     return "\n".join(section for section in sections if section)
 
 
-def _head(result: BakeOffResult, origin: Origin) -> str:
+def head_section(result: BakeOffResult | SoFar, origin: Origin, alarm: str) -> str:
+    """Return what the model is, and the sentence that comes before all others, if there is one."""
     target = result.target
-    alarm = result.alarm
     lines = [
         f"# Model card: {_plain(target.name)}",
         "",
@@ -62,16 +63,19 @@ def _worth(result: BakeOffResult) -> list[str]:
     return lines
 
 
-def _leaderboard(result: BakeOffResult) -> list[str]:
+def leaderboard_section(result: BakeOffResult | SoFar) -> str:
+    """Return the methods with their scores in the comparison."""
     measure = result.measure
     rows = [
         f"| {score.name}{' (chosen)' if score is result.chosen else ''} | {format_measure(score.mean, measure)} |"
         for score in result.scores
     ]
-    return [f"| method | {measure.title} in the comparison |", "|---|---|", *rows, "", result.reason]
+    table = [f"| method | {measure.title} in the comparison |", "|---|---|", *rows, "", result.reason]
+    return _section("What it was compared with", table)
 
 
-def _data(result: BakeOffResult, origin: Origin) -> list[str]:
+def data_section(result: BakeOffResult | SoFar, origin: Origin) -> str:
+    """Return the rows and columns, and what was done to them."""
     kinds = list(result.columns.kinds.items())
     shown = ", ".join(f"{_plain(name)} ({kind})" for name, kind in kinds[:MOST_COLUMNS])
     more = f" and {len(kinds) - MOST_COLUMNS} more" if len(kinds) > MOST_COLUMNS else ""
@@ -86,7 +90,8 @@ def _data(result: BakeOffResult, origin: Origin) -> list[str]:
     ]
     if left_out:
         lines += ["", f"Not used: {left_out}."]
-    return [*lines, *(["", *(f"- {_plain(note)}" for note in result.done_to_data)] if result.done_to_data else [])]
+    notes = [f"- {_plain(note)}" for note in result.done_to_data]
+    return _section("What it learned from", [*lines, *(["", *notes] if notes else [])])
 
 
 def _proof(result: BakeOffResult) -> list[str]:
@@ -97,10 +102,11 @@ def _proof(result: BakeOffResult) -> list[str]:
     ]
 
 
-def _again(result: BakeOffResult, origin: Origin) -> list[str]:
+def again_section(result: BakeOffResult | SoFar, origin: Origin) -> str:
+    """Return the command, the seed and the versions."""
     used = ", ".join(f"{name} {number}" for name, number in versions().items())
     command = ["```", origin.command, "```", ""] if origin.command else []
-    return [*command, f"Seed {result.plan.seed}; {used}."]
+    return _section("Get the same again", [*command, f"Seed {result.plan.seed}; {used}."])
 
 
 def _plain(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, TypeVar
 
@@ -80,8 +80,14 @@ def recipe_of(result: BakeOffResult) -> str:
     return f"{n_done} of the splits of {whole}" if n_done < result.plan.n_splits else whole
 
 
+@cache
 def page_template(name: str) -> Template:
     """Return a template of this room, with its parts and with the ways to write numbers."""
+    return _environment().from_string((files("pellucid.report") / name).read_text(encoding="utf-8"))
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
@@ -99,7 +105,7 @@ def page_template(name: str) -> Template:
         "correlation": lambda value: f"{round(value, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}"),
         "measured": lambda value, measure: format_share(value) if measure.is_share else format_number(value),
     }
-    return environment.from_string((files("pellucid.report") / name).read_text(encoding="utf-8"))
+    return environment
 
 
 def render_fit_report(result: BakeOffResult, origin: Origin) -> str:

@@ -101,6 +101,12 @@ def test_a_new_row_goes_where_its_affinities_draw_it():
     assert found < 0.5  # with the larger share, not in the middle
 
 
+def test_a_new_row_between_two_clusters_goes_to_the_one_it_has_more_to_do_with():
+    known = np.array([[0.0], [0.1], [-0.1], [50.0], [50.1]])
+    found = place_by_affinity(known, np.array([[3, 4, 0, 1, 2]]), np.full((1, 5), 0.2))
+    assert abs(found[0, 0]) < 0.5
+
+
 # properties
 
 

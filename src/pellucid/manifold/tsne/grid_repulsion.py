@@ -89,7 +89,7 @@ def _lines(n: int) -> list[slice]:
     return split_evenly(n, -(-n // LINES))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _influence(shape: tuple[int, ...], spacing: float) -> Array:
     """Return the transform of the potential on twice the nodes, over that of the splines of charge and place."""
     sizes = [2 * fft.next_fast_len(count) for count in shape]  # even, for the way back

@@ -9,7 +9,8 @@ share all; where neighbors are fewer, all count the same.
 From the stored affinities and the places follow the divergence, over all pairs, and its gradient. A descent ends when
 it is told to, not at a minimum: the claim is how large the gradient still is, in parts of the attraction alone, and
 how much a step along it would gain. Turned, mirrored and shifted maps have the same divergence: the one about its
-middle and along its main axes is stored. For very many rows the pairs of some of them are summed up; the value of the
+middle and along its main axes is stored. Logarithms of affinities and of the sum over pairs are of the size of log n,
+and so is what rounding makes of them. For very many rows the pairs of some of them are summed up; the value of the
 claim then has the uncertainty of that added, at 99 %.
 """
 
@@ -23,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import TINY
+from pellucid.core.rounding import TINY, sum_error
 from pellucid.core.sampled_proof import CONFIDENCE, at_most_wrong, drawn
 from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
@@ -249,7 +250,7 @@ def _place_claims(fitted: Any, most_pairs: int) -> list[Claim]:
             "divergence",
             f"difference of kl_divergence_ from the divergence of affinities and places{some}",
             abs(float(fitted.kl_divergence_) - seen.divergence) + margin,
-            1e-9 * max(1.0, float(np.log(n))) if len(rows) == n else UNSURE,
+            32 * sum_error(n) * (1.0 + float(np.log(n))) if len(rows) == n else UNSURE,
         ),
         _gradient_claim(seen.gradient + margin, some),
     ]

@@ -199,7 +199,7 @@ def test_the_number_of_threads_changes_no_bit():
         with threadpool_limits(n_threads), warnings.catch_warnings():
             warnings.simplefilter("ignore", pellucid.UncertifiedWarning)
             models.append(TSNE(max_iter=290, random_state=0).fit(X))
-            models.append(TSNE(max_iter=520, random_state=0, learning_rate=2.0).fit(X[:400]))
+            models.append(TSNE(max_iter=520, random_state=0, learning_rate=0.2).fit(X[:400]))
     for one, other in zip(models[:2], models[2:], strict=True):
         np.testing.assert_array_equal(one.embedding_, other.embedding_)
         assert one.kl_divergence_ == other.kl_divergence_
@@ -218,8 +218,9 @@ def test_a_power_of_two_as_unit_changes_no_bit():
 
 
 def test_the_trace_marks_exaggeration_and_never_rises_at_the_end():
-    model = model_of(learning_rate=2.0)  # so slow that L-BFGS has to end it
+    model = model_of(learning_rate=0.2)  # so slow that L-BFGS has to end it
     trace = model.trace_
+    assert 501 in trace["iteration"]  # which has a row for each step
     np.testing.assert_array_equal(trace["exaggeration"], np.where(trace["iteration"] < 250, 12.0, 1.0))
     last = trace["objective"][trace["iteration"] >= 500]
     assert len(last) > 5
@@ -440,8 +441,11 @@ def test_a_descent_without_progress_ends():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pellucid.UncertifiedWarning)
         assert model_of(min_grad_norm=10.0).n_iter_ == 50
-        risen = TSNE(perplexity=10.0, learning_rate=1e5, n_iter_without_progress=-1, random_state=0).fit(cloud())
-    assert risen.n_iter_ < 500  # steps that overshoot lower nothing
+        hasty, patient = (
+            TSNE(perplexity=10.0, learning_rate=1e5, n_iter_without_progress=most, random_state=0).fit(cloud())
+            for most in (-1, 1000)
+        )
+    assert hasty.n_iter_ <= 500 < patient.n_iter_  # steps that overshoot lower nothing
 
 
 # errors

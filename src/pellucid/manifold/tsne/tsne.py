@@ -59,8 +59,8 @@ class TSNE(Embedding):
         Length of steps with momentum, above 0. 'auto' is :math:`\max(n/4/e, 50)` with exaggeration e, and
         :math:`\max(n/4, 50)` after that.
     max_iter : int, default=1000
-        Most steps, at least 250: 250 with exaggeration, 250 with momentum. If the gradient is then at most 1.5 % of
-        the attraction, up to 250 more with momentum; else steps of L-BFGS until it is.
+        Most steps, at least 250: 250 with exaggeration, 250 with momentum. If the gradient is then at most 2 % of
+        the attraction, up to 250 more with momentum; where it is not yet 1.5 %, steps of L-BFGS until it is.
     n_iter_without_progress : int, default=300
         Steps without a lower divergence that end the descent, looked at every 50 steps.
     min_grad_norm : float, default=1e-7

@@ -64,6 +64,8 @@ HALVINGS = 100
 LEAST = 1e-200
 """An affinity below this counts as this, since it has fewer digits the smaller it is."""
 
+REASON = "A balance of forces, not the least divergence of all; with momentum the divergence may rise on the way."
+
 BLOCK_ENTRIES = 2**20
 STEPS = (0.0625, 0.25, 1.0, 4.0)
 """Lengths of the step that is tried, in parts of a quarter of the rows, the usual learning rate."""
@@ -95,6 +97,7 @@ def prove_tsne(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
             orientation_claim(fitted.embedding_.astype(np.float64), rounding=float(np.finfo(np.float32).eps)),
             *_place_claims(fitted, ALL_PAIRS),
         ),
+        REASON,
     )
 
 
@@ -110,7 +113,7 @@ def tsne_claims(attributes: Mapping[str, Any], parameters: Any, data: TrainingDa
     claims += _place_claims(fitted, ALL_PAIRS_AT_FIT) if is_small else [_gradient_claim(measured.gradient, "")]
     statement = "largest rise of the divergence in a step of L-BFGS, in parts of it"
     claims.append(Claim("descent", statement, measured.rise / max(abs(measured.divergence), 1e-3), 1e-6))
-    return Certificate("stationary", tuple(claims))
+    return Certificate("stationary", tuple(claims), REASON)
 
 
 def _refused(words: str) -> Certificate:

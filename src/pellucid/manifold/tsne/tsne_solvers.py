@@ -41,9 +41,12 @@ CHECKED_EVERY = 50
 TRACED_EVERY = 10
 """Steps with momentum for each row of the trace: the logarithms of an objective cost as much as a step."""
 
-SMALL = 0.015
-"""The gradient, in parts of the attraction, at which the descent ends. To go farther drives clusters that share no
-neighbors ever farther apart, for next to nothing, until each is a dot."""
+SMALL, NEARLY = 0.015, 0.02
+"""The gradient, in parts of the attraction, at which the descent ends, and up to which momentum is left to get there.
+To go farther drives clusters that share no neighbors ever farther apart, for next to nothing, until each is a dot."""
+
+FEWEST = 30
+"""Steps of L-BFGS, at least, where momentum is not near: the first ones gain the most."""
 
 FINE = 0.6
 """Spacing of the grid at the end, in parts of that before: forces are then right to a thousandth."""
@@ -275,12 +278,14 @@ class Descent:
                 self.stopped = "no progress"
 
     def to_the_end(self, momentum: float, rate: float) -> None:
-        """Go on with momentum if it has got down by itself, else by L-BFGS."""
-        if self._is_small(self.forces.gradient(self.places)):
+        """Go on with momentum if it has got down by itself, or nearly so, else by L-BFGS."""
+        finer = self.forces.for_the_end(self.places)
+        is_near = finer.relative(finer.gradient(self.places)) <= NEARLY
+        if is_near:
             self.with_momentum(SETTLED, momentum, rate, 1.0)
-        self._by_quasi_newton()
+        self._by_quasi_newton(0 if is_near else FEWEST)
 
-    def _by_quasi_newton(self) -> None:
+    def _by_quasi_newton(self, fewest: int) -> None:
         """Make steps of L-BFGS until the gradient is a small part of the attraction, or there are no more steps."""
         self.forces = self.forces.for_the_end(self.places)
         shape = self.places.shape
@@ -300,7 +305,7 @@ class Descent:
                 gradient = state.point.gradient / scale
                 values.append(state.point.value / scale)
                 self._note(values[-1], gradient, 1.0)
-                if self._is_small(gradient):
+                if len(values) > fewest and self._is_small(gradient):
                     self.stopped = "the gradient is small"
                     break
                 try:

@@ -163,6 +163,15 @@ def test_a_grid_is_taken_where_it_is_less_work():
     assert not Forces(forces.joint, 3, 0.5)._pays(crowd[:, [0, 1, 0]], 0.5)  # no grid for so many dimensions
 
 
+@pytest.mark.parametrize("angle", [0.5, 1.0])
+def test_a_descent_on_grids_alone_ends_where_forces_balance(monkeypatch, angle):
+    monkeypatch.setattr(tsne_solvers, "GRID_COST", 0.0)
+    monkeypatch.setattr(tsne_solvers, "NODE_COST", 0.0)
+    model = TSNE(angle=angle, learning_rate=1.0, random_state=0).fit(digits(300))  # so slow that L-BFGS has to end it
+    assert 501 in model.trace_["iteration"]
+    assert pellucid.verify(model, digits(300)).holds
+
+
 def test_the_loops_do_the_same_as_plain_python():
     Z = 3.0 * np.random.default_rng(0).standard_normal((9, 3))
     for p in (1, 2, 3):

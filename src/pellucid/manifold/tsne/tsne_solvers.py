@@ -48,8 +48,8 @@ To go farther drives clusters that share no neighbors ever farther apart, for ne
 FEWEST = 30
 """Steps of L-BFGS, at least, where momentum is not near: the first ones gain the most."""
 
-FINE = 0.6
-"""Spacing of the grid at the end, in parts of that before: forces are then right to a thousandth."""
+FINE = 0.3
+"""Spacing of the grid at the end, at most: forces are then right to a thousandth."""
 
 FIRST_SIZE = 1e-4
 """Standard deviation of the first coordinate at the start."""
@@ -187,7 +187,7 @@ class Forces:
 
     def for_the_end(self, places: Array) -> Forces:
         """Return the forces for the last steps, on a finer grid, or on none where all pairs are less work."""
-        spacing = FINE * self.spacing
+        spacing = min(self.spacing, FINE)
         room = 2.0 * places  # a map grows on its way down, and to change over then would bend the function
         return Forces(self.joint, self.n_components, spacing if self._pays(room, spacing) else 0.0)
 

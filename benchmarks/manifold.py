@@ -12,6 +12,9 @@ from sklearn.datasets import load_digits, make_swiss_roll
 
 from benchmarks.harness import OURS, Row
 from pellucid import manifold as ours
+from pellucid.core.threads import thread_count
+from pellucid.manifold.tsne.tsne_solvers import Forces, affinities_of, joint_affinities, neighbors_and_distances
+from pellucid.neighbors.metric import Metric
 from pellucid.numerics.neighbor_links import neighbor_links
 
 
@@ -51,6 +54,29 @@ def stress(X: np.ndarray, model: Any) -> float:
     return (
         float(np.sum((pdist(model.embedding_) - pdist(X)) ** 2)) if model.get_params()["metric_mds"] else model.stress_
     )
+
+
+def many_digits(n: int) -> np.ndarray:
+    """Return digits again and again, each time with other noise, so that no two rows are the same."""
+    known = load_digits().data
+    return np.tile(known, (-(-n // len(known)), 1))[:n] + np.random.default_rng(0).standard_normal((n, 64))
+
+
+def divergence(X: np.ndarray, model: Any) -> float:
+    """Return the divergence of the places from the affinities, over all pairs; peers sum up something near it."""
+    places = np.asarray(getattr(model, "embedding_", model), dtype=np.float64)
+    neighbors, distances = neighbors_and_distances(X, 91, Metric("euclidean"))
+    return Forces(joint_affinities(neighbors, affinities_of(distances, 30.0)), 2, 0.0).measured(places)[0]
+
+
+def neighbor_embeddings() -> dict[str, Callable[[np.ndarray], Any]]:
+    """Return ours and the peers with as many steps: 250 with exaggeration and 750 without."""
+    found = both("TSNE", random_state=0)
+    try:
+        from openTSNE import TSNE  # 500 steps of its own accord
+    except ImportError:
+        return found
+    return found | {"openTSNE": lambda X: TSNE(n_iter=750, n_jobs=thread_count(), random_state=0).fit(X)}
 
 
 def faiss_links(X: np.ndarray) -> Any:
@@ -110,6 +136,10 @@ def rows() -> list[Row]:
             both("MDS", init="classical_mds", n_init=1, metric_mds=False, max_iter=20),
             stress,
             rounds=2,
+        ),
+        *(
+            Row(f"TSNE {size:,} x 64", lambda size=size: many_digits(size), neighbor_embeddings(), divergence, rounds=1)
+            for size in (2_000, 5_000, 10_000)
         ),
         Row("ClassicalMDS 2,000 x 64", lambda: digits(2_000), both("ClassicalMDS"), same_map, rounds=3),
         Row(

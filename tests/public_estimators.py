@@ -61,6 +61,7 @@ NEEDED = {
     **{name: {"n_estimators": 10} for name in ("RandomForestClassifier", "RandomForestRegressor")},
     **{name: {"n_estimators": 4} for name in ("AdaBoostClassifier", "BaggingClassifier", "BaggingRegressor")},
     **{name: {"max_iter": 20} for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")},
+    "TSNE": {"perplexity": 2.0},  # below the few rows of the checks
     **{name: {"cv": 2} for name in ("FloatingSelector", "SequentialFeatureSelector")},
     **{name: {"alphas": 20, "cv": 3} for name in ("LassoCV", "ElasticNetCV")},
 }

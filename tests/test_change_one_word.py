@@ -365,7 +365,7 @@ def test_a_program_of_scikit_learn_runs_with_one_word_changed(name):
     [
         ("ensemble", "GradientBoostingClassifier"),
         ("ensemble", "VotingClassifier"),
-        ("manifold", "TSNE"),
+        ("cluster", "HDBSCAN"),
         ("cluster", "DBSCAN"),
         ("gaussian_process", "GaussianProcessRegressor"),
         ("covariance", "EllipticEnvelope"),

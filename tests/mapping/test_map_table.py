@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from sklearn.datasets import load_iris, make_swiss_roll
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits, load_iris, make_swiss_roll
 
 from pellucid.cli.application import run
 from pellucid.decomposition import PCA
@@ -93,10 +94,56 @@ def test_a_method_that_fails_says_why(monkeypatch):
         def fit_transform(self, X, y=None, **params):
             raise ValueError("X must be flat.")
 
-    monkeypatch.setitem(map_methods.METHODS, "Isomap", lambda _k, _seed: Refusing(2))
+    monkeypatch.setitem(map_methods.METHODS, "Isomap", lambda _n, _k, _seed: Refusing(2))
     failures = {one.name: one.failure for one in map_table(iris(), "species").scores}
     assert failures["Isomap"] == "X must be flat."
     assert not failures["PCA"]
+    with pytest.raises(ValueError, match="method must be one that can map this table, got 'isomap': X must be flat"):
+        map_table(iris(), "species", method="isomap")
+
+
+NEIGHBOR_EMBEDDING = "neighbor embedding (t-SNE)"
+
+
+def digits(n=500):
+    data = load_digits(as_frame=True)
+    return data.frame[:n].drop(columns="target").assign(digit=data.target[:n].map("digit {}".format))
+
+
+def test_digits_are_mapped_by_their_neighbors_and_each_is_with_its_own_kind():
+    frame = digits()
+    found = map_table(frame, "digit")
+    assert found.chosen.name == NEIGHBOR_EMBEDDING
+    assert found.certificate.holds
+    assert "one more step" in {claim.name for claim in found.certificate.claims}
+    kind = frame["digit"].to_numpy()
+    nearest = np.argsort(cdist(found.places, found.places), axis=1)[:, 1:6]
+    assert np.mean(kind[nearest] == kind[:, None]) > 0.9
+    page = render_map_report(found, Origin("digits.csv", "", "pellucid map digits.csv"))
+    assert "how large or dense a cluster is" in page
+    assert "the method that keeps neighbors best" in page
+
+
+@pytest.mark.parametrize("method", ["pca", "tsne"])
+def test_a_method_that_is_asked_for_is_taken(method, tmp_path):
+    iris().to_csv(tmp_path / "iris.csv", index=False)
+    out = tmp_path / "out"
+    assert run(["map", str(tmp_path / "iris.csv"), "--method", method, "--out", str(out)]) == 0
+    page = (out / "map.html").read_text(encoding="utf-8")
+    assert ("how large or dense a cluster is" in page) == (method == "tsne")
+    assert "the method asked for" in page
+    assert f"--method {method}" in page
+    assert run(["map", str(tmp_path / "iris.csv"), "--method", "tnse", "--out", str(out)]) != 0
+
+
+def test_new_rows_of_a_neighbor_embedding_lie_with_their_kind(monkeypatch):
+    monkeypatch.setattr(sys.modules["pellucid.mapping.map_table"], "MOST_COMPARED", 300)
+    frame = digits()
+    found = map_table(frame, "digit", method="tsne")
+    others = np.setdiff1d(np.arange(len(frame)), found.compared)
+    kind = frame["digit"].to_numpy()
+    nearest = found.compared[np.argmin(cdist(found.places[others], found.places[found.compared]), axis=1)]
+    assert np.mean(kind[nearest] == kind[others]) > 0.85
 
 
 @pytest.mark.parametrize("color", ["species", "sepal length (cm)", None])
@@ -124,6 +171,7 @@ def test_the_command_writes_the_page_and_the_places(tmp_path, capsys):
     [
         (iris(), {"color": "petals"}, "color must be a column"),
         (iris()[:3], {}, "at least 4 rows"),
+        (iris(), {"method": "umap"}, "method must be one of pca, isomap, laplacian, lle, tsne, got 'umap'"),
         (pd.DataFrame({"a": [1.0, 2.0] * 4}), {"drop": ["b"]}, "must name columns"),
     ],
 )

@@ -17,6 +17,9 @@ PLACES = ("map_1", "map_2")
 def map_(
     table: TableName,
     color: Annotated[str | None, typer.Option(help="Column to color the dots by; it does not move them.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="pca, isomap, laplacian, lle or tsne; if left out, what keeps neighbors best.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page and for the places of the rows.")] = Path("mapped"),
     seed: Annotated[int, typer.Option(min=0, help="Seed: the same one gives the same map.")] = 0,
     drop: Drop = None,
@@ -39,7 +42,9 @@ def map_(
     refuse_a_file(out)
     frame = read_source(table, query)
     with terminal_bar() as show:
-        result = map_table(frame, color, drop=drop or (), keep=keep or (), coerce=not as_is, seed=seed, listen=show)
+        result = map_table(
+            frame, color, method=method, drop=drop or (), keep=keep or (), coerce=not as_is, seed=seed, listen=show
+        )
     command = command_line(given | {"table": without_password(table)}, of=map_)
     report = render_map_report(result, Origin(name_of(table), "", command))
     places = dict(zip(PLACES, result.places.T, strict=True))

@@ -15,9 +15,11 @@ if TYPE_CHECKING:  # what is named here is imported on first use
     from pellucid.manifold.mds.mds import MDS, smacof
     from pellucid.manifold.sammon.sammon_mapping import SammonMapping
     from pellucid.manifold.spectral.spectral_embedding import SpectralEmbedding, spectral_embedding
+    from pellucid.manifold.tsne.tsne import TSNE
 
 __all__ = [
     "MDS",
+    "TSNE",
     "ClassicalMDS",
     "EmbeddingQuality",
     "Isomap",

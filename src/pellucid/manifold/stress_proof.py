@@ -38,8 +38,11 @@ def stress_claims(
     ]
 
 
-def orientation_claim(places: Array) -> Claim:
-    """Return the claim that a map is about its middle, along its main axes, and not mirrored."""
+def orientation_claim(places: Array, rounding: float = 0.0) -> Claim:
+    """Return the claim that a map is about its middle, along its main axes, and not mirrored.
+
+    ``rounding`` is the relative error of places that are stored with fewer digits.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         size = max(float(np.max(np.abs(places), initial=0.0)), TINY)
         unit = places / size
@@ -48,12 +51,12 @@ def orientation_claim(places: Array) -> Claim:
         off = np.abs(products - np.diag(spreads)).max(initial=0.0) / max(float(spreads.max(initial=0.0)), TINY)
         rise = np.max(np.diff(spreads), initial=0.0) / max(float(spreads.max(initial=0.0)), TINY)
         middle = np.max(np.abs(unit.mean(axis=0)), initial=0.0)
-    mirrored = wrong_signs(unit[:, spreads > 0.0], 1e-7)
+    mirrored = wrong_signs(unit[:, spreads > 0.0], max(1e-7, 4.0 * rounding))
     return Claim(
         "orientation",
         "distance of the map from being about its middle and along its main axes, and columns of the other sign",
         float(np.max([off, rise, middle])) + mirrored,
-        1e-9,
+        1e-9 + 4.0 * rounding,
     )
 
 

@@ -11,8 +11,9 @@ from scipy.spatial.distance import cdist
 
 from pellucid.core.types import Array
 from pellucid.decomposition import PCA
-from pellucid.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding, embedding_quality
+from pellucid.manifold import TSNE, Isomap, LocallyLinearEmbedding, SpectralEmbedding, embedding_quality
 from pellucid.mapping.result import MapScore
+from pellucid.tables.reading import TableError
 
 NEIGHBORS = 10
 """Neighbors that the graphs are made of and the figures look at; fewer where rows are few."""
@@ -23,15 +24,22 @@ CLEARLY = 0.01
 AS_BROAD = 0.5
 """Part of a simpler map's spread that a map must have: one that draws most rows into a corner cannot be read."""
 
-METHODS: dict[str, Callable[[int, int], Any]] = {
-    "PCA": lambda _k, _seed: PCA(2),
-    "Isomap": lambda k, _seed: Isomap(n_neighbors=k, n_components=2),
-    "Laplacian eigenmaps": lambda k, seed: SpectralEmbedding(2, n_neighbors=k, random_state=seed),
-    "locally linear embedding": lambda k, seed: LocallyLinearEmbedding(
+PERPLEXITY = 30.0
+"""Neighbors that a row has in a neighbor embedding; a third of the others where rows are few."""
+
+METHODS: dict[str, Callable[[int, int, int], Any]] = {
+    "PCA": lambda _n, _k, _seed: PCA(2),
+    "Isomap": lambda _n, k, _seed: Isomap(n_neighbors=k, n_components=2),
+    "Laplacian eigenmaps": lambda _n, k, seed: SpectralEmbedding(2, n_neighbors=k, random_state=seed),
+    "locally linear embedding": lambda _n, k, seed: LocallyLinearEmbedding(
         n_neighbors=k, n_components=2, method="modified", random_state=seed
     ),
+    "neighbor embedding (t-SNE)": lambda n, _k, seed: TSNE(perplexity=min(PERPLEXITY, (n - 1) / 3), random_state=seed),
 }
-"""From the number of neighbors and a seed to an estimator."""
+"""From the number of rows, the number of neighbors and a seed to an estimator."""
+
+SHORT_NAMES = dict(zip(("pca", "isomap", "laplacian", "lle", "tsne"), METHODS, strict=True))
+"""By what a user writes: the name of a method."""
 
 
 def compare_maps(X: Array, seed: int, listen: Callable[[str, int, int], None]) -> tuple[MapScore, ...]:
@@ -41,7 +49,7 @@ def compare_maps(X: Array, seed: int, listen: Callable[[str, int, int], None]) -
     scores = []
     for place, (name, make) in enumerate(METHODS.items()):
         listen(name, place, len(METHODS))
-        scores.append(_score(name, make(k, seed), X, distances, k))
+        scores.append(_score(name, make(len(X), k, seed), X, distances, k))
     return tuple(scores)
 
 
@@ -56,6 +64,14 @@ def _score(name: str, model: Any, X: Array, distances: Array, k: int) -> MapScor
     if model.certificate_.failed:
         return MapScore(name, failure="its certificate does not hold")
     return MapScore(name, model, places, embedding_quality(distances, places, k))
+
+
+def map_by(scores: Sequence[MapScore], method: str) -> MapScore:
+    """Return the map of the method that was asked for by its short name; one that failed says why."""
+    chosen = next(score for score in scores if score.name == SHORT_NAMES[method])
+    if chosen.failure:
+        raise TableError(f"method must be one that can map this table, got {method!r}: {chosen.failure}")
+    return chosen
 
 
 def best_map(scores: Sequence[MapScore]) -> MapScore:

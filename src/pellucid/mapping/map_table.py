@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from pellucid.core.certificate import Certificate, UncertifiedWarning
 from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
-from pellucid.mapping.map_methods import best_map, compare_maps
+from pellucid.core.verification import verify
+from pellucid.mapping.map_methods import SHORT_NAMES, best_map, compare_maps, map_by
 from pellucid.mapping.result import MappedTable, MapScore
 from pellucid.tables.chosen_columns import understand_chosen
 from pellucid.tables.column_reader import ColumnReader
@@ -32,6 +35,7 @@ def map_table(
     frame: Any,
     color: str | None = None,
     *,
+    method: str | None = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     coerce: bool = True,
@@ -46,6 +50,8 @@ def map_table(
         One row per example; numbers, words, dates, texts and gaps as they are.
     color : str or None, default=None
         A column to color the dots by. It does not move them: the map is made of the other columns.
+    method : {'pca', 'isomap', 'laplacian', 'lle', 'tsne'} or None, default=None
+        The method to map by, whichever keeps neighbors best; None chooses.
     drop, keep : sequence of str, default=()
         Columns to leave out, and columns to use although they look like an id.
     coerce : bool, default=True
@@ -66,6 +72,8 @@ def map_table(
     table = as_frame(frame)
     if color is not None and color not in table.columns:
         raise TableError(f"color must be a column of the table {list(table.columns)}, got {color!r}.")
+    if method is not None and method not in SHORT_NAMES:
+        raise TableError(f"method must be one of {', '.join(SHORT_NAMES)}, got {method!r}. Leave it out to choose.")
     if len(table) < FEWEST_ROWS:
         raise TableError(f"table must have at least {FEWEST_ROWS} rows for a map, got {len(table)}.")
     left_out = [*drop, *([color] if color is not None and color not in drop else [])]
@@ -74,7 +82,9 @@ def map_table(
     compared = some_rows(len(X), MOST_COMPARED)
     with listening(listen) as hear:
         scores = compare_maps(X[compared], seed, hear)
-        chosen = best_map(scores)
+        chosen = best_map(scores) if method is None else map_by(scores, method)
+        hear("verifying the map", len(scores), len(scores))
+        certificate = _verified(chosen, X[compared])
         hear("placing the rows", len(scores), len(scores))
         places = _all_places(X, compared, chosen)
     return MappedTable(
@@ -87,6 +97,8 @@ def map_table(
         table=table,
         color=color,
         seed=seed,
+        is_asked_for=method is not None,
+        certificate=certificate,
         seconds=time.monotonic() - start,
     )
 
@@ -98,6 +110,13 @@ def _comparable_rows(table: pd.DataFrame, columns: Any) -> Array:
     if not np.ptp(X, axis=0).any():
         raise TableError("table must have rows that differ for a map, got rows that are all the same.")
     return X
+
+
+def _verified(chosen: MapScore, X: Array) -> Certificate:
+    """Return what the proof finds of the chosen map; the page shows a claim that fails, so that nobody is warned."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertifiedWarning)
+        return verify(chosen.model, X, random_state=0)
 
 
 def _all_places(X: Array, compared: Array, chosen: MapScore) -> Array:

@@ -66,13 +66,11 @@ class MappedTable:
     color: str | None
     """The column that colors the dots; it does not move them."""
     seed: int
+    is_asked_for: bool
+    """Whether the method was asked for, whichever keeps neighbors best."""
+    certificate: Certificate
+    """What is proved of the chosen map, computed again from the rows compared by other code than the fit's."""
     seconds: float
-
-    @property
-    def certificate(self) -> Certificate:
-        """What is proved of the chosen map."""
-        certificate: Certificate = self.chosen.model.certificate_
-        return certificate
 
     def __str__(self) -> str:
         return f"Map of {len(self.places):,} rows by {self.chosen.name}: {self.chosen.quality}"

@@ -12,6 +12,7 @@ from pellucid.core.certificate import GRADES
 from pellucid.core.random_state import some_rows
 from pellucid.drawing.style import color
 from pellucid.mapping import MappedTable, MapScore
+from pellucid.mapping.map_methods import SHORT_NAMES
 from pellucid.report.figures import INK, MARK, MOST_DOTS, figure_as_svg
 from pellucid.report.meaning import meaning_of
 from pellucid.report.page import page_template
@@ -44,8 +45,9 @@ def render_map_report(result: MappedTable, origin: Origin) -> str:
         version=pellucid.__version__,
         versions=versions(),
         map_figure=figure_as_svg(lambda figure: _draw_map(result, figure), "map", (7.4, 5.4)),
-        small_figure=figure_as_svg(lambda figure: _draw_all(result, figure), "methods", (9.6, 2.6)),
+        small_figure=figure_as_svg(lambda figure: _draw_all(result, figure), "methods", (12.0, 2.8)),
         shepard_figure=figure_as_svg(lambda figure: _draw_distances(result, figure), "distances", (5.2, 3.8)),
+        is_neighbor_embedding=result.chosen.name == SHORT_NAMES["tsne"],
         n_dots=min(len(result.places), MOST_DOTS),
     )
 

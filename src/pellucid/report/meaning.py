@@ -24,6 +24,8 @@ MEANINGS = {
     "makes the sum of distances smaller",
     "GaussianMixture": "one more step of the method changes nothing worth mentioning; another start may still end in a "
     "likelier mixture",
+    "TSNE": "what draws rows together and what drives them apart are in balance, up to the share that the gradient is; "
+    "another start may still end in another map as good",
     "LinearRegression": "no other coefficients fit these rows better, up to rounding",
     "Ridge": "no other coefficients make squared error plus penalty smaller on these rows, up to rounding",
     "Lasso": "no other coefficients make error plus penalty smaller on these rows by more than the gap shown",

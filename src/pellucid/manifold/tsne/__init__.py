@@ -1,0 +1,1 @@
+"""Neighbor embedding (t-SNE): a map on which near rows stay near."""

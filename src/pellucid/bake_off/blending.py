@@ -37,7 +37,7 @@ EVEN_ROWS = 20.0
 """So many rows more speak for equal weights: few rows would otherwise tell chance from worth."""
 NOT_FROM_CODES = (unchanged, averaged, standardized_averages)
 """Preparations that need more of a table than trees see: words themselves, or very many of them."""
-LEAST_GAIN, LARGE_GAIN, LIKELY = 1e-3, 0.01, 0.25
+LEAST_GAIN, LARGE_GAIN, LIKELY = 1e-3, 0.02, 0.5
 """Parts of the loss by which a blend must be better: it has more to explain. A large one need only be likely."""
 MOST_ROUNDS, SETTLED = 500, 1e-6
 """Of expectation and maximization, and the change of a weight that ends them."""

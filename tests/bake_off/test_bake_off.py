@@ -28,7 +28,7 @@ def mixed():
 
 @pytest.fixture(scope="module")
 def numeric():
-    return bake_off(numeric_table(), "price", folds=2)
+    return bake_off(numeric_table(), "price", folds=2, simple=True)
 
 
 def test_every_kind_of_column_is_used_and_the_rest_is_explained(mixed):

@@ -11,7 +11,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.pipeline import Pipeline
 
 import pellucid
-from pellucid.bake_off import bake_off, contestants
+from pellucid.bake_off import bake_off, contestants, tuning
 from pellucid.bake_off.contestants import Contestant
 from pellucid.files.writing import model_bytes
 from pellucid.linear_model import LinearRegression
@@ -24,6 +24,9 @@ from tests.bake_off.sample_tables import mixed_table, numeric_table
 @pytest.fixture(scope="module")
 def mixed():
     return bake_off(mixed_table(), "churn", folds=3)
+
+
+TUNED_AND_OTHERS = ["boosted trees, tuned", "ridge", "random forest"]
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +110,15 @@ def test_every_recipe_gives_scores_with_an_interval(recipe, n_splits):
 
 
 def test_the_same_seed_gives_the_same_model(numeric):
-    again = bake_off(numeric_table(), "price", folds=2)
+    again = bake_off(numeric_table(), "price", folds=2, simple=True)
     assert model_bytes(again.model) == model_bytes(numeric.model)
+
+
+def test_the_same_seed_gives_the_same_blend_of_tuned_methods(monkeypatch):
+    monkeypatch.setattr(tuning, "MOST_TRIES", 4)
+    once, again = (bake_off(numeric_table(n=260), "price", folds=2, only=TUNED_AND_OTHERS) for _ in range(2))
+    assert "boosted trees, tuned" in once.frame()["method"].tolist()
+    assert model_bytes(once.model) == model_bytes(again.model)
 
 
 def test_uneven_classes_are_noticed():

@@ -41,8 +41,8 @@ REFITS = 2.8
 """Fits of a fold's size that come after the choice: one on all learning rows, one on all rows."""
 HEAT_SHARE = 0.5
 """Part of the time that heats may take."""
-TUNING_SHARE, TUNING_TIMES = 0.7, 2.0
-"""Boosting may be tuned in this part of the time that is left, and so many times as long as the comparison took."""
+TUNING_SHARE = 0.7
+"""Part of the time that is left after the comparison, in which boosting may be tuned."""
 PATIENCE = 2.0
 """A method may take this many times its share of a heat: some others take less."""
 MOST_SHARED_SECONDS, QUICK_SECONDS, MOST_SHARED_NUMBERS = 5.0, 0.5, 60_000
@@ -259,8 +259,7 @@ class _Comparison:
         if own is None or best is None or min(score.mean for score in boosted) > NEAR * best.mean:
             return
         start = min(boosted, key=lambda score: score.worth)
-        left = self.budget.seconds_left()
-        until = max((1.0 - TUNING_SHARE) * left, left - TUNING_TIMES * (self.budget.seconds - left))
+        until = (1.0 - TUNING_SHARE) * self.budget.seconds_left()
         found = own
         for score in tuned(own.contestant, start_of(start), start, partial(self._tried, until=until)):
             found = score

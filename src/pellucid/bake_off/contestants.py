@@ -71,6 +71,8 @@ TUNED_BOOSTING: dict[str, Any] = {
     "random_state": 0,
 }
 """Where tuning begins: every setting that it changes."""
+FEWEST_TUNED = 200
+"""Fewer rows cannot tell settings apart."""
 FIRM_BOOSTING: dict[str, Any] = {"max_iter": 200, "learning_rate": 0.05, "max_leaf_nodes": 7, "min_samples_leaf": 5}
 """For tables too small to set rows aside."""
 FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": 0}
@@ -278,6 +280,7 @@ CLASSIFIERS = (
         "adds as many trees as do good",
         HistGradientBoostingClassifier,
         TUNED_BOOSTING,
+        fewest_rows=FEWEST_TUNED,
         is_tuned=True,
     ),
     _of_trees("random forest", "asks 100 trees for their votes", lambda: RandomForestClassifier(**FOREST)),
@@ -365,6 +368,7 @@ REGRESSORS = (
         "adds as many trees as do good",
         HistGradientBoostingRegressor,
         TUNED_BOOSTING,
+        fewest_rows=FEWEST_TUNED,
         is_tuned=True,
     ),
     _boosted(

@@ -13,7 +13,7 @@ from pellucid.bake_off.contestants import TUNED_BOOSTING, Contestant
 from pellucid.bake_off.scores import MethodScore
 
 Settings = dict[str, Any]
-MOST_TRIES = 40
+MOST_TRIES = 30
 """Settings that are compared; later ones win little."""
 NEAR = 1.25
 """Boosting that is farther behind the best method than this, as a ratio of errors, is not worth tuning."""

@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
@@ -106,3 +107,46 @@ def test_a_bad_option_is_one_sentence(options, sentence, sales, tmp_path, capsys
     assert sentence in complaint
     assert complaint.count("\n") == 1
     assert not (tmp_path / "learned").exists()
+
+
+@pytest.fixture(scope="module")
+def grades(tmp_path_factory):
+    """Marks from 1 to 6 that go with the hours learned."""
+    rng = np.random.default_rng(0)
+    hours, sleep = rng.uniform(0, 40, 150), rng.normal(7, 1, 150)
+    marks = np.clip(np.round(hours / 7 + 0.6 * rng.normal(size=150)), 1, 6).astype(int)
+    folder = tmp_path_factory.mktemp("grades")
+    pd.DataFrame({"hours": hours, "sleep": sleep, "mark": marks}).to_csv(folder / "grades.csv", index=False)
+    return folder / "grades.csv"
+
+
+QUICK = ("--target", "mark", "--only", "ridge", "--recipe", "split")
+
+
+def test_grades_are_read_as_an_order_with_the_probability_of_each(grades, tmp_path, capsys):
+    assert call("fit", grades, *QUICK, "--out", tmp_path / "order") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "mark was read as whole numbers in an order" in said
+    assert "--as classes or --as numbers reads it otherwise" in said
+    model = tmp_path / "order" / "model.safetensors"
+    assert call("predict", model, grades, "--probabilities", "--out", tmp_path / "said.csv") == 0
+    found = pd.read_csv(tmp_path / "said.csv")
+    assert list(found.columns[1:]) == [f"probability {mark}" for mark in range(1, 7)]
+    np.testing.assert_allclose(found.iloc[:, 1:].sum(axis=1), 1.0)
+    assert found["prediction"].between(1, 6).all()
+    assert call("verify", model, grades, "--target", "mark") == 0
+
+
+@pytest.mark.parametrize(("reading", "word"), [("numbers", "regression"), ("order", "whole numbers in an order")])
+def test_the_reading_of_the_target_can_be_said(grades, tmp_path, capsys, reading, word):
+    assert call("fit", grades, *QUICK, "--as", reading, "--out", tmp_path / reading) == 0
+    assert f"mark: {word}, because you said so" in " ".join(capsys.readouterr().out.split())
+    assert f"--as {reading}" in (tmp_path / reading / "report.html").read_text()
+
+
+def test_two_ways_to_say_it_and_an_order_of_fractions_are_refused(grades, tmp_path, capsys):
+    assert call("fit", grades, *QUICK, "--as", "order", "--task", "regression", "--out", tmp_path / "no") == 2
+    assert "as and task must not be given together" in capsys.readouterr().err
+    assert call("fit", grades, "--target", "hours", "--as", "order", "--out", tmp_path / "no") == 2
+    assert "target must have 3 to 30 different whole numbers to be an order" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()

@@ -115,6 +115,8 @@ def test_shares_of_an_order_are_the_likeliest(graded):
     for _ in range(50):
         moved = np.concatenate([[order.slope], order.thresholds]) * (1 + 0.003 * rng.normal(size=len(order.values)))
         assert loss(moved) >= own
+    peer = minimize(loss, np.concatenate([[order.slope], order.thresholds]) * 1.02, method="Powell", tol=1e-10)
+    assert own <= peer.fun + 1e-6
     shares = order.shares(graded.predicted)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     np.testing.assert_allclose(shares.mean(axis=0), np.bincount(codes) / len(codes), atol=2e-3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -545,11 +546,9 @@ def _table_model(table: VaultedTable, fitted: _FittedForGood, judgement: Judgeme
 
 def _with_reader(table: VaultedTable, model: TableModel, rows: Array) -> TableModel:
     """Return a model, fitted to some rows of the table as read, with the reader as its first step."""
-    whole = TableModel([("columns", table.reader), *model.steps])
+    whole = copy(model)
+    whole.steps = [("columns", table.reader), *model.steps]
     whole.target_ = table.target.name
-    whole.errors_, whole.calibration_ = model.errors_, model.calibration_
-    whole.costs_, whole.held_out_ = model.costs_, model.held_out_
-    whole.limits_, whole.order_ = model.limits_, model.order_
     if len(rows) < len(table.X):
         whole.learned_rows_ = np.isin(np.arange(len(table.X)), rows)
     return whole

@@ -15,7 +15,7 @@ from pellucid.bake_off.pace import Pace
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.model_selection.recipes import chosen_by, standard_error
-from pellucid.table_model.class_scores import LEAST_PROBABILITY, best_inverse_temperature, probabilities
+from pellucid.table_model.calibration import TEMPERATURE, calibrated, log_losses
 from pellucid.table_model.held_out import HeldOut
 
 FLATTERY = 1.01
@@ -81,8 +81,7 @@ class MethodScore:
         rows = some_rows(len(self.held_out.actual), MOST_ROWS)
         codes = np.searchsorted(self.measure.classes, self.held_out.actual[rows])
         said = self.held_out.said[rows]
-        chances = probabilities(said, best_inverse_temperature(said, codes))[np.arange(len(codes)), codes]
-        return float(-np.mean(np.log(np.maximum(chances, LEAST_PROBABILITY))))
+        return float(np.mean(log_losses(calibrated(TEMPERATURE, said, codes), said, codes)))
 
     @property
     def worth(self) -> float:
@@ -135,7 +134,8 @@ def choose(scores: Sequence[MethodScore], *, one_standard_error: bool) -> Method
 
 def why(chosen: MethodScore, scores: Sequence[MethodScore]) -> str:
     """Return the sentence that says why the method was chosen."""
-    best = min((score for score in scores if not score.contestant.is_baseline), key=lambda score: score.mean)
+    best = best_of(scores)
+    assert best is not None  # one was chosen
     name = best.name[:1].upper() + best.name[1:]
     if chosen is best:
         return f"{name} made the smallest error on rows it had not seen, so it was chosen."

@@ -17,7 +17,7 @@ from pellucid.core.types import Array
 from pellucid.model_selection import Recipe, TestVault
 from pellucid.model_selection.row_parts import Split
 from pellucid.tables.column_reader import ColumnReader
-from pellucid.tables.order import is_in_order
+from pellucid.tables.order import FEWEST_VALUES, is_in_order
 from pellucid.tables.reading import TableError
 from pellucid.tables.understanding import ORDER, Columns, Target, choose_target
 
@@ -114,19 +114,17 @@ def _limits(target: Target) -> tuple[float | None, float | None] | None:
 def _is_in_order(frame: pd.DataFrame, target: Target, options: Options) -> bool:
     """Return whether the columns say that whole numbers are in an order; a measure of classes says they are not."""
     metric = options.metric
-    is_of_classes = isinstance(metric, pd.DataFrame) or (
-        metric is not None and _suits(metric, target.values, is_classification=True)
-    )
-    if is_of_classes:
+    is_of_classes = isinstance(metric, pd.DataFrame) or (metric is not None and _suits_classes(metric, target.values))
+    if is_of_classes or len(np.unique(target.values)) < FEWEST_VALUES:  # before a large table is read for nothing
         return False
     rows = frame.loc[target.rows]
     columns = understood(rows, target.name, options)
     return is_in_order(columns, ColumnReader(dict(columns.kinds)).fit_transform(rows, target.values), target.values)
 
 
-def _suits(metric: str, y: Array, *, is_classification: bool) -> bool:
+def _suits_classes(metric: str, y: Array) -> bool:
     try:
-        measure_for(metric, y, is_classification=is_classification, weighted=False)
+        measure_for(metric, y, is_classification=True, weighted=False)
     except TableError:
         return False
     return True

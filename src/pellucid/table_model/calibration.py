@@ -16,14 +16,13 @@ from scipy.optimize import isotonic_regression, minimize
 from scipy.special import log_softmax, softmax
 
 from pellucid.core.types import Array
-from pellucid.table_model.class_scores import HeldOutScores, best_inverse_temperature
+from pellucid.table_model.class_scores import LEAST_PROBABILITY, HeldOutScores, best_inverse_temperature
 
 NONE, TEMPERATURE, PLATT, ISOTONIC = "none", "temperature", "Platt", "isotonic"
 KINDS = (NONE, TEMPERATURE, PLATT, ISOTONIC)
 N_PARTS = 5
 FEWEST_FOR_STEPS = 1000
 """Rows that steps need: each is the share of a class among few of them."""
-LEAST = 1e-9
 
 
 def _nothing() -> Array:
@@ -68,13 +67,13 @@ def best_calibration(held_out: HeldOutScores) -> Calibration:
     scores, codes = held_out.scores, held_out.codes
     kinds = KINDS if scores.shape[1] == 2 and len(codes) >= FEWEST_FOR_STEPS else KINDS[:-1]
     part = np.random.default_rng(0).permutation(len(codes)) % N_PARTS
-    best, losses = NONE, _losses(Calibration(), scores, codes)
+    best, losses = NONE, log_losses(Calibration(), scores, codes)
     for kind in kinds[1:]:
         found = np.empty(len(codes))
         for one in range(min(N_PARTS, len(codes))):
             others, own = part != one, part == one
             way = calibrated(kind, scores[others], codes[others]) if others.any() else Calibration()
-            found[own] = _losses(way, scores[own], codes[own])
+            found[own] = log_losses(way, scores[own], codes[own])
         better = losses - found
         if better.mean() > (0.0 if kind == TEMPERATURE else np.std(better) / np.sqrt(len(better))):
             best, losses = kind, found
@@ -90,9 +89,10 @@ def calibrated(kind: str, scores: Array, codes: Array) -> Calibration:
     return _with_offsets(scores, codes) if kind == PLATT else _with_steps(scores, codes)
 
 
-def _losses(way: Calibration, scores: Array, codes: Array) -> Array:
+def log_losses(way: Calibration, scores: Array, codes: Array) -> Array:
+    """Return the log loss of each row."""
     own = way.probabilities(scores)[np.arange(len(codes)), codes]
-    return np.asarray(-np.log(np.maximum(own, LEAST)))
+    return np.asarray(-np.log(np.maximum(own, LEAST_PROBABILITY)))
 
 
 def _with_offsets(scores: Array, codes: Array) -> Calibration:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.checks import check_nonnegative, check_whole
 from pellucid.core.types import Array
-from pellucid.tables.word_encoder import codes_and_words
+from pellucid.tables.word_encoder import codes_and_words, places_among
 
 
 class TargetMeans(TransformerMixin, BaseEstimator):
@@ -63,13 +63,14 @@ class TargetMeans(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: Any) -> Self:
         """Find the means from all rows."""
+        return self._learn(X, _coded(X), _values(y))
+
+    def _learn(self, X: pd.DataFrame, coded: list[tuple[Array, Array]], values: Array) -> Self:
         check_nonnegative(strength=self.strength)
         check_whole(low=2, n_parts=self.n_parts)
-        values = _values(y)
         self.mean_ = values.mean(axis=0)
         self.words_, self.means_ = [], []
-        for name in X.columns:
-            codes, words = codes_and_words(X[name])
+        for codes, words in coded:
             counts = np.bincount(codes, minlength=len(words))
             self.words_.append(words[counts > 0])
             self.means_.append(self._means(codes, values, len(words), self.mean_)[counts > 0])
@@ -79,12 +80,11 @@ class TargetMeans(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: pd.DataFrame, y: Any) -> Array:  # type: ignore[override]
         """Find the means from all rows, and return for each row what the parts without it say."""
-        self.fit(X, y)
-        values = _values(y)
+        coded, values = _coded(X), _values(y)
+        self._learn(X, coded, values)
         part = np.random.default_rng(self.random_state).permutation(len(values)) % self.n_parts
         found = np.empty((len(values), self.n_features_in_, values.shape[1]))
-        for j, name in enumerate(X.columns):
-            codes, words = codes_and_words(X[name])
+        for j, (codes, words) in enumerate(coded):
             for one in range(self.n_parts):
                 others, own = part != one, part == one
                 mean = values[others].mean(axis=0) if others.any() else self.mean_
@@ -97,8 +97,8 @@ class TargetMeans(TransformerMixin, BaseEstimator):
         columns = []
         for name, known, means in zip(self.feature_names_in_, self.words_, self.means_, strict=True):
             codes, words = codes_and_words(X[name])
-            guess = np.minimum(np.searchsorted(known, words), len(known) - 1)
-            columns.append(np.where((known[guess] == words)[:, None], means[guess], self.mean_)[codes])
+            places, is_known = places_among(known, words)
+            columns.append(np.where(is_known[:, None], means[places], self.mean_)[codes])
         return np.concatenate(columns, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -112,6 +112,10 @@ class TargetMeans(TransformerMixin, BaseEstimator):
         sums = np.stack([np.bincount(codes, weights=column, minlength=n_words) for column in values.T], axis=1)
         least = max(self.strength, float(np.finfo(float).tiny))  # a word that is in no row has the mean of all
         return np.asarray((sums + least * mean) / (counts + least)[:, None])
+
+
+def _coded(X: pd.DataFrame) -> list[tuple[Array, Array]]:
+    return [codes_and_words(X[name]) for name in X.columns]
 
 
 def _values(y: Any) -> Array:

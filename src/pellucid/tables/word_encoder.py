@@ -113,8 +113,8 @@ class WordEncoder(TransformerMixin, BaseEstimator):
         other = len(known) if self.has_rare_[j] else NOTHING
         if not len(known):
             return np.full(len(codes), other)
-        guess = np.minimum(np.searchsorted(known, words), len(known) - 1)
-        return np.where(known[guess] == words, guess, other)[codes]
+        places, is_known = places_among(known, words)
+        return np.where(is_known, places, other)[codes]
 
     def _indicators(self, places: list[Array], n_rows: int) -> Data:
         sizes = [len(words) + int(rare) for words, rare in zip(self.words_, self.has_rare_, strict=True)]
@@ -137,3 +137,9 @@ def codes_and_words(column: pd.Series) -> tuple[Array, Array]:
     words = np.array([*map(str, categories.categories), GAP], dtype=object)
     words, places = np.unique(words, return_inverse=True)  # a word may be "missing" itself
     return places[categories.codes], words  # a gap has the code -1: the last
+
+
+def places_among(known: Array, words: Array) -> tuple[Array, Array]:
+    """Return where words stand among known ones, which rise, and which of them are known: of others, any place."""
+    places = np.minimum(np.searchsorted(known, words), len(known) - 1)
+    return places, known[places] == words

@@ -32,8 +32,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 import pellucid
 from pellucid.core.cards import MethodCard, all_cards, find_card
-from pellucid.core.certificate import Claim
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
+from pellucid.proofs.certificate import Claim
 
 MOST_ROWS = 400
 """Rows taken of a set, spread evenly over it."""

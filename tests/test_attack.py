@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pellucid.core.cards import card_of
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.linear_model import Lasso
+from pellucid.proofs.certificate import Certificate, Claim
 from tests import attack as tool
 from tests.attack import Tally, attack
 from tests.tampering import changes, other_values

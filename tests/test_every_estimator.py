@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import pellucid
 import pellucid.core.cards
-from pellucid.core.certificate import GRADES
+from pellucid.proofs.certificate import GRADES
 from tests.attack import Tally, attack
 from tests.proving import assert_same_proof
 from tests.public_estimators import answer_of, carded, certified, instances, problem_for, public_estimators

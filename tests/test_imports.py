@@ -18,10 +18,11 @@ from pellucid.linear_model import LogisticRegression
 
 ROOT = Path(pellucid.__file__).parent
 
-BASE = {"core", "drawing", "kinds"}
+BASE = {"core", "drawing", "kinds", "proofs"}
 FOUNDATIONS = BASE | {"numerics", "losses", "kernels", "workings"}
 FAMILY = FOUNDATIONS | {"probability", "optimize"}
 MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
+    "proofs": set(),
     "drawing": set(),
     "core": {"drawing"},
     "kinds": {"core"},

@@ -24,12 +24,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from pellucid.core.certificate import Certificate, Claim, UncertifiedWarning
     from pellucid.core.recording import record
     from pellucid.core.solution import Solution
     from pellucid.core.trace import Trace
+    from pellucid.core.user_warnings import UncertifiedWarning
     from pellucid.core.verification import verify
     from pellucid.files import load, save
+    from pellucid.proofs.certificate import Certificate, Claim
     from pellucid.workings import show_work
 
 

@@ -13,7 +13,7 @@ from pellucid.bake_off import bake_off, tuning
 from pellucid.bake_off.contestants import contestants_for
 from pellucid.cli.errors import ClaimError, NothingProvedError
 from pellucid.cli.verify import verify
-from pellucid.core.certificate import UncertifiedWarning
+from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.files.writing import model_bytes
 from pellucid.tables import read_table
 

@@ -15,7 +15,7 @@ from pellucid.cli.application import run
 from pellucid.cli.show_work import methods_with_workings
 from pellucid.core.card_index import entries
 from pellucid.core.cards import all_cards
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.data import load_cars_by_hand
 from pellucid.linear_model import Lasso, LinearRegression, Ridge, SGDClassifier
 

@@ -18,7 +18,7 @@ import pellucid
 from pellucid.cluster import KMeans
 from pellucid.cluster.kmeans.center_answers import assign_rows, score_rows
 from pellucid.cluster.kmeans.kmeans_starts import furthest_first, k_log_k, plus_plus, random_partition, random_rows
-from pellucid.core.training_data import TrainingData
+from pellucid.proofs.training_data import TrainingData
 from tests.proving import quiet_proof
 
 SIX = np.array([(0, 0), (1, 2), (-1, -1), (2, 3), (-2, 1), (3, 1)], dtype=float)

@@ -13,9 +13,9 @@ import pellucid
 from pellucid.cluster import KMeans
 from pellucid.cluster.kmeans.kmeans_line import best_line_centers
 from pellucid.cluster.kmeans.kmeans_lower_bounds import line_bound, semidefinite_bound, spectral_bound
-from pellucid.cluster.kmeans.kmeans_proof import with_gap
-from pellucid.core.certificate import Certificate
-from pellucid.core.training_data import TrainingData
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.cluster.kmeans import with_gap
+from pellucid.proofs.training_data import TrainingData
 
 seeds = pytest.mark.parametrize("seed", range(8))
 

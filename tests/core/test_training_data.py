@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from pellucid.core.input_rules import ANY_SPARSE, CLASSES, NO_TARGET, NUMBERS, InputRules
 from pellucid.core.labels import encode_labels, known_codes, rows_by_class
-from pellucid.core.training_data import ANY_SPARSE, CLASSES, NO_TARGET, NUMBERS, InputRules
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
 WORDS = np.array(["b", "a", "b", "c"])

@@ -12,8 +12,8 @@ from sklearn.metrics import mutual_info_score
 
 import pellucid
 from pellucid.feature_selection import MRMR, SelectTop
-from pellucid.feature_selection.filters import mrmr_proof
 from pellucid.feature_selection.filters.column_codes import coded_column
+from pellucid.proofs.feature_selection import mrmr
 from tests.proving import quiet_proof
 from tests.tampering import changes, objects
 
@@ -101,7 +101,7 @@ def test_verify_objects_to_the_same_columns_in_another_order():
 
 
 def test_many_columns_are_looked_at_in_a_sample(monkeypatch):
-    monkeypatch.setattr(mrmr_proof, "WORK", 0)
+    monkeypatch.setattr(mrmr, "WORK", 0)
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 120)), rng.integers(0, 2, 60)
     proof = pellucid.verify(MRMR(3).fit(X, y), X, y)
@@ -110,7 +110,7 @@ def test_many_columns_are_looked_at_in_a_sample(monkeypatch):
 
 
 def test_a_best_column_that_was_passed_over_is_noticed_among_many(monkeypatch):
-    monkeypatch.setattr(mrmr_proof, "WORK", 0)
+    monkeypatch.setattr(mrmr, "WORK", 0)
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, 400)), rng.integers(0, 2, 200)
     best = int(MRMR(3).fit(X, y).order_[0])

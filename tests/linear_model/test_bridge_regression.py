@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge as PeerRidge
 import pellucid
 from pellucid.linear_model import BridgeRegression
 from pellucid.linear_model.bridge.bridge_kernels import bridge_minimizer, bridge_pass, bridge_root
-from pellucid.linear_model.bridge.bridge_proof import bridge_gap, bridge_objective, coordinate_gain
+from pellucid.proofs.linear_model.bridge import bridge_gap, bridge_objective, coordinate_gain
 
 POWERS = (0.3, 0.5, 0.9, 1.0, 1.01, 1.3, 2.0, 4.0)
 

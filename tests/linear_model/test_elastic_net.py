@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as PeerElasticNet
 
 import pellucid
-from pellucid.linear_model.sparse_regression import elastic_net_proof
 from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
 from pellucid.linear_model.sparse_regression.lasso import Lasso
+from pellucid.proofs.linear_model import elastic_net
 from tests.proving import quiet_proof
 
 seeds = settings(max_examples=20, deadline=None)
@@ -127,5 +127,5 @@ def test_a_dual_value_above_the_objective_is_an_error_not_a_gap_of_zero(monkeypa
     X = rng.standard_normal((40, 3))
     y = X[:, 0] + 0.1 * rng.standard_normal(40)
     model = ElasticNet(alpha=0.1).fit(X, y)
-    monkeypatch.setattr(elastic_net_proof, "_gap", lambda *_: -0.01)
+    monkeypatch.setattr(elastic_net, "_gap", lambda *_: -0.01)
     assert not quiet_proof(model, X, y).holds

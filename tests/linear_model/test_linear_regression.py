@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression as PeerRegression
 
 import pellucid
 from pellucid.linear_model import Lasso, LinearRegression, Ridge
-from pellucid.linear_model.least_squares.least_squares_proof import coefficient_error, nonnegative_gradient, size_of_fit
+from pellucid.proofs.linear_model.least_squares import coefficient_error, nonnegative_gradient, size_of_fit
 from tests.proving import quiet_proof
 
 PENALTY = {Lasso: {"alpha": 0.01}}

@@ -20,10 +20,10 @@ from sklearn.preprocessing import StandardScaler
 
 import pellucid
 from pellucid.linear_model import LogisticRegression
-from pellucid.linear_model.logistic import logistic_proof
 from pellucid.linear_model.logistic.logistic_objective import LogisticObjective
-from pellucid.linear_model.logistic.logistic_proof import _balanced
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+from pellucid.proofs.linear_model import logistic
+from pellucid.proofs.linear_model.logistic import _balanced
 from tests.proving import quiet_proof
 
 seeds = pytest.mark.parametrize("seed", range(3))
@@ -589,8 +589,8 @@ def test_a_lower_bound_above_the_objective_is_an_error_not_a_gap_of_0(monkeypatc
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     model = LogisticRegression().fit(X, y)
-    dual_value = logistic_proof._dual_value
-    monkeypatch.setattr(logistic_proof, "_dual_value", lambda *task: 1.01 * dual_value(*task))
+    dual_value = logistic._dual_value
+    monkeypatch.setattr(logistic, "_dual_value", lambda *task: 1.01 * dual_value(*task))
     with pytest.warns(pellucid.UncertifiedWarning):
         certificate = pellucid.verify(model, X, y)
     assert not certificate["duality gap"].holds

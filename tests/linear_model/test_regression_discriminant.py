@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 
 import pellucid
 from pellucid.linear_model import RegressionDiscriminant
-from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import measure_columns, prove_outputs
+from pellucid.proofs.linear_model.regression_discriminant import measure_columns, prove_outputs
 from tests.proving import quiet_proof
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])

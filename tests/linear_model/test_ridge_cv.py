@@ -6,7 +6,7 @@ from sklearn.linear_model import RidgeCV as PeerRidgeCV
 
 import pellucid
 from pellucid.linear_model import Ridge, RidgeCV
-from pellucid.linear_model.ridge.ridge_cv_proof import _directions, _left_out_errors
+from pellucid.proofs.linear_model.ridge_cv import _directions, _left_out_errors
 from tests.proving import quiet_proof
 
 ALPHAS = np.logspace(-6, 4, 11)

@@ -14,8 +14,9 @@ from sklearn.neighbors import NearestNeighbors
 
 import pellucid
 from pellucid.manifold import LocallyLinearEmbedding, locally_linear_embedding
-from pellucid.manifold.locally_linear import locally_linear_embedding_proof, locally_linear_embedding_solvers
+from pellucid.manifold.locally_linear import locally_linear_embedding_solvers
 from pellucid.manifold.locally_linear.alignment import WAYS, barycenter_weights
+from pellucid.proofs.manifold import locally_linear as proof
 from pellucid.workings import show_work
 
 FEW = settings(max_examples=10, deadline=None)
@@ -134,8 +135,8 @@ def test_a_changed_model_is_noticed(name, change, claim):
 @pytest.mark.parametrize("dense", [False, True])
 def test_a_vector_that_was_passed_over_is_noticed(dense, monkeypatch):
     if dense:
-        monkeypatch.setattr(locally_linear_embedding_proof, "splu", lambda *_args, **_how: 1 / 0)
-        monkeypatch.setattr(locally_linear_embedding_proof, "RuntimeError", ZeroDivisionError, raising=False)
+        monkeypatch.setattr(proof, "splu", lambda *_args, **_how: 1 / 0)
+        monkeypatch.setattr(proof, "RuntimeError", ZeroDivisionError, raising=False)
     X = roll()
     full, model = model_of(X, "ltsa", n_components=3), model_of(X, "ltsa")
     M = WAYS["ltsa"](X, model.neighbors_, model)

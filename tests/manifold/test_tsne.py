@@ -25,8 +25,8 @@ from pellucid.manifold import TSNE
 from pellucid.manifold.orientation import oriented
 from pellucid.manifold.tsne import tsne_kernels, tsne_solvers
 from pellucid.manifold.tsne.placing_by_affinity import place_by_affinity
-from pellucid.manifold.tsne.tsne_proof import _affinities, _squares_above_the_least
 from pellucid.manifold.tsne.tsne_solvers import Forces, affinities_of, joint_affinities
+from pellucid.proofs.manifold.tsne import _affinities, _squares_above_the_least
 from tests.plain_kernels import in_python
 
 THREE = np.ones((3, 3)) - np.eye(3)
@@ -385,17 +385,17 @@ def test_other_parameters_and_other_data_are_noticed():
 
 
 def test_pairs_of_some_rows_stand_for_those_of_all(monkeypatch):
-    from pellucid.manifold.tsne import tsne_proof
+    from pellucid.proofs.manifold import tsne
 
     model, X = TSNE(random_state=0).fit(digits(400)), digits(400)
-    monkeypatch.setattr(tsne_proof, "ALL_PAIRS", 400 * 300)
-    monkeypatch.setattr(tsne_proof, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(tsne, "ALL_PAIRS", 400 * 300)
+    monkeypatch.setattr(tsne, "FEWEST_ROWS", 100)
     proof = pellucid.verify(model, X, random_state=0)
     assert "pairs of 300 rows, at 99 %" in proof["divergence"].statement
     assert proof["divergence"].value > 1e-3  # the uncertainty is part of it
     assert "one more step" not in {claim.name for claim in proof.claims}
-    seen = tsne_proof._look(
-        tsne_proof._joint(model.neighbors_, model.affinities_), model.embedding_.astype(float), np.arange(0, 400, 2)
+    seen = tsne._look(
+        tsne._joint(model.neighbors_, model.affinities_), model.embedding_.astype(float), np.arange(0, 400, 2)
     )
     assert abs(seen.divergence - model.kl_divergence_) < seen.margin
 

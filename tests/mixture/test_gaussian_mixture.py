@@ -144,7 +144,7 @@ def test_a_large_offset_costs_no_digits(covariance_type):
 
 @every_type
 def test_the_fast_and_the_careful_pass_agree(covariance_type, monkeypatch):
-    from pellucid.core.training_data import TrainingData
+    from pellucid.proofs.training_data import TrainingData
 
     X, weight = blobs(3, n=500), np.random.default_rng(3).uniform(0.5, 2.0, 500)
     data = TrainingData(X, weight=weight, given=(X, None, weight))

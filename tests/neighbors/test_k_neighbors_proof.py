@@ -12,9 +12,9 @@ from scipy import sparse
 
 import pellucid
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from pellucid.neighbors.k_neighbors_proof import neighbor_claims, partition_claim, pruning_claim, stored_claim
 from pellucid.neighbors.metric import Metric
 from pellucid.numerics.kd_tree import KDTree
+from pellucid.proofs.neighbors.k_neighbors import neighbor_claims, partition_claim, pruning_claim, stored_claim
 
 EUCLIDEAN = Metric("euclidean")
 

@@ -7,10 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from pellucid.core.certificate import UncertifiedWarning
+from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.neural_network import attack, certified_radius, verify_radius
 from pellucid.neural_network.robustness import certified_radius as home
-from pellucid.neural_network.robustness import radius_solvers, robustness_proof
+from pellucid.neural_network.robustness import radius_solvers
+from pellucid.proofs.neural_network import robustness
 from tests.neural_network.networks import convolutional, dense, inputs, predicted, residual
 
 NORMS = ("inf", 2)
@@ -205,9 +206,9 @@ def test_the_proof_refuses_other_classes_than_those_predicted():
     radii = certified_radius(module, X).radii
     network, rows, scores = home._read(module, X)
     settings = {"trials": home._tried(module, X, radii, np.inf), "norm": np.inf, "arithmetic": "module"}
-    assert robustness_proof.prove_radii(network, rows, scores, radii, **settings).holds
+    assert robustness.prove_radii(network, rows, scores, radii, **settings).holds
     swapped = scores[:, [1, 2, 0]]
-    assert not robustness_proof.prove_radii(network, rows, swapped, radii, **settings).holds
+    assert not robustness.prove_radii(network, rows, swapped, radii, **settings).holds
 
 
 @pytest.mark.parametrize("wrong", [np.nan, 1e200, 1e308])

@@ -20,7 +20,7 @@ from sklearn.utils import compute_sample_weight
 from threadpoolctl import threadpool_limits
 
 import pellucid
-from pellucid.core.certificate import UncertifiedWarning
+from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.kinds.errors import NotSaveableError
 from pellucid.neural_network import DenseNetwork, NetworkClassifier
 from pellucid.optimize import Adam, Cosine

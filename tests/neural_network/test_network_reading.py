@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrizations
 
-from pellucid.core.certificate import UncertifiedWarning
+from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.neural_network import certified_radius, verify_radius
 from pellucid.neural_network.robustness import certified_radius as home
 from pellucid.neural_network.robustness import reading

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from pellucid.core.rounding import EPSILON
 from pellucid.neural_network.robustness.linear_bounds import MarginSearch
 from pellucid.neural_network.robustness.proof_matrices import matrices_of
 from pellucid.neural_network.robustness.proved_bounds import RowProof
 from pellucid.neural_network.robustness.reading import read_network
-from pellucid.neural_network.robustness.robustness_proof import least_margins
 from pellucid.neural_network.robustness.steps import (
     DenseStep,
     MaximumStep,
@@ -23,6 +21,8 @@ from pellucid.neural_network.robustness.steps import (
     ScalingStep,
     SumStep,
 )
+from pellucid.proofs.neural_network.robustness import least_margins
+from pellucid.proofs.rounding import EPSILON
 from tests.neural_network.networks import convolutional, dense, inputs, residual
 
 seeds = pytest.mark.parametrize("seed", range(4))

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid.core.certificate import UncertifiedWarning
+from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.optimize import Problem
-from pellucid.optimize.constrained.conic_proof import ConicProgram, conic_certificate
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
 from pellucid.optimize.constrained.cvxpy_solver import solve_cvxpy
 from pellucid.optimize.constrained.quadratic_program import quadratic_program
 from pellucid.optimize.constrained.scipy_solver import solve_scipy
+from pellucid.proofs.optimize.conic import ConicProgram, conic_certificate
 
 
 def random_program(seed, n=4, m=5):

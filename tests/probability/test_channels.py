@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pellucid import UncertifiedWarning, record
 from pellucid.probability import channel_capacity, entropy, mutual_information, rate_distortion
-from pellucid.probability.channel_proof import certify_capacity, certify_rate
+from pellucid.proofs.probability.channel import certify_capacity, certify_rate
 
 HAMMING = [[0, 1], [1, 0]]
 

@@ -7,8 +7,8 @@ from scipy.stats import gamma, norm
 
 from pellucid import UncertifiedWarning
 from pellucid.probability import Gaussian, hoeffding_interval, maximum_likelihood
-from pellucid.probability.estimation_proof import certify_estimate
 from pellucid.probability.observed_information import curvature
+from pellucid.proofs.probability.estimation import certify_estimate
 
 
 def log_normal(x, theta):

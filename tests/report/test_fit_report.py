@@ -17,8 +17,8 @@ from pellucid.bake_off.pace import Pace
 from pellucid.bake_off.result import Plan
 from pellucid.bake_off.scores import MethodScore
 from pellucid.bake_off.tree_story import ExampleRow, Reason, StoryNode, TreeStory
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.model_selection import ErrorCurve, Opening, ScoreInterval
+from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.report import Origin, format_number, render_fit_report
 from pellucid.report.leaderboard import whiskers
 from pellucid.report.page import breakable, coefficient_bars

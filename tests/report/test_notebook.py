@@ -11,12 +11,12 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from pellucid.bake_off import bake_off
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.short_html import MOST_ROWS, MOST_SENTENCES, short_html
 from pellucid.describing import describe_table
 from pellucid.explaining import explain_model
 from pellucid.grouping import group_table
 from pellucid.mapping import map_table
+from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.table_model.comparing import compare_models
 
 HOSTILE = "<script>alert(1)</script>"

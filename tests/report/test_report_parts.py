@@ -13,8 +13,8 @@ from pellucid.bake_off.measures import Measure
 from pellucid.bake_off.options import Options
 from pellucid.bake_off.result import Plan
 from pellucid.bake_off.tree_story import ExampleRow, Reason, TreeStory
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.neighbors import KNeighborsClassifier
+from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.report import Origin, meaning_of, render_fit_report, render_model_card
 from pellucid.report.column_pictures import correlations, histogram
 from pellucid.report.leaderboard import ticks

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pellucid.core.sampled_proof import drawing
+from pellucid.proofs.sampling import drawing
 from pellucid.tree.chosen_nodes import affordable_nodes
 
 COST = np.array([900, 0, 40, 50, 0, 60])

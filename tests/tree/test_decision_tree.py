@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from threadpoolctl import threadpool_limits
 
 import pellucid
-from pellucid.core.certificate import UncertifiedWarning
+from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree import decision_tree_solvers
 from pellucid.tree.decision_tree.split_scores import running_medians, weighted_median

@@ -257,7 +257,7 @@ def test_the_proof_finds_other_categories():
 
 
 def test_a_large_tree_is_sampled_and_says_so(monkeypatch):
-    monkeypatch.setattr("pellucid.tree.id3.id3_proof.AT_VERIFY", 5)
+    monkeypatch.setattr("pellucid.proofs.tree.id3.AT_VERIFY", 5)
     X, y = table(0)
     model = ID3Classifier().fit(X, y)
     proof = pellucid.verify(model, X, y)

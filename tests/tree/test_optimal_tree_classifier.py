@@ -132,7 +132,7 @@ def test_splits_searched_one_by_one_give_the_same_as_pairs_counted(seed, n_class
     X, y = problem(seed, n=60, n_values=12, n_classes=n_classes)
     counted = OptimalTreeClassifier(3).fit(X, y)
     monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_solvers.MOST_PAIRS", 0)
-    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_proof.MOST_SPLITS", 0)
+    monkeypatch.setattr("pellucid.proofs.tree.optimal_tree.MOST_SPLITS", 0)
     searched = OptimalTreeClassifier(3).fit(X, y)
     assert searched.objective_ == counted.objective_
     assert pellucid.verify(searched, X, y).grade == "optimal"
@@ -287,7 +287,7 @@ def test_the_lower_bound_rises_to_the_objective_along_the_trace():
 @pytest.mark.parametrize("depth", [2, 3, 4])
 @pytest.mark.parametrize("most_splits", [0, 2000])  # one by one, or pairs of them counted
 def test_the_proof_finds_a_bound_that_is_too_high_and_a_tree_that_is_not_the_best(depth, most_splits, monkeypatch):
-    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_proof.MOST_SPLITS", most_splits)
+    monkeypatch.setattr("pellucid.proofs.tree.optimal_tree.MOST_SPLITS", most_splits)
     X, y = problem(2, n=60)
     model, shallow = OptimalTreeClassifier(depth).fit(X, y), OptimalTreeClassifier(depth - 1).fit(X, y)
     assert shallow.objective_ > model.objective_
@@ -306,8 +306,8 @@ def test_the_proof_finds_a_split_that_is_no_candidate():
 
 
 def test_a_proof_that_takes_too_long_is_a_sample_and_says_so(monkeypatch):
-    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_proof.MOST_WORK", 1.0)
-    monkeypatch.setattr("pellucid.tree.optimal_tree.optimal_tree_proof.DRAWN", 50)
+    monkeypatch.setattr("pellucid.proofs.tree.optimal_tree.MOST_WORK", 1.0)
+    monkeypatch.setattr("pellucid.proofs.tree.optimal_tree.DRAWN", 50)
     X, y = problem(2, n=60)
     model = OptimalTreeClassifier(3).fit(X, y)
     proof = pellucid.verify(model, X, y)

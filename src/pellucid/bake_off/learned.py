@@ -12,9 +12,9 @@ from pellucid.bake_off.measures import Answers, Measure
 from pellucid.bake_off.options import RowFacts
 from pellucid.bake_off.scores import MethodScore
 from pellucid.core.random_state import some_rows
-from pellucid.core.sampled_proof import in_percent
 from pellucid.core.types import Array
 from pellucid.model_selection import corrected_t_test
+from pellucid.proofs.sampling import in_percent
 
 N_SHUFFLES = 1999
 MOST_ROWS = 5000

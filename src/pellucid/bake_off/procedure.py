@@ -62,7 +62,6 @@ from pellucid.bake_off.tree_story import TreeStory, as_text, tell_trees
 from pellucid.bake_off.validation_splits import MOST_KEPT_NUMBERS, ValidationSplits
 from pellucid.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
 from pellucid.core.budget import Budget
-from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.progress import listening
@@ -76,6 +75,7 @@ from pellucid.model_selection import (
     ResamplingTest,
     TrainValidationTest,
 )
+from pellucid.proofs.certificate import Certificate
 from pellucid.table_model import SeenTable, TableModel
 from pellucid.table_model.calibration import Calibration
 from pellucid.table_model.class_scores import costs_of_threshold, least_cost

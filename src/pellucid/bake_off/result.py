@@ -14,9 +14,9 @@ from pellucid.bake_off.measures import ACCURACY, RMSE, Measure
 from pellucid.bake_off.options import Options
 from pellucid.bake_off.scores import MethodScore, why
 from pellucid.bake_off.tree_story import TreeStory
-from pellucid.core.certificate import Certificate
 from pellucid.core.short_html import short_html
 from pellucid.model_selection import ErrorCurve, Opening
+from pellucid.proofs.certificate import Certificate
 from pellucid.table_model import TableModel
 from pellucid.tables.reading import notes_of
 from pellucid.tables.understanding import Columns, Target

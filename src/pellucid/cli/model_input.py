@@ -13,11 +13,11 @@ from sklearn.pipeline import Pipeline
 from pellucid.cli.errors import CommandError, refuse_missing
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.fingerprint import fingerprint
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.core.types import Array
 from pellucid.core.verification import last_step
 from pellucid.files import load
+from pellucid.proofs.training_data import fingerprint
 from pellucid.table_model import TableModel
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.reading import check_has_column, read_table

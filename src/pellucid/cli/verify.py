@@ -30,7 +30,7 @@ def verify(
         load_model,
         training_fingerprint,
     )
-    from pellucid.core.certificate import UncertifiedWarning
+    from pellucid.core.user_warnings import UncertifiedWarning
     from pellucid.core.verification import verify as recompute
     from pellucid.tables import read_table
 

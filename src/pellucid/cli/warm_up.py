@@ -98,7 +98,7 @@ def data_for(card: Any, model: Any) -> Iterator[tuple[Any, Any]]:
     import numpy as np
     from scipy import sparse
 
-    from pellucid.core.training_data import CLASSES, NO_TARGET, NUMBERS
+    from pellucid.core.input_rules import CLASSES, NO_TARGET, NUMBERS
 
     rng = np.random.default_rng(0)
     n = MANY_ROWS if card.name in LOOPS_FOR_MANY else ROWS

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pellucid.cluster.kmeans.kmeans_card import CENTERS, STARTS
 from pellucid.cluster.kmedians import KMedians
-from pellucid.cluster.kmedians_proof import prove_kmedians
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Live, OneOf, Real, Whole
 from pellucid.kinds.usual import COUNT, RANDOM_STATE
+from pellucid.proofs.cluster.kmedians import prove_kmedians
 
 CARDS = (
     MethodCard(

@@ -12,8 +12,8 @@ from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.proofs.training_data import TrainingData
 
 
 def best_medians(data: TrainingData, start: Callable[[], Array], n_starts: int, effort: Effort) -> Fit:

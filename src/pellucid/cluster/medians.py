@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.core.rounding import sum_error
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import sum_error
 
 
 def middle_values(X: Array, weight: Array) -> tuple[Array, Array]:

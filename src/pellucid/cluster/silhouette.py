@@ -17,9 +17,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state, check_X_y
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import own_threads, run_blocks
 from pellucid.core.types import Array, Data
+from pellucid.proofs.rounding import EPSILON
 
 BLOCK_ROWS = 512
 """Rows of a block: the products of two blocks take two megabytes."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pellucid.cluster.kmeans.kmeans_card import CENTERS
 from pellucid.cluster.kmeans.kmeans_starts import STARTS
 from pellucid.cluster.soft_kmeans import SoftKMeans
-from pellucid.cluster.soft_kmeans_proof import answers_of, prove_soft_kmeans
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Live, OneOf, Real, Whole
 from pellucid.kinds.usual import COUNT, NONNEGATIVE, POSITIVE, RANDOM_STATE
+from pellucid.proofs.cluster.soft_kmeans import answers_of, prove_soft_kmeans
 
 CARDS = (
     MethodCard(

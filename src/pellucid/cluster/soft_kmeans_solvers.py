@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.cluster.soft_kmeans_proof import fitted_certificate
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.numerics.soft_assignment import (
     COLUMNS,
@@ -30,6 +28,8 @@ from pellucid.numerics.soft_assignment import (
     standard_rows,
     sums_of,
 )
+from pellucid.proofs.cluster.soft_kmeans import fitted_certificate
+from pellucid.proofs.training_data import TrainingData
 
 STIFF = 1e6
 """Mean squared length of the rows, in units of the clusters, from which on differences are taken."""

@@ -13,15 +13,16 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from inspect import signature
-from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
 
 from pellucid.core.card_index import ENDING, card_modules, entries, path_without_import
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.finite import LARGEST, size_of
-from pellucid.core.training_data import InputRules, TrainingData
+from pellucid.core.input_rules import InputRules
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.seen import Seen, refusal
+from pellucid.proofs.training_data import TrainingData
 
 Proof = Callable[[Any, Any, TrainingData], Certificate]
 """``(attributes, parameters, data)``, the first two as namespaces; it sees neither the model nor its certificate."""
@@ -153,24 +154,6 @@ def _in_rows(value: Any) -> Any:
     Sums round otherwise along columns, and the claims of a model and of its saved twin are to be the same numbers.
     """
     return np.ascontiguousarray(value) if isinstance(value, np.ndarray) and value.ndim else value
-
-
-class Seen(SimpleNamespace):
-    """Attributes or parameters as a proof sees them; one that is not there is said in a sentence."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise MissingAttributeError(f"{name} must be there to verify the model, but it is missing. Fit it again.")
-
-
-class MissingAttributeError(AttributeError, ValueError):
-    """A proof asked for an attribute that the model does not have."""
-
-
-def refusal(name: str, statement: str) -> Certificate:
-    """Return the certificate of a model that no proof can be about."""
-    return Certificate(
-        "none", (Claim(name, statement, 1.0, 0.0, "Fit the model again."),), "It is not as it was fitted."
-    )
 
 
 def card_of(kind: type) -> MethodCard:

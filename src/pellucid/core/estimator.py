@@ -11,14 +11,15 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 from pellucid.core.cards import card_of
-from pellucid.core.certificate import Certificate
 from pellucid.core.fit import Fit
 from pellucid.core.fit_parameters import parameter_texts
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Data
+from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.core.watching import Watch, finish_watch, has_callbacks, make_watch, run_watched
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.training_data import TrainingData
 
 SEEN_IN_DATA = frozenset({"n_features_in_", "feature_names_in_"})
 """Attributes that the check of the data sets, before the fit."""
@@ -110,7 +111,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         self.fit_parameters_ = parameter_texts(self, card.parameters)
         self.certificate_ = card.named(found.certificate) if found.certificate else card.proof_of(self, data)
         finish_watch(self, *data.given[:2])
-        self.certificate_.warn_unless_holds(type(self).__name__)
+        warn_unless_holds(self.certificate_, type(self).__name__)
         return self
 
     def __getattr__(self, name: str) -> Any:

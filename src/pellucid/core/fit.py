@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.trace import Trace
+from pellucid.proofs.certificate import Certificate
 
 
 @dataclass(frozen=True)

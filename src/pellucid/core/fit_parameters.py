@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.checks import is_number
-from pellucid.core.fingerprint import fingerprint
+from pellucid.proofs.training_data import fingerprint
 
 BOOKKEEPING = frozenset({"copy_X", "n_jobs", "precompute", "verbose", "warm_start"})
 """Parameters that say how to work, not what the answer is: they may change after the fit."""

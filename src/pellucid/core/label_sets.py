@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from pellucid.core.input_rules import UNCHECKED, InputRules
 from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.linear_classifier import class_weights
-from pellucid.core.training_data import UNCHECKED, InputRules, TrainingData
 from pellucid.core.types import Array, Data
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

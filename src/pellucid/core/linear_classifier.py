@@ -10,8 +10,8 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
+from pellucid.proofs.training_data import TrainingData
 
 
 class LinearClassifier:

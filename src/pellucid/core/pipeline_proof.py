@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.types import Data
+from pellucid.proofs.certificate import Certificate, Claim
 
 CLOSE = 1e-9
 """Relative difference of numbers that another processor may leave."""

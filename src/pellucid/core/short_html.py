@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pellucid.core.certificate import Certificate
+    from pellucid.proofs.certificate import Certificate
 
 MOST_ROWS = 12
 """Of a table; the rest is counted."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.trace import Trace
+from pellucid.proofs.certificate import Certificate
 
 T = TypeVar("T")
 

@@ -5,6 +5,14 @@ from __future__ import annotations
 import inspect
 import warnings
 
+from sklearn.exceptions import ConvergenceWarning
+
+from pellucid.proofs.certificate import Certificate
+
+
+class UncertifiedWarning(ConvergenceWarning):
+    """A claim of a certificate does not hold. Also scikit-learn's ConvergenceWarning, so filters carry over."""
+
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line that called the library.
@@ -12,6 +20,15 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     Python shows a warning once per line: one that points into a library would hide all later ones.
     """
     warnings.warn(message, category, stacklevel=depth_of_caller())
+
+
+def warn_unless_holds(certificate: Certificate, subject: str) -> None:
+    """Warn with the number, the bound and the remedy of every claim that does not hold."""
+    for claim in certificate.failed:
+        warn_user(
+            f"{subject}: {claim.name} is {claim.value:.3g}, above its bound {claim.bound:.3g}. {claim.remedy}".rstrip(),
+            UncertifiedWarning,
+        )
 
 
 def depth_of_caller() -> int:

@@ -9,15 +9,18 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.cards import card_of, refusal
-from pellucid.core.certificate import Certificate
+from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.fingerprint import fingerprint
 from pellucid.core.fit_parameters import changed_parameters, parameter_texts
+from pellucid.core.input_rules import CLASSES
 from pellucid.core.pipeline_proof import steps_again
-from pellucid.core.sampled_proof import drawing
-from pellucid.core.training_data import CLASSES, TrainingData
+from pellucid.core.random_state import generator
 from pellucid.core.types import Data
+from pellucid.core.user_warnings import warn_unless_holds
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.sampling import drawing
+from pellucid.proofs.seen import refusal
+from pellucid.proofs.training_data import TrainingData, fingerprint
 
 OTHER_DATA = (
     "These are not the training data: their fingerprint differs. Verify with the rows, targets and weights of the fit."
@@ -52,12 +55,15 @@ def verify(
             "Fit the class of that name in pellucid."
         )
     check_is_fitted(whole)
-    with drawing(random_state), np.errstate(all="ignore"):  # a broken model may overflow; its claims read inf or nan
+    with (
+        drawing(generator(random_state)),
+        np.errstate(all="ignore"),
+    ):  # a broken model may overflow; its claims read inf or nan
         if isinstance(whole, Pipeline):
             certificate = _proof_of_pipeline(whole, X, y, sample_weight)
         else:
             certificate = _proof_of(model, X, y, sample_weight)
-    certificate.warn_unless_holds(f"verify({type(model).__name__})")
+    warn_unless_holds(certificate, f"verify({type(model).__name__})")
     return certificate
 
 

@@ -14,8 +14,8 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.cross_decomposition.cca_proof import prove_views
 from pellucid.cross_decomposition.cca_solvers import canonical_views, solve_cca
+from pellucid.proofs.cross_decomposition.cca import prove_views
 
 FLOATS = (np.float64, np.float32)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NUMBERS, InputRules
+from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.cross_decomposition.cca import CCA
-from pellucid.cross_decomposition.cca_proof import prove_cca
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Whole
 from pellucid.kinds.usual import FLAG, NONNEGATIVE
+from pellucid.proofs.cross_decomposition.cca import prove_cca
 
 WIDE = ("float64",)
 X_SIDE = Numbers(("n_features", "n_components"), WIDE)

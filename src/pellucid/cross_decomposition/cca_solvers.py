@@ -15,10 +15,10 @@ import numpy as np
 
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.cross_decomposition.joint_factor import Whitened, cut_for, ridge_rows, whitened
 from pellucid.numerics.row_scatter import row_scatter, without_constants
+from pellucid.proofs.training_data import TrainingData
 
 WELL_CONDITIONED = 1e3
 """Condition of a view up to which the moments hold all digits that are needed."""

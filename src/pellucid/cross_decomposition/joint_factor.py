@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import EPSILON
 
 CUT = 1e6 * EPSILON
 """Singular values below this part of the largest count as 0, as in scikit-learn."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.rounding import TINY
-from pellucid.core.sampled_proof import graded
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.decomposition.directions_proof import ClaimedDirections, centering_loss, direction_claims
 from pellucid.numerics.design import Design
-from pellucid.numerics.missed_eigenvalues_proof import FACTORED, SymmetricMatrix
 from pellucid.numerics.principal_directions import PrincipalDirections
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.decomposition.directions import ClaimedDirections, centering_loss, direction_claims
+from pellucid.proofs.matrices.missed_eigenvalues import FACTORED, SymmetricMatrix
+from pellucid.proofs.rounding import TINY
+from pellucid.proofs.sampling import graded
+from pellucid.proofs.training_data import TrainingData
 
 ROUGH_LOSS = 1e-6
 """Part of the largest square that a Gram matrix of float32 has lost."""

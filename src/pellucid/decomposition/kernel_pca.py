@@ -17,9 +17,9 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.random_state import fixed_seed
 from pellucid.core.types import Array, Data
 from pellucid.decomposition.centered_kernel import centered_times, components_kernel
-from pellucid.decomposition.kernel_pca_proof import prove_components
 from pellucid.decomposition.kernel_pca_solvers import CenteredProducts, find_components, learn_inverse
 from pellucid.kernels.choice import gamma_from, is_given
+from pellucid.proofs.decomposition.kernel_pca import prove_components
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.decomposition.kernel_pca import KernelPCA
-from pellucid.decomposition.kernel_pca_proof import prove_kernel_pca
 from pellucid.kernels.choice import is_given
 from pellucid.kernels.distance import RBF
 from pellucid.kernels.inner_product import Polynomial
@@ -18,6 +17,7 @@ from pellucid.kinds.collections import PLAIN, Lookup
 from pellucid.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE
+from pellucid.proofs.decomposition.kernel_pca import prove_kernel_pca
 
 WIDE = ("float64",)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import CLASSES, InputRules
+from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.discriminant_analysis.given_covariance import check_covariance_parameters
 from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
-from pellucid.discriminant_analysis.linear_discriminant_proof import prove_linear
 from pellucid.discriminant_analysis.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis
-from pellucid.discriminant_analysis.quadratic_discriminant_proof import prove_quadratic
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Whole
 from pellucid.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
+from pellucid.proofs.discriminant_analysis.linear_discriminant import prove_linear
+from pellucid.proofs.discriminant_analysis.quadratic_discriminant import prove_quadratic
 
 SETTINGS: dict[str, Kind] = {
     "shrinkage": Nothing() | OneOf(("auto",)) | Number(low=0, high=1),

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.training_data import FLOATS
+from pellucid.core.input_rules import FLOATS
 from pellucid.core.types import Array, Data
 from pellucid.discriminant_analysis.discriminant_scores import DiscriminantScores
 from pellucid.discriminant_analysis.linear_discriminant_solvers import linear_discriminants

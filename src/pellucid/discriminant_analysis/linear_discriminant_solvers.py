@@ -12,16 +12,16 @@ from scipy.linalg import LinAlgError, eigh, lstsq, svd
 
 from pellucid.core.fit import Fit
 from pellucid.core.labels import rows_by_class
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.discriminant_analysis.class_moments import centered_triangle, class_moments, class_scatter
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
-from pellucid.discriminant_analysis.linear_discriminant_proof import (
+from pellucid.proofs.discriminant_analysis.linear_discriminant import (
     dependent,
     deviations,
     linear_certificate,
 )
+from pellucid.proofs.training_data import TrainingData
 
 SAFE = 1e-6
 """Smallest eigenvalue of the pooled correlations for which their square roots keep ten digits."""

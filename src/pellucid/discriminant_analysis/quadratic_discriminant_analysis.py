@@ -12,15 +12,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.input_rules import FLOATS
 from pellucid.core.labels import rows_by_class
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
-from pellucid.core.training_data import FLOATS, TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.discriminant_analysis.class_moments import BLOCK, class_moments
 from pellucid.discriminant_analysis.discriminant_scores import DiscriminantScores
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
-from pellucid.discriminant_analysis.quadratic_discriminant_proof import quadratic_certificate
+from pellucid.proofs.discriminant_analysis.quadratic_discriminant import quadratic_certificate
+from pellucid.proofs.training_data import TrainingData
 
 SAFE = 1e-6
 """Ratio of the smallest to the largest variance above which eigenvalues of the covariance keep ten digits."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pellucid.cluster.choosing.cluster_choice import ClusterChoice
-from pellucid.core.certificate import Certificate
 from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.grouping.methods import MethodScore
 from pellucid.grouping.profiles import Profile
+from pellucid.proofs.certificate import Certificate
 from pellucid.table_model import TableModel
 from pellucid.tables.understanding import Columns
 

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
-from pellucid.kernel_ridge.kernel_ridge_proof import prove_some_equations
 from pellucid.kernel_ridge.kernel_ridge_solvers import solve_kernel_ridge
 from pellucid.kernels.choice import is_given, pairwise_kernel
+from pellucid.proofs.kernel_ridge.kernel_ridge import prove_some_equations
 
 
 class KernelPredictor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):

@@ -8,11 +8,9 @@ import numpy as np
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.checks import check_nonnegative, check_positive
-from pellucid.core.training_data import NUMBERS
+from pellucid.core.input_rules import NUMBERS
 from pellucid.kernel_ridge.kernel_ridge import KernelRidge
 from pellucid.kernel_ridge.kernel_ridge_cv import KernelRidgeCV
-from pellucid.kernel_ridge.kernel_ridge_cv_proof import prove_kernel_ridge_cv
-from pellucid.kernel_ridge.kernel_ridge_proof import prove_kernel_ridge
 from pellucid.kernels.choice import BY_NAME, is_given
 from pellucid.kernels.distance import RBF
 from pellucid.kernels.inner_product import Polynomial
@@ -23,6 +21,8 @@ from pellucid.kinds.collections import PLAIN, Items, Lookup
 from pellucid.kinds.plain import Kind, Nothing, Number, Optional, Real
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import A_LIST, FLAG, NONNEGATIVE, NUMBER
+from pellucid.proofs.kernel_ridge.kernel_ridge import prove_kernel_ridge
+from pellucid.proofs.kernel_ridge.kernel_ridge_cv import prove_kernel_ridge_cv
 
 HERE = "pellucid.kernel_ridge"
 KERNEL: dict[str, Kind] = {

@@ -13,10 +13,10 @@ from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.kernel_ridge.kernel_ridge import KernelPredictor
-from pellucid.kernel_ridge.kernel_ridge_cv_proof import penalty_claim
 from pellucid.kernel_ridge.kernel_ridge_path_solvers import Directions, mean_squares
-from pellucid.kernel_ridge.kernel_ridge_proof import prove_some_equations
 from pellucid.kernels.choice import pairwise_kernel
+from pellucid.proofs.kernel_ridge.kernel_ridge import prove_some_equations
+from pellucid.proofs.kernel_ridge.kernel_ridge_cv import penalty_claim
 
 SAME_SCORE = 1e-9
 """Relative difference of two scores that rounding may make: of such penalties the first is taken."""

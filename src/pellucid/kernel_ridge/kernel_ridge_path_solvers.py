@@ -18,10 +18,10 @@ from scipy.linalg import eigh
 from scipy.linalg.blas import dsymm
 
 from pellucid.core.threads import shared_blas
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.kernel_ridge.kernel_ridge_solvers import weighted_products
 from pellucid.kernels.kernel import Kernel
+from pellucid.proofs.training_data import TrainingData
 
 REFINEMENTS = 2
 """Times that what is left of the equations is solved again: the eigenvectors alone may leave ten times the rounding."""

@@ -9,11 +9,11 @@ import numpy as np
 
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.kernels.functions import check_products
 from pellucid.kernels.kernel import Kernel
 from pellucid.numerics.penalized_system import solve_penalized
+from pellucid.proofs.training_data import TrainingData
 
 
 def solve_kernel_ridge(kernel: Kernel, data: TrainingData, alpha: Array) -> Fit:

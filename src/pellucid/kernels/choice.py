@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.rounding import TINY
 from pellucid.core.types import Array
 from pellucid.kernels.chi_square import AdditiveChi2, Chi2
 from pellucid.kernels.distance import RBF, Laplacian
 from pellucid.kernels.functions import GivenKernel, MatrixFunction, RowFunction
 from pellucid.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from pellucid.kernels.kernel import Kernel
+from pellucid.proofs.rounding import TINY
 
 BY_NAME: dict[str, Callable[[float, float, float], Kernel]] = {
     "linear": lambda _gamma, _degree, _coef0: Linear(),

@@ -17,10 +17,10 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from pellucid.core.checks import check_nonnegative, check_positive
-from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
 from pellucid.kernels.kernel import Kernel, keep
 from pellucid.kernels.product_blocks import inner_products, squared_lengths
+from pellucid.proofs.rounding import EPSILON
 
 WANTED = 1e-12
 """Absolute error that a product may have."""

@@ -7,9 +7,10 @@ from typing import Any
 
 from scipy import sparse
 
-from pellucid.core.training_data import InputRules, TrainingData
+from pellucid.core.input_rules import InputRules
 from pellucid.core.types import Data
 from pellucid.kernels.functions import check_symmetric, check_symmetric_entries
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.trace import FIRST_COLUMNS, Trace
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.kinds.plain import Kind, Real, Text, read_as
 from pellucid.kinds.strict_json import Json, describe
+from pellucid.proofs.certificate import Certificate, Claim
 
 MAX_COLUMNS = 64
 ROWS = Numbers((None, None), ("float64",), finite=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.training_data import ANY_SPARSE, FLOATS
+from pellucid.core.input_rules import ANY_SPARSE, FLOATS
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.design import Design

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pellucid.core.certificate import Certificate, UncertifiedWarning
 from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
+from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.core.verification import verify
 from pellucid.mapping.map_methods import SHORT_NAMES, best_map, compare_maps, map_by
 from pellucid.mapping.result import MappedTable, MapScore
+from pellucid.proofs.certificate import Certificate
 from pellucid.tables.chosen_columns import understand_chosen
 from pellucid.tables.column_reader import ColumnReader
 from pellucid.tables.frames import as_frame

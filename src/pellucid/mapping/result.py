@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.random_state import some_rows
 from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.manifold import EmbeddingQuality
+from pellucid.proofs.certificate import Certificate
 from pellucid.tables.understanding import Columns
 
 MOST_DOTS, SIDE = 500, 320.0

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from pellucid.core.rounding import TINY
 from pellucid.core.types import Array
 from pellucid.numerics.soft_assignment import COLUMNS, LENGTH, PRODUCTS, SQUARES, Features
+from pellucid.proofs.rounding import TINY
 
 NOT_DEFINITE = (
     "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance "

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.rounding import TINY
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import TINY
 
 ROWS_AT_ONCE = 4096
 

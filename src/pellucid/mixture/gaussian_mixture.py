@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.core.checks import check_whole
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.input_rules import FLOATS
 from pellucid.core.threads import own_threads
-from pellucid.core.training_data import FLOATS
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.mixture.covariance_kinds import KINDS, Components

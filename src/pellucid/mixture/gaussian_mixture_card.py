@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Nothing, OneOf, Real, Whole
 from pellucid.kinds.usual import A_LIST, COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
 from pellucid.mixture.gaussian_mixture import GaussianMixture
-from pellucid.mixture.gaussian_mixture_proof import answers_of, prove_gaussian_mixture
+from pellucid.proofs.mixture.gaussian_mixture import answers_of, prove_gaussian_mixture
 
 NUMBERS = ("float64", "float32", *WHOLES)
 GIVEN = Numbers(None, NUMBERS) | Items(NUMBER | Items(NUMBER | Items(NUMBER))) | A_LIST

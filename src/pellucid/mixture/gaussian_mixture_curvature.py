@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.core.sampled_proof import draws
 from pellucid.core.types import Array
 from pellucid.mixture.gaussian_components import (
     GaussianComponents,
@@ -19,6 +18,7 @@ from pellucid.mixture.gaussian_components import (
     next_components,
     step_sums,
 )
+from pellucid.proofs.sampling import draws
 
 SHIFT = 1e-4
 """Size of the shifts: small enough for the second order, large enough for the digits."""

@@ -16,10 +16,8 @@ from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.mixture.covariance_kinds import KINDS, Components, Moments, movement, scores
-from pellucid.mixture.gaussian_mixture_proof import fitted_certificate, variance_floor
 from pellucid.numerics.soft_assignment import (
     StandardRows,
     blocks_of,
@@ -29,6 +27,8 @@ from pellucid.numerics.soft_assignment import (
     soft_sums,
     standard_rows,
 )
+from pellucid.proofs.mixture.gaussian_mixture import fitted_certificate, variance_floor
+from pellucid.proofs.training_data import TrainingData
 
 NARROW = 1e5
 """Variance of the data over that of a component, from which on the fast pass would lose too many digits."""

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.kinds.arrays import Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup
 from pellucid.kinds.plain import Live, Optional, Real, Text, Whole
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE
 from pellucid.mixture.mixture import Mixture
-from pellucid.mixture.mixture_proof import answers_of, prove_mixture
 from pellucid.probability import Density, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
+from pellucid.proofs.mixture.mixture import answers_of, prove_mixture
 
 
 def _is_own(value: Any) -> bool:

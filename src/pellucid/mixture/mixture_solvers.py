@@ -13,14 +13,14 @@ from pellucid.cluster import KMeans
 from pellucid.core.column_values import column_values
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import TINY
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.mixture.density_parts import Parts, log_joint, responsibilities
 from pellucid.probability import Binomial, Categorical, Gaussian, MultivariateGaussian
 from pellucid.probability.moments import moments
 from pellucid.probability.sample_data import SampleData
+from pellucid.proofs.rounding import TINY
+from pellucid.proofs.training_data import TrainingData
 
 BLUR = 0.1
 """Share of each row that a start by clusters gives to all components alike, so that none of them is singular."""

@@ -14,8 +14,8 @@ from pellucid.core.checks import check_one_of, check_whole
 from pellucid.core.confidence_level import check_level
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import CLASSES, InputRules, TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.bayes_risk import BayesRisk, monte_carlo_risk, quadrature_risk
 from pellucid.naive_bayes.class_density_solvers import fit_class_densities, given_densities
@@ -23,6 +23,7 @@ from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.counting_nb_solvers import class_totals
 from pellucid.probability import Density
 from pellucid.probability.probability_vector import probability_vector
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

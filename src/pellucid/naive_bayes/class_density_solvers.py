@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.finite import check_finite
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.naive_bayes.gaussian_nb_solvers import SMALLEST_VARIANCE, class_moments
 from pellucid.probability import (
@@ -23,6 +22,7 @@ from pellucid.probability import (
 )
 from pellucid.probability.moments import moments
 from pellucid.probability.sample_data import SampleData
+from pellucid.proofs.training_data import TrainingData
 
 
 def fit_class_densities(wanted: str | type, data: TrainingData, var_smoothing: float) -> list[Density]:

@@ -11,17 +11,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from pellucid.core.cards import card_of
-from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.input_rules import InputRules
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import InputRules, TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.counting_nb_parameters import log_class_prior, pseudo_counts
-from pellucid.naive_bayes.counting_nb_proof import LastPart
 from pellucid.naive_bayes.counting_nb_solvers import class_sums, class_totals, product_loss
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.naive_bayes.counting_nb import LastPart
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

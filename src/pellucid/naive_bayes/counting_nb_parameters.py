@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.rounding import ROUNDING
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
+from pellucid.proofs.rounding import ROUNDING
 
 SMALLEST_ALPHA = 1e-10
 """What a smaller alpha is raised to unless it is forced."""

@@ -12,12 +12,13 @@ from sklearn.utils.validation import validate_data
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.finite import check_finite
 from pellucid.core.fit import Fit
+from pellucid.core.input_rules import FLOATS
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import FLOATS, TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.gaussian_nb_solvers import ClassMoments, class_moments, gaussian_log_scores, normal_classes
+from pellucid.proofs.training_data import TrainingData
 
 
 class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):

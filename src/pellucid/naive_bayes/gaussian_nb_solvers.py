@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import TINY
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.gaussian_nb_kernels import class_moments_pass, gaussian_scores_pass
-from pellucid.naive_bayes.gaussian_nb_proof import spot_check_gaussian_nb
+from pellucid.proofs.naive_bayes.gaussian_nb import spot_check_gaussian_nb
+from pellucid.proofs.rounding import TINY
+from pellucid.proofs.training_data import TrainingData
 
 BLOCK_ROWS = 4096
 

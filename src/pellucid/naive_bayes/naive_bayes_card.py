@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import CLASSES, InputRules
+from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
@@ -16,16 +16,16 @@ from pellucid.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
 from pellucid.naive_bayes.bayes_classifier import BayesClassifier, rules_for_bayes
 from pellucid.naive_bayes.bernoulli_nb import BernoulliNB, YesNoRules
 from pellucid.naive_bayes.categorical_nb import CategoricalNB
-from pellucid.naive_bayes.class_density_proof import prove_bayes_classifier, prove_mixed_nb
 from pellucid.naive_bayes.counting_nb import CountRules
 from pellucid.naive_bayes.counting_nb_parameters import warn_of_raised_alpha
-from pellucid.naive_bayes.counting_nb_proof import prove_bernoulli_nb, prove_categorical_nb, prove_multinomial_nb
 from pellucid.naive_bayes.gaussian_nb import GaussianNB
-from pellucid.naive_bayes.gaussian_nb_proof import prove_gaussian_nb
 from pellucid.naive_bayes.mixed_nb import MixedNB
 from pellucid.naive_bayes.multinomial_nb import MultinomialNB
 from pellucid.probability import MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
+from pellucid.proofs.naive_bayes.class_density import prove_bayes_classifier, prove_mixed_nb
+from pellucid.proofs.naive_bayes.counting_nb import prove_bernoulli_nb, prove_categorical_nb, prove_multinomial_nb
+from pellucid.proofs.naive_bayes.gaussian_nb import prove_gaussian_nb
 
 GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 WHOLE_NUMBERS = Items(Whole()) | Numbers((None,), WHOLES) | A_LIST

@@ -10,19 +10,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_one_of, check_whole
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.neighbors.k_neighbors_proof import partition_claim, stored_claim, stored_targets
 from pellucid.neighbors.metric import Metric, check_sparse_metric, unit_of
 from pellucid.neighbors.nearest_rows import build_tree, nearest_rows, tree_pays
 from pellucid.neighbors.neighbor_rows import rules_for_neighbors
 from pellucid.numerics.kd_tree import KDTree
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.neighbors.k_neighbors import partition_claim, stored_claim, stored_targets
+from pellucid.proofs.training_data import TrainingData
 
 
 class KNeighbors(CertifiedEstimator):

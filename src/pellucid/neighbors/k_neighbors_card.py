@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import TrainingData
 from pellucid.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup
 from pellucid.kinds.errors import SchemaError
@@ -17,12 +16,13 @@ from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, R
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import FLAG, LABEL_DTYPES, LABELS, MAYBE_WHOLE, POSITIVE
 from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
-from pellucid.neighbors.k_neighbors_proof import chosen_queries, prove_k_neighbors
 from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
 from pellucid.neighbors.metric import Metric, Similarity, check_metric
 from pellucid.neighbors.nearest_rows import build_tree
 from pellucid.neighbors.neighbor_rows import rules_for_neighbors
 from pellucid.neighbors.vote_weights import WEIGHTINGS
+from pellucid.proofs.neighbors.k_neighbors import chosen_queries, prove_k_neighbors
+from pellucid.proofs.training_data import TrainingData
 
 POWER = Number(above=0, finite=False)
 ARGUMENTS = Lookup(

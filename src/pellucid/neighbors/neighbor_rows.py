@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.neighbors import BallTree, KDTree
 from sklearn.utils.validation import check_non_negative
 
-from pellucid.core.training_data import NUMBERS, UNCHECKED, InputRules, TrainingData
+from pellucid.core.input_rules import NUMBERS, UNCHECKED, InputRules
 from pellucid.core.types import Data
 from pellucid.neighbors.metric import check_keeps_zeros
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, lapack
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
 from pellucid.numerics.conjugate_gradient import conjugate_gradient
+from pellucid.proofs.rounding import EPSILON
 
 DIRECT = 1500
 """Unknowns up to which the second derivative is factored; conjugate gradients otherwise."""

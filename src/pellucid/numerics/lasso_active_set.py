@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import EPSILON
 
 DEPENDENT = 1e-11
 """Part of a column's length that the columns in use must leave unexplained for it to join them."""

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.blas import dsymm
 
-from pellucid.core.rounding import EPSILON, TINY, sum_error
 from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
 from pellucid.numerics.tiled_cholesky import factor_in_place, solve_factored
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 
 LARGE = 1000
 """Rows from which a factor in float32 pays."""

@@ -19,7 +19,6 @@ from scipy import sparse
 from scipy.linalg import qr, svd
 from scipy.sparse.linalg import LinearOperator
 
-from pellucid.core.rounding import EPSILON, TINY
 from pellucid.core.threads import run_blocks, shared_blas, shares, split_evenly, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -30,6 +29,7 @@ from pellucid.numerics.elbow import first_largest
 from pellucid.numerics.leading_eigenvectors import WIDTH, EigenPairs, eigenpairs_at_once, leading_eigenpairs, signed
 from pellucid.numerics.smallest_eigenvectors import on_span
 from pellucid.numerics.sparse_design import SparseDesign
+from pellucid.proofs.rounding import EPSILON, TINY
 
 GOAL = 1e-11
 """Residuals that are asked for, in parts of the largest square."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
 from pellucid.numerics.design import make_design
+from pellucid.proofs.rounding import EPSILON
 
 
 def row_scatter(X: Array, targets: Array | None = None, weight: Array | None = None) -> tuple[Array, Array]:

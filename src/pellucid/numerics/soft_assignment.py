@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.rounding import TINY
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import TINY
 
 BLOCK = 1 << 16
 """Features of one block of rows: 512 KiB, which stays in the second cache."""

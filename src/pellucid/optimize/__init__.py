@@ -36,8 +36,8 @@ from pellucid.optimize.quadratic import quadratic
 from pellucid.optimize.race import race
 from pellucid.optimize.race_outcome import Race
 from pellucid.optimize.schedules import Constant, Cosine, InverseRoot, InverseTime, Linear, Schedule, StepDecay
-from pellucid.optimize.stationarity_proof import certify
 from pellucid.optimize.stopping import Stopping
+from pellucid.proofs.optimize.stationarity import certify
 
 if TYPE_CHECKING:  # imported on first use: they need SymPy or SciPy's solvers
     from pellucid.optimize.checks import check_convexity, check_gradient, check_hessian, classify

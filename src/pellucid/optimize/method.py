@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.types import Array
 from pellucid.optimize.oracle import Oracle
 from pellucid.optimize.problem import Problem
+from pellucid.proofs.certificate import Certificate
 
 
 class Method(Protocol):

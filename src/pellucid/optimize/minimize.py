@@ -13,17 +13,18 @@ from array_api_compat import is_torch_array
 from sklearn.utils import check_random_state
 
 from pellucid.core.arrays import as_numpy, length, precision_of
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.checks import check_whole
 from pellucid.core.solution import Solution
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.optimize.method import CertifiesItself, Method, NoStep
 from pellucid.optimize.methods import find_method
 from pellucid.optimize.oracle import Oracle, is_finite
 from pellucid.optimize.problem import Point, Problem
-from pellucid.optimize.stationarity_proof import certify, residual
 from pellucid.optimize.stopping import Progress, Stopping
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.optimize.stationarity import certify, residual
 
 RISE = 1e3
 """An objective may rise by so many units in the last place before a descent method has broken its word."""
@@ -89,7 +90,7 @@ def minimize(
         callback=callback,
     )
     first_failure = solution.certificate.failed[:1]  # a large gradient makes the gap and the distance large, too
-    replace(solution.certificate, claims=first_failure).warn_unless_holds("minimize")
+    warn_unless_holds(replace(solution.certificate, claims=first_failure), "minimize")
     return solution
 
 

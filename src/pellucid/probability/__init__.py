@@ -22,12 +22,12 @@ from pellucid.probability.information import (
 )
 from pellucid.probability.joint_counts import joint_counts
 from pellucid.probability.logistic import Logistic
-from pellucid.probability.maximum_likelihood_proof import certify_fit
 from pellucid.probability.multinomial import Multinomial
 from pellucid.probability.multivariate_gaussian import MultivariateGaussian
 from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
 from pellucid.probability.normal_inverse_wishart import NormalInverseWishart
 from pellucid.probability.rate_distortion import RateDistortion, rate_distortion
+from pellucid.proofs.probability.maximum_likelihood import certify_fit
 
 __all__ = [
     "Bernoulli",

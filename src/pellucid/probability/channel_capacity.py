@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import rel_entr
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_positive, check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.probability.channel_proof import certify_capacity
+from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.probability.frozen import finite_array
 from pellucid.probability.information import nats_per_unit
 from pellucid.probability.multiplicative_ascent import Ascent, ascend
 from pellucid.probability.probability_vector import SUM_ERROR
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.probability.channel import certify_capacity
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ def channel_capacity(
     uniform = np.full(len(W), 1 / len(W))
     p = ascend(lambda p: _look(W, p), uniform, goal=tol * unit, max_iter=max_iter, trace=trace, unit=unit)
     certificate = certify_capacity(W, p, tol=tol, base=base)
-    certificate.warn_unless_holds("channel_capacity")
+    warn_unless_holds(certificate, "channel_capacity")
     q = p @ W
     return ChannelCapacity(_information(p, _divergences(W, q)) / unit, p, q, len(trace), trace, certificate)
 

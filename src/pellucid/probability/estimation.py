@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.confidence_level import check_level
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.core.weights import check_sample_weight
 from pellucid.optimize import Problem, Stopping
 from pellucid.optimize.minimize import descend
-from pellucid.probability.estimation_proof import SETTLED, certify_estimate, decrement, is_identified
 from pellucid.probability.frozen import finite_array
 from pellucid.probability.observed_information import Curvature, curvature
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.probability.estimation import SETTLED, certify_estimate, decrement, is_identified
 
 POLISHING_STEPS = 8
 
@@ -95,7 +96,7 @@ def maximum_likelihood(
     found = descend(problem, theta0, method, stopping=Stopping())
     theta, curve = _polished(loss, np.asarray(found.x, dtype=np.float64))
     certificate = replace(certify_estimate(loss, theta), reason=found.certificate.reason)
-    certificate.warn_unless_holds("maximum_likelihood")
+    warn_unless_holds(certificate, "maximum_likelihood")
     identified = is_identified(curve.hessian)
     return Estimate(
         parameters=theta,

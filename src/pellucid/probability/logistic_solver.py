@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.solution import Solution
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.proofs.certificate import Certificate, Claim
 
 DECREMENT = 1e-24
 """Half a squared Newton decrement below this is rounding: the next step changes no digit."""

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import rel_entr, xlogy
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_nonnegative, check_positive, check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.probability.channel_proof import certify_rate
+from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.probability.frozen import finite_array
 from pellucid.probability.information import nats_per_unit
 from pellucid.probability.multiplicative_ascent import Ascent, ascend
 from pellucid.probability.probability_vector import probability_vector
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.probability.channel import certify_rate
 
 MOST_CHORDS = 200
 
@@ -84,7 +85,7 @@ def rate_distortion(
         check_nonnegative(target=target)
         found = _reach(solver, float(target), tol * unit)  # type: ignore[arg-type]  # one of the two is given
     certificate = certify_rate(solver.p, solver.d, found.channel, found.multiplier, found.output, tol=tol, base=base)
-    certificate.warn_unless_holds("rate_distortion")
+    warn_unless_holds(certificate, "rate_distortion")
     return RateDistortion(
         rate=solver.rate(found.channel) / unit,
         distortion=solver.cost(found.channel),

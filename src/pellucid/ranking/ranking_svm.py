@@ -13,16 +13,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import TINY
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.numerics.newton import smoothed_newton
+from pellucid.proofs.ranking.ranking_svm import certificate_of
+from pellucid.proofs.rounding import TINY
+from pellucid.proofs.training_data import TrainingData
 from pellucid.ranking.listed_pairs import ListablePairs
 from pellucid.ranking.misordered_pairs import ranking_error
 from pellucid.ranking.pair_sums import Pairs
 from pellucid.ranking.query_ids import query_numbers
 from pellucid.ranking.ranking_problem import RankingProblem
-from pellucid.ranking.ranking_svm_proof import certificate_of
 
 
 class RankingSVM(CertifiedEstimator):

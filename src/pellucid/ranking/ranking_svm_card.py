@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import NUMBERS, InputRules
+from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import OneOf, Optional, Real, Whole
 from pellucid.kinds.usual import COUNT, POSITIVE
+from pellucid.proofs.ranking.ranking_svm import prove_ranking
 from pellucid.ranking.ranking_svm import RankingSVM
-from pellucid.ranking.ranking_svm_proof import prove_ranking
 
 WEIGHTS = Numbers(("n_features",), ("float64",))
 WITNESSES = dict.fromkeys(

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 import pellucid
-from pellucid.core.certificate import GRADES
 from pellucid.core.random_state import some_rows
 from pellucid.drawing.style import PALETTE, color
 from pellucid.grouping import Grouping
 from pellucid.grouping.profiles import HAS, NOTABLE, Difference, written
+from pellucid.proofs.certificate import GRADES
 from pellucid.report.column_pictures import histogram
 from pellucid.report.figures import INK, MOST_DOTS, PAGE_COLORS, figure_as_svg
 from pellucid.report.meaning import meaning_of

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 import pellucid
-from pellucid.core.certificate import GRADES
 from pellucid.core.random_state import some_rows
 from pellucid.drawing.style import color
 from pellucid.mapping import MappedTable, MapScore
 from pellucid.mapping.map_methods import SHORT_NAMES
+from pellucid.proofs.certificate import GRADES
 from pellucid.report.figures import INK, MARK, MOST_DOTS, figure_as_svg
 from pellucid.report.meaning import meaning_of
 from pellucid.report.page import page_template

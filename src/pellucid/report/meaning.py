@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.bake_off import BakeOffResult
-from pellucid.core.certificate import GRADES, Certificate
-from pellucid.core.sampled_proof import CONFIDENCE, in_percent, left_open
+from pellucid.proofs.certificate import GRADES, Certificate
+from pellucid.proofs.sampling import CONFIDENCE, in_percent, left_open
 
 MEANINGS = {
     "Blend": "what is proved of each member holds, and the answer is their weighted mean; that the weights are good "

@@ -23,9 +23,9 @@ from pellucid.bake_off.importance import Coefficient, Effect, Importance
 from pellucid.bake_off.judgement import confusion_of, reliability
 from pellucid.bake_off.notable_rows import BEST, TYPICAL, WORST
 from pellucid.bake_off.tree_story import Reason, TreeStory
-from pellucid.core.certificate import GRADES
 from pellucid.describing import table_in_short
 from pellucid.model_selection import ErrorCurve
+from pellucid.proofs.certificate import GRADES
 from pellucid.report import figures
 from pellucid.report.column_pictures import correlations, histogram
 from pellucid.report.leaderboard import ticks, whiskers

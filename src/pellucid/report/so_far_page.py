@@ -6,7 +6,7 @@ import shlex
 
 import pellucid
 from pellucid.bake_off.so_far import SoFar
-from pellucid.core.certificate import GRADES, Certificate
+from pellucid.proofs.certificate import GRADES, Certificate
 from pellucid.report.card import again_section, data_section, head_section, leaderboard_section
 from pellucid.report.leaderboard import ticks, whiskers
 from pellucid.report.page import page_template

@@ -10,10 +10,10 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.random_state import some_rows
 from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
+from pellucid.proofs.certificate import Certificate
 from pellucid.table_model.calibration import Calibration, best_calibration
 from pellucid.table_model.class_scores import (
     HeldOutScores,

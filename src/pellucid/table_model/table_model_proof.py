@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import log_softmax, softmax
 
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.pipeline_proof import same
-from pellucid.core.rounding import EPSILON
-from pellucid.core.types import Array
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import EPSILON
 from pellucid.table_model.calibration import Calibration
 from pellucid.table_model.class_scores import HeldOutScores
 from pellucid.table_model.error_quantiles import ErrorQuantiles

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.checks import did_you_mean
-from pellucid.core.fingerprint import fingerprint
 from pellucid.core.types import Array
+from pellucid.proofs.training_data import fingerprint
 from pellucid.tables.dates import DATES, PARTS, date_parts, read_dates
 from pellucid.tables.distinct import folded
 from pellucid.tables.reading import TableError

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.sampled_proof import draws
 from pellucid.core.types import Array
+from pellucid.proofs.sampling import draws
 from pellucid.tree.packed_trees import LEAF, PackedTrees
 from pellucid.tree.plain_walk import goes_left
 

@@ -11,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 from sympy import Matrix
 
-from pellucid.core.certificate import UncertifiedWarning
 from pellucid.core.recording import record
 from pellucid.core.types import Data
+from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.workings.document import Block, sentence
 from pellucid.workings.parameters import require
 

@@ -9,13 +9,13 @@ from scipy import sparse
 from sklearn.metrics.pairwise import _VALID_METRICS
 
 from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
-from pellucid.cluster.agglomerative.agglomerative_proof import prove_agglomerative
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Live, Nothing, OneOf, Text, Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import FLAG, NONNEGATIVE
+from pellucid.proofs.cluster.agglomerative import prove_agglomerative
 
 METRICS = tuple(sorted({*_VALID_METRICS, "precomputed"}))
 

@@ -10,16 +10,16 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted, check_memory
 
-from pellucid.cluster.agglomerative.agglomerative_proof import prove_agglomerative, work_at_fit
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree
 from pellucid.cluster.agglomerative.dendrogram import Dendrogram, cut, forest_labels, scipy_tree
 from pellucid.cluster.agglomerative.distances import check_rows
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
+from pellucid.proofs.cluster.agglomerative import prove_agglomerative, work_at_fit
+from pellucid.proofs.training_data import TrainingData
 
 MOST_TRACED = 100
 """Merges that the trace lists; of more, so many evenly spaced."""

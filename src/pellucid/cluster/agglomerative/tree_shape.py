@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.core.sampled_proof import at_most_wrong, draws
 from pellucid.core.types import Array
+from pellucid.proofs.sampling import at_most_wrong, draws
 
 LAST = 20
 """Merges that are checked because they are the last, if twice the work for all allows."""

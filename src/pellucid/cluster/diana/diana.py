@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.cluster.agglomerative.dendrogram import scipy_tree
 from pellucid.cluster.agglomerative.distances import check_rows
-from pellucid.cluster.diana.diana_proof import AT_FIT, prove_diana
 from pellucid.cluster.diana.diana_solvers import divide
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
+from pellucid.proofs.cluster.diana import AT_FIT, prove_diana
 
 
 class Diana(ClusterMixin, CertifiedEstimator):

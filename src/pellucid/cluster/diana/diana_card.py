@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pellucid.cluster.agglomerative.agglomerative_card import METRICS
 from pellucid.cluster.diana.diana import Diana
-from pellucid.cluster.diana.diana_proof import prove_diana
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Live, OneOf, Real, Whole
+from pellucid.proofs.cluster.diana import prove_diana
 
 CARDS = (
     MethodCard(

@@ -10,9 +10,9 @@ import numpy as np
 from pellucid.cluster.agglomerative.dendrogram import Dendrogram, cut
 from pellucid.cluster.agglomerative.distances import distance_matrix
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import sum_error
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import sum_error
 
 MOST_TRACED = 500
 

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from pellucid.cluster.exhaustive.exhaustive_proof import certify_exhaustive
 from pellucid.cluster.exhaustive.partitions import partition_count, partitions
 from pellucid.cluster.exhaustive.scores import score_named
-from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_unless_holds
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.cluster.exhaustive import certify_exhaustive
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ def exhaustive_clustering(
     certificate = certify_exhaustive(
         X, best_labels, measure, sign * best, n_clusters=n_clusters, maximize=maximize, counted=count
     )
-    certificate.warn_unless_holds("exhaustive_clustering")
+    warn_unless_holds(certificate, "exhaustive_clustering")
     return ExhaustiveClustering(best_labels, sign * best, int(best_labels.max()) + 1, count, trace, certificate)
 
 

@@ -10,9 +10,9 @@ from scipy import sparse
 from pellucid.cluster.kmeans.cluster_sums import NOTHING, own_distances
 from pellucid.cluster.kmeans.measured_rows import measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
-from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import EPSILON
 
 LOOKED_AT = 256
 """Rows whose nearest center a fit finds again from differences, at most."""

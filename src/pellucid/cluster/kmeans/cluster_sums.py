@@ -10,8 +10,8 @@ import numpy as np
 from pellucid.cluster.kmeans.measured_rows import DenseRows, SparseRows, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import Move, pieces
 from pellucid.core.threads import run_blocks, shares
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.proofs.training_data import TrainingData
 
 NOTHING = np.empty(0)
 """Stands for weights that are all 1, and for distances that nobody asks for."""

@@ -9,10 +9,11 @@ from sklearn.utils import check_array, check_random_state
 
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.kmeans.kmeans_starts import draw_far_rows
+from pellucid.core.input_rules import FLOATS
 from pellucid.core.threads import own_threads
-from pellucid.core.training_data import FLOATS, TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.weights import check_sample_weight
+from pellucid.proofs.training_data import TrainingData
 
 
 def k_means(

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.kmeans.kmeans_line_kernels import add_cluster
-from pellucid.core.rounding import EPSILON
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.training_data import TrainingData
 
 MOST_ENTRIES = 1 << 24
 """Of the table of cuts, different values times clusters, up to which it is made."""

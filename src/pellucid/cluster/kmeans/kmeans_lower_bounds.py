@@ -32,9 +32,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, eigvalsh
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import EPSILON
 
 MOST_COLUMNS = 1000
 """Of the rows, or rows, up to which the spectral bound is computed."""

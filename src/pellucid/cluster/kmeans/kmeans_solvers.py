@@ -14,19 +14,19 @@ from scipy import sparse
 from pellucid.cluster.kmeans.center_answers import strays_of_some
 from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums, own_distances
 from pellucid.cluster.kmeans.kmeans_lower_bounds import quick_bound
-from pellucid.cluster.kmeans.kmeans_proof import kmeans_certificate, rounding_of_centers, with_gap
 from pellucid.cluster.kmeans.measured_rows import DenseRows, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.cluster.kmeans.nearest_centers_kernels import plain_rounds
-from pellucid.core.certificate import Claim
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.recording import is_recording
-from pellucid.core.rounding import ROUNDING
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.cluster.kmeans import kmeans_certificate, rounding_of_centers, with_gap
+from pellucid.proofs.rounding import ROUNDING
+from pellucid.proofs.training_data import TrainingData
 
 SMALL = 1 << 18
 """Differences of a round up to which there is one loop for all of it."""

@@ -20,8 +20,8 @@ from pellucid.cluster.kmeans.kmeans_starts_kernels import AT_ONCE
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import pieces
 from pellucid.core.threads import run_blocks, split_evenly
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.proofs.training_data import TrainingData
 
 BUCKET_BITS = 10
 """Of the hash, that say in which part of the rows one stands: no sum over all rows is made for each draw."""

@@ -12,13 +12,6 @@ from pellucid.cluster.kmeans.center_answers import nearest_centers, strays_of_so
 from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums, mean_variance, own_distances
 from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.kmeans.kmeans_lower_bounds import MOST_STEPS, quick_bound
-from pellucid.cluster.kmeans.kmeans_proof import objective_claim, with_gap
-from pellucid.cluster.kmeans.minibatch_kmeans_proof import (
-    NO_LABELS,
-    minibatch_certificate,
-    minibatch_claims,
-    step_claim,
-)
 from pellucid.cluster.kmeans.minibatch_kmeans_solvers import (
     Batches,
     BatchRules,
@@ -27,14 +20,21 @@ from pellucid.cluster.kmeans.minibatch_kmeans_solvers import (
     learn_batch,
     learn_batches,
 )
-from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.partial_fit import partial_fit_method
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.cluster.kmeans import objective_claim, with_gap
+from pellucid.proofs.cluster.minibatch_kmeans import (
+    NO_LABELS,
+    minibatch_certificate,
+    minibatch_claims,
+    step_claim,
+)
+from pellucid.proofs.training_data import TrainingData
 
 
 class MiniBatchKMeans(CenteredClusters):

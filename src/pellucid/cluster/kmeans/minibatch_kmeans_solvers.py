@@ -18,9 +18,9 @@ from pellucid.cluster.kmeans.cluster_sums import ClusterSums
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.proofs.training_data import TrainingData
 
 SINCE_LAST = 10
 """Rows for each cluster after which centers with few rows are looked for."""

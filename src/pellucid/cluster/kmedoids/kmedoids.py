@@ -12,13 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.cluster.agglomerative.distances import check_rows
-from pellucid.cluster.kmedoids.kmedoids_proof import AT_FIT, prove_kmedoids
 from pellucid.cluster.kmedoids.kmedoids_solvers import all_distances, build, partition
 from pellucid.cluster.kmedoids.metrics import distances_between
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.training_data import FLOATS, TrainingData
+from pellucid.core.input_rules import FLOATS
 from pellucid.core.types import Array, Data
+from pellucid.proofs.cluster.kmedoids import AT_FIT, prove_kmedoids
+from pellucid.proofs.training_data import TrainingData
 
 
 class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CertifiedEstimator):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pellucid.cluster.kmedoids.kmedoids import KMedoids
-from pellucid.cluster.kmedoids.kmedoids_proof import prove_kmedoids
 from pellucid.cluster.kmedoids.metrics import METRICS
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Live, OneOf, Optional, Real, Whole
 from pellucid.kinds.usual import A_LIST, COUNT, RANDOM_STATE
+from pellucid.proofs.cluster.kmedoids import prove_kmedoids
 
 CARDS = (
     MethodCard(

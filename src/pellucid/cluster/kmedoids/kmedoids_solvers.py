@@ -12,10 +12,10 @@ from pellucid.cluster.agglomerative.distances import EUCLIDEAN
 from pellucid.cluster.kmedoids.metrics import distances_between
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import sum_error
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import sum_error
 
 FEWEST_AT_ONCE, MOST_AT_ONCE = 16, 1024
 """Candidates measured in one go: fewer after a swap, which makes what was measured after it void."""

@@ -12,17 +12,17 @@ from sklearn.utils import check_array, check_random_state
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.spectral.affinity import GIVEN, is_pairwise
 from pellucid.cluster.spectral.embedding_labels_solvers import cluster_qr, discretize
-from pellucid.cluster.spectral.spectral_clustering_proof import embedding_claims, with_label_claims
 from pellucid.cluster.spectral.spectral_clustering_solvers import links_of
-from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.numerics.laplacian import asymmetry, is_connected, normalized
 from pellucid.numerics.laplacian_eigenvectors import leading_vectors
 from pellucid.numerics.leading_eigenvectors import signed
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.cluster.spectral_clustering import embedding_claims, with_label_claims
+from pellucid.proofs.training_data import TrainingData
 
 MERE_ROUNDING = 1e-10
 """Asymmetry of given affinities that nobody is told of."""

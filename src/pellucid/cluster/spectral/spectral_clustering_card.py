@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pellucid.cluster.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_pairwise
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering
-from pellucid.cluster.spectral.spectral_clustering_proof import prove_spectral_clustering
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.kernels.choice import BY_NAME
 from pellucid.kernels.kernel_kinds import kernel_kind
 from pellucid.kernels.product_rules import ProductRules
@@ -15,6 +14,7 @@ from pellucid.kinds.collections import PLAIN, Lookup
 from pellucid.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import FLAG, MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE, VERBOSE
+from pellucid.proofs.cluster.spectral_clustering import prove_spectral_clustering
 
 WIDE = ("float64",)
 AFFINITIES = (*(name for name in BY_NAME if name != "precomputed"), NEIGHBORS, GIVEN, GIVEN_NEIGHBORS)

@@ -17,16 +17,16 @@ from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.alternating.alternating_proof import (
+from pellucid.decomposition.alternating.alternating_solvers import alternating_factors
+from pellucid.decomposition.alternating.observed_entries import entries_of
+from pellucid.decomposition.alternating.observed_matrix import observed_matrix
+from pellucid.decomposition.product_entries import product_entries
+from pellucid.proofs.decomposition.alternating import (
     COLUMNS_AT_FIT,
     RESIDUAL,
     penalties_of,
     prove_rows_and_columns,
 )
-from pellucid.decomposition.alternating.alternating_solvers import alternating_factors
-from pellucid.decomposition.alternating.observed_entries import entries_of
-from pellucid.decomposition.alternating.observed_matrix import observed_matrix
-from pellucid.decomposition.product_entries import product_entries
 
 
 class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):

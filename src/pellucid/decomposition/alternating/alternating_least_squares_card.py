@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.decomposition.alternating.alternating_least_squares import AlternatingLeastSquares
-from pellucid.decomposition.alternating.alternating_proof import prove_alternating
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import Nothing, Real, Whole
 from pellucid.kinds.usual import NONNEGATIVE, RANDOM_STATE
+from pellucid.proofs.decomposition.alternating import prove_alternating
 
 CARDS = (
     MethodCard(

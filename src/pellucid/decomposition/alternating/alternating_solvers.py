@@ -12,11 +12,11 @@ import numpy as np
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import TINY
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.decomposition.alternating.observed_entries import Entries
 from pellucid.decomposition.momentum import Momentum
+from pellucid.proofs.rounding import TINY
 
 SAFETY = 0.9
 """The residual is asked to be this part of ``tol``: factors are rounded when they are stored."""

@@ -14,7 +14,6 @@ from pellucid.core.cards import card_of
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.factor_analysis.factor_analysis_proof import prove_factors
 from pellucid.decomposition.factor_analysis.factor_analysis_solvers import (
     FactorProblem,
     fit_factors,
@@ -22,6 +21,7 @@ from pellucid.decomposition.factor_analysis.factor_analysis_solvers import (
 )
 from pellucid.decomposition.factor_analysis.factor_model import factor_scores, log_determinant, precision
 from pellucid.numerics.row_scatter import row_scatter, without_constants
+from pellucid.proofs.decomposition.factor_analysis import prove_factors
 
 
 class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):

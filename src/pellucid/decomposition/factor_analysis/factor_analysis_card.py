@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.decomposition.factor_analysis.factor_analysis import FactorAnalysis
-from pellucid.decomposition.factor_analysis.factor_analysis_proof import prove_factor_analysis
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Nothing, OneOf, Real, Whole
 from pellucid.kinds.usual import A_LIST, COUNT, FLAG, NONNEGATIVE, POSITIVE, RANDOM_STATE
+from pellucid.proofs.decomposition.factor_analysis import prove_factor_analysis
 
 WIDE = ("float64",)
 

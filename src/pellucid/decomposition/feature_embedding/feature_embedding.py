@@ -13,9 +13,9 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.feature_embedding.feature_embedding_proof import feature_embedding_claims
 from pellucid.decomposition.feature_embedding.similarities import GIVEN, similarities_of, similarities_to
 from pellucid.numerics.leading_eigenvectors import dense_times, eigenpairs_at_once, leading_eigenpairs, signed
+from pellucid.proofs.decomposition.feature_embedding import feature_embedding_claims
 
 LARGE, FEW = 500, 0.1
 """Rows from which, and part of them up to which, a few eigenvectors are found without all the others."""

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.training_data import InputRules, TrainingData
+from pellucid.core.input_rules import InputRules
 from pellucid.core.types import Data
 from pellucid.kernels.functions import check_symmetric
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

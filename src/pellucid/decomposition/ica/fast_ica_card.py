@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.decomposition.ica.fast_ica import FastICA
-from pellucid.decomposition.ica.fast_ica_proof import prove_fast_ica
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.collections import PLAIN, Lookup
 from pellucid.kinds.plain import Live, Nothing, OneOf, Only, Optional, Real, Whole
 from pellucid.kinds.usual import A_LIST, NONNEGATIVE, RANDOM_STATE
+from pellucid.proofs.decomposition.fast_ica import prove_fast_ica
 
 CARDS = (
     MethodCard(

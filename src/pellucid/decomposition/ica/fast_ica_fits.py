@@ -12,15 +12,15 @@ from sklearn.utils import check_random_state
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.random_state import some_rows
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.user_warnings import warn_user
 from pellucid.decomposition.ica.contrasts import contrast_of, is_built_in
-from pellucid.decomposition.ica.fast_ica_proof import ROWS_OF_SPACINGS, prove_sources
 from pellucid.decomposition.ica.fast_ica_solvers import SOLVERS
 from pellucid.decomposition.ica.spacings import multi_information
 from pellucid.decomposition.ica.spacings_solvers import least_entropy_rotation
 from pellucid.decomposition.ica.whitening import Whitening, find_whitening
+from pellucid.proofs.decomposition.fast_ica import ROWS_OF_SPACINGS, prove_sources
+from pellucid.proofs.training_data import TrainingData
 
 LARGE = 1 << 17
 """Numbers from which white rows are held in float32."""

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.spatial import KDTree
 from scipy.special import digamma, gammaln
 
-from pellucid.core.rounding import TINY
 from pellucid.core.types import Array, Data
+from pellucid.proofs.rounding import TINY
 
 NEIGHBORS = 4
 """The joint entropy is taken from the distance to the neighbor of this number."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import EPSILON
 
 ROWS_AT_ONCE = 4096
 

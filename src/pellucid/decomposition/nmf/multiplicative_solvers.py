@@ -16,12 +16,12 @@ from scipy import sparse
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import EPSILON, TINY
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.decomposition.nmf.data_products import SparseRows, products_of
 from pellucid.decomposition.nmf.nmf_problem import SMALLEST, NmfProblem, Penalties, filled
+from pellucid.proofs.rounding import EPSILON, TINY
 
 LOOK_EVERY = 10
 """Steps between two looks at the objective, as in scikit-learn."""

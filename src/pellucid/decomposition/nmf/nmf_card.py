@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import InputRules
+from pellucid.core.input_rules import InputRules
 from pellucid.core.user_warnings import warn_user
 from pellucid.decomposition.nmf.nmf import NMF
 from pellucid.decomposition.nmf.nmf_problem import LOSSES
-from pellucid.decomposition.nmf.nmf_proof import prove_nmf
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import Nothing, Number, OneOf, Real, Whole
 from pellucid.kinds.usual import FLAG, NONNEGATIVE, RANDOM_STATE, VERBOSE
+from pellucid.proofs.decomposition.nmf import prove_nmf
 
 
 def _check_solver(estimator: Any) -> None:

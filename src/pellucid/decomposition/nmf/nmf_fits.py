@@ -12,15 +12,15 @@ from sklearn.utils import check_array, check_random_state
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch
 from pellucid.decomposition.nmf.multiplicative_solvers import multiplicative_factors
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, beta_of
-from pellucid.decomposition.nmf.nmf_proof import least_residual, prove_factors
 from pellucid.decomposition.nmf.nmf_solvers import best_weights, coordinate_factors
 from pellucid.decomposition.nmf.nmf_starts import start_factors
+from pellucid.proofs.decomposition.nmf import least_residual, prove_factors
+from pellucid.proofs.training_data import TrainingData
 
 SIDE_AT_FIT = 128
 """Rows or columns, whichever are fewer, up to which a fit compares its error with that of singular vectors."""

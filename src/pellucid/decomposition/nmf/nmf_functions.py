@@ -7,8 +7,8 @@ from typing import Any
 from sklearn.utils.validation import validate_data
 
 from pellucid.core.cards import card_of
+from pellucid.core.input_rules import FLOATS
 from pellucid.core.threads import own_threads
-from pellucid.core.training_data import FLOATS
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.decomposition.nmf.nmf import NMF

@@ -14,13 +14,13 @@ import numpy as np
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import TINY
 from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.decomposition.momentum import Momentum
 from pellucid.decomposition.nmf.data_products import DataProducts, DenseProducts, products_of
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, coordinate_gains, filled
+from pellucid.proofs.rounding import TINY
 
 WIDTH = 128
 """Columns of a factor that are swept together: a block of 50 components stays in the second-level cache."""

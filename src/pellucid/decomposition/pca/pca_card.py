@@ -7,12 +7,12 @@ from typing import Any
 from scipy import sparse
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NO_TARGET, InputRules
+from pellucid.core.input_rules import NO_TARGET, InputRules
 from pellucid.decomposition.pca.pca import PCA
-from pellucid.decomposition.pca.pca_proof import prove_pca
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE
+from pellucid.proofs.decomposition.pca import prove_pca
 
 SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
 

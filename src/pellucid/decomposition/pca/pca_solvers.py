@@ -9,9 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import TINY
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
 from pellucid.decomposition.pca.component_count import (
@@ -32,6 +30,8 @@ from pellucid.numerics.principal_directions import (
     in_ordinary_units,
     leading_directions,
 )
+from pellucid.proofs.rounding import TINY
+from pellucid.proofs.training_data import TrainingData
 
 
 def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NO_TARGET, InputRules
+from pellucid.core.input_rules import NO_TARGET, InputRules
 from pellucid.decomposition.svd.svd import SVD
-from pellucid.decomposition.svd.svd_proof import prove_svd
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import Nothing, OneOf, Real, Whole
 from pellucid.kinds.usual import RANDOM_STATE
+from pellucid.proofs.decomposition.svd import prove_svd
 
 
 def _check_full(estimator: Any) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.fit import Fit
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
 from pellucid.decomposition.svd.svd_shape import wanted_shape
 from pellucid.numerics.design import make_design
 from pellucid.numerics.principal_directions import from_rows, in_ordinary_units, leading_directions
+from pellucid.proofs.training_data import TrainingData
 
 
 def decompose(data: TrainingData, parameters: Any, seed: int) -> Fit:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NO_TARGET, InputRules
+from pellucid.core.input_rules import NO_TARGET, InputRules
 from pellucid.decomposition.truncated_svd.truncated_svd import TruncatedSVD
-from pellucid.decomposition.truncated_svd.truncated_svd_proof import prove_truncated_svd
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import OneOf, Whole
 from pellucid.kinds.usual import COUNT, NONNEGATIVE, RANDOM_STATE
+from pellucid.proofs.decomposition.truncated_svd import prove_truncated_svd
 
 CARDS = (
     MethodCard(

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import TINY
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
 from pellucid.decomposition.projection import projected
 from pellucid.numerics.design import make_design
 from pellucid.numerics.principal_directions import in_ordinary_units, leading_directions
+from pellucid.proofs.rounding import TINY
+from pellucid.proofs.training_data import TrainingData
 
 
 def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:

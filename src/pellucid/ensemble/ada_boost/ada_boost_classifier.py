@@ -14,17 +14,18 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from pellucid.core.cards import Seen, card_of
+from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labels import known_codes
 from pellucid.core.threads import own_threads
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.ensemble.ada_boost.ada_boost_proof import spot_check
 from pellucid.ensemble.ada_boost.ada_boost_rules import first_weights, next_weights, scores_of
 from pellucid.ensemble.ada_boost.ada_boost_solvers import any_learner, as_fit, packed, run_rounds, tree_learner
+from pellucid.proofs.ensemble.ada_boost import spot_check
+from pellucid.proofs.seen import Seen
+from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.tree.decision_tree import LARGEST_SEED
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier
-from pellucid.tree.decision_tree.decision_tree_proof import LARGEST_SEED
 from pellucid.tree.decision_tree.growth_rules import growth_rules
 from pellucid.tree.log_shares import log_shares
 from pellucid.tree.packed_trees import PackedTrees

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.fit import Fit
 from pellucid.core.labels import known_codes
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.user_warnings import warn_user
 from pellucid.ensemble.ada_boost.ada_boost_rules import bound_factor, first_weights, is_too_bad, next_weights, vote_of
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
 from pellucid.tree.decision_tree.tree_target import class_target
 from pellucid.tree.packed_trees import PackedTrees, join_trees

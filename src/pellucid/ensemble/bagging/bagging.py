@@ -16,14 +16,14 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads, run_blocks
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.ensemble.bagging.bagging_members import LARGEST_SEED, answering_method, fit_members, member_answers
-from pellucid.ensemble.bagging.bagging_proof import fit_certificate
 from pellucid.ensemble.bagging.bagging_samples import BagSamples
 from pellucid.ensemble.bootstrap_samples import room_of, warn_of_few_draws
 from pellucid.ensemble.out_of_bag import judged, score_interval
+from pellucid.proofs.ensemble.bagging import fit_certificate
+from pellucid.proofs.training_data import TrainingData
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.tree_target import TreeTarget, class_target, number_target
 from pellucid.tree.log_shares import log_shares

@@ -13,12 +13,10 @@ from sklearn.utils import column_or_1d
 from pellucid.core.cards import MethodCard, card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit_parameters import parameter_texts
-from pellucid.core.sampled_proof import drawn, draws
-from pellucid.core.training_data import CLASSES, NUMBERS, InputRules, TrainingData
+from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
 from pellucid.core.types import Data
 from pellucid.ensemble.bagging.bagging import BaggingClassifier, BaggingRegressor
 from pellucid.ensemble.bagging.bagging_members import fit_member, member_answers, proof_of_member, with_seeds
-from pellucid.ensemble.bagging.bagging_proof import prove_bagging
 from pellucid.ensemble.bagging.bagging_samples import BagSamples
 from pellucid.ensemble.member_check import check_members
 from pellucid.files.nesting import Model
@@ -26,6 +24,9 @@ from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Nothing, Optional, Real, Whole
 from pellucid.kinds.usual import FLAG, LABELS, MAYBE_WHOLE, RANDOM_STATE, VERBOSE
+from pellucid.proofs.ensemble.bagging import prove_bagging
+from pellucid.proofs.sampling import drawn, draws
+from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.tree_parameters import Part
 
 FEWEST_PROVED = 5

@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from pellucid.core.cards import refusal
-from pellucid.core.certificate import Certificate
-from pellucid.core.sampled_proof import draws
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array, Data
 from pellucid.core.verification import verify
 from pellucid.ensemble.bagging.bagging_samples import BagSamples
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.sampling import draws
+from pellucid.proofs.seen import refusal
 
 LARGEST_SEED = 2**31 - 1
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of, value_order
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

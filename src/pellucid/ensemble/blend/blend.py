@@ -12,13 +12,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.cards import card_of
-from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
-from pellucid.ensemble.blend.blend_proof import GRADE, shares_of, weights_claim
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.ensemble.blend import GRADE, shares_of, weights_claim
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 USUAL_ROUNDS, USUAL_DEPTH = 20, 4

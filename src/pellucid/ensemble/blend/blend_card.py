@@ -11,18 +11,19 @@ from sklearn.pipeline import Pipeline
 from pellucid.core.cards import MethodCard, card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit_parameters import parameter_texts
+from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
 from pellucid.core.pipeline_proof import same
-from pellucid.core.sampled_proof import drawn, draws
-from pellucid.core.training_data import CLASSES, NUMBERS, InputRules, TrainingData
 from pellucid.core.verification import verify
 from pellucid.ensemble.blend.blend import Blend, BlendClassifier, BlendRegressor
-from pellucid.ensemble.blend.blend_proof import prove_blend
 from pellucid.ensemble.member_check import check_members
 from pellucid.files.nesting import Model
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Nothing
 from pellucid.kinds.usual import LABELS, NONNEGATIVE
+from pellucid.proofs.ensemble.blend import prove_blend
+from pellucid.proofs.sampling import drawn, draws
+from pellucid.proofs.training_data import TrainingData
 
 MOST_ROWS = 500
 """Rows that the members and the blend are asked about."""

@@ -13,16 +13,13 @@ from sklearn.base import is_classifier
 from sklearn.utils import resample
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
-from pellucid.core.cards import Seen, card_of
-from pellucid.core.certificate import Certificate
+from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.ensemble.hist_gradient_boosting.binning import bin_rows, find_edges
-from pellucid.ensemble.hist_gradient_boosting.boosting_proof import spot_check
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     GIVEN,
     MANY_ROWS,
@@ -42,6 +39,10 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_solvers import (
 from pellucid.ensemble.hist_gradient_boosting.table_rules import encode
 from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings
 from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.ensemble.boosting import spot_check
+from pellucid.proofs.seen import Seen
+from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.mean_answers import join_peer, mean_answers
 from pellucid.tree.packed_trees import PackedTrees
 

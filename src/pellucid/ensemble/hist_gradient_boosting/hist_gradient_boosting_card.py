@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import CLASSES, NUMBERS, TrainingData
-from pellucid.ensemble.hist_gradient_boosting.boosting_proof import prove_boosting
+from pellucid.core.input_rules import CLASSES, NUMBERS
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
 from pellucid.ensemble.hist_gradient_boosting.table_rules import TableRules
@@ -26,6 +25,8 @@ from pellucid.kinds.usual import (
     RANDOM_STATE,
     VERBOSE,
 )
+from pellucid.proofs.ensemble.boosting import prove_boosting
+from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.packed_trees_kind import Trees
 
 A_SEQUENCE = Live("a list", lambda value: np.iterable(value) and not isinstance(value, str), holds_many=True)

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from pellucid.core.linear_classifier import class_weights
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.ensemble.hist_gradient_boosting.boosted_trees import BoostedTrees
 from pellucid.ensemble.hist_gradient_boosting.boosting_losses import probabilities
+from pellucid.proofs.training_data import TrainingData
 
 
 class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):

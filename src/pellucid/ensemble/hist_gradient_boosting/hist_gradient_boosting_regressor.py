@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.ensemble.hist_gradient_boosting.boosted_trees import BoostedTrees
 from pellucid.ensemble.hist_gradient_boosting.boosting_losses import predicted
+from pellucid.proofs.training_data import TrainingData
 
 
 class HistGradientBoostingRegressor(RegressorMixin, BoostedTrees):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pellucid.core.training_data import FLOATS, NUMBERS, InputRules
+from pellucid.core.input_rules import FLOATS, NUMBERS, InputRules
 from pellucid.core.types import Array, Data
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.core.types import Array
 from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of, value_order
-from pellucid.tree.decision_tree.decision_tree_proof import LARGEST_SEED
+from pellucid.proofs.tree.decision_tree import LARGEST_SEED
 from pellucid.tree.decision_tree.tree_check import Bag
 from pellucid.tree.decision_tree.tree_data import TreeData
 

@@ -12,7 +12,6 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
@@ -21,8 +20,9 @@ from pellucid.core.user_warnings import warn_user
 from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of, warn_of_few_draws
 from pellucid.ensemble.out_of_bag import OutOfBag, judged, score_interval
 from pellucid.ensemble.random_forest.forest_bags import ForestBags, tree_seed
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.tree.decision_tree import LARGEST_SEED, fit_claims
 from pellucid.tree.decision_tree.decision_tree import check_monotonic, label_attributes, tree_trace
-from pellucid.tree.decision_tree.decision_tree_proof import LARGEST_SEED, fit_claims
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
 from pellucid.tree.decision_tree.tree_check import TreeCheck
 from pellucid.tree.decision_tree.tree_data import TreeData, rules_for_trees

@@ -6,10 +6,10 @@ from typing import Any
 
 from pellucid.core.cards import MethodCard
 from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier, RandomForestRegressor
-from pellucid.ensemble.random_forest.random_forest_proof import prove_random_forest
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.usual import FLAG, MAYBE_WHOLE, VERBOSE
+from pellucid.proofs.ensemble.random_forest import prove_random_forest
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
 from pellucid.tree.decision_tree.tree_data import rules_for_trees
 from pellucid.tree.decision_tree.tree_parameters import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS

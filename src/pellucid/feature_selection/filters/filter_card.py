@@ -5,11 +5,11 @@ from __future__ import annotations
 from pellucid.core.cards import MethodCard
 from pellucid.feature_selection.filters.filter_input import FilterInput
 from pellucid.feature_selection.filters.mrmr import MRMR
-from pellucid.feature_selection.filters.mrmr_proof import prove_mrmr
 from pellucid.feature_selection.filters.select_top import SelectTop
-from pellucid.feature_selection.filters.select_top_proof import prove_ranking
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Number, OneOf, Whole
+from pellucid.proofs.feature_selection.mrmr import prove_mrmr
+from pellucid.proofs.feature_selection.select_top import prove_ranking
 
 WIDE, PLACES = ("float64",), ("int64",)
 MASK = Numbers(("n_features",), ("bool",))

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from pellucid.core.finite import check_finite
-from pellucid.core.training_data import UNCHECKED, InputRules, TrainingData
+from pellucid.core.input_rules import UNCHECKED, InputRules
 from pellucid.core.types import Data
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

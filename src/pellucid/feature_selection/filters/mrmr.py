@@ -9,8 +9,8 @@ from typing import Self
 from pellucid.core.estimator import fit_method
 from pellucid.core.types import Array, Data
 from pellucid.feature_selection.filters.filter_selector import FilterSelector
-from pellucid.feature_selection.filters.mrmr_proof import prove_choice
 from pellucid.feature_selection.filters.mrmr_solvers import rank_by_mrmr
+from pellucid.proofs.feature_selection.mrmr import prove_choice
 
 
 class MRMR(FilterSelector):

@@ -8,11 +8,11 @@ import numpy as np
 
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.feature_selection.filters.column_codes import coded_columns, coded_target
 from pellucid.feature_selection.filters.mrmr_criterion import criterion_values
 from pellucid.feature_selection.filters.relevance_solvers import informations
 from pellucid.feature_selection.search.set_choice import best_of
+from pellucid.proofs.training_data import TrainingData
 
 
 def rank_by_mrmr(data: TrainingData, parameters: Any) -> Fit:

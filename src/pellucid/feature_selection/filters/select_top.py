@@ -10,7 +10,6 @@ import numpy as np
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.feature_selection.filters.column_codes import coded_columns, coded_target, numbers_of
 from pellucid.feature_selection.filters.filter_selector import FilterSelector
@@ -20,7 +19,8 @@ from pellucid.feature_selection.filters.relevance_solvers import (
     correlations,
     information_relevance,
 )
-from pellucid.feature_selection.filters.select_top_proof import prove_columns
+from pellucid.proofs.feature_selection.select_top import prove_columns
+from pellucid.proofs.training_data import TrainingData
 
 
 class SelectTop(FilterSelector):

@@ -10,10 +10,7 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.sampled_proof import drawn
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
-from pellucid.feature_selection.search.feature_search_proof import prove_search
 from pellucid.feature_selection.search.floating_selector import FloatingSelector
 from pellucid.feature_selection.search.fold_scores import FoldScores, asked_estimator
 from pellucid.feature_selection.search.search_input import search_input
@@ -22,6 +19,9 @@ from pellucid.files.nesting import Model
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Text, Whole
 from pellucid.kinds.usual import FOLDS, MAYBE_WHOLE
+from pellucid.proofs.feature_selection.feature_search import prove_search
+from pellucid.proofs.sampling import drawn
+from pellucid.proofs.training_data import TrainingData
 
 MOST_SETS, MOST_RIVALS = 30, 100
 """Sets of the path that verify scores again, as many of all, and rivals of the last."""

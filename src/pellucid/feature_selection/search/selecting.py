@@ -16,15 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
 from pellucid.feature_selection.search.feature_search import FeatureSearch, run_search
-from pellucid.feature_selection.search.feature_search_proof import prove_search
 from pellucid.feature_selection.search.fold_scores import FoldScores, asked_estimator
 from pellucid.feature_selection.search.least_squares_sets import LeastSquaresSets
 from pellucid.feature_selection.search.search_rules import starts_from_all
 from pellucid.feature_selection.search.set_choice import mean_scores, standard_errors
+from pellucid.proofs.feature_selection.feature_search import prove_search
+from pellucid.proofs.training_data import TrainingData
 
 if TYPE_CHECKING:
     import pandas as pd

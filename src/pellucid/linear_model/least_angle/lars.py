@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
-from pellucid.core.certificate import worst_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_angle.lars_path import gram_or_none
-from pellucid.linear_model.least_angle.lars_proof import lars_certificate, target_of
 from pellucid.linear_model.least_angle.lars_solvers import LarsPath, LarsRules, lars
 from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
 from pellucid.numerics.design import Design, make_design
+from pellucid.proofs.certificate import worst_of
+from pellucid.proofs.linear_model.lars import lars_certificate, target_of
 
 
 class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import NUMBERS, InputRules
+from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Nothing, Optional, Whole
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE, VERBOSE
 from pellucid.linear_model.least_angle.lars import Lars
-from pellucid.linear_model.least_angle.lars_proof import prove_lars
 from pellucid.linear_model.least_angle.lasso_lars import LassoLars
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE
+from pellucid.proofs.linear_model.lars import prove_lars
 
 WALK: dict[str, Kind] = {
     "fit_intercept": FLAG,

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 
 from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
+from pellucid.core.input_rules import FLOATS
 from pellucid.core.threads import own_threads
-from pellucid.core.training_data import FLOATS
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_angle.lars_solvers import LarsRules, lars
 from pellucid.linear_model.sparse_regression.given_gram import given_gram

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.least_squares.basis_expansion_proof import prove_basis_expansion
+from pellucid.proofs.linear_model.basis_expansion import prove_basis_expansion
+from pellucid.proofs.training_data import TrainingData
 
 Basis = Callable[[Array], Array]
 

@@ -20,10 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.checks import check_between
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.least_squares.inference_proof import MOST_FEATURES
 from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit
 from pellucid.numerics.design import Design
 from pellucid.numerics.normal_factor import NormalFactor
+from pellucid.proofs.linear_model.inference import MOST_FEATURES
 
 if TYPE_CHECKING:
     import pandas as pd

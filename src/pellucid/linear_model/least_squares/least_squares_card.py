@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.plain import Live, Nothing, Optional, Whole
 from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE
 from pellucid.linear_model.least_squares.basis_expansion import BasisExpansion
-from pellucid.linear_model.least_squares.basis_expansion_proof import prove_basis_expansion
-from pellucid.linear_model.least_squares.least_squares_proof import prove_linear_regression
 from pellucid.linear_model.least_squares.linear_regression import LinearRegression
 from pellucid.linear_model.linear_kinds import INFERENCE, LINE
+from pellucid.proofs.linear_model.basis_expansion import prove_basis_expansion
+from pellucid.proofs.linear_model.least_squares import prove_linear_regression
 
 
 def _rules(estimator: Any) -> InputRules:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, SOLVER_THAT_RAN, WORK_DONE, MethodCard
-from pellucid.core.training_data import ANY_SPARSE, CLASSES, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, CLASSES, InputRules
 from pellucid.core.user_warnings import warn_user
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.plain import Nothing, Number, OneOf, Real, Text
@@ -22,8 +22,8 @@ from pellucid.kinds.usual import (
     VERBOSE,
 )
 from pellucid.linear_model.logistic.logistic_objective import L1_RATIO_OF, penalty_of
-from pellucid.linear_model.logistic.logistic_proof import prove_logistic
 from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
+from pellucid.proofs.linear_model.logistic import prove_logistic
 
 
 def _check_combination(estimator: Any) -> None:

@@ -17,9 +17,9 @@ from scipy import sparse
 from scipy.special import entr
 from sklearn.utils import compute_class_weight
 
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+from pellucid.proofs.training_data import TrainingData
 
 L1_RATIO_OF = {"l2": 0.0, "l1": 1.0}
 """What the deprecated parameter ``penalty`` says about ``l1_ratio``."""

@@ -18,7 +18,6 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks, shares
@@ -33,9 +32,10 @@ from pellucid.linear_model.logistic.logistic_hessian import (
 )
 from pellucid.linear_model.logistic.logistic_kernels import sigmoid_rows_pass
 from pellucid.linear_model.logistic.logistic_problem import ARMIJO, LogisticProblem, Point
-from pellucid.linear_model.logistic.logistic_proof import gap_certificate, gradient_certificate, slope_certificate
 from pellucid.linear_model.logistic.logistic_proximal import proximal_points
 from pellucid.numerics.dense_design import DenseDesign
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.linear_model.logistic import gap_certificate, gradient_certificate, slope_certificate
 
 LARGEST_HESSIAN = 400
 """Coefficients of all classes up to which the Hessian is formed and factored."""

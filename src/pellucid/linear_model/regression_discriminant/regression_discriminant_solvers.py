@@ -13,15 +13,15 @@ from pellucid.core.label_sets import is_multilabel
 from pellucid.core.solution import Solution
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
-from pellucid.linear_model.regression_discriminant.regression_discriminant_proof import (
+from pellucid.optimize import LBFGS, Problem, Stopping, descend
+from pellucid.proofs.linear_model.regression_discriminant import (
     MULTIPLES,
     Columns,
     measure_columns,
 )
-from pellucid.optimize import LBFGS, Problem, Stopping, descend
+from pellucid.proofs.training_data import TrainingData
 
 MOST_STARTS = 5
 """Descents of one output: the first from 0, others from a smaller multiple of where the last one ended."""

@@ -9,20 +9,20 @@ import numpy as np
 
 from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard
 from pellucid.core.checks import check_nonnegative, check_positive
+from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.core.label_sets import LabelSetRules
-from pellucid.core.training_data import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Text, Whole
 from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, FLAG, FOLDS, LABELS, NONNEGATIVE, NUMBER, RANDOM_STATE
-from pellucid.linear_model.least_squares.least_squares_proof import prove_ridge
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, INFERENCE, LINE, PER_TARGET
 from pellucid.linear_model.ridge.ridge import Ridge
 from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
-from pellucid.linear_model.ridge.ridge_classifier_proof import prove_ridge_classifier
 from pellucid.linear_model.ridge.ridge_cv import RidgeCV
-from pellucid.linear_model.ridge.ridge_cv_proof import prove_ridge_cv
 from pellucid.linear_model.ridge.ridge_fit import SOLVERS, check_ridge_combination
+from pellucid.proofs.linear_model.least_squares import prove_ridge
+from pellucid.proofs.linear_model.ridge_classifier import prove_ridge_classifier
+from pellucid.proofs.linear_model.ridge_cv import prove_ridge_cv
 
 GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 RIDGE: dict[str, Kind] = {

@@ -15,19 +15,19 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from pellucid.core.certificate import Claim
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.least_squares.least_squares_fits import fit_directly
 from pellucid.linear_model.ridge.given_predictions import GivenPredictions
 from pellucid.linear_model.ridge.ridge import Ridge
-from pellucid.linear_model.ridge.ridge_cv_proof import penalty_claim
 from pellucid.linear_model.ridge.ridge_cv_solvers import leave_one_out
 from pellucid.numerics.design import Design, make_design
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.linear_model.ridge_cv import penalty_claim
+from pellucid.proofs.training_data import TrainingData
 
 
 class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):

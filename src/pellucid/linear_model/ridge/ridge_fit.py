@@ -19,8 +19,8 @@ from pellucid.linear_model.least_squares.least_squares_fits import (
     fit_directly,
     fit_nonnegative,
 )
-from pellucid.linear_model.least_squares.least_squares_proof import DIRECT, ITERATIVE, chosen_solver
 from pellucid.numerics.design import Design
+from pellucid.proofs.linear_model.least_squares import DIRECT, ITERATIVE, chosen_solver
 
 SOLVERS: dict[str, Callable[..., LineFit]] = {
     "cholesky": fit_directly,

@@ -14,16 +14,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.linear_classifier import machine_signs, winners
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.sgd.kernel_perceptron_proof import (
+from pellucid.linear_model.sgd.kernel_perceptron_solvers import KernelMachine, ProductRows, count_mistakes
+from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
+from pellucid.proofs.linear_model.kernel_perceptron import (
     is_given,
     kernel_factor,
     products,
     prove_kernel_perceptron,
 )
-from pellucid.linear_model.sgd.kernel_perceptron_solvers import KernelMachine, ProductRows, count_mistakes
-from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
+from pellucid.proofs.training_data import TrainingData
 
 
 class KernelPerceptron(ClassifierMixin, CertifiedEstimator):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from pellucid.core.certificate import Certificate
-from pellucid.core.training_data import TrainingData
-from pellucid.linear_model.sgd.perceptron_proof import prove_perceptron
 from pellucid.linear_model.sgd.sgd_base import SGDBase
 from pellucid.numerics.presented_rows import Presentation
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.linear_model.perceptron import prove_perceptron
+from pellucid.proofs.training_data import TrainingData
 
 
 class Perceptron(SGDBase):

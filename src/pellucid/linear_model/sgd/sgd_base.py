@@ -10,26 +10,26 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from pellucid.core.certificate import Certificate, UncertifiedWarning
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.linear_classifier import LinearClassifier, class_weights, dense, machine_costs, machine_signs
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.core.user_warnings import warn_user
+from pellucid.core.user_warnings import UncertifiedWarning, warn_user
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.sgd.sgd_classifier_proof import (
+from pellucid.linear_model.sgd.sgd_solvers import Machine, Stopping, gather_rows, learn, scattered
+from pellucid.linear_model.sgd.sgd_start import Start, make_start
+from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.linear_model.sgd_classifier import (
     descent_rule,
     no_proof_of_parts,
     objective_and_gap,
     sgd_certificate,
     sum_claims,
 )
-from pellucid.linear_model.sgd.sgd_solvers import Machine, Stopping, gather_rows, learn, scattered
-from pellucid.linear_model.sgd.sgd_start import Start, make_start
-from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
+from pellucid.proofs.training_data import TrainingData
 
 STEPS_AND_AVERAGES = ("_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept")
 

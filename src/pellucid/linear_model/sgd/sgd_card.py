@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
-from pellucid.core.training_data import CLASSES, InputRules
+from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.user_warnings import warn_user
 from pellucid.kernels.distance import RBF
 from pellucid.kernels.inner_product import Polynomial
@@ -28,13 +28,13 @@ from pellucid.kinds.usual import (
     VERBOSE,
 )
 from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
-from pellucid.linear_model.sgd.kernel_perceptron_proof import is_given, prove_kernel_perceptron
 from pellucid.linear_model.sgd.perceptron import Perceptron
-from pellucid.linear_model.sgd.perceptron_proof import prove_perceptron
 from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
-from pellucid.linear_model.sgd.sgd_classifier_proof import prove_sgd
 from pellucid.linear_model.sgd.sgd_rule import SCHEDULES
 from pellucid.losses.named_losses import LOSS_NUMBERS
+from pellucid.proofs.linear_model.kernel_perceptron import is_given, prove_kernel_perceptron
+from pellucid.proofs.linear_model.perceptron import prove_perceptron
+from pellucid.proofs.linear_model.sgd_classifier import prove_sgd
 
 WIDE = ("float64",)
 HERE = "pellucid.linear_model.sgd"

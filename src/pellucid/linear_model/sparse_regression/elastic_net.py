@@ -10,11 +10,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state, metadata_routing
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.linear_predictor import LinearPredictor
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Settings, design_of, elastic_net_fit
 from pellucid.linear_model.sparse_regression.enet_path import enet_path
+from pellucid.proofs.training_data import TrainingData
 
 
 class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
-from pellucid.core.training_data import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.core.user_warnings import warn_user
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
@@ -27,9 +27,9 @@ from pellucid.kinds.usual import (
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE, PER_TARGET
 from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
 from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV
-from pellucid.linear_model.sparse_regression.elastic_net_proof import prove_elastic_net, prove_elastic_net_cv
 from pellucid.linear_model.sparse_regression.lasso import Lasso
 from pellucid.linear_model.sparse_regression.lasso_cv import LassoCV
+from pellucid.proofs.linear_model.elastic_net import prove_elastic_net, prove_elastic_net_cv
 
 GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 MIX = Number(low=0, high=1)

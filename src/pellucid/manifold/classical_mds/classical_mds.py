@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
-from pellucid.manifold.classical_mds.classical_mds_proof import classical_mds_claims
 from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
 from pellucid.manifold.embedding import Embedding
 from pellucid.manifold.scalar_products import ScalarProducts, place_of
 from pellucid.manifold.scalar_products_solvers import coordinates, main_axes, main_axes_of_rows
 from pellucid.neighbors.metric import Metric
+from pellucid.proofs.manifold.classical_mds import classical_mds_claims
+from pellucid.proofs.training_data import TrainingData
 
 
 class ClassicalMDS(Embedding):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.kinds.arrays import Numbers
 from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
-from pellucid.manifold.classical_mds.classical_mds_proof import prove_classical_mds
 from pellucid.manifold.dissimilarities import DistanceRules, check_metric_name, is_given
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, PLACES, ROWS, TABLE, WIDE
+from pellucid.proofs.manifold.classical_mds import prove_classical_mds
 
 CARDS = (
     MethodCard(

@@ -21,13 +21,13 @@ from pellucid.manifold.classical_mds.classical_mds import check_components
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.manifold.embedding import Embedding
 from pellucid.manifold.graph_parts import listed, named, parts_of
-from pellucid.manifold.isomap.isomap_proof import isomap_claims
 from pellucid.manifold.isomap.neighbor_graph import distance_block, graph_metric
 from pellucid.manifold.isomap.neighbor_graph_solvers import joined, neighbor_distances, undirected
 from pellucid.manifold.scalar_products import ScalarProducts, place_of
 from pellucid.manifold.scalar_products_solvers import coordinates, main_axes
 from pellucid.neighbors.metric import Metric
 from pellucid.numerics.shortest_paths import all_shortest_paths
+from pellucid.proofs.manifold.isomap import isomap_claims
 
 
 class Isomap(Embedding):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import Nothing, Number, OneOf, Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import MAYBE_WHOLE, NONNEGATIVE
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.manifold.isomap.isomap import Isomap
-from pellucid.manifold.isomap.isomap_proof import prove_isomap
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, WIDE
 from pellucid.neighbors.metric import check_metric
 from pellucid.neighbors.neighbor_rows import NeighborRules
+from pellucid.proofs.manifold.isomap import prove_isomap
 
 
 def _check_links(estimator: Any) -> None:

@@ -19,11 +19,11 @@ from pellucid.core.user_warnings import warn_user
 from pellucid.manifold.embedding import Embedding, known_places
 from pellucid.manifold.graph_parts import named, parts_of
 from pellucid.manifold.locally_linear.alignment import WAYS, barycenter_weights, from_weights
-from pellucid.manifold.locally_linear.locally_linear_embedding_proof import EUCLIDEAN, locally_linear_claims
 from pellucid.manifold.locally_linear.locally_linear_embedding_solvers import (
     nearest_training_rows,
     smallest_beside_constant,
 )
+from pellucid.proofs.manifold.locally_linear import EUCLIDEAN, locally_linear_claims
 
 
 class LocallyLinearEmbedding(Embedding):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NO_TARGET, InputRules
+from pellucid.core.input_rules import NO_TARGET, InputRules
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.plain import OneOf, Optional, Real, Whole
 from pellucid.kinds.usual import MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE
 from pellucid.manifold.locally_linear.alignment import WAYS
 from pellucid.manifold.locally_linear.locally_linear_embedding import LocallyLinearEmbedding
-from pellucid.manifold.locally_linear.locally_linear_embedding_proof import prove_locally_linear_embedding
 from pellucid.manifold.manifold_kinds import COMPONENTS, PLACES, WIDE
+from pellucid.proofs.manifold.locally_linear import prove_locally_linear_embedding
 
 CARDS = (
     MethodCard(

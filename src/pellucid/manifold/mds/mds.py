@@ -25,12 +25,12 @@ from pellucid.manifold.mds.mds_parameters import (
     metric_of,
     warn_of_old_names,
 )
-from pellucid.manifold.mds.mds_proof import mds_claims
 from pellucid.manifold.monotone import Disparities
 from pellucid.manifold.orientation import oriented
 from pellucid.manifold.placing import place_by_stress
-from pellucid.manifold.stress_proof import descent_claim
 from pellucid.manifold.stress_solvers import StressDescent, descend, first_places, look_at
+from pellucid.proofs.manifold.mds import mds_claims
+from pellucid.proofs.manifold.stress import descent_claim
 
 
 class MDS(Embedding):

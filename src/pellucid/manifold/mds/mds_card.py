@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.kinds.plain import OneOf, Real, Whole
 from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE, VERBOSE
 from pellucid.manifold.dissimilarities import DistanceRules, check_metric_name, is_given
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, PLACES, ROWS, TABLE
 from pellucid.manifold.mds.mds import MDS
 from pellucid.manifold.mds.mds_parameters import DEPRECATED, metric_name
-from pellucid.manifold.mds.mds_proof import prove_mds
+from pellucid.proofs.manifold.mds import prove_mds
 
 CARDS = (
     MethodCard(

@@ -17,11 +17,11 @@ from pellucid.manifold.dissimilarities import all_distances, distances_to, is_gi
 from pellucid.manifold.embedding import Embedding
 from pellucid.manifold.orientation import oriented
 from pellucid.manifold.placing import place_by_stress
-from pellucid.manifold.sammon.sammon_mapping_proof import sammon_claims
 from pellucid.manifold.sammon.weighting import normalizer, weights_for
-from pellucid.manifold.stress_proof import descent_claim
 from pellucid.manifold.stress_solvers import descend, first_places, look_at
 from pellucid.neighbors.metric import Metric
+from pellucid.proofs.manifold.sammon_mapping import sammon_claims
+from pellucid.proofs.manifold.stress import descent_claim
 
 
 class SammonMapping(Embedding):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.kinds.plain import OneOf, Real, Whole
 from pellucid.kinds.usual import COUNT, NONNEGATIVE, RANDOM_STATE
 from pellucid.manifold.dissimilarities import DistanceRules, check_metric_name, is_given
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, PLACES, ROWS, TABLE
 from pellucid.manifold.sammon.sammon_mapping import SammonMapping
-from pellucid.manifold.sammon.sammon_mapping_proof import prove_sammon_mapping
 from pellucid.manifold.sammon.weighting import WEIGHTINGS
+from pellucid.proofs.manifold.sammon_mapping import prove_sammon_mapping
 
 CARDS = (
     MethodCard(

@@ -27,13 +27,13 @@ from pellucid.manifold.spectral.links import (
     is_one_of,
     neighbors_meant,
 )
-from pellucid.manifold.spectral.spectral_embedding_proof import spectral_embedding_claims
 from pellucid.manifold.spectral.spectral_embedding_solvers import embed, links_of, unnormalized
 from pellucid.neighbors.metric import Metric
 from pellucid.neighbors.nearest_rows import nearest_rows
 from pellucid.numerics.laplacian import asymmetry, is_connected, normalized
 from pellucid.numerics.laplacian_eigenvectors import leading_vectors
 from pellucid.numerics.leading_eigenvectors import signed
+from pellucid.proofs.manifold.spectral_embedding import spectral_embedding_claims
 
 MERE_ROUNDING = 1e-6
 """Asymmetry of given affinities that nobody is told of: products in float32 have it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.kernels.product_rules import ProductRules
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import Live, Nothing, OneOf, Optional, Real, Whole
@@ -12,7 +12,7 @@ from pellucid.kinds.usual import MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE
 from pellucid.manifold.manifold_kinds import COMPONENTS, WIDE
 from pellucid.manifold.spectral.links import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_one_of
 from pellucid.manifold.spectral.spectral_embedding import SpectralEmbedding
-from pellucid.manifold.spectral.spectral_embedding_proof import prove_spectral_embedding
+from pellucid.proofs.manifold.spectral_embedding import prove_spectral_embedding
 
 CARDS = (
     MethodCard(

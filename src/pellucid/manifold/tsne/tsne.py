@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch
 from pellucid.manifold.dissimilarities import is_given
@@ -20,7 +19,6 @@ from pellucid.manifold.embedding import Embedding, known_places
 from pellucid.manifold.orientation import oriented
 from pellucid.manifold.tsne.placing_by_affinity import place_by_affinity
 from pellucid.manifold.tsne.tsne_parameters import later_rate_meant, metric_of, neighbors_meant, rate_meant
-from pellucid.manifold.tsne.tsne_proof import Measured, tsne_claims
 from pellucid.manifold.tsne.tsne_solvers import (
     EXAGGERATED,
     FIRST_MOMENTUM,
@@ -34,6 +32,8 @@ from pellucid.manifold.tsne.tsne_solvers import (
     neighbors_and_distances,
 )
 from pellucid.neighbors.nearest_rows import nearest_rows
+from pellucid.proofs.manifold.tsne import Measured, tsne_claims
+from pellucid.proofs.training_data import TrainingData
 
 
 class TSNE(Embedding):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import NO_TARGET
+from pellucid.core.input_rules import NO_TARGET
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import Live, Number, OneOf, Real, Whole
 from pellucid.kinds.sparse import SparseRows
@@ -14,7 +14,7 @@ from pellucid.manifold.dissimilarities import check_metric_name
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, WIDE
 from pellucid.manifold.tsne.tsne import TSNE
 from pellucid.manifold.tsne.tsne_parameters import NeighborRules, check_combination
-from pellucid.manifold.tsne.tsne_proof import prove_tsne
+from pellucid.proofs.manifold.tsne import prove_tsne
 
 
 def _check(estimator: TSNE) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 from scipy import sparse
 
-from pellucid.core.training_data import InputRules, TrainingData
+from pellucid.core.input_rules import InputRules
 from pellucid.core.types import Data
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.neighbors.metric import Metric
+from pellucid.proofs.training_data import TrainingData
 
 SLOWEST = 50.0
 """The least learning rate that 'auto' means, as in scikit-learn."""

@@ -17,15 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.fingerprint import digest
 from pellucid.core.fit import Fit
 from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.core.random_state import some_rows
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.neural_network.mlp.mlp_proof import MOST_ROWS
 from pellucid.neural_network.training.patience import Patience
+from pellucid.proofs.neural_network.mlp import MOST_ROWS
+from pellucid.proofs.training_data import TrainingData, digest
 
 if TYPE_CHECKING:
     from pellucid.core.watching import Watch

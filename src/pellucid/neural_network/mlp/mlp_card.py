@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.core.label_sets import LabelSetRules
-from pellucid.core.training_data import NUMBERS, InputRules
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
 from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.neural_network.dense_network import ACTIVATION_NAMES, INITIALIZATION_NAMES
 from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
-from pellucid.neural_network.mlp.mlp_proof import prove_mlp
 from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor
+from pellucid.proofs.neural_network.mlp import prove_mlp
 
 WORKINGS = "pellucid.neural_network.mlp.mlp_workings:mlp_workings"
 SIZES = Whole(low=1) | Items(Whole(low=1)) | A_LIST

@@ -14,9 +14,9 @@ from pellucid.core.extras import needs_extra
 from pellucid.core.label_sets import is_multilabel
 from pellucid.core.linear_classifier import winners
 from pellucid.core.partial_fit import check_classes, partial_fit_method
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.mlp.mlp import MultilayerPerceptron, learns_in_parts
+from pellucid.proofs.training_data import TrainingData
 
 if TYPE_CHECKING:
     from pellucid.neural_network.robustness.certified_radius import CertifiedRadii

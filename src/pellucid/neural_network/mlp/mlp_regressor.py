@@ -9,9 +9,9 @@ from sklearn.utils.metaestimators import available_if
 
 from pellucid.core.estimator import fit_method
 from pellucid.core.partial_fit import partial_fit_method
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.mlp.mlp import MultilayerPerceptron, learns_in_parts
+from pellucid.proofs.training_data import TrainingData
 
 
 class MLPRegressor(RegressorMixin, MultilayerPerceptron):

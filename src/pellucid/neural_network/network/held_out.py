@@ -7,8 +7,8 @@ from math import ceil
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.proofs.training_data import TrainingData
 
 
 def hold_out(data: TrainingData, fraction: float, random: np.random.RandomState) -> tuple[Array, Array | None]:

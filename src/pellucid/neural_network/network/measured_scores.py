@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.proofs.training_data import TrainingData
 
 
 def answer_kind(data: TrainingData) -> str:

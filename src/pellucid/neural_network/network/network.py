@@ -14,11 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.extras import needs_extra
-from pellucid.core.fingerprint import digest
 from pellucid.core.fit import Fit
 from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.core.random_state import some_rows
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch, ignore
@@ -26,8 +24,9 @@ from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.network.examples import Examples
 from pellucid.neural_network.network.given_module import GivenModule, architecture_of
 from pellucid.neural_network.network.held_out import hold_out
-from pellucid.neural_network.network.network_proof import MOST_ROWS
 from pellucid.neural_network.training.patience import Patience
+from pellucid.proofs.neural_network.network import MOST_ROWS
+from pellucid.proofs.training_data import TrainingData, digest
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import NUMBERS
+from pellucid.core.input_rules import NUMBERS
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
@@ -15,10 +15,10 @@ from pellucid.neural_network.dense_network import DenseNetwork
 from pellucid.neural_network.network.example_rules import ExampleRules, LabeledExampleRules
 from pellucid.neural_network.network.given_module import GivenModule, is_module
 from pellucid.neural_network.network.network_classifier import NetworkClassifier
-from pellucid.neural_network.network.network_proof import prove_network
 from pellucid.neural_network.network.network_regressor import NetworkRegressor
 from pellucid.neural_network.network_kinds import ARCHITECTURE, AUGMENTATION, WEIGHTS
 from pellucid.neural_network.training.recipe import PRECISIONS
+from pellucid.proofs.neural_network.network import prove_network
 
 
 def _is_method(value: Any) -> bool:

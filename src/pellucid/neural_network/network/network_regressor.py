@@ -10,9 +10,9 @@ from sklearn.metrics import r2_score
 
 from pellucid.core.estimator import fit_method
 from pellucid.core.partial_fit import partial_fit_method
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.network.network import NetworkEstimator
+from pellucid.proofs.training_data import TrainingData
 
 
 class NetworkRegressor(RegressorMixin, NetworkEstimator):

@@ -8,24 +8,26 @@ from typing import Any
 import numpy as np
 import torch
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.checks import check_between, check_one_of
-from pellucid.core.rounding import EPSILON
-from pellucid.core.sampled_proof import drawing, draws
+from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.neural_network.modules.model_input import checked_rows, class_names, norm_of, one_class_module, scores_of
 from pellucid.neural_network.robustness.attack import attack, random_points
 from pellucid.neural_network.robustness.linear_bounds import MarginSearch
 from pellucid.neural_network.robustness.radius_solvers import LARGEST, largest_radii
 from pellucid.neural_network.robustness.reading import read_network
-from pellucid.neural_network.robustness.robustness_proof import (
+from pellucid.neural_network.robustness.steps import Network
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.neural_network.robustness import (
     ARITHMETICS,
     Trials,
     least_margins,
     prove_radii,
     radii_certificate,
 )
-from pellucid.neural_network.robustness.steps import Network
+from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.sampling import drawing, draws
 
 SINGLE = 1e-4
 """Coarser searches than this compute in float32."""
@@ -157,10 +159,10 @@ def verify_radius(
     if claimed.shape != (len(rows),):
         raise ValueError(f"radii must be one number for each of {len(rows)} rows, got shape {tuple(claimed.shape)}.")
     length = norm_of(norm)
-    with drawing(random_state):
+    with drawing(generator(random_state)):
         trials = _tried(model, X, claimed, length)
         certificate = prove_radii(network, rows, scores, claimed, trials, norm=length, arithmetic=arithmetic)
-    certificate.warn_unless_holds("verify_radius")
+    warn_unless_holds(certificate, "verify_radius")
     return certificate
 
 

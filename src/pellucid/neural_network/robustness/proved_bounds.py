@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.rounding import EPSILON, TINY
 from pellucid.core.types import Array
 from pellucid.neural_network.robustness.proof_matrices import SPARE, Matrix, matrices_of
 from pellucid.neural_network.robustness.steps import MaximumStep, Network, RectifierStep
+from pellucid.proofs.rounding import EPSILON, TINY
 
 TOGETHER = 512
 """Functions that are bounded together."""

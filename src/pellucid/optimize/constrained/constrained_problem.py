@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.core.types import Array, Data
 from pellucid.optimize.constrained.constraints import Constraint, LinearConstraint, SmoothConstraint
 from pellucid.optimize.problem import Problem
-from pellucid.optimize.stationarity_proof import evaluate
+from pellucid.proofs.optimize.stationarity import evaluate
 
 SINGULAR = 1e-12
 """A smallest curvature below this part of the largest may be rounding."""

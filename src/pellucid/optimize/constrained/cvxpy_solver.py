@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.checks import check_positive
 from pellucid.core.solution import Solution
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.optimize.constrained.conic_proof import ConicProgram, conic_certificate
+from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
 from pellucid.optimize.constrained.constrained_solution import ConstrainedSolution
-from pellucid.optimize.constrained.kkt_proof import kkt_certificate
 from pellucid.optimize.constrained.quadratic_program import QuadraticData, quadratic_data
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.optimize.conic import ConicProgram, conic_certificate
+from pellucid.proofs.optimize.kkt import kkt_certificate
 
 SOLVER = "CLARABEL"
 """The solver of CVXPY that takes every kind of cone, and gives its multipliers back."""
@@ -56,7 +57,7 @@ def solve_cvxpy(problem: Any, *, tol: float = 1e-6) -> Solution[Any]:
             f"problem must be a ConstrainedProblem or a cvxpy.Problem, got {type(problem).__name__}. "
             "For matrices use quadratic_program."
         )
-    solution.certificate.warn_unless_holds("solve_cvxpy")
+    warn_unless_holds(solution.certificate, "solve_cvxpy")
     return solution
 
 

@@ -12,11 +12,12 @@ from scipy.optimize import BFGS, NonlinearConstraint, OptimizeResult, minimize
 from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem, check_candidate
 from pellucid.optimize.constrained.constrained_solution import ConstrainedSolution
 from pellucid.optimize.constrained.constraints import Constraint, LinearConstraint
-from pellucid.optimize.constrained.kkt_proof import ESTIMATED, kkt_certificate
 from pellucid.optimize.constrained.multipliers import estimate_multipliers
+from pellucid.proofs.optimize.kkt import ESTIMATED, kkt_certificate
 
 SLSQP_TIGHT = 1e-7
 """SLSQP stops at a small decrease of the objective, long before the residuals of its point are as small."""
@@ -73,7 +74,7 @@ def solve_scipy(
     certificate = replace(
         certificate, reason=f"{certificate.reason} {reason}" if certificate.grade == "none" else reason
     )
-    certificate.warn_unless_holds("solve_scipy")
+    warn_unless_holds(certificate, "solve_scipy")
     return ConstrainedSolution(x, int(result.nit), certificate, trace, lam=lam, nu=nu, status=status)
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.checks import check_positive
 from pellucid.core.types import Array, Data
+from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
 from pellucid.optimize.constrained.quadratic_program import quadratic_program
 from pellucid.optimize.constrained.scipy_solver import solve_scipy
+from pellucid.proofs.certificate import Certificate, Claim
 
 BOUND = 1e-6
 """A multiplier this close to 0 or C, relative to C, is at its bound."""
@@ -91,7 +92,7 @@ class SoftMarginSVM:
     def solve(self, *, tol: float = 1e-6) -> SVMAnswer:
         """Solve the dual with SciPy and recover the plane."""
         answer = self.recover(solve_scipy(self.dual, np.zeros(len(self.y)), tol=tol).x)
-        self.certify(answer, tol=tol).warn_unless_holds("SoftMarginSVM.solve")
+        warn_unless_holds(self.certify(answer, tol=tol), "SoftMarginSVM.solve")
         return answer
 
     def certify(self, answer: SVMAnswer, *, tol: float = 1e-6) -> Certificate:

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from pellucid.core.certificate import Certificate, Claim
 from pellucid.core.checks import check_positive
 from pellucid.core.types import Array
 from pellucid.optimize.oracle import Oracle
 from pellucid.optimize.problem import Problem
 from pellucid.optimize.schedules import InverseRoot, Schedule, as_schedule
+from pellucid.proofs.certificate import Certificate, Claim
 
 
 class SubgradientState(NamedTuple):

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import helmert
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import EPSILON
 from pellucid.svm.crammer_singer.shared_rows import SharedRows
 
 ROUNDING = 16.0 * EPSILON

@@ -8,16 +8,16 @@ import numpy as np
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.numerics.newton import SMALL, Found, centered_newton
+from pellucid.proofs.svm.crammer_singer import dual_violation
+from pellucid.proofs.svm.linear_svc import LARGEST_GAP, class_costs_of, gap_certificate
+from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
-from pellucid.svm.crammer_singer.crammer_singer_proof import dual_violation
-from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, class_costs_of, gap_certificate
 
 FIRST_SMOOTHING = 1.0
 """In units of the wanted lead of the own class."""

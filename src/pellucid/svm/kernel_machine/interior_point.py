@@ -15,8 +15,8 @@ from typing import Protocol
 import numpy as np
 import scipy.linalg
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import EPSILON
 
 MOST_STEPS = 80
 PRECISION = 1e-11

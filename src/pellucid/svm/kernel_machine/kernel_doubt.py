@@ -8,10 +8,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
 from pellucid.core.random_state import some_rows
-from pellucid.core.rounding import sum_error
-from pellucid.core.training_data import TrainingData
 from pellucid.kernels.kernel import Kernel
 from pellucid.kernels.mercer import check_mercer
+from pellucid.proofs.rounding import sum_error
+from pellucid.proofs.training_data import TrainingData
 
 MOST_ROWS = 1000
 """Training rows up to which a kernel is shown to be an inner product on them, which takes as long as a small fit."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array
 from pellucid.kernels import RBF, Kernel, Linear
 from pellucid.kernels.product_blocks import squared_lengths
 from pellucid.numerics.exponential_kernels import double_exponentials
+from pellucid.proofs.rounding import EPSILON
 
 HEIGHT, WIDTH = 256, 1024
 """Rows and columns of products held at once: 2 MB."""

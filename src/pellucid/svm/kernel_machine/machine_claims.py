@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.certificate import Certificate, Claim, worst_claim
 from pellucid.core.linear_classifier import dense
-from pellucid.core.rounding import ROUNDING, sum_error
-from pellucid.core.training_data import TrainingData
 from pellucid.kernels.kernel import Kernel
+from pellucid.proofs.certificate import Certificate, Claim, worst_claim
+from pellucid.proofs.rounding import ROUNDING, sum_error
+from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.machine_kernel import has_products, machine_gamma
 from pellucid.svm.kernel_machine.machine_measures import MachineMeasures
 

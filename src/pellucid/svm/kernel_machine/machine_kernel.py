@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.training_data import TrainingData
 from pellucid.kernels.choice import gamma_from, is_given, kernel_from
 from pellucid.kernels.kernel import Kernel
+from pellucid.proofs.training_data import TrainingData
 
 
 def matrix_function(kernel: Any) -> Any:

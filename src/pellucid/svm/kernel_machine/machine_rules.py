@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array, Data
 from pellucid.kernels.functions import check_products, check_symmetric
 from pellucid.kernels.product_rules import ProductRules
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

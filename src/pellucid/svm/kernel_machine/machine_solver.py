@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from pellucid.core.rounding import EPSILON
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.kernels import Linear
+from pellucid.proofs.rounding import EPSILON
 from pellucid.svm.kernel_machine.feature_rows import FeatureRows
 from pellucid.svm.kernel_machine.float_blocks import Blocks, PreciseBlocks, blocks_of
 from pellucid.svm.kernel_machine.hard_margin import hard_margin

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.numerics.presented_rows import present_by_content
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)

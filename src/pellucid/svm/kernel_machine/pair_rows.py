@@ -10,8 +10,8 @@ import numpy as np
 
 from pellucid.core.labels import rows_by_class
 from pellucid.core.linear_classifier import class_weights
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.pairwise_layout import class_pairs, positive_class
 
 

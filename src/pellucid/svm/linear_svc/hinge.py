@@ -30,9 +30,9 @@ import numpy as np
 from scipy.linalg import svd
 
 from pellucid.core.effort import Effort
-from pellucid.core.rounding import EPSILON
 from pellucid.core.types import Array
 from pellucid.numerics.curvature_equations import scaled_cholesky
+from pellucid.proofs.rounding import EPSILON
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 

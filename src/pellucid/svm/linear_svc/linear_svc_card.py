@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import CLASSES, InputRules
+from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Number, OneOf, Optional, Real
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.proofs.svm.linear_svc import prove_linear_svc
 from pellucid.svm.linear_svc.linear_svc import LinearSVC
-from pellucid.svm.linear_svc.linear_svc_proof import prove_linear_svc
 
 DUALS = {("l2", "hinge"): (True,), ("l2", "squared_hinge"): (True, False), ("l1", "squared_hinge"): (False,)}
 """Penalty and loss -> the values of ``dual`` that LIBLINEAR has a solver for; 'auto' always finds one."""

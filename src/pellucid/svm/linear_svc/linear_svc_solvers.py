@@ -12,14 +12,14 @@ from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.curvature_equations import DIRECT
+from pellucid.proofs.svm.linear_svc import LARGEST_GAP, box_violation, gap_certificate, machine_costs_of
+from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
 from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
-from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, box_violation, gap_certificate, machine_costs_of
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton

@@ -9,8 +9,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.input_rules import ANY_SPARSE, FLOATS
 from pellucid.core.random_state import drawn_seed
-from pellucid.core.training_data import ANY_SPARSE, FLOATS
 from pellucid.core.types import Array, Data
 from pellucid.svm.linear_svr.linear_svr_solvers import fit_tube
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import NUMBERS, InputRules
+from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Number, OneOf, Optional, Real
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.proofs.svm.linear_svr import prove_linear_svr
 from pellucid.svm.linear_svr.linear_svr import LinearSVR
-from pellucid.svm.linear_svr.linear_svr_proof import prove_linear_svr
 
 
 def _check_combination(estimator: Any) -> None:

@@ -10,20 +10,20 @@ import numpy as np
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
-from pellucid.core.rounding import TINY
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.curvature_equations import DIRECT
+from pellucid.proofs.rounding import TINY
+from pellucid.proofs.svm.linear_svc import LARGEST_GAP, box_violation, constant_of, gap_certificate
+from pellucid.proofs.svm.linear_svr import prove_linear_svr
+from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
 from pellucid.svm.linear_svc.hinge import hinge_interior_point
-from pellucid.svm.linear_svc.linear_svc_proof import LARGEST_GAP, box_violation, constant_of, gap_certificate
 from pellucid.svm.linear_svc.linear_svc_solvers import SMALL, choose_solver
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
-from pellucid.svm.linear_svr.linear_svr_proof import prove_linear_svr
 from pellucid.svm.linear_svr.tube_problem import tube_problem
 
 MOST_DIGITS = 80

@@ -9,9 +9,9 @@ import numpy as np
 
 from pellucid.core.labels import rows_by_class
 from pellucid.core.random_state import generator
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.kernels.kernel import Kernel
+from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.machine_problem import MachineFit
 from pellucid.svm.kernel_machine.pair_rows import PairRows
 from pellucid.svm.kernel_machine.pairwise_layout import in_layout

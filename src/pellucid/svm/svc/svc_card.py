@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import CLASSES
+from pellucid.core.input_rules import CLASSES
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.plain import OneOf, Optional
 from pellucid.kinds.usual import CLASS_WEIGHT, FLAG, LABELS, RANDOM_STATE
+from pellucid.proofs.svm.svc import prove_svc
 from pellucid.svm.kernel_machine.machine_kinds import ATTRIBUTES, PARAMETERS, UNPROVED, WIDE, machine_rules
 from pellucid.svm.svc.svc import SVC
-from pellucid.svm.svc.svc_proof import prove_svc
 
 CARDS = (
     MethodCard(

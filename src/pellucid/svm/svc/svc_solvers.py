@@ -10,9 +10,9 @@ import numpy as np
 from pellucid.core.fit import Fit
 from pellucid.core.linear_classifier import class_weights
 from pellucid.core.trace import Trace
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
+from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.kernel_doubt import doubt_about
 from pellucid.svm.kernel_machine.machine_claims import proved_certificate
 from pellucid.svm.kernel_machine.machine_kernel import has_products, machine_gamma, machine_kernel

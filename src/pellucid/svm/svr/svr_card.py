@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.training_data import NUMBERS
+from pellucid.core.input_rules import NUMBERS
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.usual import COUNT, NONNEGATIVE
+from pellucid.proofs.svm.svr import prove_svr
 from pellucid.svm.kernel_machine.machine_kinds import ATTRIBUTES, PARAMETERS, UNPROVED, machine_rules
 from pellucid.svm.svr.svr import SVR
-from pellucid.svm.svr.svr_proof import prove_svr
 
 CARDS = (
     MethodCard(

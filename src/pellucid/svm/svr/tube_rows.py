@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.training_data import TrainingData
 from pellucid.core.types import Array
+from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.machine_measures import MachineMeasures
 from pellucid.svm.kernel_machine.pair_rows import row_costs
 

@@ -12,15 +12,15 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Bunch, metadata_routing
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.certificate import Certificate
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.random_state import drawn_seed
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.tree.decision_tree import fit_claims
 from pellucid.tree.decision_tree.category_codes import with_codes
-from pellucid.tree.decision_tree.decision_tree_proof import fit_claims
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
 from pellucid.tree.decision_tree.mean_answers import mean_answers
 from pellucid.tree.decision_tree.tree_check import Bag, TreeCheck

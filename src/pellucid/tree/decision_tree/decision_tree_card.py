@@ -6,8 +6,8 @@ from typing import Any
 
 from pellucid.core.cards import MethodCard
 from pellucid.kinds.plain import OneOf, Whole
+from pellucid.proofs.tree.decision_tree import prove_decision_tree
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
-from pellucid.tree.decision_tree.decision_tree_proof import prove_decision_tree
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
 from pellucid.tree.decision_tree.tree_data import rules_for_trees
 from pellucid.tree.decision_tree.tree_parameters import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.rounding import sum_error
-from pellucid.core.sampled_proof import drawn
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import sum_error
+from pellucid.proofs.sampling import drawn
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
 from pellucid.tree.decision_tree.node_random import drawn_columns, drawn_share
 from pellucid.tree.decision_tree.split_scores import NodeScores

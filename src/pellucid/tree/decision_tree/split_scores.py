@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.rounding import sum_error
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import sum_error
 from pellucid.tree.decision_tree.tree_target import TreeTarget
 
 CLASSES = ("gini", "entropy", "gain_ratio", "error")

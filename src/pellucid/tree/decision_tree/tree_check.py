@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.certificate import Claim
-from pellucid.core.rounding import EPSILON, sum_error
 from pellucid.core.types import Array
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.rounding import EPSILON, sum_error
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
 from pellucid.tree.decision_tree.node_facts import (
     NodeFacts,

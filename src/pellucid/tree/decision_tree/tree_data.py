@@ -11,10 +11,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from pellucid.core.input_rules import NUMBERS, UNCHECKED, InputRules
 from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.linear_classifier import class_weights
-from pellucid.core.training_data import NUMBERS, UNCHECKED, InputRules, TrainingData
 from pellucid.core.types import Array, Data
+from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.category_codes import category_values, chosen_columns, with_codes
 from pellucid.tree.decision_tree.tree_target import TreeTarget, class_target, number_target
 

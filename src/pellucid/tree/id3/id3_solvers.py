@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.core.rounding import sum_error
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import sum_error
 from pellucid.tree.id3.id3_columns import CodedColumns
 from pellucid.tree.id3.id3_tree import NO_CHILD, NO_SPLIT, MultiwayTree
 

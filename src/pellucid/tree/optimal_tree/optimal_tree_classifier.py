@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.core.budget import Budget
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.training_data import FLOATS
+from pellucid.core.input_rules import FLOATS
 from pellucid.core.types import Array, Data
+from pellucid.proofs.tree.optimal_tree import spot_check_optimal_tree
 from pellucid.tree.log_shares import log_shares
 from pellucid.tree.optimal_tree.optimal_tree_columns import binned_columns, category_mask
 from pellucid.tree.optimal_tree.optimal_tree_packing import packed_splits
-from pellucid.tree.optimal_tree.optimal_tree_proof import spot_check_optimal_tree
 from pellucid.tree.optimal_tree.optimal_tree_solvers import TreeSearch
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.tree_reading import leaves

@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pellucid.core.budget import Budget
-from pellucid.core.rounding import sum_error
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.proofs.rounding import sum_error
 from pellucid.tree.optimal_tree.optimal_tree_columns import BinnedColumns
 
 MOST_PAIRS = 4e7

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.certificate import Certificate, Claim
-from pellucid.core.rounding import sum_error
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.core.user_warnings import warn_unless_holds
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import sum_error
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
@@ -98,5 +99,5 @@ def with_branches_cut(
         Claim("no worse", "by how much the error rose through pruning", max(after - before, 0.0) / size, bound),
     )
     found.trees_, found.trace_, found.certificate_ = pruned, trace, Certificate("replayed", claims)
-    found.certificate_.warn_unless_holds(type(found).__name__)
+    warn_unless_holds(found.certificate_, type(found).__name__)
     return found

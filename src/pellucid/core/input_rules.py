@@ -1,0 +1,158 @@
+"""The rules by which one place checks the training data of every estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from pellucid.core.finite import all_finite, check_finite
+from pellucid.core.labels import encode_labels, known_codes, label_column
+from pellucid.core.types import Array, Data
+from pellucid.core.weights import check_sample_weight
+from pellucid.proofs.training_data import TrainingData
+
+FLOATS = (np.float64, np.float32)
+ANY_SPARSE = ("csr", "csc", "coo")
+
+CLASSES = "classes"
+NUMBERS = "numbers"
+UNCHECKED = "unchecked"
+NO_TARGET = "none"
+
+TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf", UNCHECKED: "iub"}
+"""Kinds of arrays that are targets as they are: labels that hold no NaN, and numbers, among which ``check`` looks."""
+
+
+@dataclass(frozen=True)
+class InputRules:
+    """What data a method takes; ``check`` refuses all others with a sentence."""
+
+    target: str = NO_TARGET
+    """``CLASSES`` (labels of any kind), ``NUMBERS``, ``UNCHECKED`` (the method looks itself) or ``NO_TARGET``."""
+    several_targets: bool = False
+    sparse: tuple[str, ...] = ()
+    """Sparse formats that need no conversion; the first is what others become."""
+    dtypes: Any = FLOATS
+    order: str | None = None
+    missing: bool = False
+    """Whether NaN in X means a missing value."""
+    looks_for_nan: bool = True
+    """False: the fit sees NaN in its own sums and calls ``check_finite`` then, to save a pass over the data."""
+    fewest_rows: int = 1
+    weights: bool = True
+
+    def check(
+        self,
+        estimator: Any,
+        X: Data,
+        y: Data = None,
+        sample_weight: Data | None = None,
+        *,
+        reset: bool = True,
+        classes: Array | None = None,
+    ) -> TrainingData:
+        """Return the data, checked; with ``reset=False`` they must look like those of the fit.
+
+        ``classes`` are labels known before: of an earlier part of the data, or of the model that is verified.
+        """
+        if sample_weight is not None and not self.weights:
+            name = type(estimator).__name__
+            raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
+        X, y = self._validated(estimator, X, y, reset=reset)
+        X = self._settled(estimator, X, look_for_nan=self.looks_for_nan or not reset)
+        weight = check_sample_weight(sample_weight, X)
+        if self.target == NUMBERS:
+            check_finite(y, estimator, "y")
+        if self.target != CLASSES:
+            return _counted(TrainingData(X, y, weight, given=(X, y, weight)))
+        y = label_column(y)
+        data = TrainingData(X, y, weight, given=(X, y, weight))
+        if classes is None:
+            classes, codes = encode_labels(y)
+            return _counted(replace(data, classes=classes, y=codes))
+        data = _counted(data)  # a row of weight 0 may have any label
+        return replace(data, classes=classes, y=known_codes(data.y, classes))
+
+    def check_rows(self, estimator: Any, X: Data) -> Any:
+        """Return new rows in the form of the training rows."""
+        known = vars(estimator)
+        is_known = "feature_names_in_" not in known and self._is_ready(X) and X.shape[1] == known.get("n_features_in_")
+        if not is_known:
+            X = validate_data(estimator, X, **self._options(reset=False) | {"ensure_min_samples": 1})
+        return self._settled(estimator, X, look_for_nan=True)
+
+    def _settled(self, estimator: Any, X: Any, *, look_for_nan: bool) -> Any:
+        if sparse.issparse(X) and X.format != "coo":
+            X = _with_short_indices(X)
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()  # and puts the entries in order
+        if look_for_nan and not self.missing:
+            check_finite(X, estimator)
+        return X
+
+    def _options(self, *, reset: bool) -> dict[str, Any]:
+        return {
+            "reset": reset,
+            "accept_sparse": self.sparse or False,
+            "dtype": self.dtypes,
+            "order": self.order,
+            "ensure_all_finite": "allow-nan" if self.missing else False,  # otherwise on all threads, by check_finite
+            "ensure_min_samples": self.fewest_rows,
+        }
+
+    def _validated(self, estimator: Any, X: Data, y: Data, *, reset: bool) -> tuple[Any, Any]:
+        if reset and self._needs_no_change(X, y):
+            estimator.n_features_in_ = X.shape[1]
+            vars(estimator).pop("feature_names_in_", None)  # of an earlier fit to a data frame
+            return X, None if self.target == NO_TARGET else y
+        options = self._options(reset=reset)
+        if self.target == NO_TARGET:
+            return validate_data(estimator, X, **options), None
+        several = self.several_targets or self.target == UNCHECKED
+        return validate_data(estimator, X, y, multi_output=several, y_numeric=self.target == NUMBERS, **options)
+
+    def _needs_no_change(self, X: Data, y: Data) -> bool:
+        """Return whether plain arrays are already what scikit-learn's check would return: it takes longer to see that.
+
+        Whatever is in doubt, or wrong, goes there for its conversions and its messages.
+        """
+        if not self._is_ready(X) or len(X) < self.fewest_rows:
+            return False
+        kinds = TARGET_KINDS.get(self.target)
+        if kinds is None:
+            return self.target == NO_TARGET
+        is_target = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in kinds and y.dtype.isnative
+        return is_target and len(y) == len(X)
+
+    def _is_ready(self, X: Data) -> bool:
+        """Return the same of rows alone; where NaN means a missing value, of rows without any."""
+        if not (type(X) is np.ndarray and X.ndim == 2 and X.size > 0):
+            return False
+        if (self.order == "C" and not X.flags.c_contiguous) or self.order == "F":
+            return False
+        dtypes = self.dtypes if isinstance(self.dtypes, tuple) else (self.dtypes,)
+        if not any(X.dtype == dtype for dtype in dtypes if dtype is not None):
+            return False
+        return not self.missing or all_finite(X)
+
+
+def _with_short_indices(X: Any) -> Any:
+    """Return rows, or columns, whose indices have 32 bits where these suffice: compiled loops know no others."""
+    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape, copy=False)
+
+
+def _counted(data: TrainingData) -> TrainingData:
+    """Return the data without the rows of weight 0."""
+    if data.weight is None or data.weight.all():
+        return data
+    kept = np.flatnonzero(data.weight)
+    y = None if data.y is None else data.y[kept]
+    X = data.X.tocsr() if getattr(data.X, "format", "") == "coo" else data.X
+    return replace(data, X=X[kept], y=y, weight=data.weight[kept], kept=kept)

@@ -1,0 +1,112 @@
+r"""Proof of medoids: no swap of one of them with another row lowers the objective.
+
+With :math:`a_i` and :math:`b_i` the distances of row i to its nearest and second nearest medoid, row x in the place of
+medoid k changes the objective by
+
+.. math:: \sum_i w_i g_i + \sum_{i \in k} w_i (\min(d_{ix}, b_i) - a_i - g_i), \qquad g_i = \min(d_{ix} - a_i, 0)
+
+which one pass over the rows gives for all k at once. Of many rows a random sample is tried.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pellucid.cluster.kmedoids.metrics import distances_between
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import sum_error
+from pellucid.proofs.sampling import drawn, in_percent, most_wrong
+from pellucid.proofs.training_data import TrainingData
+
+AT_FIT = 300_000
+"""Distances of rows that a fit may compute again, beside those to the medoids."""
+TO_VERIFY = 400_000_000
+AT_ONCE = 256
+
+
+def prove_kmedoids(fitted: Any, parameters: Any, data: TrainingData, *, work: int = TO_VERIFY) -> Certificate:
+    """Return the certificate from the data and the fitted attributes alone."""
+    X, weight, is_matrix = data.X, data.weights, _is_matrix(parameters.metric)
+    wrong, rows = _wrong_medoids(fitted, parameters, data)
+    medoids = Claim("medoids", "medoids that are no rows, or not those that are stored", float(wrong), 0.0)
+    if wrong:
+        return Certificate("replayed", (medoids,))
+    gaps = X[:, fitted.medoid_indices_].astype(np.float64) if is_matrix else _between(X, X[rows], parameters)
+    objective = float(weight @ gaps.min(axis=1))
+    error = abs(fitted.inertia_ - objective) / objective if objective > 0.0 else abs(fitted.inertia_)
+    strays = _strays(np.asarray(fitted.labels_), gaps, data)
+    return Certificate(
+        "replayed",
+        (
+            medoids,
+            Claim("assignment", "rows that are nearer to another medoid than to their own", float(strays), 0.0),
+            Claim("objective", "relative distance of inertia_ from its value", error, sum_error(len(weight))),
+            _swap_claim(gaps, data, parameters, rows, work),
+        ),
+    )
+
+
+def _strays(labels: Array, gaps: Array, data: TrainingData) -> int:
+    """Return how many rows are not with their nearest medoid; rows of weight 0 have the label -1."""
+    if labels.shape != (data.n_given,) or labels.dtype.kind != "i":
+        return data.n_given
+    counted = data.given_rows(np.arange(len(gaps)))
+    own, without = labels[counted], np.delete(labels, counted)
+    if own.min() < 0 or own.max() >= gaps.shape[1]:
+        return data.n_given
+    # the order of a sum decides between medoids that are equally near up to rounding
+    is_near = gaps[np.arange(len(own)), own] <= gaps.min(axis=1) * (1.0 + sum_error(data.X.shape[1]))
+    return int(np.sum(~is_near) + np.sum(without != -1))
+
+
+def _is_matrix(metric: Any) -> bool:
+    return isinstance(metric, str) and metric == "precomputed"
+
+
+def _between(X: Array, Y: Array, parameters: Any) -> Array:
+    return distances_between(X, Y, parameters.metric)
+
+
+def _wrong_medoids(fitted: Any, parameters: Any, data: TrainingData) -> tuple[int, Array]:
+    """Return how many medoids are wrong, and where they stand among the rows that count."""
+    given, k = np.asarray(fitted.medoid_indices_), parameters.n_clusters
+    if given.shape != (k,) or given.dtype.kind != "i" or given.min() < 0 or given.max() >= data.n_given:
+        return k, given
+    rows = data.places(given)
+    if len(rows) < k or len(np.unique(given)) < k:
+        return k, rows
+    if _is_matrix(parameters.metric):
+        return 0, rows
+    centers = np.asarray(fitted.cluster_centers_)
+    return (k, rows) if centers.shape != (k, data.X.shape[1]) else (int(np.sum(centers != data.X[rows])), rows)
+
+
+def _swap_claim(gaps: Array, data: TrainingData, parameters: Any, rows: Array, work: int) -> Claim:
+    """Return the claim that no swap lowers the objective by more than rounding."""
+    X, weight, n = data.X, data.weights, data.X.shape[0]
+    order = np.argsort(gaps, axis=1)[:, :2]
+    owner, near = order[:, 0], gaps.min(axis=1)
+    second = gaps[np.arange(n), order[:, 1]] if gaps.shape[1] > 1 else np.full(n, math.inf)
+    members = np.zeros(gaps.shape)
+    members[np.arange(n), owner] = weight
+    others = np.setdiff1d(np.arange(n), rows)
+    tried = others if n * len(others) <= work else others[drawn(len(others), max(1, work // n))]
+    best, counted = 0.0, data.given_rows(np.arange(n))
+    for start in range(0, len(tried), AT_ONCE):
+        block = tried[start : start + AT_ONCE]
+        D = X[np.ix_(block, counted)] if _is_matrix(parameters.metric) else _between(X[block], X, parameters)
+        gain = np.minimum(D - near, 0.0)
+        changes = (gain @ weight)[:, None] + (np.minimum(D, second) - near - gain) @ members
+        best = float(np.min([best, changes.min()]))  # a NaN stays
+    objective = float(weight @ near)
+    of = f"of swaps with {len(tried):,} rows"
+    if len(tried) < len(others):
+        wrong = f"at most {in_percent(most_wrong(len(tried)))} better, at 99 %"
+        of = f"of swaps with {len(tried):,} of {len(others):,} rows ({wrong})"
+    lowered = -best / objective if objective > 0.0 else -best
+    statement = f"{of}, the share of the objective that the best would save"
+    return Claim("swaps", statement, lowered, 4 * sum_error(n), "Raise max_iter.")

@@ -1,0 +1,174 @@
+r"""Proof of a soft k-means clustering: a fixed point of EM up to its tolerance, and no saddle in a random subspace.
+
+The likelihood is computed anew by differences. After a step of EM, :math:`\sum_k s_k \mu_k = \sum_i w_i x_i` for the
+sizes :math:`s_k` of that step, whatever its responsibilities were: the centers are held to that up to rounding. One
+more step moves them by :math:`\frac{\beta}{2n} \sum_k s_k |\mu'_k - \mu_k|^2` nats, no more than the likelihood rises.
+Near a fixed point EM multiplies a small shift by 1 plus the curvature of the likelihood, in units of complete data; a
+direction of which it makes more is one of a saddle.
+"""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
+from pellucid.proofs.sampling import drawn, draws
+from pellucid.proofs.training_data import TrainingData
+
+ROWS_AT_ONCE = 2048
+LIKELIHOOD_ROUNDING = 1e-11
+STEP_ROUNDING = 1e-12
+SHIFT, DIRECTIONS, STEPS, CURVED, CURVED_AT_FIT, LOOKED_AT = 1e-4, 3, 5, 5000, 1000, 1000
+NOT_CONVERGED = "Raise max_iter or tol."
+
+
+def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate from the data and the fitted attributes alone."""
+    centers, weight, beta = fitted.cluster_centers_, data.weights, float(parameters.beta)
+    k, n = parameters.n_clusters, data.X.shape[0]
+    labels = fitted.labels_ if data.kept is None else fitted.labels_[data.kept]
+    shapes = centers.shape == (k, data.X.shape[1]) and fitted.cluster_sizes_.shape == (k,)
+    ignored = data.kept is None or (np.delete(fitted.labels_, data.kept) == -1).all()
+    if not shapes or labels.shape != (n,) or len(fitted.labels_) != data.n_given or not ignored:
+        return Certificate("stationary", (Claim("attributes", "whether they have the shapes of a fit", math.inf, 0.0),))
+    log_sum, sizes, moves, strays = _one_step(data.X, weight, centers, beta, labels)
+    found = log_sum / float(weight.sum())
+    spread = _Spread(data.X, weight, beta)
+    step = 0.5 * beta * float(sizes @ (moves**2).sum(axis=1)) / float(weight.sum())
+    _, shares = _posterior(data.X[fitted.asked], centers, beta)
+    said = np.asarray(fitted.responsibilities, dtype=np.float64)
+    error = float(np.max(np.abs(said - shares))) if said.shape == shares.shape else math.inf
+    stored = abs(fitted.log_likelihood_ - found)
+    return Certificate(
+        "stationary",
+        (
+            *_shared_claims(fitted, found, parameters, spread),
+            Claim("assignment", "rows whose label is not their nearest center", float(strays), 0.0),
+            Claim("likelihood", "distance of the stored likelihood from that of the centers", stored, spread.rounding),
+            Claim("step", STEP_SAYS, step, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
+            _curvature_claim(data, centers, beta, parameters.tol, CURVED),
+            Claim("responsibilities",
+                  f"their distance from those of the centers, on {len(fitted.asked):,} of {n:,} rows",
+                  error, 1e-8 + 8 * rounding_unit(data.X.dtype)),
+        ),
+    )  # fmt: skip
+
+
+STEP_SAYS = "nats by which one more step of EM moves the centers, on average over the rows"
+
+
+def fitted_certificate(attributes: Any, parameters: Any, data: TrainingData, moved: float) -> Certificate:
+    """Return what a fit can say at little cost."""
+    fitted, beta = SimpleNamespace(**attributes), float(parameters.beta)
+    return Certificate(
+        "stationary",
+        (
+            *_shared_claims(fitted, fitted.log_likelihood_, parameters, _Spread(data.X, data.weights, beta)),
+            Claim("step", STEP_SAYS, moved, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
+            _curvature_claim(data, fitted.cluster_centers_, beta, parameters.tol, CURVED_AT_FIT),
+        ),
+    )
+
+
+class _Spread:
+    """Mean and reach of the data, and the rounding that a log likelihood of them may have."""
+
+    def __init__(self, X: Array, weight: Array, beta: float) -> None:
+        origin, total = np.asarray(X[0], dtype=np.float64), float(weight.sum())
+        shift, reach = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            rows = np.subtract(X[start : start + ROWS_AT_ONCE], origin, dtype=np.float64)
+            shift += weight[start : start + ROWS_AT_ONCE] @ rows
+            reach = np.maximum(reach, np.abs(rows).max(axis=0))
+        self.n, self.total, self.mean, self.reach = len(X), total, origin + shift / total, reach + TINY
+        stiff = beta * float(np.sum(self.reach**2))
+        lost = beta * float(np.sum(self.reach * np.abs(self.mean))) * EPSILON  # as centers are stored rounded
+        self.rounding = LIKELIHOOD_ROUNDING * (1.0 + X.shape[1] * (1.0 + abs(math.log(beta)))) + 64 * (
+            EPSILON * stiff + lost
+        )
+
+
+def _shared_claims(fitted: Any, found: float, parameters: Any, spread: _Spread) -> list[Claim]:
+    sizes, centers = fitted.cluster_sizes_, fitted.cluster_centers_
+    bound = 8.0 * sum_error(spread.n)
+    total = abs(float(sizes.sum()) / spread.total - 1.0) if (sizes >= 0.0).all() else math.inf
+    away = np.abs(sizes @ (centers - spread.mean)) / spread.total
+    center = float(np.max(away / (spread.reach + np.abs(spread.mean))))
+    bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
+    agree = len(bounds) == fitted.n_iter_ and bounds[-1] == fitted.lower_bound_
+    fall = float(np.max(-np.diff(bounds), initial=0.0)) if agree else math.inf
+    gain = abs(found - fitted.lower_bound_)
+    return [
+        Claim("sizes", "relative distance of the sum of the sizes from the number of rows", total, bound),
+        Claim("mean", "distance of the mean of the centers, by size, from that of the data", center, bound),
+        Claim("gain", "rise of the likelihood by the last step", gain, parameters.tol + spread.rounding, NOT_CONVERGED),
+        Claim("never fell", "largest fall of the likelihood from one step to the next", fall, spread.rounding),
+    ]
+
+
+def _posterior(rows: Array, centers: Array, beta: float) -> tuple[Array, Array]:
+    """Return the log density of each row, and its responsibilities."""
+    squares = np.stack([np.square(rows.astype(np.float64) - center).sum(axis=1) for center in centers], axis=1)
+    joint = -0.5 * beta * squares
+    top = joint.max(axis=1, keepdims=True)
+    parts = np.exp(joint - top)
+    total = parts.sum(axis=1, keepdims=True)
+    constant = 0.5 * rows.shape[1] * math.log(beta / (2 * math.pi)) - math.log(len(centers))
+    return (top + np.log(total))[:, 0] + constant, parts / total
+
+
+def _one_step(X: Array, weight: Array, centers: Array, beta: float, labels: Array) -> tuple[float, Array, Array, int]:
+    """Return the sum of log densities, the sizes, how far a step moves the centers, and rows with wrong labels."""
+    log_sum, strays, sizes, shifts = 0.0, 0, np.zeros(len(centers)), np.zeros(centers.shape)
+    for start in range(0, len(X), ROWS_AT_ONCE):
+        some = slice(start, start + ROWS_AT_ONCE)
+        rows, counts = np.asarray(X[some], dtype=np.float64), weight[some]
+        logs, shares = _posterior(rows, centers, beta)
+        log_sum += float(counts @ logs)
+        shares *= counts[:, None]
+        sizes += shares.sum(axis=0)
+        squares = np.stack([np.square(rows - center).sum(axis=1) for center in centers], axis=1)
+        own = labels[some]
+        inside = (own >= 0) & (own < len(centers))
+        mine = squares[np.arange(len(rows)), np.where(inside, own, 0)]
+        strays += int(np.sum(~inside | ~(mine <= squares.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1]))))
+        for k, center in enumerate(centers):
+            shifts[k] += shares[:, k] @ (rows - center)
+    return log_sum, sizes, shifts / np.maximum(sizes, TINY)[:, None], strays
+
+
+def _curvature_claim(data: TrainingData, centers: Array, beta: float, tol: float, most: int) -> Claim:
+    """Return the claim that EM makes no shift of the centers larger, in a random subspace of shifts."""
+    n, weight = data.X.shape[0], data.weights
+    some = drawn(n, most)
+    rows, counts, nowhere = np.asarray(data.X[some], dtype=np.float64), weight[some], np.zeros(len(some), np.int32)
+    _, sizes, zero, _ = _one_step(rows, counts, centers, beta, nowhere)
+    metric = np.sqrt(beta * np.maximum(sizes, 1e-9) / sizes.sum())[:, None]  # lengths in nats
+    shifts = draws().standard_normal((centers.size, min(DIRECTIONS, centers.size)))
+    growth = np.zeros((1, 1))
+    for _ in range(STEPS):
+        basis, _ = np.linalg.qr(shifts)
+        ends = []
+        for direction in basis.T:
+            shift = SHIFT * direction.reshape(centers.shape) / metric
+            moves = _one_step(rows, counts, centers + shift, beta, nowhere)[2]
+            ends.append(((shift + moves - zero) * metric).ravel() / SHIFT)
+        shifts = np.column_stack(ends)
+        growth = basis.T @ shifts
+    value = float(np.max(np.linalg.eigvals(growth).real)) - 1.0
+    sample = "" if len(some) == n else f", from {len(some):,} of {n:,} rows"
+    said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
+    bound = 5.0 * max(tol, 1e-9) ** (1 / 3) + (0.0 if len(some) == n else 6.0 / math.sqrt(len(some)))
+    return Claim("curvature", said, value, bound, "The fit may have ended at a saddle: try another start.")
+
+
+def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
+    """Return what the model says about some rows."""
+    asked = drawn(data.X.shape[0], LOOKED_AT)
+    return {"asked": asked, "responsibilities": model._answers(data.X[asked])}

@@ -1,0 +1,211 @@
+r"""Proof of canonical correlations, in coordinates where both views are white.
+
+With :math:`F_x = U_xS_xV_x'` and :math:`F_y = U_yS_yV_y'` computed again from the rows, scores :math:`t = F_xa` and
+:math:`u = F_yb` of unit length have coordinates :math:`v = U_x't` and :math:`w = U_y'u`. They are singular vectors of
+:math:`K = U_x'U_y` if :math:`Kw = \rho v` and :math:`K'v = \rho w`; that no larger :math:`\rho` was missed is shown for
+the eigenvalues :math:`\rho^2` of :math:`KK'` as in ``numerics.missed_eigenvalues_proof``. The rest of what is stored
+follows from the directions by equations that are checked one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.cross_decomposition.joint_factor import Whitened, cut_for, ridge_rows, whitened
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.sampling import graded
+from pellucid.proofs.training_data import TrainingData
+
+RESIDUAL = 1e-9
+"""Residuals accepted of well-conditioned views, in parts of what they are compared with."""
+
+WORST = 1e-3
+"""Residuals accepted of any views: where rounding leaves more, nothing is proved."""
+
+
+class Seen(NamedTuple):
+    """What the claims need to know about the data."""
+
+    mean: Array
+    scale: Array
+    factor: Array
+    """F, with F'F the moments of both views in units of ``scale``."""
+    p: int
+    x: Whitened
+    y: Whitened
+
+    @property
+    def noise(self) -> float:
+        """Bound on residuals: rounding grows with the condition of the views, up to what can still be called right."""
+        return min(RESIDUAL + 16 * (self.x.condition + self.y.condition) * self.rounding, WORST)
+
+    @property
+    def rounding(self) -> float:
+        """Rounding of centered columns, in their units."""
+        return sum_error(len(self.factor)) + EPSILON * float(np.max(np.abs(self.mean) / self.scale, initial=0.0))
+
+    @property
+    def blocks(self) -> tuple[Array, Array]:
+        """The columns of each view."""
+        return self.factor[:, : self.p], self.factor[:, self.p :]
+
+
+def prove_cca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate, with the factor computed again from the rows."""
+    return prove_views(fitted, parameters, data)
+
+
+def prove_views(fitted: Any, parameters: Any, data: TrainingData, *, factor: Array | None = None) -> Certificate:
+    """Return the certificate; at a fit the ``factor`` of the moments is there already, with means and units."""
+    shape = _shape_fault(fitted, parameters, data)
+    if shape:
+        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
+    seen = _seen(data, parameters) if factor is None else _given(fitted, factor)
+    found = min(parameters.n_components, len(seen.x.singular), len(seen.y.singular))
+    claims = [_unit_claim(fitted, seen), _count_claim(fitted, parameters, data, found)]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        claims += _pair_claims(fitted, seen, found, is_fit=factor is not None)
+        claims.append(_weight_claim(fitted, seen, found))
+        claims.append(_coefficient_claim(fitted, seen))
+    return graded("exact", claims)
+
+
+def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
+    p, q, k = data.X.shape[1], data.y.reshape(len(data.y), -1).shape[1], parameters.n_components
+    shapes = {
+        **dict.fromkeys(("x_weights_", "x_rotations_", "x_loadings_"), (p, k)),
+        **dict.fromkeys(("y_weights_", "y_rotations_", "y_loadings_"), (q, k)),
+        **{"correlations_": (k,), "coef_": (q, p), "intercept_": (q,)},
+        **{"x_mean_": (p,), "x_scale_": (p,), "y_scale_": (q,)},
+    }
+    wrong = [name for name, shape in shapes.items() if getattr(fitted, name).shape != shape]
+    return f"not of the shape of the data: {', '.join(wrong)}" if wrong else ""
+
+
+def _seen(data: TrainingData, parameters: Any) -> Seen:
+    """Return what the rows say, from a QR factorization of them."""
+    rows = np.column_stack([data.X, data.y.reshape(len(data.y), -1)]).astype(np.float64, copy=False)
+    weight, p = data.weights, data.X.shape[1]
+    origin, mass = rows[0].copy(), weight.sum()
+    rows = rows - origin
+    middle = weight @ rows / mass
+    rows = (rows - middle) * np.sqrt(weight / (mass - 1.0))[:, None]
+    mean, deviation = origin + middle, np.sqrt(np.sum(rows**2, axis=0))
+    is_constant = deviation <= 8 * EPSILON * np.abs(mean)
+    rows[:, is_constant] = 0.0
+    scale = np.where(is_constant | (deviation == 0.0), 1.0, deviation) if parameters.scale else np.ones(len(mean))
+    factor = np.asarray(np.linalg.qr(ridge_rows(rows / scale, float(parameters.alpha)), mode="r"))
+    return _split(mean, scale, factor, p)
+
+
+def _given(fitted: Any, factor: Array) -> Seen:
+    mean = np.concatenate([fitted.x_mean_, fitted.intercept_])
+    return _split(mean, np.concatenate([fitted.x_scale_, fitted.y_scale_]), factor, len(fitted.x_mean_))
+
+
+def _split(mean: Array, scale: Array, factor: Array, p: int) -> Seen:
+    cut = cut_for(mean, scale)
+    return Seen(mean, scale, factor, p, whitened(factor[:, :p], cut), whitened(factor[:, p:], cut))
+
+
+def _unit_claim(fitted: Any, seen: Seen) -> Claim:
+    mean = np.concatenate([fitted.x_mean_, fitted.intercept_])
+    scale = np.concatenate([fitted.x_scale_, fitted.y_scale_])
+    away = np.max([np.max(np.abs(mean - seen.mean) / seen.scale), np.max(np.abs(scale / seen.scale - 1.0))])
+    return Claim(
+        "units",
+        "distance of means and units from those of the columns, in units",
+        float(away),
+        RESIDUAL + 16 * seen.rounding,
+    )
+
+
+def _count_claim(fitted: Any, parameters: Any, data: TrainingData, found: int) -> Claim:
+    """Return the claim about what is whole: how many components there are, and the form of the predictions."""
+    wrong = int(list(fitted.n_iter_) != [1] * found) + int(fitted.single_target_ != (data.y.ndim == 1))
+    k = parameters.n_components
+    sides = [getattr(fitted, f"{side}_{part}_") for side in "xy" for part in ("weights", "rotations", "loadings")]
+    wrong += int(any(side[:, found:].any() for side in sides)) + int(fitted.correlations_[found:].any())
+    return Claim(
+        "counts", f"things wrong with the number of components, {found} of {k} wanted, or of targets", wrong, 0.0
+    )
+
+
+def _pair_claims(fitted: Any, seen: Seen, found: int, *, is_fit: bool) -> list[Claim]:
+    """Return claims about the pairs of scores in white coordinates."""
+    K = seen.x.scores.T @ seen.y.scores
+    x = _coordinates(seen.x, seen.blocks[0], fitted.x_rotations_[:, :found])
+    y = _coordinates(seen.y, seen.blocks[1], fitted.y_rotations_[:, :found])
+    stored = fitted.correlations_[:found]
+    rest = [K @ y - x * stored, K.T @ x - y * stored, x.T @ x - np.eye(found), y.T @ y - np.eye(found)]
+    outside = [_outside(seen.x, fitted.x_rotations_[:, :found]), _outside(seen.y, fitted.y_rotations_[:, :found])]
+    largest = [float(np.max(np.abs(part), initial=0.0)) for part in (*rest, *outside)]
+    disorder = int(np.sum(np.diff(stored) > seen.noise)) + int(np.sum(_first_signs(fitted.x_weights_[:, :found]) <= 0))
+    symmetric = SymmetricMatrix(K @ K.T)
+    return [
+        Claim("pairs", "largest residual of a pair of white scores", float(np.max(largest[:2])), seen.noise),
+        Claim("uncorrelated", "largest correlation of two scores of one view, or distance from length 1",
+              float(np.max(largest[2:4])), seen.noise),
+        Claim("row space", "largest part of a direction that no row has", float(np.max(largest[4:])), seen.noise),
+        Claim("order", "correlations out of order, or weights of the other sign", float(disorder), 0.0),
+        missed_claim(symmetric, stored**2, x, noise=4 * seen.noise, wants_all=False, is_positive=True, is_fit=is_fit),
+    ]  # fmt: skip
+
+
+def _coordinates(view: Whitened, block: Array, rotations: Array) -> Array:
+    """Return the scores, scaled to length 1, in the basis of the view."""
+    scores = block @ rotations
+    return np.asarray(view.scores.T @ (scores / np.maximum(np.sqrt(np.sum(scores**2, axis=0)), TINY)))
+
+
+def _outside(view: Whitened, rotations: Array) -> Array:
+    """Return the part of each direction that the view has no spread in, in parts of its length."""
+    left = rotations - view.directions @ (view.directions.T @ rotations)
+    return np.asarray(left / np.maximum(np.sqrt(np.sum(rotations**2, axis=0)), TINY))
+
+
+def _first_signs(weights: Array) -> Array:
+    """Return for each column a number above 0 if one of its largest entries, equal up to rounding, is above 0."""
+    size = np.abs(weights)
+    return np.asarray(
+        np.where(size >= (1.0 - 1e-6) * size.max(axis=0, initial=0.0), weights, -1.0).max(axis=0, initial=-1.0)
+    )
+
+
+def _weight_claim(fitted: Any, seen: Seen, found: int) -> Claim:
+    """Return the claim that loadings are regressions on the scores, and weights the directions made orthonormal."""
+    worst = []
+    for side, block in zip("xy", seen.blocks, strict=True):
+        weights, rotations, loadings = (
+            getattr(fitted, f"{side}_{part}_")[:, :found] for part in ("weights", "rotations", "loadings")
+        )
+        scores = block @ rotations
+        wanted = block.T @ scores / np.maximum(np.sum(scores**2, axis=0), TINY)
+        triangle = loadings.T @ weights
+        length = np.maximum(np.sqrt(np.sum(rotations**2, axis=0)), TINY)
+        worst += [
+            np.max(np.abs(loadings - wanted) / np.maximum(np.sqrt(np.sum(wanted**2, axis=0)), TINY), initial=0.0),
+            np.max(np.abs(weights.T @ weights - np.eye(found)), initial=0.0),
+            np.max(np.abs(np.tril(triangle) - np.eye(found)), initial=0.0),
+            np.max(np.abs(rotations @ np.triu(triangle) - weights) / length.max(initial=TINY), initial=0.0),
+        ]
+    return Claim(
+        "weights and loadings",
+        "largest residual of the equations of weights and loadings, in parts of a column",
+        float(np.max(worst)),
+        min(16 * seen.noise, WORST),
+    )
+
+
+def _coefficient_claim(fitted: Any, seen: Seen) -> Claim:
+    x_scale, y_scale = seen.scale[: seen.p], seen.scale[seen.p :]
+    wanted = fitted.y_loadings_ @ fitted.x_rotations_.T
+    away = np.abs(fitted.coef_ / y_scale[:, None] * x_scale - wanted)
+    size = max(float(np.abs(wanted).max(initial=0.0)), TINY)
+    said = "distance of coef_ from rotations of X times loadings of y, in parts of the largest"
+    return Claim("coefficients", said, float(np.max(away)) / size, seen.noise)

@@ -1,0 +1,120 @@
+r"""Proof of alternating least squares: every row solves its equations, and one more step for the columns gains little.
+
+With :math:`e = zb - x` at the known entries, the factor of a row solves its ridge regression exactly where
+:math:`\sum_j e_{ij}b_j + \alpha z_i = 0`, up to the rounding of the numbers that are summed. The components are not the
+best for these rows, only nearly: the ridge regression of a column with the gradient :math:`g` and the matrix
+:math:`A = \sum_i z_iz_i' + \beta I` gains :math:`\tfrac12 g'A^{-1}g`, exactly. Summed over the columns, in parts of
+half the squares of the data, the root of that is at most ``tol``. Of many columns some are looked at, drawn at random.
+Factors that are turned together are as good; by rule the components are at right angles, the longest first, and the
+first of the largest entries of each is above 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.decomposition.alternating.observed_matrix import observed_matrix
+from pellucid.decomposition.product_entries import product_entries
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.matrices.eigenpairs import wrong_signs
+from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
+from pellucid.proofs.sampling import drawn
+from pellucid.proofs.training_data import TrainingData
+
+COLUMNS = 500
+"""Columns whose gain is computed."""
+
+COLUMNS_AT_FIT = 100
+
+RESIDUAL = 1e-7
+"""The least residual that is asked for, whatever ``tol`` says: a solver that looks at differences of objectives sees
+the root of their rounding."""
+
+
+def prove_alternating(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate, with everything computed again from the data."""
+    return prove_rows_and_columns(fitted, parameters, data)
+
+
+def prove_rows_and_columns(fitted: Any, parameters: Any, data: TrainingData, *, most: int = COLUMNS) -> Certificate:
+    """Return the certificate; a fit looks at fewer columns."""
+    Z, B = (np.asarray(factor, dtype=np.float64) for factor in (fitted.weights_, fitted.components_))
+    n, d = data.X.shape
+    q = parameters.n_components
+    if Z.shape != (n, q) or B.shape != (q, d) or not np.isfinite(np.sum(Z) + np.sum(B)):
+        return Certificate("stationary", (Claim("shapes", "sizes that do not fit together", 1.0, 0.0),))
+    known = observed_matrix(data.X)
+    alphas = penalties_of(parameters)
+    rest = product_entries(known, Z, B) - known.data
+    error = sparse.csr_array((rest, known.indices, known.indptr), shape=known.shape)
+    half = 0.5 * float(known.data @ known.data)
+    value = 0.5 * float(rest @ rest) + 0.5 * alphas[0] * float(np.vdot(Z, Z)) + 0.5 * alphas[1] * float(np.vdot(B, B))
+    off = abs(fitted.objective_ - value) / max(half, value, TINY)
+    statement = "distance of objective_ from its recomputed value, in parts of half the squares of the data"
+    return Certificate(
+        "stationary",
+        (
+            Claim("objective", statement, off, sum_error(known.nnz)),
+            _rows_claim(known, error, Z, B, alphas[0], data.X.dtype),
+            _columns_claim(error, Z, B, alphas[1], half, parameters, data.X.dtype, most),
+            _axes_claim(B, data.X.dtype),
+        ),
+    )
+
+
+def _axes_claim(B: Array, dtype: Any) -> Claim:
+    """Return the claim that the components are those that the rule chooses of all that are as good."""
+    products = B @ B.T
+    squares = np.diagonal(products)
+    off = np.abs(products - np.diag(squares)).max(initial=0.0) + np.max(np.diff(squares), initial=0.0)
+    mirrored = wrong_signs(B[np.any(B != 0.0, axis=1)].T, 1e-9 + rounding_unit(dtype))
+    statement = "products of two components, and rises of length, in parts of the longest; and those of the other sign"
+    longest = max(float(squares.max(initial=0.0)), TINY)
+    return Claim("axes", statement, float(off) / longest + mirrored, sum_error(B.shape[1]) + rounding_unit(dtype))
+
+
+def penalties_of(parameters: Any) -> tuple[float, float]:
+    """Return the penalties of the rows and of the components."""
+    alpha = float(parameters.alpha)
+    return alpha, alpha if parameters.alpha_components is None else float(parameters.alpha_components)
+
+
+def _rows_claim(known: Any, error: Any, Z: Array, B: Array, alpha: float, dtype: Any) -> Claim:
+    """Return the claim that every row solves its equations, in parts of the numbers that they are sums of."""
+    gradient = error @ B.T + alpha * Z
+    summed = np.abs(known.data) + product_entries(known, np.abs(Z), np.abs(B))
+    sizes = sparse.csr_array((summed, known.indices, known.indptr), shape=known.shape)
+    terms = np.sum(sizes @ np.abs(B.T) + alpha * np.abs(Z), axis=1)
+    off = np.max(np.abs(gradient).max(axis=1) / np.maximum(terms, TINY), initial=0.0)
+    most = int(np.diff(known.indptr).max(initial=0))
+    statement = "largest residual of the equations of a row, in parts of the numbers that are summed"
+    return Claim("rows", statement, float(off), max(sum_error(most * len(B)), rounding_unit(dtype)))
+
+
+def _columns_claim(
+    error: Any, Z: Array, B: Array, alpha: float, half: float, parameters: Any, dtype: Any, most: int
+) -> Claim:
+    columns = drawn(B.shape[1], most)
+    some = sparse.csr_array(error[:, columns].T)
+    gradients = some @ Z + alpha * B[:, columns].T
+    gain = 0.0
+    for j in range(len(columns)):
+        own = Z[some.indices[some.indptr[j] : some.indptr[j + 1]]]
+        gram = own.T @ own + alpha * np.eye(len(B))
+        gain += 0.5 * float(gradients[j] @ np.linalg.lstsq(gram, gradients[j], rcond=None)[0])
+    gain *= B.shape[1] / len(columns)
+    part = "" if len(columns) == B.shape[1] else f", estimated from {len(columns):,} of {B.shape[1]:,} columns"
+    slack = 1.0 if not part else 1.5  # the sum over some of them may be more than their share
+    floor = max(RESIDUAL, rounding_unit(dtype) if np.dtype(dtype) != np.float64 else 0.0)
+    return Claim(
+        "columns",
+        f"root of what the best components for these rows would gain, in parts of half the squares of the data{part}",
+        math.sqrt(max(gain, 0.0) / max(half, TINY)) if math.isfinite(gain) else math.inf,
+        slack * max(float(parameters.tol), floor),
+        f"Raise max_iter above {parameters.max_iter}, or alpha.",
+    )

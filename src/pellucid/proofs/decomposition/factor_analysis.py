@@ -1,0 +1,221 @@
+r"""Proof of factor analysis: the likelihood is that of what is stored, and no step of the algorithm leads elsewhere.
+
+In units of the columns' deviations, with correlations R and :math:`\Sigma = W'W + \Psi`, the likelihood of the data is
+computed again from a Cholesky factor of :math:`\Sigma`. Three claims make it stationary:
+
+- W solves :math:`W\Sigma^{-1}R = W`, which holds for every rotation of it;
+- no other W with as many rows has a larger likelihood at this noise. The largest one follows from the singular values
+  of :math:`L\Psi^{-1/2}` with :math:`L'L = R`: those above 1 belong to factors;
+- another step, :math:`\Psi \leftarrow \mathrm{diag}(R - W'W)`, gains at most ``tol``.
+
+Relative errors of R move the eigenvalues of :math:`\Psi^{-1/2}R\Psi^{-1/2}` by parts of at most
+:math:`\|\delta R\| / \lambda_{\min}(R)`, whatever the noise (Demmel and Veselic, 1992); noise below ``FLOOR`` is not
+allowed, which bounds the errors where :math:`\lambda_{\min}` is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores, posterior_map
+from pellucid.decomposition.factor_analysis.factor_rotation import asymmetry
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.training_data import TrainingData
+
+EQUATIONS = 1e-7
+"""Residuals accepted in deviations of a column, besides those that rounding of the data makes."""
+
+AMPLIFIED = 1e3
+"""Factor by which the equations may enlarge errors of the correlations."""
+
+LIKELIHOOD = 1e-9
+"""Error of the likelihood of one number of the data."""
+
+TURNED = 1e-6
+"""Asymmetry of the gradient of a rotation, and of products of factors, that is accepted."""
+
+NOT_CONVERGED = "Raise max_iter or tol."
+
+
+@dataclass(frozen=True, eq=False)
+class Correlations:
+    """The data as the claims need them, in units of the columns' deviations."""
+
+    mean: Array
+    scale: Array
+    matrix: Array
+    root: Array
+    """L with L'L the correlations."""
+    n: float
+
+    @classmethod
+    def of(cls, data: TrainingData, covariance: tuple[Array, Array] | None) -> Correlations:
+        """Return them from the rows, or from the moments that a fit has just computed."""
+        n = float(data.weights.sum())
+        if covariance is not None:
+            mean, matrix = covariance
+            scale = _deviations(np.diagonal(matrix))
+            correlation = matrix / scale / scale[:, None]
+            values, vectors = np.linalg.eigh(correlation)
+            root = np.where(np.diagonal(correlation) > 0.0, np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, 0.0)
+            return cls(mean, scale, correlation, root, n)
+        origin = data.X[0].astype(np.float64)
+        rows = data.X - origin
+        middle = data.weights @ rows / n
+        rows = (rows - middle) * np.sqrt(data.weights / n)[:, None]
+        scale = _deviations(np.sum(rows**2, axis=0))
+        rows /= scale
+        return cls(origin + middle, scale, rows.T @ rows, np.asarray(np.linalg.qr(rows, mode="r")), n)
+
+    @property
+    def mean_error(self) -> float:
+        """Bound on the error of a mean, in deviations: that of sums, and what an offset of the columns has cost."""
+        return sum_error(int(self.n)) + 16 * EPSILON * float(np.max(np.abs(self.mean) / self.scale))
+
+    @property
+    def noise(self) -> float:
+        """Relative error of a correlation: sums of deviations are 0, so that of the mean counts by its square."""
+        return sum_error(int(self.n)) + min(self.mean_error, 1.0) ** 2
+
+    @property
+    def likelihood_error(self) -> float:
+        """Bound on the error of the log likelihood of all rows."""
+        is_free = np.diagonal(self.matrix) == 0.0
+        singular = np.linalg.svd(self.root[:, ~is_free], compute_uv=False)
+        least = float(singular[-1] ** 2) if 0 < len(singular) == (~is_free).sum() else FLOOR
+        part = LIKELIHOOD * len(self.mean) * (1.0 + float(np.max(np.abs(np.log(self.scale)))))
+        return self.n * (part + 32 * EPSILON / max(least, FLOOR))
+
+    def log_likelihood(self, loadings: Array, noise: Array) -> float:
+        """Return the log likelihood of all rows, from a Cholesky factor of the covariance of the model."""
+        deviation = np.sqrt(noise)
+        scaled = loadings / deviation
+        try:
+            factor = np.linalg.cholesky(np.eye(len(scaled)) + scaled @ scaled.T)
+        except np.linalg.LinAlgError:
+            return float("nan")
+        rows = self.root / deviation
+        factors = cho_solve((factor, True), scaled @ rows.T)
+        total = float(np.sum((rows.T - scaled.T @ factors) ** 2) + np.sum(factors**2))  # no difference of large squares
+        return self._from(noise, 2.0 * float(np.log(np.diagonal(factor)).sum()), total)
+
+    def largest_likelihood(self, noise: Array, k: int) -> float:
+        """Return the largest log likelihood that k factors can reach at this noise."""
+        s = np.linalg.svd(self.root / np.sqrt(noise), compute_uv=False) ** 2
+        above = s[:k][s[:k] > 1.0]
+        return self._from(noise, float(np.log(above).sum()), float(len(above) + s[len(above) :].sum()))
+
+    def _from(self, noise: Array, log_determinant: float, total: float) -> float:
+        constant = len(noise) * np.log(2.0 * np.pi) + 2.0 * np.log(self.scale).sum()
+        return float(-0.5 * self.n * (constant + np.log(noise).sum() + log_determinant + total))
+
+
+def _deviations(variance: Array) -> Array:
+    return np.asarray(np.sqrt(np.where(variance > 0.0, variance, 1.0)))
+
+
+def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate, with the moments computed again from the rows."""
+    return prove_factors(fitted, parameters, data)
+
+
+def prove_factors(
+    fitted: Any, parameters: Any, data: TrainingData, *, moments: tuple[Array, Array] | None = None
+) -> Certificate:
+    """Return the certificate; at a fit the mean and covariance are there already."""
+    shape = _shape_fault(fitted, parameters, data)
+    if shape:
+        return Certificate("stationary", (Claim("shape", shape, 1.0, 0.0),))
+    seen = Correlations.of(data, moments)
+    loadings, noise = fitted.components_ / seen.scale, fitted.noise_variance_ / seen.scale**2
+    away = float(np.max(np.abs(fitted.mean_ - seen.mean) / seen.scale))
+    claims = [Claim("mean", "distance of mean_ from the mean, in deviations", away, seen.mean_error)]
+    low = int(np.sum(~(noise >= FLOOR * (1.0 - TURNED))))
+    claims.append(Claim("floor", "noise variances below the least allowed", float(low), 0.0))
+    if low == 0:
+        with np.errstate(over="ignore", invalid="ignore"):
+            claims += _likelihood_claims(fitted, parameters, seen, loadings, noise)
+            claims += [_equation_claim(seen, loadings, noise), _free_claim(seen, loadings, noise)]
+            claims += _form_claims(fitted, parameters, data, seen)
+    return Certificate("stationary", tuple(claims))
+
+
+def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
+    d = data.X.shape[1]
+    k = d if parameters.n_components is None else min(d, parameters.n_components)
+    if fitted.components_.shape != (k, d) or fitted.noise_variance_.shape != (d,) or fitted.mean_.shape != (d,):
+        return f"components_, noise_variance_ or mean_ are not of {k} factors and {d} columns"
+    if len(fitted.loglike_) != fitted.n_iter_ or fitted.n_iter_ < 1:
+        return "loglike_ has not one entry per iteration"
+    return ""
+
+
+def _likelihood_claims(fitted: Any, parameters: Any, seen: Correlations, loadings: Array, noise: Array) -> list[Claim]:
+    error, k = seen.likelihood_error, len(loadings)
+    found, largest = seen.log_likelihood(loadings, noise), seen.largest_likelihood(noise, k)
+    following = np.maximum(np.diagonal(seen.matrix) - np.sum(loadings**2, axis=0), FLOOR)
+    gain = seen.largest_likelihood(following, k) - found
+    path = np.asarray(fitted.loglike_, dtype=np.float64)
+    return [
+        Claim("likelihood", "distance of the last of loglike_ from the log likelihood of what is stored",
+              abs(found - float(path[-1])), error),
+        Claim("never fell", "largest fall of the log likelihood from one iteration to the next",
+              float(np.max(-np.diff(path), initial=0.0)), error),
+        Claim("missed", "log likelihood that other loadings would gain at this noise", largest - found, error),
+        Claim("gain", "log likelihood that another step would gain", gain, parameters.tol + error, NOT_CONVERGED),
+    ]  # fmt: skip
+
+
+def _equation_claim(seen: Correlations, loadings: Array, noise: Array) -> Claim:
+    """Return the claim that W solves its equations, whatever its rotation."""
+    inverse = posterior_map(loadings, noise)  # Sigma^-1 W'
+    rest = seen.matrix @ inverse - loadings.T
+    return Claim(
+        "equations",
+        "largest residual of the equations of the loadings, in deviations of the columns",
+        float(np.max(np.abs(rest), initial=0.0)),
+        EQUATIONS + AMPLIFIED * seen.noise,
+    )
+
+
+def _free_claim(seen: Correlations, loadings: Array, noise: Array) -> Claim:
+    """Return the claim that columns without loadings have all their variance as noise."""
+    is_free = ~loadings.any(axis=0)
+    wanted = np.maximum(np.diagonal(seen.matrix), FLOOR)[is_free]
+    return Claim(
+        "free columns",
+        "distance of the noise of columns without loadings from their variance, in parts of it",
+        float(np.max(np.abs(noise[is_free] / wanted - 1.0), initial=0.0)),
+        EQUATIONS + AMPLIFIED * seen.noise,
+        NOT_CONVERGED,
+    )
+
+
+def _form_claims(fitted: Any, parameters: Any, data: TrainingData, seen: Correlations) -> list[Claim]:
+    """Return claims about what a rotation would change: the form of the loadings, order and signs."""
+    W, noise = fitted.components_, fitted.noise_variance_
+    products = (W / noise) @ W.T
+    strength = np.diagonal(products)
+    size = max(float(strength.max(initial=0.0)), TINY)
+    if parameters.rotation is None:
+        turned = float(np.max(np.abs(products - np.diag(strength)), initial=0.0)) / size
+        said = "largest product of two factors in deviations of the noise, in parts of the largest square"
+    else:
+        turned, said = (
+            asymmetry(W.T, parameters.rotation),
+            "asymmetry of the gradient of the rotation, which is 0 at its maximum",
+        )
+    scores = factor_scores(data.X, seen.mean, W, noise)
+    largest = np.abs(scores).max(axis=0, initial=0.0)
+    against = np.where(np.abs(scores) >= (1.0 - TURNED) * largest, scores, -np.inf).max(axis=0, initial=-np.inf) < 0.0
+    wrong = int(np.sum(np.diff(strength) > TURNED * size)) + int(np.sum(against))
+    return [
+        Claim("rotation", said, turned, TURNED + AMPLIFIED * seen.noise),
+        Claim("order", "factors out of order or of the other sign", float(wrong), 0.0),
+    ]

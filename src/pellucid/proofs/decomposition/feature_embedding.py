@@ -1,0 +1,77 @@
+r"""Proof of a feature embedding: eigenvectors of the similarities, in order, and no larger one missed.
+
+The share of eigenvalues below 0, by size, says how far the similarities are from being products of any vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.decomposition.feature_embedding.similarities import GIVEN, similarities_of
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.kernels.ridge_equations import rows_that_differ
+from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
+from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
+from pellucid.proofs.rounding import sum_error
+from pellucid.proofs.sampling import graded
+from pellucid.proofs.training_data import TrainingData
+
+RESIDUAL = 1e-11
+ALL_VALUES = 1000
+"""Rows up to which the share of negative eigenvalues is claimed: it takes all of them."""
+
+
+def prove_feature_embedding(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate, with the similarities computed again."""
+    n, k = data.X.shape[0], parameters.n_components
+    if fitted.embedding_.shape != (n, k) or fitted.eigenvalues_.shape != (k,):
+        shape = f"embedding_ and eigenvalues_ are not those of {k} dimensions of {n} rows"
+        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
+    S = similarities_of(data.X, parameters.similarity)
+    proof = feature_embedding_claims(fitted, parameters, data, S, is_fit=False)
+    if n > ALL_VALUES:
+        return proof
+    values = np.linalg.eigvalsh(S)
+    share = float(-values[values < 0.0].sum()) / max(float(np.abs(values).sum()), np.finfo(float).tiny)
+    told = f"{share:.3g} of the eigenvalues, by size, are below 0: that part of the similarities fits no vectors."
+    return replace(proof, reason=told if share > sum_error(n) else "")
+
+
+def feature_embedding_claims(
+    fitted: Any, parameters: Any, data: TrainingData, S: Array, *, is_fit: bool
+) -> Certificate:
+    """Return what is claimed of the vectors, given the similarities."""
+    rows = []
+    if parameters.similarity != GIVEN:
+        wrong = rows_that_differ(fitted.X_fit_, data.X)
+        rows = [Claim("training rows", "rows of X_fit_ that are not those of the data", wrong, 0.0)]
+    values = fitted.eigenvalues_
+    has_extent = values > 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        vectors = fitted.embedding_[:, has_extent] / np.sqrt(values[has_extent])
+    matrix = SymmetricMatrix(S)
+    level = max(float(values.max(initial=0.0)), matrix.least_norm)
+    noise = max(RESIDUAL, 8 * sum_error(len(S)))
+    disorder = int(np.sum(~(np.diff(values) <= 0.0))) + wrong_signs(vectors)
+    disorder += int(np.any(fitted.embedding_[:, ~has_extent] != 0.0))
+    return graded(
+        "exact",
+        (
+            *rows,
+            *eigenpair_claims(matrix, values[has_extent], vectors, level=level, noise=noise),
+            Claim("order", "eigenvalues out of order, and vectors of the other sign", float(disorder), 0.0),
+            missed_claim(
+                matrix,
+                values[has_extent],
+                vectors,
+                noise=noise,
+                wants_all=not has_extent.all(),
+                is_positive=parameters.similarity != GIVEN,
+                is_fit=is_fit,
+            ),
+        ),
+    )

@@ -1,0 +1,176 @@
+r"""Proof of kernel PCA: the vectors are eigenvectors of the centered products, orthonormal, and none larger was missed.
+
+Residuals :math:`\|\bar Kv - \lambda v\|` put an eigenvalue within that distance of each :math:`\lambda` (Weyl). How it
+is shown that no larger one was missed is told in ``numerics.missed_eigenvalues_proof``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.decomposition.centered_kernel import centered_rows, components_kernel, linear_means
+from pellucid.kernels.choice import gamma_from
+from pellucid.kernels.kernel import Kernel
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.kernels.ridge_equations import equation_claims, rows_that_differ
+from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, turned_claim, wrong_signs
+from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.sampling import at_most_wrong, drawn, graded
+from pellucid.proofs.training_data import TrainingData
+
+RESIDUAL = 1e-11
+"""Residuals accepted, in parts of the largest eigenvalue, where no ``tol`` allows more."""
+
+ROWS_AT_FIT = 64
+
+
+def prove_kernel_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate, with everything computed again from the rows."""
+    return prove_components(fitted, parameters, data)
+
+
+def prove_components(fitted: Any, parameters: Any, data: TrainingData, *, centered: Array | None = None) -> Certificate:
+    """Return the certificate; at a fit the ``centered`` products are there already, and less is looked at."""
+    values, vectors = fitted.eigenvalues_, fitted.eigenvectors_
+    n, is_fit = data.X.shape[0], centered is not None
+    gamma = gamma_from(parameters.gamma, data.X)
+    claims = [
+        Claim(
+            "training rows",
+            "rows of X_fit_ that are not those of the data",
+            rows_that_differ(fitted.X_fit_, data.X),
+            0.0,
+        ),
+        Claim("gamma", "distance of gamma_ from what the parameters mean", abs(fitted.gamma_ - gamma), 0.0),
+    ]
+    shape = _shape_fault(fitted, parameters, data)
+    if shape:
+        return Certificate("exact", (*claims, Claim("shape", shape, 1.0, 0.0)))
+    kernel = components_kernel(parameters, gamma)
+    if centered is None:
+        centered, means = _centered(kernel, data.X)
+        rows = np.arange(n)
+    else:
+        rows = drawn(n, ROWS_AT_FIT)
+        means = _some_means(kernel, data.X, rows)
+    matrix = SymmetricMatrix(centered)
+    about_mean = centered_rows(kernel, data.X)
+    noise = _noise(matrix, kernel.diagonal(data.X if about_mean is None else about_mean), float(parameters.tol))
+    fewer = parameters.remove_zero_eig and len(values) < min(n, parameters.n_components or n)
+    claims += [
+        _means_claim(fitted.kernel_means_, means, rows, kernel.diagonal(data.X)),
+        *_vector_claims(matrix, values, vectors, parameters, noise),
+        missed_claim(
+            matrix,
+            values,
+            vectors,
+            noise=noise,
+            wants_all=parameters.n_components is None or fewer,
+            is_positive=kernel.positive,
+            is_fit=is_fit,
+        ),
+    ]
+    if parameters.fit_inverse_transform:
+        claims += _inverse_claims(fitted, kernel, parameters, data, rows)
+    return graded("exact", claims)
+
+
+def _others(kernel: Kernel, X: Any) -> Any:
+    return np.arange(X.shape[1]) if kernel.is_given else X
+
+
+def _some_means(kernel: Kernel, X: Any, rows: Array) -> Array:
+    """Return the mean product of all rows with each of some."""
+    if kernel.is_given:  # not symmetric, perhaps
+        return np.asarray(kernel(X, rows).mean(axis=0))
+    return np.asarray(kernel(X[rows], X).mean(axis=1))
+
+
+def _centered(kernel: Kernel, X: Any) -> tuple[Array, Array]:
+    rows = centered_rows(kernel, X)
+    if rows is not None:
+        return kernel(rows), linear_means(kernel, X)
+    products = kernel(X, _others(kernel, X))
+    means = products.mean(axis=0)
+    centered = products - means - products.mean(axis=1)[:, None] + means.mean()
+    return (centered + centered.T) / 2.0, means
+
+
+def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
+    """Return what is wrong with the shapes of the attributes, if anything is."""
+    n, k = data.X.shape[0], len(fitted.eigenvalues_)
+    wanted = n if parameters.n_components is None else min(n, parameters.n_components)
+    may_be_fewer = parameters.n_components is None or parameters.remove_zero_eig
+    if k > wanted or (k < wanted and not may_be_fewer):
+        return f"{k} components instead of {wanted}"
+    if fitted.eigenvectors_.shape != (n, k) or fitted.kernel_means_.shape != (n,):
+        return "eigenvectors_ or kernel_means_ have not one row per training row"
+    if parameters.fit_inverse_transform and (
+        fitted.X_transformed_fit_.shape != (n, k) or fitted.dual_coef_.shape != data.X.shape
+    ):
+        return "X_transformed_fit_ or dual_coef_ have not one row per training row"
+    return ""
+
+
+def _means_claim(stored: Array, means: Array, rows: Array, diagonal: Array) -> Claim:
+    size = max(float(np.abs(diagonal).max(initial=0.0)), float(np.abs(means).max(initial=0.0)), TINY)
+    return Claim(
+        "means",
+        "largest distance of kernel_means_ from the mean product of a row, in parts of the largest product"
+        + at_most_wrong(len(rows), len(stored)),
+        float(np.max(np.abs(stored[rows] - means), initial=0.0)) / size,
+        RESIDUAL,
+    )
+
+
+def _noise(centered: SymmetricMatrix, diagonal: Array, tol: float) -> float:
+    """Return the part of the largest eigenvalue by which rounding moves eigenvalues; an offset of the rows adds to it.
+
+    Each centered product has lost some rounding errors of the products as they were; a matrix of such errors has a norm
+    of about the root of n times their size.
+    """
+    n = len(centered.matrix)
+    lost = EPSILON * float(np.abs(diagonal).max(initial=0.0)) * np.sqrt(n)
+    return float(RESIDUAL + max(8 * sum_error(n), 4 * tol) + 16 * lost / centered.least_norm)
+
+
+def _vector_claims(
+    centered: SymmetricMatrix, values: Array, vectors: Array, parameters: Any, noise: float
+) -> list[Claim]:
+    """Return claims about order and signs, residuals and orthogonality."""
+    level = max(float(np.abs(values).max(initial=0.0)), centered.least_norm)
+    disorder = int(np.sum(np.diff(values) > 0)) + int(np.sum(values < 0)) + wrong_signs(vectors)
+    if parameters.remove_zero_eig or parameters.n_components is None:
+        disorder += int(np.sum(values <= 0))
+    remedy = "Raise max_iter, or lower tol."
+    return [
+        *eigenpair_claims(centered, values, vectors, level=level, noise=noise, remedy=remedy),
+        Claim("order", "eigenvalues out of order or below 0, and vectors of the other sign", float(disorder), 0.0),
+        turned_claim(
+            vectors.T @ centered.times(vectors),
+            values,
+            level=level,
+            rounding=4 * (noise - RESIDUAL) + 8 * sum_error(len(vectors)),
+        ),
+    ]
+
+
+def _inverse_claims(fitted: Any, kernel: Kernel, parameters: Any, data: TrainingData, rows: Array) -> list[Claim]:
+    """Return claims about the ridge regression of the rows on their projections."""
+    projected = fitted.eigenvectors_ * np.sqrt(np.maximum(fitted.eigenvalues_, 0.0))
+    apart = float(np.max(np.abs(fitted.X_transformed_fit_ - projected), initial=0.0))
+    size = max(float(np.abs(projected).max(initial=0.0)), TINY)
+    rows_on_projections = TrainingData(projected, data.X, given=(projected, data.X, None))
+    return [
+        Claim(
+            "projections",
+            "distance of X_transformed_fit_ from the projections, in parts of the largest",
+            apart / size,
+            RESIDUAL,
+        ),
+        *equation_claims(kernel, parameters.alpha, rows_on_projections, fitted.dual_coef_, rows),
+    ]

@@ -1,0 +1,203 @@
+"""Proof of a linear discriminant analysis: means, priors and discriminants solve their equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from pellucid.discriminant_analysis.given_covariance import covariance
+from pellucid.discriminant_analysis.given_priors import class_priors
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.discriminant_analysis.discriminant_record import covariance_claim, ratio_claim, shared_covariance
+from pellucid.proofs.rounding import EPSILON, rounding_unit
+from pellucid.proofs.training_data import TrainingData
+
+LARGEST_BOUND = 1e-3
+"""Part of the scores that rounding may change; beyond it nothing worth saying can be said."""
+
+COLLINEAR = "Features are so nearly dependent that rounding decides the coefficients; drop some, or use shrinkage"
+
+
+def prove_linear(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate from the data and the fitted attributes alone."""
+    X = np.asarray(data.X, dtype=np.float64)
+    groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
+    means = np.stack([X[rows].mean(axis=0) for rows in groups])
+    priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
+    within = _covariance(parameters, X, groups, means, priors)
+    certificate = linear_certificate(fitted, parameters, means, within, priors, data.X.dtype)
+    if not certificate.claims:
+        return certificate
+    claims, bound = [], certificate["discriminants"].bound + rounding_unit(data.X.dtype)
+    if hasattr(fitted, "covariance_"):
+        shared = shared_covariance(X, groups, priors) if parameters.solver == "svd" else within
+        claims.append(covariance_claim([fitted.covariance_], [shared], bound))
+    if hasattr(fitted, "explained_variance_ratio_"):
+        claims.append(ratio_claim(fitted, parameters, X, means, within, priors, 4.0 * bound))
+    return certificate.with_claims(*claims)
+
+
+def linear_certificate(
+    fitted: Any, parameters: Any, means: Array, within: Array, priors: Array, dtype: Any
+) -> Certificate:
+    r"""Return the certificate for these moments of the data.
+
+    - means: distance of the fitted ones, relative to the deviation plus the distance from 0 of their column;
+    - discriminants: :math:`\Sigma w_k = \mu_k` (less the common center for ``svd``; differences for two classes) in the
+      directions that vary within classes, and no part of :math:`w_k` in the others. The error :math:`\delta` is
+      measured by :math:`\sqrt{\delta'\Sigma\delta}`: so much, typically, are the scores of rows wrong;
+    - projection: the covariance is the identity there;
+    - intercepts: :math:`-\frac12\mu_k'w_k + \log\pi_k`, in the same form.
+
+    In units of the deviations, with :math:`\kappa` the condition of :math:`\Sigma` there, rounding of the moments
+    changes the scores by a part :math:`\kappa\varepsilon`, that of the coefficients by :math:`\sqrt\kappa\varepsilon`.
+    """
+    axes = _Axes.of(within, parameters)
+    unit = rounding_unit(dtype)
+    stored = 0.0 if dtype == np.float64 else float(np.finfo(dtype).eps)
+    goal = axes.whitened(_right_hand_side(fitted, parameters, means, priors))
+    size = float(np.linalg.norm(goal, axis=0).max(initial=0.0)) or 1.0
+    error = axes.distance(fitted.coef_.T.astype(float), goal)
+    noise = float(np.linalg.norm(np.abs(means).max(axis=0) / axes.deviation)) / np.sqrt(axes.smallest)
+    solved = 100 * EPSILON * axes.condition + stored * np.sqrt(axes.condition)
+    bound = solved + 16 * EPSILON * noise / size
+    if bound > LARGEST_BOUND:
+        return Certificate("none", reason=f"{COLLINEAR} (by {bound:.1g} of the scores).")
+    distances = np.abs(fitted.means_ - means) / (axes.deviation + np.abs(means))
+    claims = (
+        _claim("means", "distance of the class means, relative to their columns", float(distances.max()), unit),
+        _claim("priors", "distance of the prior probabilities", float(np.abs(fitted.priors_ - priors).max()), unit),
+        _claim("discriminants", "error of the scores that the coefficients make, relative", error / size, bound),
+        _claim(
+            "intercepts",
+            "distance of the intercepts from what the coefficients imply, relative",
+            _intercept_error(fitted, parameters, means, priors),
+            unit,
+        ),
+    )
+    return Certificate("exact", (*claims, *_projection_claims(fitted, means, within, priors, unit, 2.0 * solved)))
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """The directions that vary within classes, each feature in units of its deviation."""
+
+    deviation: Array
+    values: Array
+    vectors: Array
+
+    @classmethod
+    def of(cls, within: Array, parameters: Any) -> _Axes:
+        """Return the axes that the solver keeps."""
+        deviation = deviations(within)
+        values, vectors = eigh(within / np.outer(deviation, deviation))
+        kept = values > (parameters.tol**2 if parameters.solver == "svd" else dependent(len(values)))
+        return cls(deviation, values[kept], vectors[:, kept])
+
+    @property
+    def smallest(self) -> float:
+        """The least variance along an axis."""
+        return float(self.values.min(initial=np.inf)) if len(self.values) else 1.0
+
+    @property
+    def condition(self) -> float:
+        """The largest variance along an axis over the least."""
+        return float(self.values.max()) / self.smallest if len(self.values) else 1.0
+
+    def whitened(self, columns: Array) -> Array:
+        """Return ``L^-1/2 V' D^-1`` times some columns."""
+        return np.asarray(self.vectors.T @ (columns / self.deviation[:, None])) / np.sqrt(self.values)[:, None]
+
+    def distance(self, coef: Array, goal: Array) -> float:
+        """Return how far the scores of the worst column of coefficients are from those of the whitened goal."""
+        scaled = coef * self.deviation[:, None]
+        along = self.vectors.T @ scaled
+        idle = scaled - self.vectors @ along
+        error = np.sqrt(self.values)[:, None] * along - goal
+        return float(np.max(np.hypot(np.linalg.norm(error, axis=0), np.linalg.norm(idle, axis=0)), initial=0.0))
+
+
+def deviations(within: Array) -> Array:
+    """Return the deviation of each feature within classes; 1 where there is none."""
+    deviation = np.sqrt(np.diag(within))
+    return np.where(deviation > 0.0, deviation, 1.0)
+
+
+def dependent(n_features: int) -> float:
+    """Return the variance, of 1 in each feature, below which a combination of features counts as constant."""
+    return 16 * n_features * EPSILON
+
+
+def _projection_claims(
+    fitted: Any, means: Array, within: Array, priors: Array, unit: float, bound: float
+) -> tuple[Claim, ...]:
+    """Return what is claimed of the projection, if there is one.
+
+    The classes have unit covariance in it, its axes separate them better than the next and point to where their largest
+    entry is, and its origin (``svd``) is the center of the classes.
+    """
+    if not hasattr(fitted, "scalings_"):
+        return ()
+    scalings = fitted.scalings_.astype(float)
+    distance = np.abs(scalings.T @ within @ scalings - np.eye(scalings.shape[1])).max(initial=0.0)
+    center = priors @ means
+    spread = priors @ ((means - center) @ scalings) ** 2
+    known = spread[: len(means) - 1]  # further axes separate nothing, and stand in any order
+    rises = float(np.max(np.diff(known), initial=0.0)) / max(float(known.max(initial=0.0)), 1.0)
+    backward = -float(np.min(scalings.max(axis=0) + scalings.min(axis=0), initial=0.0)) if scalings.size else 0.0
+    size = float(np.abs(scalings).max(initial=0.0))
+    claims = [
+        _claim("projection", "distance of the covariance in the projection from the identity", float(distance), bound),
+        _claim("axes", "by how much a later axis separates the classes better", rises, bound),
+        _claim("direction", "by how much an axis points backward", backward / max(size, 1.0), unit),
+    ]
+    if hasattr(fitted, "xbar_"):
+        off = np.abs(fitted.xbar_ - center) / (deviations(within) + np.abs(center))
+        claims.append(_claim("origin", "distance of the origin from the mean, relative", float(off.max()), unit))
+    return tuple(claims)
+
+
+def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
+    return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or use shrinkage.")
+
+
+def _covariance(parameters: Any, X: Array, groups: list[Array], means: Array, priors: Array) -> Array:
+    """Return the shared covariance: pooled by counts for ``svd``, weighted by the priors otherwise."""
+    if parameters.solver == "svd":
+        centered = np.concatenate([X[rows] - mean for rows, mean in zip(groups, means, strict=True)])
+        return centered.T @ centered / len(X)
+    parts = [
+        prior * covariance(X, rows, _scatter(X[rows] - mean), parameters.shrinkage, parameters.covariance_estimator)
+        for prior, rows, mean in zip(priors, groups, means, strict=True)
+    ]
+    return np.sum(parts, axis=0)
+
+
+def _scatter(centered: Array) -> Array:
+    return centered.T @ centered
+
+
+def _right_hand_side(fitted: Any, parameters: Any, means: Array, priors: Array) -> Array:
+    """Return what covariance times coefficients must be."""
+    if len(fitted.classes_) == 2:
+        return np.asarray(means[1:] - means[:1]).T
+    return np.asarray(means - priors @ means if parameters.solver == "svd" else means).T
+
+
+def _intercept_error(fitted: Any, parameters: Any, means: Array, priors: Array) -> float:
+    coef, given = fitted.coef_.astype(float), fitted.intercept_.astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a prior of 0 has an infinite logarithm
+        logs = np.log(priors)
+        if len(fitted.classes_) == 2:
+            implied = -0.5 * coef @ (means[0] + means[1]) + logs[1] - logs[0]
+        elif parameters.solver == "svd":
+            center = priors @ means
+            implied = -0.5 * np.sum((means - center) * coef, axis=1) + logs - coef @ center
+        else:
+            implied = -0.5 * np.sum(means * coef, axis=1) + logs
+        error = np.where(np.isinf(given) & (given == implied), 0.0, np.abs(given - implied))
+    return float(np.max(error)) / (1.0 + float((np.abs(means) @ np.abs(coef).T).max()))

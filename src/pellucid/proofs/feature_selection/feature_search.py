@@ -1,0 +1,174 @@
+"""Proof of a search: every step is replayed from the stored scores, and scores are computed again.
+
+The path is walked once. At each step all sets one move away must have been scored, the next one must be the best of
+them, and the direction of the move must be the one that the rules of the search ask for. The scores themselves are
+those that the estimator, fitted anew by scikit-learn's cross-validation, has on the sets; of many sets a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pellucid.feature_selection.search.search_rules import floating_goal, is_floating, sequential_steps, starts_from_all
+from pellucid.feature_selection.search.set_choice import best_of, chosen_set, is_better, mean_scores
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.sampling import in_percent, most_wrong
+from pellucid.proofs.training_data import TrainingData
+
+SCORE_ROUNDING = 1e-7
+"""Difference of scores that rounding may make, in parts of 1 plus their size."""
+
+
+def prove_search(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate from what is stored and from sets that were scored again."""
+    fault = _shape_fault(fitted, data)
+    if fault:
+        return Certificate("replayed", (Claim("shape", fault, 1.0, 0.0),))
+    replay = _Replay(fitted, parameters)
+    wrong = replay.walk()
+    d = data.X.shape[1]
+    if is_floating(parameters):
+        wanted, _ = floating_goal(parameters, d)
+        support = fitted.visited_[chosen_set(fitted.visited_, fitted.fold_scores_, wanted)]
+    else:
+        support = replay.mask
+    chosen = int(np.sum(support != fitted.support_)) + int(fitted.n_features_to_select_ != fitted.support_.sum())
+    claims = [
+        Claim("steps", f"faults of {len(fitted.path_)} steps: {replay.first_fault or 'each was the best one'}",
+              float(wrong), 0.0),
+        Claim("choice", "columns that are not those of the set to choose", float(chosen), 0.0),
+    ]  # fmt: skip
+    if fitted.scored_again:
+        claims.append(_score_claim(fitted.fold_scores_, fitted.scored_again))
+    return Certificate("replayed", tuple(claims), fitted.cannot_score)
+
+
+def _shape_fault(fitted: Any, data: TrainingData) -> str:
+    n_sets, d = len(fitted.visited_), data.X.shape[1]
+    if fitted.visited_.shape != (n_sets, d) or fitted.support_.shape != (d,) or fitted.fold_scores_.ndim != 2:
+        return "visited_ or support_ are not about the columns of the data"
+    if len(fitted.fold_scores_) != n_sets or len(fitted.path_) != fitted.n_iter_:
+        return "there is not a row of fold_scores_ for each set, or a step for each iteration"
+    if np.any((fitted.path_ < 0) | (fitted.path_ >= n_sets)):
+        return "path_ goes through sets that were not visited"
+    return ""
+
+
+def _score_claim(stored: Array, again: Mapping[int, Array]) -> Claim:
+    """Return the claim that the scores of some sets are what the estimator gets."""
+    worst = 0.0
+    for place, scores in again.items():
+        known = stored[place]
+        if len(known) != len(scores) or not np.array_equal(np.isnan(known), np.isnan(scores)):
+            worst = np.inf
+            continue
+        apart = np.abs(known - scores) / (1.0 + np.abs(scores))
+        worst = float(np.max([worst, *apart[~np.isnan(apart)]]))
+    n, k = len(stored), len(again)
+    sure = "" if k == n else f": at most {in_percent(most_wrong(k))} of all are wrong, at 99 % confidence"
+    return Claim(
+        "scores", f"largest difference of fold scores found again, {k} of {n} sets{sure}", worst, SCORE_ROUNDING
+    )
+
+
+class _Replay:
+    """Walks along a path and counts what is not as it should be."""
+
+    def __init__(self, fitted: Any, parameters: Any) -> None:
+        self.fitted, self.parameters = fitted, parameters
+        self.means = mean_scores(fitted.fold_scores_) if len(fitted.visited_) else np.zeros(0)
+        self.places = {mask.tobytes(): place for place, mask in enumerate(fitted.visited_)}
+        self.from_all = starts_from_all(parameters)
+        self.mask = np.full(fitted.visited_.shape[1], self.from_all)
+        self.best_of_size: dict[int, float] = {}
+        self.faults, self.first_fault = 0, ""
+        self.position = 0
+
+    def walk(self) -> int:
+        """Return the number of faults."""
+        if len(self.places) < len(self.means):
+            self._fault("a set stands twice among those visited")
+        kind = self.parameters.direction
+        if not is_floating(self.parameters):
+            self._sequential()
+        elif self.from_all and self.mask.tobytes() not in self.places:
+            self._fault("the set of all columns was not scored")
+        else:
+            if self.from_all:
+                self.best_of_size[len(self.mask)] = float(self.means[self.places[self.mask.tobytes()]])
+            _, last_size = floating_goal(self.parameters, len(self.mask))
+            {"add-remove": self._rounds}.get(kind, self._floating if "floating" in kind else self._straight)(last_size)
+        if not self.faults and self.position < len(self.fitted.path_):
+            self._fault("steps after the end of the search")
+        return self.faults
+
+    def _sequential(self) -> None:
+        n_steps, least_gain = sequential_steps(self.parameters, len(self.mask))
+        before = -np.inf
+        for _ in range(n_steps):
+            best = self._best(adding=not self.from_all)
+            if best is None or (least_gain is not None and not self.means[best] - before >= least_gain):
+                return
+            before = self.means[best]
+            self._go(best)
+
+    def _straight(self, last_size: int) -> None:
+        while not self.faults and self.mask.sum() != last_size:
+            self._go(self._best(adding=not self.from_all))
+
+    def _rounds(self, last_size: int) -> None:
+        add, remove, is_last = self.parameters.add, self.parameters.remove, False
+        moves = [False] * remove + [True] * add if self.from_all else [True] * add + [False] * remove
+        while not (self.faults or is_last):
+            for adding in moves:
+                can_move = not self.mask.all() if adding else self.mask.sum() > 1
+                if can_move and not self.faults:
+                    self._go(self._best(adding=adding))
+                is_last = is_last or bool(
+                    self.mask.sum() <= last_size if self.from_all else self.mask.sum() >= last_size
+                )
+
+    def _floating(self, last_size: int) -> None:
+        adding, d = not self.from_all, len(self.mask)
+        while not self.faults and self.mask.sum() != last_size:
+            self._go(self._best(adding=adding))
+            while not self.faults and (self.mask.sum() > 2 if adding else self.mask.sum() < d - 1):
+                back = self._best(adding=not adding)
+                size = int(self.mask.sum()) + (-1 if adding else 1)
+                if back is None or not is_better(float(self.means[back]), self.best_of_size.get(size, -np.inf)):
+                    break
+                self._go(back)
+
+    def _best(self, *, adding: bool) -> int | None:
+        """Return the best set one move away; a fault if one of them was not scored."""
+        found = []
+        for feature in np.flatnonzero(~self.mask if adding else self.mask):
+            moved = self.mask.copy()
+            moved[feature] = adding
+            place = self.places.get(moved.tobytes())
+            if place is None:
+                self._fault(f"a set one move from step {self.position} was not scored")
+                return None
+            found.append(place)
+        return found[best_of(self.means[found])]
+
+    def _go(self, best: int | None) -> None:
+        """Take the next step of the path, which must lead to the best set."""
+        path = self.fitted.path_
+        if best is None:
+            return
+        if self.position >= len(path) or path[self.position] != best:
+            self._fault(f"step {self.position + 1} does not lead to the best set")
+            return
+        self.mask = self.fitted.visited_[best].copy()
+        size = int(self.mask.sum())
+        self.best_of_size[size] = max(self.best_of_size.get(size, -np.inf), float(self.means[best]))
+        self.position += 1
+
+    def _fault(self, words: str) -> None:
+        self.faults += 1
+        self.first_fault = self.first_fault or words

@@ -1,0 +1,243 @@
+r"""Proof of an elastic net: the duality gap and the mean residual, recomputed from raw data in float64.
+
+For weights :math:`s_i` with sum :math:`n`, the centered residual gives the dual point; weak duality bounds how far the
+objective
+
+.. math:: \frac{1}{2n} \sum_i s_i (y_i - x_i^\top w - w_0)^2 + \alpha\rho\|w\|_1 + \frac{\alpha(1 - \rho)}{2}\|w\|_2^2
+
+is above its minimum over :math:`w` and :math:`w_0`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lstsq
+
+from pellucid.core.weights import relative_weights
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim, worst_of
+from pellucid.proofs.rounding import sum_error
+from pellucid.proofs.training_data import TrainingData
+
+ROUNDING = sum_error(0)
+"""Relative error that sums of rounded numbers may have."""
+
+SMALLEST_ALPHA = float(np.finfo(np.float64).resolution)
+"""Where an automatic grid ends if no column has anything to do with the target."""
+
+REPRODUCED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
+"""How closely the reported gap must be found again, as a part of the variance of the target, by dtype of the model."""
+
+ROWS_AT_ONCE = 4096
+
+LARGEST_DENSE = 1 << 24
+"""Most entries of a sparse matrix that is made dense to project on its columns, which only ``alpha=0`` needs."""
+
+
+def prove_elastic_net(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the worst target."""
+    return _prove_lines(fitted, parameters, data, parameters.alpha, getattr(parameters, "l1_ratio", 1.0))
+
+
+def prove_elastic_net_cv(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the final fit, and that its penalty is the best of the grid that the data imply.
+
+    The held-out errors themselves are not computed again.
+    """
+    l1_ratio = getattr(fitted, "l1_ratio_", 1.0)
+    ratios = [float(ratio) for ratio in np.atleast_1d(getattr(parameters, "l1_ratio", 1.0))]
+    final = _prove_lines(fitted, parameters, data, fitted.alpha_, l1_ratio)
+    return final.with_claims(
+        grid_claim(fitted, parameters, data, ratios),
+        selection_claim(fitted.mse_path_, fitted.alphas_, fitted.alpha_, ratios, l1_ratio),
+    )
+
+
+def selection_claim(mse_path: Array, alphas: Array, alpha: float, l1_ratios: list[float], l1_ratio: float) -> Claim:
+    """Return the claim that the values chosen have the smallest mean of the reported errors."""
+    n_ratios, grids = len(l1_ratios), np.atleast_2d(alphas)
+    grids = np.broadcast_to(grids, (n_ratios, grids.shape[1]))
+    errors = np.asarray(mse_path, dtype=np.float64).reshape(n_ratios, grids.shape[1], -1).mean(axis=-1)
+    chosen = (grids == alpha) & (np.asarray(l1_ratios)[:, None] == l1_ratio)
+    excess = float(errors[chosen].min(initial=np.inf)) - float(errors.min())
+    return Claim("selection", "mean held-out error of the values chosen, above the smallest on the grid", excess, 0.0)
+
+
+def grid_claim(fitted: Any, parameters: Any, data: TrainingData, l1_ratios: list[float]) -> Claim:
+    """Return the claim that the penalties tried are the given ones, or fall from where all coefficients are 0."""
+    stored = np.atleast_2d(np.asarray(fitted.alphas_, dtype=np.float64))
+    if isinstance(parameters.alphas, Integral):
+        tops = np.array([_largest_alpha(parameters, data, ratio) for ratio in l1_ratios])
+        falling = tops[: len(stored), None] * np.geomspace(1.0, parameters.eps, int(parameters.alphas))
+        right = np.where(tops[: len(stored), None] > SMALLEST_ALPHA, falling, SMALLEST_ALPHA)
+    else:
+        right = np.sort(np.asarray(parameters.alphas, dtype=np.float64).ravel())[::-1][None]
+    distance = np.inf
+    if right.shape == stored.shape:
+        distance = float(np.max(np.abs(stored - right) / np.maximum(np.abs(right), SMALLEST_ALPHA)))
+    return Claim("grid", "relative distance of alphas_ from what data and parameters imply", distance, 1e-9)
+
+
+def _largest_alpha(parameters: Any, data: TrainingData, l1_ratio: float) -> float:
+    weight = relative_weights(data.weight)
+    weight = np.ones(data.X.shape[0]) if weight is None else weight
+    mean, y_mean = _means(data.X, data.y, weight, parameters.fit_intercept)
+    slopes = _transposed_product(data.X, mean, weight * (np.asarray(data.y, dtype=np.float64) - y_mean) / len(weight))
+    steepest = float((slopes if parameters.positive else np.abs(slopes)).max(initial=0.0))
+    return max(steepest / l1_ratio, SMALLEST_ALPHA) if l1_ratio > 0.0 else math.nan  # then alphas must be given
+
+
+def _prove_lines(fitted: Any, parameters: Any, data: TrainingData, alpha: float, l1_ratio: float) -> Certificate:
+    weight = relative_weights(data.weight)
+    weight = np.ones(data.X.shape[0]) if weight is None else weight
+    X, Y = data.X.astype(np.float64, copy=False), data.y.astype(np.float64, copy=False).reshape(len(data.y), -1)
+    coefs, intercepts = np.atleast_2d(fitted.coef_), np.broadcast_to(fitted.intercept_, Y.shape[1])
+    gaps = np.atleast_1d(fitted.dual_gap_)
+    lines = [
+        Line(
+            coefs[k].astype(np.float64),
+            float(intercepts[k]),
+            float(gaps[k]),
+            l1=alpha * l1_ratio,
+            l2=alpha * (1.0 - l1_ratio),
+            fit_intercept=parameters.fit_intercept,
+            positive=parameters.positive,
+            tol=parameters.tol,
+            dtype=data.X.dtype,
+        )
+        for k in range(Y.shape[1])
+    ]
+    return worst_of([_prove_line(X, y, weight, line) for y, line in zip(Y.T, lines, strict=True)])
+
+
+@dataclass(frozen=True)
+class Line:
+    """One target of a fitted model, and the problem it should solve."""
+
+    coef: Array
+    intercept: float
+    dual_gap: float
+    l1: float
+    l2: float
+    fit_intercept: bool
+    positive: bool
+    tol: float
+    dtype: Any
+
+
+def _prove_line(X: Any, y: Array, weight: Array, line: Line) -> Certificate:
+    """Return the certificate of one target; ``weight`` has mean 1."""
+    w, n = line.coef, len(y)
+    mean, y_mean = _means(X, y, weight, line.fit_intercept)
+    residual = y - y_mean - _product(X, mean, w)
+    drift = y_mean - float(mean @ w) - line.intercept  # the mean residual, not yet rounded by large values of X
+    residual -= float(weight @ residual) / n if line.fit_intercept else 0.0
+    mean_sq_target = float(weight @ (y - y_mean) ** 2) / n
+    mean_sq_raw = float(weight @ y**2) / n
+    gap = _gap(X, mean, residual, weight, line)
+    # No objective is below its dual value: a gap below 0 by more than rounding is an error of one of them.
+    gap = np.inf if gap < -gap_bound(0.0, mean_sq_target, mean_sq_raw) else max(gap, 0.0) + 0.5 * drift**2
+    scale = np.sqrt(mean_sq_raw) + float(np.abs(mean) @ np.abs(w)) + abs(line.intercept)
+    certificate = elastic_net_certificate(
+        gap=gap,
+        bound=gap_bound(line.tol, mean_sq_target, mean_sq_raw),
+        drift=abs(drift),
+        drift_bound=intercept_bound(line.intercept, scale, line.dtype) if line.fit_intercept else 0.0,
+    )
+    reported = Claim(
+        "reported gap",
+        "dual_gap_ differs by this from the gap of coef_ and intercept_",
+        abs(gap - line.dual_gap),
+        REPRODUCED[line.dtype] * mean_sq_target + gap_bound(0.0, mean_sq_target, mean_sq_raw),
+    )
+    return certificate.with_claims(reported)
+
+
+def _means(X: Any, y: Array, weight: Array, fit_intercept: bool) -> tuple[Array, float]:
+    """Return what rows and target are centered by: 0 without an intercept."""
+    if not fit_intercept:
+        return np.zeros(X.shape[1]), 0.0
+    return np.asarray(weight @ X).ravel() / len(y), float(weight @ y) / len(y)
+
+
+def elastic_net_certificate(*, gap: float, bound: float, drift: float, drift_bound: float) -> Certificate:
+    """Return the certificate with these numbers; a model that breaks ``positive`` has an infinite gap."""
+    remedy = "Raise max_iter or tol, or standardize X."
+    return Certificate(
+        "optimal",
+        (
+            Claim("duality gap", "the objective is at most this far above its minimum", gap, bound, remedy),
+            Claim("intercept", "size of the mean residual, 0 up to rounding", drift, drift_bound),
+        ),
+    )
+
+
+def gap_bound(tol: float, mean_sq_target: float, mean_sq_raw: float) -> float:
+    """Return the gap to reach: ``tol`` times the variance of the target, plus what rounding the target may cause."""
+    rounding = ROUNDING * np.sqrt(mean_sq_raw)
+    return float(tol * mean_sq_target + rounding * (rounding + np.sqrt(mean_sq_target)))
+
+
+def intercept_bound(intercept: float, scale: float, dtype: np.dtype) -> float:
+    """Return how far from 0 the mean residual may be: the intercept is stored in ``dtype``, sums are in float64."""
+    return float(np.finfo(dtype).eps * abs(intercept) + ROUNDING * scale)
+
+
+def _gap(X: Any, mean: Array, residual: Array, weight: Array, line: Line) -> float:
+    w, n = line.coef, len(residual)
+    if line.positive and np.any(w < 0.0):
+        return np.inf
+    l1, l2 = line.l1, line.l2
+    weighted = weight * residual / n
+    correlations = _transposed_product(X, mean, weighted)
+    if l1 == l2 == 0.0 and not line.positive:
+        return _projection_gap(X, mean, residual, weight)
+    half_square = 0.5 * float(weighted @ residual)
+    primal_less_fit = l1 * np.abs(w).sum() + 0.5 * l2 * float(w @ w)
+    gaps = []
+    # First dual point: the residual of the problem with rows sqrt(l2) I appended, shrunk into the feasible box.
+    slopes = correlations - l2 * w
+    steepest = max(0.0, float((slopes if line.positive else np.abs(slopes)).max()))
+    shrink = 1.0 if steepest <= l1 else l1 / steepest
+    ridge = 0.5 * l2 * float(w @ w)
+    gaps.append((1.0 - shrink) ** 2 * (half_square + ridge) + l1 * np.abs(w).sum() - shrink * float(w @ slopes))
+    # Second: the residual itself, where the conjugate of the penalty is a squared excess.
+    if l2 > 0.0:
+        excess = np.maximum((correlations if line.positive else np.abs(correlations)) - l1, 0.0)
+        gaps.append(primal_less_fit + float(excess @ excess) / (2.0 * l2) - float(w @ correlations))
+    return float(min(gaps))
+
+
+def _projection_gap(X: Any, mean: Array, residual: Array, weight: Array) -> float:
+    """Without a penalty the objective is above its minimum by the part of the residual that the columns explain."""
+    is_sparse = sparse.issparse(X)
+    if is_sparse and X.shape[0] * X.shape[1] > LARGEST_DENSE:
+        return np.inf
+    A = ((X.toarray() if is_sparse else X) - mean) * np.sqrt(weight)[:, None]
+    explained = A @ lstsq(A, np.sqrt(weight) * residual)[0]
+    return 0.5 * float(explained @ explained) / len(residual)
+
+
+def _product(X: Array, mean: Array, w: Array) -> Array:
+    """Return ``(X - 1 mean') w``; centered before multiplying, so that large means cost no digits."""
+    support = np.flatnonzero(w)
+    if sparse.issparse(X):
+        return X @ w - mean @ w
+    return np.concatenate([(X[rows][:, support] - mean[support]) @ w[support] for rows in _row_blocks(len(X))])
+
+
+def _transposed_product(X: Array, mean: Array, r: Array) -> Array:
+    """Return ``(X - 1 mean')' r``."""
+    if sparse.issparse(X):
+        return X.T @ r - mean * r.sum()
+    return np.sum([(X[rows] - mean).T @ r[rows] for rows in _row_blocks(len(X))], axis=0)
+
+
+def _row_blocks(n: int) -> list[slice]:
+    return [slice(start, min(start + ROWS_AT_ONCE, n)) for start in range(0, n, ROWS_AT_ONCE)]

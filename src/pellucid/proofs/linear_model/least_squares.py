@@ -1,0 +1,339 @@
+r"""What least squares and ridge claim, and the proof of it from the data alone.
+
+With :math:`A = \sqrt{W}(X - 1\bar{x}')`, :math:`b = \sqrt{W}(y - \bar{y})`, :math:`r = b - Aw` and the gradient
+:math:`g = A'r - \alpha w`, the exact answer has :math:`g = 0`. A small :math:`g` alone says little when the columns are
+nearly collinear, so the proof also measures how far the fitted values are from the best ones,
+:math:`\|A(w^* - w)\|`, and how many digits of the coefficients rounding can have cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr, svd, svdvals
+
+from pellucid.core.types import Data
+from pellucid.core.weights import mean_about_first
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.linear_model.inference import CenteredRows, inference_claims, spectrum_claims
+from pellucid.proofs.rounding import EPSILON, rounding_unit
+from pellucid.proofs.training_data import TrainingData
+
+MANY_FEATURES = 16
+"""Of more features the rounding adds up, as the root of their number."""
+
+DIGITS_LOST = 1e-3
+"""Relative error of the coefficients above which fewer than three digits can be trusted."""
+
+LARGEST_FACTORED = 2000
+"""Above this many features a sparse problem is proved by its gradient alone; a dense factor would not fit."""
+
+
+SURELY_ROUNDING = 10 * EPSILON
+"""Share of the largest direction of the columns below which one is nothing but the rounding of the columns."""
+
+DIRECT = ("cholesky", "svd")
+ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")
+DEFAULT_TOL = 1e-6
+"""The tolerance of LinearRegression that cuts nothing off."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The measured numbers behind a certificate; each is relative and 0 for the exact answer."""
+
+    normal_equations: float
+    fitted_values: float | None = None
+    coefficients: float | None = None
+    intercept: float = 0.0
+    least_norm: float | None = None
+    training_error: float | None = None
+    dropped: str = ""
+    """Which directions of the columns were taken for rounding, and what they would change."""
+
+
+def least_squares_certificate(evidence: Evidence, *, n_features: int, dtype: Any, tol: float = 0.0) -> Certificate:
+    """Return the claims for the evidence. ``tol`` is the tolerance of an iterative solver, 0 for a direct one."""
+    rounding = rounding_unit(dtype) * max(1.0, np.sqrt(n_features / MANY_FEATURES))
+    bound = max(rounding, tol)
+    remedy = "Check the data for extreme values." if tol == 0.0 else "Raise max_iter, or use solver='auto'."
+    claims = [
+        Claim(
+            "normal equations",
+            "largest |a_j'r - alpha w_j|, relative to |a_j| times the size of the fit",
+            evidence.normal_equations,
+            bound,
+            remedy,
+        ),
+        Claim("intercept", "mean residual, relative to the size of its terms", evidence.intercept, rounding, remedy),
+    ]
+    if evidence.fitted_values is not None:
+        statement = "distance of the fitted values from the best ones, relative to the size of the fit"
+        claims.append(Claim("fitted values", statement, evidence.fitted_values, bound, remedy))
+    if evidence.coefficients is not None:
+        claims.append(
+            Claim(
+                "coefficients",
+                "relative change of coef_ when the last bit of the data changes",
+                evidence.coefficients,
+                DIGITS_LOST,
+                "Fewer than three digits of coef_ are certain: drop nearly collinear columns or use Ridge.",
+            )
+        )
+    if evidence.training_error is not None:
+        statement = "distance of the fitted values from the best ones, relative to the spread of y"
+        value, cure = evidence.training_error, "Rounding of these columns outweighs y: drop nearly collinear ones."
+        claims.append(Claim("training error", statement, value, max(DIGITS_LOST, bound), cure))
+    if evidence.least_norm is not None:
+        statement = "part of coef_ that does not change the fit, relative to coef_"
+        claims.append(Claim("least norm", statement, evidence.least_norm, 1e-6, "Drop linearly dependent columns."))
+    return Certificate("exact" if tol == 0.0 else "stationary", tuple(claims), evidence.dropped)
+
+
+def size_of_fit(norms: Array, w: Array, b_norm: Array) -> Array:
+    """Return ``|b| + sum_j |a_j| |w_j|`` per target: what rounding errors of the fit are relative to."""
+    return np.asarray(b_norm + norms @ np.abs(w))
+
+
+def gradient_evidence(gradient: Array, norms: Array, size: Array, alpha: Array, w: Array) -> float:
+    """Return the largest ``|g_j| / (|a_j| size + alpha |w_j|)`` over features and targets."""
+    scale = np.outer(norms, size) + alpha * np.abs(w)
+    return float(np.max(np.abs(gradient) / np.where(scale > 0, scale, 1.0), initial=0.0))
+
+
+def coefficient_error(condition: float, r_norm: Array, size: Array) -> float:
+    """Return ``eps (k + k^2 |r| / size)``: to first order, how far ``w`` moves when the data change by ``eps``."""
+    leverage = np.max(np.where(size > 0, r_norm / np.where(size > 0, size, 1.0), 0.0), initial=0.0)
+    return float(EPSILON * (condition + condition**2 * leverage))
+
+
+def intercept_evidence(intercept: Array, w: Array, mean: Array, y_mean: Array, spread: Array) -> float:
+    """Return ``|intercept - (y_mean - mean w)|`` relative to the terms of that sum and the spread of ``y``."""
+    scale = np.abs(y_mean) + np.abs(mean) @ np.abs(w) + spread
+    gap = np.abs(intercept - (y_mean - mean @ w))
+    return float(np.max(np.where(gap > 0, gap / np.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
+
+
+def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of least squares.
+
+    What ``tol`` cut off on purpose stays in the gradient, and so does what conjugate gradients leave of a problem too
+    large to be factored.
+    """
+
+    def prove(tol: float) -> Certificate:
+        return prove_coefficients(fitted, data, alpha=0.0, parameters=parameters, tol=tol)
+
+    if is_too_large(data.X) and not parameters.positive:
+        return prove(parameters.tol)
+    exact = prove(0.0)
+    if not (exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive):
+        return prove(parameters.tol)
+    rows = CenteredRows.of(data, fit_intercept=parameters.fit_intercept)
+    inference = inference_claims(fitted, data, rows, alpha=0.0, has_factor=not parameters.positive)
+    return exact.with_claims(*inference, *spectrum_claims(fitted, rows))
+
+
+def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of ridge regression, for numbers or for signs of classes."""
+    solver = chosen_solver(parameters.solver, data.X, positive=parameters.positive)
+    tol = parameters.tol if solver in ITERATIVE else 0.0
+    return prove_line(fitted, data, alpha=parameters.alpha, parameters=parameters, tol=tol)
+
+
+def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
+    """Return the certificate of the fitted line for these penalties, and of its standard errors."""
+    certificate = prove_coefficients(fitted, data, alpha=alpha, parameters=parameters, tol=tol)
+    if is_too_large(data.X):
+        return certificate
+    rows = CenteredRows.of(data, fit_intercept=parameters.fit_intercept)
+    has_factor = tol == 0.0 and not getattr(parameters, "positive", False)
+    return certificate.with_claims(*inference_claims(fitted, data, rows, alpha=alpha, has_factor=has_factor))
+
+
+def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
+    """Return the certificate of the coefficients alone."""
+    return prove_least_squares(
+        data.X,
+        data.y,
+        fitted.coef_,
+        fitted.intercept_,
+        alpha=alpha,
+        fit_intercept=parameters.fit_intercept,
+        sample_weight=data.weight,
+        positive=getattr(parameters, "positive", False),
+        tol=tol,
+    )
+
+
+def is_too_large(X: Data) -> bool:
+    """Return whether sparse data are too large for a dense factor."""
+    return sparse.issparse(X) and min(X.shape) > LARGEST_FACTORED
+
+
+def chosen_solver(name: str, X: Data, *, positive: bool) -> str:
+    """Return the solver of ridge that runs: direct where a factor fits, conjugate gradients for large sparse data."""
+    if positive:
+        return "lbfgs"
+    if name == "auto":
+        return "sparse_cg" if is_too_large(X) else "cholesky"
+    if sparse.issparse(X) and (name in ("sag", "saga") or (name in DIRECT and is_too_large(X))):
+        return "sparse_cg"
+    return name
+
+
+def prove_least_squares(
+    X: Data,
+    y: Array,
+    coef: Array,
+    intercept: Any,
+    *,
+    alpha: Any = 0.0,
+    fit_intercept: bool = True,
+    sample_weight: Array | None = None,
+    positive: bool = False,
+    tol: float = 0.0,
+) -> Certificate:
+    """Return the certificate of ``coef`` and ``intercept``, recomputed in float64 from the data."""
+    w = np.atleast_2d(np.asarray(coef, dtype=np.float64)).T  # (p, t)
+    y = np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1)
+    alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64).ravel(), (w.shape[1],))
+    intercept = np.broadcast_to(np.asarray(intercept, dtype=np.float64).ravel(), (w.shape[1],))
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    mean, y_mean = _means(X, y, weight) if fit_intercept else (np.zeros(X.shape[1]), np.zeros(y.shape[1]))
+    root = np.sqrt(weight)[:, None]
+    b = root * (y - y_mean)
+    if sparse.issparse(X) and min(X.shape) > LARGEST_FACTORED:
+        A = None
+        residual, gradient, norms = _sparse_products(X.astype(np.float64), w, b, root, mean)
+    else:
+        A = root * ((X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)) - mean)
+        residual = b - A @ w
+        gradient, norms = A.T @ residual, np.linalg.norm(A, axis=0)
+    gradient = gradient - alpha * w
+    # Rounding of the means leaves this much in a constant column, and in the residual; nothing is known better.
+    noise, y_noise = (10 * EPSILON * np.sqrt(weight.sum()) * np.abs(center) for center in (mean, y_mean))
+    norms, b_norm = np.hypot(norms, noise), np.linalg.norm(b, axis=0)
+    size = size_of_fit(norms, w, b_norm)
+    if positive:
+        gradient = nonnegative_gradient(gradient, w)
+    known = np.maximum(np.abs(gradient) - np.outer(noise, noise @ np.abs(w)), 0.0)
+    evidence = Evidence(
+        normal_equations=gradient_evidence(known, norms, size, alpha, w),
+        intercept=intercept_evidence(intercept, w, mean, y_mean, b_norm / np.sqrt(weight.sum())),
+    )
+    if A is not None and tol == 0.0 and not positive:
+        evidence = _with_factored(evidence, A, w, residual, alpha, size, np.hypot(b_norm, y_noise), noise)
+    return least_squares_certificate(evidence, n_features=X.shape[1], dtype=X.dtype, tol=tol)
+
+
+def nonnegative_gradient(gradient: Array, w: Array) -> Array:
+    """Return what the gradient leaves to gain under ``w >= 0``: nothing where it points below a zero ``w_j``."""
+    gain = np.where(w == 0, np.maximum(gradient, 0.0), gradient)
+    return np.where(w < 0, np.inf, gain)
+
+
+def _means(X: Data, y: Array, weight: Array) -> tuple[Array, Array]:
+    if sparse.issparse(X):
+        return np.asarray(X.astype(np.float64).T @ weight) / weight.sum(), mean_about_first(y, weight)
+    return mean_about_first(X, weight), mean_about_first(y, weight)
+
+
+def _sparse_products(X: Data, w: Array, b: Array, root: Array, mean: Array) -> tuple[Array, Array, Array]:
+    """Return residual, ``A'r`` and column norms without making ``X`` dense."""
+    residual = b - root * (X @ w - mean @ w)
+    weighted = root * residual
+    gradient = X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
+    weight = root[:, 0] ** 2
+    squares = X.multiply(X).T @ weight - 2 * mean * (X.T @ weight) + weight.sum() * mean**2
+    return residual, gradient, np.sqrt(np.maximum(squares, 0.0))
+
+
+def _with_factored(
+    evidence: Evidence, A: Array, w: Array, residual: Array, alpha: Array, size: Array, spread: Array, noise: Array
+) -> Evidence:
+    """Return the evidence with what needs the column space: fitted values, coefficients and least norm."""
+    fitted, training, error, idle, dropped = 0.0, 0.0, 0.0, None, ""
+    for value in np.unique(alpha):
+        t = alpha == value
+        column_space, right, condition, out = _spaces(A, float(value), noise)
+        whole = np.vstack([residual[:, t], -np.sqrt(value) * w[:, t]]) if value > 0 else residual[:, t]
+        gap = np.linalg.norm(column_space.T @ whole, axis=0)
+        fitted = float(np.maximum(fitted, np.max(gap / np.where(size[t] > 0, size[t], 1.0), initial=0.0)))
+        training = float(np.maximum(training, np.max(gap / np.where(spread[t] > 0, spread[t], 1.0), initial=0.0)))
+        error = max(error, coefficient_error(condition, np.linalg.norm(whole, axis=0), size[t]))
+        if value == 0 and right is not None:
+            outside = np.linalg.norm(w[:, t] - right @ (right.T @ w[:, t])) / max(
+                float(np.linalg.norm(w[:, t])), EPSILON
+            )
+            idle = max(idle or 0.0, float(outside))
+            if len(A) > A.shape[1]:  # of fewer rows than columns, the shortest answer is what was asked for
+                dropped = _dropped(out, residual[:, t], w[:, t])
+    return replace(
+        evidence, fitted_values=fitted, training_error=training, coefficients=error, least_norm=idle, dropped=dropped
+    )
+
+
+class DroppedDirections(NamedTuple):
+    """Directions of the columns that are taken for rounding: in rows, their singular values, in coefficients."""
+
+    left: Array  # (n, k)
+    shares: Array  # (k,), of the largest
+    right: Array  # (p, k), already divided by the singular values
+
+    def change(self, residual: Array) -> Array:
+        """Return what they would add to the coefficients if they were real."""
+        return np.asarray(self.right @ (self.left.T @ residual))
+
+
+def _dropped(out: DroppedDirections | None, residual: Array, w: Array) -> str:
+    """Return the sentence about directions that were dropped though they are not 0; empty if there are none."""
+    if out is None or not len(out.shares):
+        return ""
+    change, size = np.linalg.norm(out.change(residual), axis=0), np.linalg.norm(w, axis=0)
+    amount = float(np.max(change / np.where(size > 0, size, 1.0)))
+    return dropped_sentence(len(out.shares), len(w)) + (
+        f" They are at most {out.shares.max():.1g} of the largest. Were they real, coef_ would move by {amount:.2g} "
+        "times its size, and answers for rows unlike those of the fit with it."
+    )
+
+
+def dropped_sentence(n_dropped: int, n_features: int) -> str:
+    """Return what to say of a fit of less than full rank."""
+    return (
+        f"{n_dropped} of {n_features} directions of the columns are taken for rounding: of all answers that fit as "
+        "well, coef_ is the shortest."
+    )
+
+
+def _spaces(A: Array, alpha: float, noise: Array) -> tuple[Array, Array | None, float, DroppedDirections | None]:
+    """Return orthonormal bases of the column space and, if it is not everything, of the row space; the condition.
+
+    Last, what was dropped of the column space since it may be rounding.
+    """
+    n, p = A.shape
+    if alpha > 0:
+        stacked = np.vstack([A, np.sqrt(alpha) * np.eye(p)])  # each column in its own unit
+        q, triangle = qr(stacked / np.linalg.norm(stacked, axis=0), mode="economic", check_finite=False)
+        s = svdvals(triangle, check_finite=False)
+        return q, None, float(s[0] / s[-1]), None
+    norms = np.linalg.norm(A, axis=0)
+    vanishing = np.maximum(noise, 100 * EPSILON * np.sqrt(n) * norms.max(initial=0.0) if n < p else 0.0)
+    scale = np.where(norms > vanishing, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
+    q, triangle = qr(A * scale, mode="economic", check_finite=False)
+    left, s, right = svd(triangle, full_matrices=False, check_finite=False)
+    least = max(max(100, 10 * p) * EPSILON * float(s.max(initial=0.0)), float(np.linalg.norm(noise * scale)))
+    rank = int(np.sum(s > least))
+    condition = float(s[0] / s[rank - 1]) if rank else 1.0
+    rows, out = None, None
+    if rank < p:
+        real = np.flatnonzero(s[rank:] > SURELY_ROUNDING * s.max(initial=0.0)) + rank
+        turned = (right[real] * scale / s[real, None]).T
+        out = DroppedDirections(q @ left[:, real], s[real] / float(s.max(initial=1e-300)), turned)
+        # row space of A itself: spanned by the kept right vectors, unscaled
+        rows = qr(right[:rank].T / np.where(scale > 0, scale, np.inf)[:, None], mode="economic", check_finite=False)[0]
+    return q @ left[:, :rank], rows, condition, out

@@ -1,0 +1,369 @@
+r"""Proof of a logistic regression: its duality gap, recomputed from the data in float64.
+
+Any probabilities :math:`P` whose sums over the rows equal the weights of the classes (they must only where there is an
+intercept) bound the least objective from below by :math:`\sum_i s_i H(p_i) - \Omega^*(X'S(P - Y))`, with the entropy
+:math:`H` and :math:`\Omega^*(G) = \sum (|g| - l_1)_+^2 / (2 l_2)`, or 0 for :math:`|g| \le l_1` if :math:`l_2 = 0`.
+The proof takes those of the model, moves the intercept until the sums are right, and scales the differences
+:math:`P - Y` of each class for what is left: with rates :math:`F_{ck} = \sum_{i \in c} s_ip_{ik}` these scales are the
+stationary distribution of a Markov chain, which elimination without differences gives to all digits. Throughout it
+works with :math:`P - Y`: where classes can be separated it is tiny, and so are loss and dual value.
+
+Coefficients in float32 are rounded so much that, with columns of large numbers, their probabilities make a poor bound
+though the objective is near its minimum. Then those of a point nearby are taken, a few steps of Newton's method away.
+
+Without a penalty there is no such bound; the gradient is measured, and whether the classes can be separated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+from scipy.special import expit, log_expit
+
+from pellucid.core.linear_classifier import dense
+from pellucid.linear_model.logistic.logistic_objective import LogisticObjective, entropy_of_residuals
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim, gap_claim
+from pellucid.proofs.rounding import EPSILON, ROUNDING, TINY
+from pellucid.proofs.training_data import TrainingData
+
+LARGEST_GAP = 1e-6
+"""Part of the objective that the gap may be at most, whatever ``tol``."""
+
+REPRODUCED = 1e-9
+"""How closely the reported gap must be found again, as a part of the objective."""
+
+MOST_MOVES, LONGEST_MOVE, BALANCED = 60, 4.0, 1e-13
+"""Steps of the intercept, the longest of them, and what may be left in a class, as a part of all residuals."""
+
+MOST_UNKNOWNS, MOST_STEPS = 500, 4
+"""Weights that are not 0 for which steps of Newton's method are made, and how many."""
+
+LARGEST_PROGRAM = 1 << 21
+"""Entries of the linear program that decides whether classes can be separated; beyond, only the model's own margins."""
+
+
+def gap_certificate(gap: float, objective: float, goal: float) -> Certificate:
+    """Return the certificate of a model with a penalty; the gap to reach is a part of the objective, the goal.
+
+    A gap below 0, by as much as it may be above, is an error of the lower bound.
+    """
+    bound = (goal + ROUNDING) * abs(objective)
+    claim = gap_claim(
+        "duality gap",
+        "the objective is at most this far above its minimum",
+        objective,
+        objective - gap,
+        bound,
+        rounding=bound,
+        remedy="Raise max_iter, standardize X, or lower C; for no penalty use C=np.inf.",
+    )
+    return Certificate("optimal", (claim,))
+
+
+def slope_certificate(steepest: float, relative_gap: float, tol: float) -> Certificate:
+    """Return the certificate of a model that a large ``tol`` let stop where the objective hardly falls."""
+    claim = Claim(
+        "slope",
+        "largest slope of the mean objective along a weight, at most tol",
+        steepest,
+        tol * (1.0 + ROUNDING),
+        "Raise max_iter, or standardize X.",
+    )
+    reason = f"tol={tol:g} asks for no more: the objective is at most {100 * relative_gap:.3g} % above its minimum."
+    return Certificate("stationary", (claim,), reason)
+
+
+def gradient_certificate(gradient: float, separable: bool, goal: float) -> Certificate:
+    """Return the certificate of a model without a penalty."""
+    return Certificate(
+        "stationary",
+        (
+            Claim(
+                "gradient",
+                "largest correlation of a column with the residual",
+                gradient,
+                np.inf if separable else goal + ROUNDING,
+                "Raise max_iter, or standardize X.",
+            ),
+            Claim(
+                "separation",
+                "1 if a hyperplane separates classes, so that the coefficients would grow for ever",
+                float(separable),
+                0.0,
+                "The classes can be separated: no finite coefficients are best. Use a penalty (a finite C).",
+            ),
+        ),
+    )
+
+
+def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate: the gap, or without a penalty the gradient, of the attributes as they are stored."""
+    task = LogisticObjective.of(parameters, data)
+    found = task.coefficients(dense(fitted.coef_), fitted.intercept_)
+    if found is None:
+        raise ValueError(f"coef_ and intercept_ must suit {len(task.classes)} classes, got {fitted.coef_.shape}.")
+    W, b = found
+    X = task.X.astype(np.float64) if sparse.issparse(task.X) else np.asarray(task.X, dtype=np.float64)
+    mean = np.asarray(task.weight @ X).ravel() / task.weight.sum() if task.fit_intercept else np.zeros(len(W))
+    size, goal = float(np.abs(b).max()), min(parameters.tol, LARGEST_GAP)
+    b = b + mean @ W if parameters.fit_intercept else np.zeros_like(b)  # one that should not be has its own claim
+    if task.n_columns > 1:
+        b = b - b.mean()  # the same for all classes changes nothing, but where means are large it costs digits
+    if task.is_penalized:
+        certificate = _prove_gap(task, X, mean, W, b, fitted.dual_gap_, goal)
+    else:
+        certificate = _prove_gradient(task, X, mean, _times(X, mean, W) + b, goal)
+    if parameters.fit_intercept:
+        return certificate
+    return certificate.with_claims(Claim("intercept", "size of intercept_: there is none", size, 0.0))
+
+
+def _prove_gap(
+    task: LogisticObjective, X: Any, mean: Array, W: Array, b: Array, reported: float, goal: float
+) -> Certificate:
+    """Return the gap of the weights and the intercept of the centered rows, and whether ``reported`` is that gap."""
+    Z, weight, labels = _times(X, mean, W), task.weight, task.labels
+    objective = _loss(Z + b, labels, weight) + task.penalty.at(W.ravel())
+    R, G = _dual_point(task, X, mean, Z, b)
+    dual, is_moved = _dual_value(task, R, G), False
+    near, b_near, at_near = W, b, Z
+    for _ in range(MOST_STEPS if task.X.dtype == np.float32 and np.count_nonzero(W) <= MOST_UNKNOWNS else 0):
+        if not is_moved and objective - dual <= goal * objective:
+            break
+        near, b_near = _nearer(task, X, mean, near, b_near, _residuals(at_near + b_near, labels))
+        at_near = _times(X, mean, near)
+        R_near, G_near = _dual_point(task, X, mean, at_near, b_near)
+        if not (better := _dual_value(task, R_near, G_near)) > dual:
+            break
+        R, G, dual, is_moved = R_near, G_near, better, True
+    gap = objective - dual
+    worse = G + np.sign(G) * _rounding_of_sums(X, mean, R, weight)
+    rounding = abs(dual - _dual_value(task, R, worse))  # what columns of large numbers add to a gap
+    sums = min(8 * EPSILON * float(weight.sum()), goal * abs(objective))  # what the solver's sums lose near its labels
+    reproduced = Claim(
+        "reported gap",
+        "dual_gap_ is less by this than the gap of coef_ and intercept_"
+        if is_moved
+        else "dual_gap_ differs by this from the gap of coef_ and intercept_",
+        max(gap - reported, 0.0) if is_moved else abs(gap - reported),  # moved, the dual point is nearly the best one
+        REPRODUCED * abs(objective) + 0.01 * abs(gap) + rounding + sums,
+    )
+    certificate = gap_certificate(gap, objective, goal)
+    if task.rough and not certificate.holds:
+        certificate = slope_certificate(task.steepest(G, W), gap / objective, task.rough)
+    return certificate.with_claims(reproduced)
+
+
+def _dual_point(task: LogisticObjective, X: Any, mean: Array, Z: Array, b: Array) -> tuple[Array, Array]:
+    """Return residuals of logits near ``Z`` that the dual problem allows, and their products with the columns."""
+    weight, labels = task.weight, task.labels
+    R = _balanced(Z, b, labels, weight, len(task.classes)) if task.fit_intercept else _residuals(Z, labels)
+    return R, _transposed_times(X, mean, R * weight[:, None])
+
+
+def _nearer(task: LogisticObjective, X: Any, mean: Array, W: Array, b: Array, R: Array) -> tuple[Array, Array]:
+    """Return one step of Newton's method, which moves the intercepts and the weights that are not 0."""
+    columns, classes = np.nonzero(W)
+    A = np.asarray(X[:, columns].toarray() if sparse.issparse(X) else X[:, columns]) - mean[columns]
+    if task.fit_intercept:
+        A = np.hstack([A, np.ones((len(A), W.shape[1]))])
+        classes = np.concatenate([classes, np.arange(W.shape[1])])
+    P = R.copy()
+    if W.shape[1] == 1:
+        P[:, 0] += task.labels
+    else:
+        P[np.arange(len(P)), task.labels] += 1.0
+    own, root = P[:, classes], np.sqrt(task.weight)[:, None]
+    H = (A * own * root).T @ (A * root) * (classes[:, None] == classes) - (A * own * root).T @ (A * own * root)
+    slopes = np.sum(A * (R * task.weight[:, None])[:, classes], axis=0)
+    n = len(columns)
+    slopes[:n] += task.penalty.l1 * np.sign(W[W != 0.0]) + task.penalty.l2 * W[W != 0.0]
+    H[np.arange(n), np.arange(n)] += task.penalty.l2
+    scale = np.sqrt(np.maximum(np.diag(H), TINY))  # columns of all sizes become alike
+    step = np.linalg.lstsq(H / np.outer(scale, scale), -slopes / scale, rcond=1e-13)[0] / scale
+    near = W.copy()
+    near[W != 0.0] += step[:n]
+    return near, b + step[n:] if task.fit_intercept else b
+
+
+def _rounding_of_sums(X: Any, mean: Array, residual: Array, weight: Array) -> Array:
+    """Return by how much rounding changes the sums ``A' diag(weight) residual``: columns of large numbers feel it."""
+    size = np.sqrt(np.sum(weight[:, None] * residual**2, axis=0))
+    return 8 * EPSILON * np.outer(np.sqrt(_sq_lengths(X, mean, weight)), size)
+
+
+def _dual_value(task: LogisticObjective, R: Array, G: Array) -> float:
+    l1, l2, values = task.penalty.l1, task.penalty.l2, []
+    if l2 > 0.0:
+        excess = np.maximum(np.abs(G) - l1, 0.0)
+        entropy = float(task.weight @ entropy_of_residuals(R, task.labels))
+        values.append(entropy - float(np.sum(excess**2)) / (2.0 * l2))
+    if l1 > 0.0:
+        steepest = float(np.abs(G).max(initial=0.0))
+        t = 1.0 if steepest <= l1 else l1 / steepest
+        values.append(float(task.weight @ entropy_of_residuals(t * R, task.labels)))
+    return float(np.max(values))
+
+
+def _balanced(Z: Array, b: Array, labels: Array, weight: Array, n_classes: int) -> Array:
+    """Return residuals ``P - Y`` for logits ``Z`` that sum to 0 over the rows, in every class."""
+    R = _residuals(Z + b, labels)
+    for _ in range(MOST_MOVES):
+        wrong, mass = weight @ R, float(weight @ np.abs(R).sum(axis=1))
+        if np.abs(wrong).max() <= BALANCED * mass:
+            break
+        step = np.linalg.lstsq(_curvature(R, labels, weight), -wrong, rcond=1e-14)[0]
+        step = step * min(1.0, LONGEST_MOVE / max(float(np.abs(step).max()), TINY))
+        for part in 0.25 ** np.arange(10):
+            moved = _residuals(Z + b + part * step, labels)
+            if np.abs(weight @ moved).max() < np.abs(wrong).max():
+                break
+        else:  # all that is left is rounding
+            break
+        b, R = b + part * step, moved
+    weights = np.bincount(labels, weights=weight, minlength=n_classes)
+    flows = np.zeros((n_classes, n_classes))
+    if R.shape[1] == 1:
+        flows[0, 1] = weight @ np.where(labels == 0, R[:, 0], 0.0)
+        flows[1, 0] = weight @ np.where(labels == 1, -R[:, 0], 0.0)
+    else:
+        R[:, weights == 0.0] = 0.0  # nobody may go where nobody comes from
+        R[np.arange(len(R)), labels] = 0.0
+        np.add.at(flows, labels, weight[:, None] * R)
+        R[np.arange(len(R)), labels] = -R.sum(axis=1)
+    present = np.flatnonzero(weights > 0.0)
+    scales = np.ones(n_classes)
+    scales[present] = _stationary(flows[np.ix_(present, present)])
+    return R * scales[labels][:, None]
+
+
+def _stationary(rates: Array) -> Array:
+    """Return the stationary distribution of a Markov chain, its largest entry 1, without a single subtraction.
+
+    States are left out one by one, the last first, and their flows are passed on (Grassmann, Taksar and Heyman).
+    """
+    rates, n = rates.copy(), len(rates)
+    for k in range(n - 1, 0, -1):
+        rates[:k, k] /= max(float(rates[k, :k].sum()), TINY)
+        rates[:k, :k] += np.outer(rates[:k, k], rates[k, :k])
+    found = np.ones(n)
+    for k in range(1, n):
+        found[k] = found[:k] @ rates[:k, k]
+    return found / found.max(initial=TINY)
+
+
+def _curvature(R: Array, labels: Array, weight: Array) -> Array:
+    """Return the second derivative of the loss by the intercept: rows of what is small, summed to 0."""
+    if R.shape[1] == 1:
+        return np.array([[weight @ (np.abs(R[:, 0]) * (1.0 - np.abs(R[:, 0])))]])
+    P = R.copy()
+    P[np.arange(len(P)), labels] += 1.0
+    M = -(P * weight[:, None]).T @ P
+    np.fill_diagonal(M, 0.0)
+    np.fill_diagonal(M, -M.sum(axis=1))
+    return M
+
+
+def _prove_gradient(task: LogisticObjective, X: Any, mean: Array, logits: Array, goal: float) -> Certificate:
+    residual, weight = _residuals(logits, task.labels), task.weight
+    size = float(np.sqrt(np.sum(weight[:, None] * residual**2)))
+    weighted = weight[:, None] * residual
+    slopes = np.abs(_transposed_times(X, mean, weighted))
+    lengths = np.sqrt(_sq_lengths(X, mean, weight))
+    largest = np.max(slopes / np.where(lengths > 0.0, lengths, np.inf)[:, None], initial=0.0)
+    if task.fit_intercept:
+        largest = np.maximum(largest, np.abs(weighted.sum(axis=0)).max() / np.sqrt(weight.sum()))
+    gradient = float(largest) / max(size, np.finfo(float).tiny)
+    return gradient_certificate(gradient, separable(X, task.labels, weight, logits, task.fit_intercept), goal)
+
+
+def separable(X: Any, labels: Array, weight: Array, logits: Array, fit_intercept: bool) -> bool:
+    r"""Return whether some :math:`D` raises no margin below 0 and one above: then the loss has no minimum.
+
+    A linear program decides, :math:`\max \sum m` over margins :math:`0 \le m_{ik} = (x_i'D)_{y_i} - (x_i'D)_k \le 1`.
+    """
+    used = weight > 0.0
+    rows, labels = sparse.csr_array(X)[np.flatnonzero(used)], labels[used]
+    if fit_intercept:
+        rows = sparse.hstack([rows, np.ones((rows.shape[0], 1))], format="csr")
+    margins = _margin_rows(rows, labels, logits.shape[1])
+    if margins.nnz > LARGEST_PROGRAM:
+        full = np.column_stack([np.zeros(len(logits)), logits]) if logits.shape[1] == 1 else logits
+        return bool(np.all(_least_margins(full[used], labels) > 0.0))
+    m = margins.shape[0]
+    scale = np.abs(margins).max(axis=1).toarray().ravel()
+    margins = sparse.diags_array(1.0 / np.where(scale > 0.0, scale, 1.0)) @ margins
+    both = sparse.vstack([margins, -margins])
+    limits = np.concatenate([np.ones(m), np.zeros(m)])
+    answer = linprog(-np.asarray(margins.sum(axis=0)).ravel(), both, limits, bounds=(None, None), method="highs")
+    return bool(answer.status == 3 or (answer.status == 0 and -answer.fun > 1e-6))
+
+
+def _margin_rows(rows: Any, labels: Array, n_columns: int) -> Any:
+    """Return the matrix that maps the coefficients of all classes, one after the other, to the margins."""
+    if n_columns == 1:
+        return sparse.diags_array(np.where(labels == 1, 1.0, -1.0)) @ rows
+    blocks = []
+    for own in range(n_columns):
+        mine = rows[np.flatnonzero(labels == own)]
+        for other in (k for k in range(n_columns) if k != own and mine.shape[0]):
+            pattern = np.zeros((1, n_columns))
+            pattern[0, own], pattern[0, other] = 1.0, -1.0
+            blocks.append(sparse.kron(pattern, mine, format="csr"))
+    return sparse.vstack(blocks, format="csr")
+
+
+def _least_margins(logits: Array, labels: Array) -> Array:
+    rows, others = np.arange(len(logits)), logits.copy()
+    others[rows, labels] = -np.inf
+    return logits[rows, labels] - others.max(axis=1)
+
+
+def _loss(logits: Array, labels: Array, weight: Array) -> float:
+    if logits.shape[1] == 1:
+        return -float(weight @ log_expit(np.where(labels == 1, logits[:, 0], -logits[:, 0])))
+    ahead = _ahead(logits, labels)
+    most = np.maximum(ahead.max(axis=1), 0.0)
+    others = np.exp(ahead - most[:, None]).sum(axis=1)
+    return float(weight @ np.where(most > 0.0, most + np.log(np.exp(-most) + others), np.log1p(others)))
+
+
+def _residuals(logits: Array, labels: Array) -> Array:
+    """Return probabilities less labels; small ones keep all their digits."""
+    if logits.shape[1] == 1:
+        z = logits[:, 0]
+        return np.where(labels == 1, -expit(-z), expit(z))[:, None]
+    ahead = _ahead(logits, labels)
+    most = np.maximum(ahead.max(axis=1), 0.0)[:, None]
+    R = np.exp(ahead - most)
+    R /= np.exp(-most) + R.sum(axis=1, keepdims=True)
+    R[np.arange(len(R)), labels] = -R.sum(axis=1)
+    return R
+
+
+def _ahead(logits: Array, labels: Array) -> Array:
+    """Return how far the logits of the other classes are ahead of a row's own; of that itself, minus infinity."""
+    rows = np.arange(len(logits))
+    ahead = logits - logits[rows, labels][:, None]
+    ahead[rows, labels] = -np.inf
+    return ahead
+
+
+def _times(X: Any, mean: Array, W: Array) -> Array:
+    """Return ``(X - 1 mean') W``; a dense ``X`` is centered before, so that large means cost no digits."""
+    return X @ W - mean @ W if sparse.issparse(X) else (X - mean) @ W
+
+
+def _transposed_times(X: Any, mean: Array, R: Array) -> Array:
+    """Return ``(X - 1 mean')' R``."""
+    return X.T @ R - np.outer(mean, R.sum(axis=0)) if sparse.issparse(X) else (X - mean).T @ R
+
+
+def _sq_lengths(X: Any, mean: Array, weight: Array) -> Array:
+    if sparse.issparse(X):
+        return np.maximum(X.multiply(X).T @ weight - weight.sum() * mean**2, 0.0)
+    return weight @ (X - mean) ** 2

@@ -1,0 +1,152 @@
+r"""Proof of locally linear embedding: neighbors, weights, eigenvectors, and that none smaller was missed.
+
+The neighbors are compared with all distances. Weights of the standard method solve their equations: the products of
+differences times the weights are the same for all neighbors. How many eigenvalues of M are below a number :math:`s` is
+the count of negative pivots of :math:`M - sI` (Sylvester's law of inertia): below the largest one found there may be no
+more than those found.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from pellucid.manifold.locally_linear.alignment import WAYS, from_weights, weight_equations
+from pellucid.neighbors.metric import Metric
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.manifold.classical_mds import rows_claim
+from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
+from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.sampling import at_most_wrong, drawn, graded
+from pellucid.proofs.training_data import TrainingData
+
+ROWS_AT_FIT = 16
+BLOCK_ENTRIES = 2**21
+EUCLIDEAN = Metric("euclidean")
+
+RESIDUAL = 1e-13
+"""Residuals accepted, in parts of the size of the matrix."""
+
+DENSE_UP_TO = 4000
+"""Rows up to which eigenvalues are counted by LAPACK if the pivots of a sparse factor do not tell."""
+
+
+def prove_locally_linear_embedding(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate, with everything computed again from the data."""
+    shape = _shape_fault(fitted, parameters, data)
+    if shape:
+        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
+    if parameters.method == "standard":
+        M = from_weights(fitted.weights_, fitted.neighbors_)
+    else:
+        M = WAYS[parameters.method](data.X, fitted.neighbors_, parameters)
+    return locally_linear_claims(fitted, parameters, data, M, is_fit=False)
+
+
+def locally_linear_claims(fitted: Any, parameters: Any, data: TrainingData, M: Any, *, is_fit: bool) -> Certificate:
+    """Return what is claimed; at a fit neighbors of some rows are looked at, and eigenvalues not counted."""
+    n = data.X.shape[0]
+    rows = drawn(n, ROWS_AT_FIT if is_fit else n)
+    claims = [rows_claim(fitted.X_fit_, data.X), _neighbors_claim(fitted.neighbors_, data.X, rows)]
+    if parameters.method == "standard":
+        claims.append(_weights_claim(fitted, parameters, data.X, rows))
+    values = np.concatenate([[0.0], fitted.eigenvalues_])
+    vectors = np.column_stack([np.full(n, 1.0 / np.sqrt(n)), fitted.embedding_])
+    size = max(float(abs(M).sum(axis=1).max()), TINY)
+    noise = max(RESIDUAL, 8 * sum_error(n))
+    disorder = int(np.sum(~(np.diff(values) >= -noise * size))) + wrong_signs(fitted.embedding_)
+    total = float(fitted.eigenvalues_.sum())
+    claims += [
+        *eigenpair_claims(SymmetricMatrix(M), values, vectors, level=size, noise=noise),
+        Claim("order", "eigenvalues out of order, and vectors of the other sign", float(disorder), 0.0),
+        Claim(
+            "reconstruction error",
+            "difference of reconstruction_error_ from the sum of the eigenvalues, in parts of the size of the matrix",
+            abs(fitted.reconstruction_error_ - total) / size,
+            8 * EPSILON,
+        ),
+    ]
+    if not is_fit:
+        claims.append(_missed_claim(M, values, noise * size))
+    return graded("exact", claims)
+
+
+def _neighbors_claim(stored: Array, X: Array, rows: Array) -> Claim:
+    """Return the claim that the stored neighbors are the nearest rows, in order, up to what rounding can tell apart."""
+    k, wrong = stored.shape[1], 0
+    seen = at_most_wrong(len(rows), len(X))
+    slack = 1e-12 + 64 * EPSILON * np.sqrt(X.shape[1])
+    for part in np.array_split(rows, -(-len(rows) * len(X) // BLOCK_ENTRIES)):
+        table = EUCLIDEAN.table(X[part], X)
+        table[np.arange(len(part)), part] = np.inf
+        own = np.take_along_axis(table, stored[part], axis=1)
+        reach = np.partition(table, k - 1, axis=1)[:, k - 1 : k]
+        ordered = np.sort(stored[part], axis=1)
+        wrong += int(
+            np.sum(~np.all(own <= reach * (1.0 + slack), axis=1) | np.any(np.diff(ordered, axis=1) == 0, axis=1))
+        )
+        wrong += int(np.sum(np.any(np.diff(own, axis=1) < -slack * reach, axis=1)))
+    return Claim(
+        "neighbors", f"of {len(rows):,} rows, those whose neighbors_ are not the nearest{seen}", float(wrong), 0.0
+    )
+
+
+def _weights_claim(fitted: Any, parameters: Any, X: Array, rows: Array) -> Claim:
+    """Return the claim that weights sum to 1 and solve their equations."""
+    weights = fitted.weights_[rows]
+    products, added = weight_equations(X[rows], X, fitted.neighbors_[rows], parameters.reg)
+    with np.errstate(over="ignore", invalid="ignore"):
+        left = (products @ weights[:, :, None])[:, :, 0] + added[:, None] * weights
+        off = np.abs(left - left.mean(axis=1, keepdims=True)).max(axis=1)
+        size = (np.trace(products, axis1=1, axis2=2) + added) * np.abs(weights).max(axis=1)
+        worst = np.max(np.maximum(off / np.maximum(size, TINY), np.abs(weights.sum(axis=1) - 1.0)), initial=0.0)
+    statement = f"largest residual of the equations of the weights of {len(rows):,} rows, or of their sum from 1"
+    statement += at_most_wrong(len(rows), len(X))
+    return Claim("weights", statement, float(worst), 1e-10)
+
+
+def _missed_claim(M: Any, values: Array, margin: float) -> Claim:
+    """Return the claim that no more eigenvalues are below the largest one found than were found."""
+    level = float(values[-1]) - 2.0 * margin
+    known = int(np.sum(values < level))
+    return Claim(
+        "missed",
+        "eigenvalues below the largest one found that were not found, counted by the signs of pivots",
+        float(abs(_count_below(M, level) - known)),
+        0.0,
+        "Use eigen_solver='dense'.",
+    )
+
+
+def _count_below(M: Any, level: float) -> float:
+    """Return how many eigenvalues are below a level; infinite if that cannot be told."""
+    n = M.shape[0]
+    shifted = (M - level * sparse.eye_array(n)).tocsc()
+    if not np.isfinite(shifted.data).all():
+        return float("inf")
+    try:
+        factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        if np.array_equal(factor.perm_r, factor.perm_c):
+            return float(np.sum(factor.U.diagonal() < 0.0))
+    except RuntimeError:  # a pivot of 0
+        pass
+    return float(np.sum(np.linalg.eigvalsh(shifted.toarray()) < 0.0)) if n <= DENSE_UP_TO else float("inf")
+
+
+def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
+    """Return what is wrong with the shapes of the attributes, if anything is."""
+    n, d, k = data.X.shape[0], parameters.n_components, parameters.n_neighbors
+    if fitted.embedding_.shape != (n, d) or fitted.eigenvalues_.shape != (d,):
+        return f"embedding_ and eigenvalues_ are not those of {d} dimensions of {n} rows"
+    if fitted.neighbors_.shape != (n, k) or not np.all((fitted.neighbors_ >= 0) & (fitted.neighbors_ < n)):
+        return f"neighbors_ are not {k} rows for each row"
+    if hasattr(fitted, "weights_") != (parameters.method == "standard"):
+        return f"weights_ belong to the standard method, not to {parameters.method!r}"
+    if parameters.method == "standard" and fitted.weights_.shape != (n, k):
+        return f"weights_ are not {k} for each row"
+    return ""

@@ -1,0 +1,166 @@
+r"""The claim that no larger eigenvalue of a symmetric matrix was missed.
+
+It is about the rest :math:`B = C - V\Lambda V'`, whose largest eigenvalue must not be above the smallest one found,
+:math:`\lambda_k`. Of three bounds the first that decides counts:
+
+- all eigenvalues of an inner product are at least 0, so none is above their sum, :math:`\mathrm{tr}\,B`;
+- up to ``FACTORED`` rows ``verify`` factors :math:`\lambda_k(1 + t)I - B`: a Cholesky factor exists only if none is
+  above;
+- otherwise Lanczos from a random vector finds, in q steps, all but a part e of the largest eigenvalue of a matrix
+  without negative ones, with a chance of failure of at most :math:`1.648\sqrt n\,\exp(-\sqrt e\,(2q - 1))` (Kuczynski
+  and Wozniakowski, 1992); e is what leaves 1 % for that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh_tridiagonal, lapack
+
+from pellucid.core.threads import run_blocks, shares
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.rounding import TINY
+from pellucid.proofs.sampling import MISSED, draws
+
+FACTORED = 4000
+"""Rows up to which ``verify`` factors the rest of the matrix."""
+
+PROBE_STEPS = 20
+PROBE_STEPS_AT_FIT = 8
+
+NOTHING_LEFT = 1e-11
+"""Part of the eigenvalues below which the probe has seen all that its vector has to do with."""
+
+
+SMALL = 1 << 12
+"""Entries of a matrix that no thread is worth waking for."""
+
+
+class Symmetric(Protocol):
+    """What is asked of a symmetric matrix that may not be stored; a factor also asks for ``matrix``."""
+
+    @property
+    def trace(self) -> float:
+        """The sum of the eigenvalues."""
+
+    @property
+    def least_norm(self) -> float:
+        """What the largest eigenvalue is at least, in size."""
+
+    def times(self, block: Array) -> Array:
+        """Return the matrix times a vector or a block of vectors."""
+
+
+@dataclass(frozen=True)
+class SymmetricMatrix:
+    """A symmetric matrix, dense or of sparse rows, multiplied on all threads."""
+
+    matrix: Any
+
+    def times(self, block: Array) -> Array:
+        """Return the matrix times a vector or a block of vectors."""
+        if sparse.issparse(self.matrix) or self.matrix.size <= SMALL:
+            return np.asarray(self.matrix @ block)
+        out = np.empty((len(self.matrix), *block.shape[1:]))
+
+        def fill(rows: slice) -> None:
+            out[rows] = self.matrix[rows] @ block
+
+        run_blocks(fill, shares(len(out), self.matrix.size // 16))  # a pass over memory, quicker than so many products
+        return out
+
+    @property
+    def trace(self) -> float:
+        """The sum of the diagonal, which is that of the eigenvalues."""
+        return float(self.matrix.diagonal().sum())
+
+    @cached_property
+    def norm(self) -> float:
+        """The root of the sum of squares, which no eigenvalue is above; infinite where the squares overflow."""
+        flat = self.matrix.data if sparse.issparse(self.matrix) else self.matrix.ravel(order="K")
+        with np.errstate(over="ignore"):
+            return float(np.sqrt(flat @ flat))
+
+    @cached_property
+    def least_norm(self) -> float:
+        """What the largest eigenvalue is at least, in size: the root of the mean square, or the largest diagonal."""
+        largest = float(np.abs(self.matrix.diagonal()).max(initial=0.0))
+        return max(largest, self.norm / np.sqrt(self.matrix.shape[0]) if np.isfinite(self.norm) else 0.0, TINY)
+
+
+def missed_claim(
+    symmetric: Any,
+    values: Array,
+    vectors: Array,
+    *,
+    noise: float,
+    wants_all: bool,
+    is_positive: bool,
+    is_fit: bool,
+) -> Claim:
+    """Return the claim that no eigenvalue above the smallest one found is left; above 0 if all were wanted.
+
+    ``symmetric`` is a :class:`Symmetric`; one that may be negative, or is factored, is a :class:`SymmetricMatrix`.
+    """
+    n, k = vectors.shape
+    level = max(float(values.max(initial=0.0)), symmetric.least_norm)
+    left = symmetric.trace - float(values.sum())
+    smallest = (0.0 if wants_all else float(values[-1])) if k else 0.0
+    if k == n:
+        return Claim("missed", "all eigenvalues were found", 0.0, 0.0)
+    floor = smallest + noise * level * (n if wants_all else 1)
+    statement = "largest eigenvalue that may have been missed, in parts of the smallest one found"
+    if is_positive and left <= floor:
+        return Claim("missed", f"{statement}, from the trace", max(left, 0.0) / floor, 1.0)
+    if not is_fit and n <= FACTORED:
+        excess = _excess_by_factor(symmetric, values, vectors, floor)
+        return Claim("missed", f"{statement}, from a Cholesky factor of the rest", excess, 1.0)
+    steps = min(n - k, PROBE_STEPS_AT_FIT if is_fit else PROBE_STEPS)
+    part = min(0.9, (np.log(1.648 * np.sqrt(n) / MISSED) / (2 * steps - 1)) ** 2) if steps < n - k else 0.0
+    shift = 0.0 if is_positive else symmetric.norm
+    found = _probe(symmetric, values, vectors, steps, shift)
+    return Claim(
+        "missed",
+        f"largest eigenvalue of the rest found by {steps} steps from a random vector, in parts of the smallest one "
+        f"found: at 99 % confidence none is above {1.0 / (1.0 - part):.3g} times that"
+        + ("" if is_positive else ", both counted from minus the norm of the matrix"),
+        max(found - shift, 0.0) / floor,
+        1.0,
+        "Raise max_iter or use eigen_solver='dense'.",
+    )
+
+
+def _excess_by_factor(symmetric: SymmetricMatrix, values: Array, vectors: Array, floor: float) -> float:
+    """Return 1 if floor I - B has a Cholesky factor, and infinity otherwise."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rest = np.asarray((vectors * values) @ vectors.T - symmetric.matrix)  # a sparse one becomes dense
+    rest.flat[:: len(rest) + 1] += floor
+    if not np.isfinite(rest).all():
+        return float("inf")
+    return float("inf") if lapack.dpotrf(rest, lower=True, clean=False, overwrite_a=True)[1] else 1.0
+
+
+def _probe(symmetric: Symmetric, values: Array, vectors: Array, steps: int, shift: float) -> float:
+    """Return the largest eigenvalue of B + shift I that Lanczos sees from a random vector."""
+    v = draws().standard_normal(len(vectors))
+    basis, diagonal, beside = [v / np.linalg.norm(v)], [], []
+    for _ in range(steps):
+        v = basis[-1]
+        image = symmetric.times(v) - vectors @ (values * (vectors.T @ v)) + shift * v
+        diagonal.append(float(v @ image))
+        for _ in range(2):
+            Q = np.column_stack(basis)
+            image = image - Q @ (Q.T @ image)
+        length = float(np.linalg.norm(image))
+        if not np.isfinite(length):
+            return float("inf")
+        if length <= max(TINY, NOTHING_LEFT * max(map(abs, diagonal))) or len(basis) == steps:
+            break  # what is left is rounding, which would not be orthogonal to the others
+        beside.append(length)
+        basis.append(image / length)
+    return float(eigh_tridiagonal(np.array(diagonal), np.array(beside[: len(diagonal) - 1]), eigvals_only=True)[-1])

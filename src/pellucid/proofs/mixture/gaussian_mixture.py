@@ -1,0 +1,310 @@
+r"""Proof of a Gaussian mixture: a fixed point of EM up to its tolerance, and what every step leaves exactly right.
+
+After a step of EM, whatever its responsibilities were, as long as they add up to 1 for each row,
+
+.. math:: \sum_k \pi_k \mu_k = \bar x, \qquad
+          \sum_k \pi_k (\Sigma_k + \mu_k \mu_k^\top) = \tfrac1n \sum_i x_i x_i^\top + \Phi,
+
+with the floor :math:`\Phi` that keeps covariances from being singular: the mean and the covariance of the mixture are
+those of the data, up to rounding. (Of a diagonal covariance only the diagonal, of a spherical one only the trace.) The
+likelihood of the stored parameters is computed anew, one more step is made, and the curvature of the likelihood is
+looked at. A step of EM goes no further, in nats of divergence, than the likelihood rises; hence its bound is ``tol``.
+
+With ``reg_covar`` above 0 the likelihood may fall by what the floor costs: at most half of the sum of floor over
+variance, which for K components of the data's own shape is as said in ``fall_bound``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from pellucid.mixture.gaussian_components import (
+    ROWS_AT_ONCE,
+    GaussianComponents,
+    divergence,
+    next_components,
+    posterior,
+    step_sums,
+    written_out,
+)
+from pellucid.mixture.gaussian_mixture_curvature import curvature_bound, largest_curvature
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim, worst_claim
+from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
+from pellucid.proofs.sampling import drawn
+from pellucid.proofs.training_data import TrainingData
+
+FLOOR = 2.0**-33
+"""Where ``reg_covar`` is above 0, no variance falls below this part of the variance of its column."""
+STEP_ROUNDING = 1e-9
+"""What rounding alone may move, in nats: digits that cancel in a divergence."""
+LIKELIHOOD_ROUNDING = 1e-10
+"""Relative rounding of a log likelihood, whose terms are lengths of rows in narrow components."""
+CONDITION = 1e10
+"""Covariances with a larger condition are not inverted well enough to be certified."""
+LOOKED_AT, CURVED = 1000, 20_000
+"""Rows of which the answers are checked, and rows of which the curvature is taken."""
+CURVED_AT_FIT = 1000
+DIRECTIONS, FEW_DIRECTIONS = (3, 5), (2, 3)
+"""Directions of the subspace and steps of EM applied to it; few at a fit, where the look should cost little."""
+NOT_CONVERGED = (
+    "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or "
+    "check for degenerate data."
+)
+
+
+def variance_floor(reg_covar: float, variances: Array) -> Array:
+    """Return what is added to the variance of each column: ``reg_covar``, or a little of its variance if that is more.
+
+    Nothing is added where ``reg_covar`` is 0: then a component that collapses is an error.
+    """
+    return np.maximum(reg_covar, FLOOR * variances) if reg_covar > 0.0 else np.zeros(len(variances))
+
+
+def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate from the data and the fitted attributes alone."""
+    model = _components(fitted, parameters, data.X.shape[1])
+    if model is None:
+        return Certificate("stationary", (Claim("attributes", "whether they have the shapes of a fit", math.inf, 0.0),))
+    weight = data.weights
+    about = _moments_of_data(data.X, weight, model.has_matrices)
+    floor = variance_floor(parameters.reg_covar, about.variances)
+    found = step_sums(data.X, weight, model)
+    own = (
+        _inverse_claim(fitted, model, about, floor),
+        _likelihood_claim(fitted.log_likelihood_, found.log_likelihood, about, len(model.weights)),
+        _answer_claim(fitted, model, data),
+    )
+    if parameters.max_iter == 0:
+        return Certificate("none", (_moment_claims(model, about, floor, parameters)[0], *own), ONLY_THE_START)
+    after = next_components(model, found, floor)
+    curvature = _curvature_claim(model, data, about, floor, parameters.tol, CURVED)
+    return Certificate(
+        "stationary",
+        (
+            *_moment_claims(model, about, floor, parameters),
+            *own[:2],
+            _gain_claim(fitted.lower_bound_, found.log_likelihood, parameters, about, floor),
+            _rise_claim(fitted, parameters, about, floor),
+            Claim("step", STEP_SAYS, divergence(after, model), parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
+            curvature,
+            own[2],
+        ),
+        _report(model, about, floor),
+    )
+
+
+def fitted_certificate(
+    attributes: Any, parameters: Any, data: TrainingData, moments: tuple[Array, Any], moved: float
+) -> Certificate:
+    """Return what a fit can say at little cost: from what it measured on the way, and the moments of the data."""
+    fitted = SimpleNamespace(**attributes)
+    model = _components(fitted, parameters, data.X.shape[1])
+    assert model is not None
+    about = _DataMoments(len(data.X), *moments)
+    floor = variance_floor(parameters.reg_covar, about.variances)
+    if parameters.max_iter == 0:
+        return Certificate("none", tuple(_moment_claims(model, about, floor, parameters)[:1]), ONLY_THE_START)
+    claims = (
+        *_moment_claims(model, about, floor, parameters),
+        _gain_claim(fitted.lower_bound_, fitted.log_likelihood_, parameters, about, floor),
+        _rise_claim(fitted, parameters, about, floor),
+        Claim("step", STEP_SAYS, moved, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
+        _curvature_claim(model, data, about, floor, parameters.tol, CURVED_AT_FIT),
+    )
+    return Certificate("stationary", claims, _report(model, about, floor))
+
+
+ONLY_THE_START = "max_iter=0 asks for the start of the search alone: nothing is claimed about the likelihood."
+
+STEP_SAYS = "nats by which one more step of EM moves the components, on average over the rows"
+
+
+class _DataMoments:
+    """Mean and covariance of the data, or variances alone, and how far the rows reach."""
+
+    def __init__(self, n: int, mean: Array, spread: Array, reach: Any = 0.0) -> None:
+        self.n, self.mean, self.spread = n, mean, spread
+        self.variances = np.diagonal(spread) if spread.ndim == 2 else spread
+        self.deviations = np.sqrt(self.variances)
+        self.reach = np.maximum(reach, self.deviations)
+
+    @property
+    def log_size(self) -> float:
+        """The size of a log density of these data, of which rounding is a part."""
+        logs = np.abs(np.log(np.maximum(self.deviations, TINY)))
+        return float(np.sum(1.0 + logs)) + 1.0
+
+
+def _moments_of_data(X: Array, weight: Array, has_matrices: bool) -> _DataMoments:
+    """Return the moments about the mean, in blocks."""
+    total, d = float(weight.sum()), X.shape[1]
+    center, reach = np.asarray(X[0], dtype=np.float64), np.zeros(d)
+    spread = np.zeros((d, d) if has_matrices else d)
+    for number in range(2):  # the mean, then the spread about it
+        shift = np.zeros(d)
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            rows = np.subtract(X[start : start + ROWS_AT_ONCE], center, dtype=np.float64)
+            weighted = rows * weight[start : start + ROWS_AT_ONCE, None]
+            shift += weighted.sum(axis=0)
+            if number:
+                spread += weighted.T @ rows if has_matrices else (weighted * rows).sum(axis=0)
+                reach = np.maximum(reach, np.abs(rows).max(axis=0))
+        center = center + shift / total
+    return _DataMoments(len(X), center, spread / total, reach)
+
+
+def _components(fitted: Any, parameters: Any, d: int) -> GaussianComponents | None:
+    """Return the stored components, written out; None where their shapes are not those of a fit."""
+    k, kind = parameters.n_components, parameters.covariance_type
+    shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
+    wanted = {"weights_": (k,), "means_": (k, d), "covariances_": shape, "precisions_cholesky_": shape}
+    if any(np.shape(getattr(fitted, name)) != size for name, size in wanted.items()):
+        return None
+    if np.shape(fitted.precisions_) != shape:
+        return None
+    return written_out(kind, fitted.weights_, fitted.means_, fitted.covariances_, fitted.precisions_cholesky_)
+
+
+def _moment_claims(model: GaussianComponents, about: _DataMoments, floor: Array, parameters: Any) -> list[Claim]:
+    """Return the claims that weights, mean and covariance of the mixture are those of a step of EM."""
+    bound = 8.0 * sum_error(about.n)
+    weights = model.weights
+    total = float(abs(weights.sum() - 1.0)) if (weights >= 0.0).all() else math.inf
+    away = model.means - about.mean
+    size = about.reach + np.abs(about.mean) + TINY
+    mean = float(np.max(np.abs(weights @ away) / size))
+    # stored means are rounded, which shows in products with deviations; what that is worth in units of the bound
+    lost = 4 * EPSILON * np.abs(about.mean) / bound
+    if model.has_matrices and about.spread.ndim == 2:
+        seen = np.einsum("k,kij->ij", weights, model.covariances) + (away * weights[:, None]).T @ away
+        wanted, room = about.spread + np.diag(floor), np.outer(about.reach, about.reach) + np.diag(floor)
+        room = room + np.outer(about.reach, lost) + np.outer(lost, about.reach)
+    else:
+        own = np.diagonal(model.covariances, axis1=1, axis2=2) if model.has_matrices else model.covariances
+        seen = weights @ (own + away**2)
+        wanted, room = about.variances + floor, about.reach**2 + floor + 2 * about.reach * lost
+    if parameters.covariance_type == "spherical":
+        seen, wanted, room = (np.atleast_1d(np.mean(one)) for one in (seen, wanted, room))
+    spread = float(np.max(np.abs(seen - wanted) / (room + TINY)))
+    remedy = "Let max_iter be at least 1."
+    return [
+        Claim("weights", "how far from 1 the weights add up", total, bound, remedy),
+        Claim("mean", "distance of the mixture's mean from that of the data, in their sizes", mean, bound, remedy),
+        Claim("covariance", "distance of the mixture's covariance from that of the data", spread, bound, remedy),
+    ]
+
+
+def _inverse_claim(fitted: Any, model: GaussianComponents, about: _DataMoments, floor: Array) -> Claim:
+    """Return the claim that factors belong to the covariances, and precisions to the factors."""
+    d, factors = len(about.mean), model.factors
+    if model.has_matrices:
+        inner = factors.transpose(0, 2, 1) @ model.covariances @ factors
+        turned = np.max(np.abs(inner - np.eye(d)))
+        products = factors @ factors.transpose(0, 2, 1)
+        sizes = np.sqrt(np.einsum("kii->ki", products))
+        sizes = sizes[:, :, None] * sizes[:, None, :]
+        product = np.max(np.abs(fitted.precisions_ - products) / sizes)
+        is_factor = not np.tril(factors, -1).any() and (np.diagonal(factors, axis1=1, axis2=2) > 0.0).all()
+    else:
+        precisions = fitted.precisions_[:, None] if fitted.precisions_.ndim == 1 else fitted.precisions_
+        turned = np.max(np.abs(factors**2 * model.covariances - 1.0))
+        product = np.max(np.abs(precisions / factors**2 - 1.0))
+        is_factor = (factors > 0.0).all()
+    narrow = float(np.max((about.variances + floor) / np.maximum(floor, TINY)))
+    said, remedy = "distance of covariances times precisions from 1", "Raise reg_covar, or drop columns."
+    bound = 16.0 * EPSILON * d * (min(d * narrow, CONDITION) if model.has_matrices else 1.0)
+    value = float(turned) if is_factor else math.inf
+    return worst_claim(
+        (
+            Claim("precisions", said, value, bound, remedy),
+            Claim("precisions", said, float(product), 16.0 * EPSILON * d),
+        )
+    )
+
+
+def _likelihood_claim(stored: float, found: float, about: _DataMoments, k: int) -> Claim:
+    said = "distance of the stored mean log likelihood from that of the stored parameters"
+    return Claim("likelihood", said, abs(stored - found), likelihood_bound(about, k))
+
+
+def likelihood_bound(about: _DataMoments, k: int) -> float:
+    """Return the rounding that a mean log likelihood of these data may have."""
+    return LIKELIHOOD_ROUNDING * (about.log_size + math.log(k))
+
+
+def _gain_claim(before: float, now: float, parameters: Any, about: _DataMoments, floor: Array) -> Claim:
+    """Return the claim that the last step gained no more than ``tol``, and lost no more than the floor can cost."""
+    gain = now - before
+    fall = fall_bound(parameters, about, floor)
+    bound = parameters.tol + likelihood_bound(about, parameters.n_components)
+    value = gain if gain >= 0.0 else -gain * bound / fall  # a fall in units of what it may be
+    said = "rise of the mean log likelihood by the last step"
+    return Claim("gain", said, float(value), bound, NOT_CONVERGED)
+
+
+def fall_bound(parameters: Any, about: _DataMoments, floor: Array) -> float:
+    """Return by how much a step may lower the mean log likelihood: rounding, and what the floor costs."""
+    rounding = likelihood_bound(about, parameters.n_components)
+    varied = about.variances > floor
+    cost = 0.5 * parameters.n_components**2 * float(np.sum(floor[varied] / about.variances[varied]))
+    return rounding + (parameters.tol + cost if parameters.reg_covar > 0.0 else 0.0)
+
+
+def _rise_claim(fitted: Any, parameters: Any, about: _DataMoments, floor: Array) -> Claim:
+    """Return the claim that the lower bound never fell; what is stored about it must agree."""
+    bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
+    agree = len(bounds) == fitted.n_iter_ and (len(bounds) == 0 or bounds[-1] == fitted.lower_bound_)
+    fall = float(np.max(-np.diff(bounds), initial=0.0)) if agree else math.inf
+    said = "largest fall of the lower bound from one step to the next"
+    return Claim("never fell", said, fall, fall_bound(parameters, about, floor), "Lower reg_covar, or scale X.")
+
+
+def _curvature_claim(
+    model: GaussianComponents, data: TrainingData, about: _DataMoments, floor: Array, tol: float, most: int
+) -> Claim:
+    n = len(data.X)
+    some = drawn(n, most)
+    counts = np.ones(len(some)) if data.weight is None else data.weight[some]
+    directions, steps = FEW_DIRECTIONS if most == CURVED_AT_FIT else DIRECTIONS
+    rows = np.subtract(data.X[some], about.mean, dtype=np.float64)  # small shifts would drown in a large offset
+    centered = replace(model, means=model.means - about.mean)
+    value = largest_curvature(rows, counts, centered, floor, n_directions=directions, n_steps=steps)
+    sample = "" if len(some) == n else f", from {len(some):,} of {n:,} rows"
+    said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
+    remedy = "The fit may have ended at a saddle, or far from a maximum: try another start, or a smaller tol."
+    return Claim("curvature", said, value, curvature_bound(tol, len(some), n), remedy)
+
+
+def _answer_claim(fitted: Any, model: GaussianComponents, data: TrainingData) -> Claim:
+    """Return the claim that the model answers with the responsibilities of its stored parameters, which add up to 1."""
+    said = np.asarray(fitted.responsibilities, dtype=np.float64)
+    _, wanted = posterior(model.log_joint(np.asarray(data.X[fitted.asked], dtype=np.float64)))
+    same = said.shape == wanted.shape
+    error = np.max([np.max(np.abs(said - wanted)), np.max(np.abs(said.sum(axis=1) - 1.0))]) if same else math.inf
+    bound = 1e-8 + 8.0 * rounding_unit(data.X.dtype)
+    checked = f"{len(fitted.asked):,} of {len(data.X):,} rows"
+    return Claim("responsibilities", f"their distance from those of the parameters, on {checked}", float(error), bound)
+
+
+def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
+    """Return what the model says about some rows."""
+    asked = drawn(len(data.X), LOOKED_AT)
+    return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])}
+
+
+def _report(model: GaussianComponents, about: _DataMoments, floor: Array) -> str:
+    """Return a sentence about components that have collapsed onto the floor, if there are any."""
+    own = np.diagonal(model.covariances, axis1=1, axis2=2) if model.has_matrices else model.covariances
+    collapsed = int(np.sum(((own < 1.5 * floor) & (about.variances > 100.0 * floor)).any(axis=1)))
+    if not collapsed:
+        return ""
+    return (
+        f"{collapsed} of {len(own)} components have collapsed onto few rows: the variance of a column is what "
+        "reg_covar adds, not what the rows have. Ask for fewer components, or raise reg_covar."
+    )

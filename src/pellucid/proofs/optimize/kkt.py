@@ -1,0 +1,182 @@
+"""Certificates for candidates of constrained problems, whoever found them: the KKT conditions and the duality gap."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.core.checks import check_positive
+from pellucid.core.types import Data
+from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem, check_candidate, check_multipliers
+from pellucid.optimize.constrained.multipliers import estimate_multipliers
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import sum_error
+
+ROUNDING = sum_error(0)
+"""Part of x below which no move of it can be known."""
+
+ESTIMATED = "The multipliers were estimated from x by nonnegative least squares."
+
+
+def kkt_certificate(
+    problem: ConstrainedProblem, x: Data, lam: Data | None = None, nu: Data | None = None, *, tol: float = 1e-6
+) -> Certificate:
+    r"""Return how closely a candidate satisfies the KKT conditions and, if the problem is convex, its duality gap.
+
+    .. math:: \nabla f + J_c'\lambda + J_a'\nu = 0,\quad a = 0,\ c \le 0,\quad \lambda \ge 0,\quad \lambda_i c_i = 0
+
+    Violations are measured as the move of :math:`x` that would repair them, whatever the size of :math:`x`. The other
+    residuals are relative, but to no less than 1: stationarity to the largest force, complementarity and gap to the
+    size of :math:`f` and what it varies over :math:`r = \max(1, \|x\|)`. For a convex problem
+
+    .. math:: f(x) - f(y) \le -\lambda'c(x) - \nu'a(x) + \|\nabla L\|^2/2\mu
+
+    for every feasible :math:`y` if :math:`f` is :math:`\mu`-strongly convex; and if not, with :math:`r\|\nabla L\|` as
+    the last term, for those within the distance :math:`r`.
+
+    Parameters
+    ----------
+    problem : ConstrainedProblem
+    x : array of shape (n,)
+        The candidate, from any solver.
+    lam, nu : arrays, default=None
+        Multipliers of the inequalities and the equalities, in the Lagrangian :math:`f + \lambda'c + \nu'a`; if one is
+        missing both are estimated.
+    tol : float, default=1e-6
+        Bound on every residual.
+
+    Examples
+    --------
+    >>> from pellucid.optimize.constrained.quadratic_program import quadratic_program
+    >>> program = quadratic_program(2 * np.eye(2), G=[[-1, -1]], h=[-1])  # x^2 + y^2 with x + y >= 1
+    >>> kkt_certificate(program, [0.5, 0.5], lam=[1.0]).grade
+    'optimal'
+    >>> kkt_certificate(program, [1.0, 0.0], lam=[1.0])["stationarity"].value  # (2, 0) - (1, 1), over 2
+    0.5
+    """
+    check_positive(tol=tol)
+    x = check_candidate(problem, x)
+    with np.errstate(all="ignore"):  # a wild candidate may overflow; its claims then read inf or nan and fail
+        if not _is_finite(problem, x):
+            claim = Claim("stationarity", "size of the gradient of the Lagrangian: 0 at a solution", math.nan, tol)
+            return Certificate("none", (claim,), reason="The candidate, or a function at it, is not finite.")
+        lam = np.zeros(0) if lam is None and not problem.inequalities else lam
+        nu = np.zeros(0) if nu is None and not problem.equalities else nu
+        estimated = lam is None or nu is None
+        if estimated:
+            lam, nu = estimate_multipliers(problem, x)
+        lam = check_multipliers("lam", lam, problem.c(x).size)
+        nu = check_multipliers("nu", nu, problem.a(x).size)
+        here = _residuals(problem, x, lam, nu)
+    claims = _claims(here, tol)
+    if problem.is_convex:
+        claims = (*claims, _gap_claim(here, tol, problem.strong_convexity))
+    return Certificate("optimal" if problem.is_convex else "stationary", claims, reason=ESTIMATED if estimated else "")
+
+
+@dataclass(frozen=True)
+class _Residuals:
+    """The KKT residuals of a candidate; ``slope`` and ``slack`` are those of the multipliers without negative ones."""
+
+    stationarity: float
+    primal: float
+    dual: float
+    complementarity: float
+    slope: float
+    reach: float
+    variation: float
+    slack: float
+
+    def below(self, mu: float) -> tuple[float, float]:
+        """Return how far below its value at x a convex Lagrangian can fall: within the reach, and anywhere."""
+        return self.reach * self.slope, self.slope**2 / (2 * mu) if mu else math.inf
+
+
+def _residuals(problem: ConstrainedProblem, x: Array, lam: Array, nu: Array) -> _Residuals:
+    gradient, a, c = problem.gradient(x), problem.a(x), problem.c(x)
+    J_a, J_c = problem.a_jacobian(x), problem.c_jacobian(x)
+    slope = gradient + J_c.T @ lam + J_a.T @ nu
+    forces = (np.abs(gradient), np.abs(J_c.T) @ np.abs(lam), np.abs(J_a.T) @ np.abs(nu))
+    force = max(1.0, *(_largest(part) for part in forces))
+    reach = max(1.0, float(np.linalg.norm(x)))
+    violations = np.concatenate([np.abs(a) / _pull(J_a), np.maximum(c, 0.0) / _pull(J_c)])
+    pushed = np.maximum(-lam, 0.0) * _pull(J_c)
+    return _Residuals(
+        stationarity=_largest(slope) / force,
+        primal=_largest(violations),
+        dual=_largest(pushed) / force,
+        complementarity=_largest(lam * c),
+        slope=float(np.linalg.norm(slope + J_c.T @ np.maximum(-lam, 0.0))),
+        reach=reach,
+        variation=max(1.0, abs(problem.value(x)), force * reach),
+        slack=-float(np.maximum(lam, 0.0) @ c + nu @ a),
+    )
+
+
+def _claims(here: _Residuals, tol: float) -> tuple[Claim, ...]:
+    return (
+        Claim(
+            "stationarity",
+            "size of the gradient of the Lagrangian, relative to its parts: 0 at a solution",
+            here.stationarity,
+            tol,
+            "Continue from x with a smaller tolerance; if no multipliers fit, a constraint qualification may fail: "
+            "see slater_point.",
+        ),
+        Claim(
+            "primal feasibility",
+            "largest violation of a constraint, as a move of x: 0 at a solution",
+            here.primal,
+            tol + ROUNDING * here.reach,
+            "Continue from x with a smaller tolerance, or look for a feasible point with slater_point.",
+        ),
+        Claim(
+            "dual feasibility",
+            "size of negative multipliers of inequalities: 0 at a solution",
+            here.dual,
+            tol,
+            "A negative multiplier says that leaving its constraint lowers the objective.",
+        ),
+        Claim(
+            "complementarity",
+            "largest product of a multiplier and the slack of its constraint: 0 at a solution",
+            here.complementarity,
+            tol * here.variation,
+            "A multiplier must be 0 where its inequality is not active.",
+        ),
+    )
+
+
+def _gap_claim(here: _Residuals, tol: float, mu: float) -> Claim:
+    """Claim a gap to all feasible points, unless only that to the near ones can be claimed."""
+    near, everywhere = (abs(here.slack + below) for below in here.below(mu))
+    bound = tol * here.variation
+    only_near = near <= bound < everywhere or everywhere == math.inf
+    scope = f"any feasible point within {here.reach:.3g} of x" if only_near else "the feasible minimum"
+    return Claim(
+        "duality gap",
+        f"the objective is at most this far above {scope}",
+        near if only_near else everywhere,
+        bound,
+        "Continue from x with a smaller tolerance.",
+    )
+
+
+def _pull(J: Array) -> Array:
+    """Return how much each constraint changes over the distance 1; 1 for one that does not change."""
+    sizes = np.abs(J).max(axis=1) if J.size else np.ones(len(J))
+    return np.where(sizes > 0, sizes, 1.0)
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _is_finite(problem: ConstrainedProblem, x: Array) -> bool:
+    if not np.isfinite(x).all():
+        return False
+    functions = (problem.gradient, problem.a, problem.c, problem.a_jacobian, problem.c_jacobian)
+    return math.isfinite(problem.value(x)) and all(bool(np.isfinite(function(x)).all()) for function in functions)

@@ -1,0 +1,268 @@
+r"""Proof of an ID3 tree: each node was split as the rule says, by scores recomputed in another form.
+
+A node of class weights :math:`c_1, \dots, c_K`, together :math:`W`, has the entropy
+:math:`\log_2 W - \frac{1}{W} \sum_k c_k \log_2 c_k`. Sums are right up to ``sum_error``, and an impurity up to a few
+times that. Of splits whose scores differ by no more the first is the best; a node is wrong only where no rounding
+explains its split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import xlogy
+
+from pellucid.core.column_values import column_values
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import TINY, sum_error
+from pellucid.proofs.sampling import drawn, most_wrong
+from pellucid.proofs.training_data import TrainingData
+from pellucid.tree.id3.id3_columns import CodedColumns, coded_columns, numeric_columns
+from pellucid.tree.id3.id3_tree import NO_SPLIT, MultiwayTree, tree_fault
+
+AT_FIT = 16
+"""Nodes that a fit replays."""
+AT_VERIFY = 2000
+"""Nodes that ``verify`` replays; of a larger tree about that many, on the ways of rows drawn at random."""
+ALWAYS_LEVELS = 1
+"""Questions above the nodes that are always replayed."""
+ROUNDINGS = 8.0
+"""Roundings of a score in units of those of a sum."""
+
+
+def prove_id3(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate from the data and the fitted attributes alone."""
+    fault = tree_fault(fitted.tree_, data.X.shape[1], len(data.classes)) or _category_fault(fitted, parameters, data)
+    if fault:
+        structure = Claim("structure", f"whether it is a tree over these columns: {fault}", 1.0, 0.0)
+        return Certificate("replayed", (structure,))
+    rows = coded_columns(data.X, fitted.categories_)
+    return _replay(fitted.tree_, rows, fitted.categories_, parameters, data, AT_VERIFY)
+
+
+def spot_check_id3(
+    tree: MultiwayTree, rows: CodedColumns, categories: Sequence[Array], parameters: Any, data: TrainingData
+) -> Certificate:
+    """Return what a fit measures: the class weights of all nodes, and a few nodes replayed."""
+    return _replay(tree, rows, categories, parameters, data, AT_FIT)
+
+
+def sampling_remark(n_checked: int, n_all: int, n_ways: int) -> str:
+    """Return what it proves that none of some nodes is wrong."""
+    share = most_wrong(n_ways)
+    return (
+        f"{n_checked:,} of {n_all:,} nodes were searched again, all on the way of {n_ways:,} drawn row(s) among "
+        f"them: if none is wrong, at most {share:.2%} of the rows pass a wrong one, at 99 % confidence."
+    )
+
+
+def _replay(
+    tree: MultiwayTree, rows: CodedColumns, categories: Sequence[Array], parameters: Any, data: TrainingData, most: int
+) -> Certificate:
+    n_nodes, weight, searched = tree.node_count, data.weights, 0
+    n_ways = max(1, most // (1 + tree.max_depth))
+    is_asked = np.zeros(len(data.y), dtype=bool)
+    is_asked[drawn(len(data.y), n_ways)] = True
+    wrong, farthest, faults = 0, 0.0, 0
+    for node in _nodes_with_rows(tree, rows, data.y, weight):
+        farthest = float(np.max([farthest, _distance(tree, node)]))
+        faults += int(_is_misshapen(tree, node, categories))
+        if _must_end(node, parameters):
+            wrong += int(tree.feature[node.number] != NO_SPLIT)
+        elif n_nodes <= most or node.depth <= ALWAYS_LEVELS or is_asked[node.rows].any():
+            searched += 1
+            wrong += int(not _is_as_the_rule_says(tree, node, rows, categories, parameters, data.y, weight))
+    remark = "" if n_nodes <= most else sampling_remark(searched, n_nodes, n_ways)
+    claims = (
+        Claim("structure", "nodes that ask again for a column of categories, or lack a branch", float(faults), 0.0),
+        Claim(
+            "class weights",
+            "distance from the weight of the rows, in that of the node",
+            farthest,
+            sum_error(len(data.y)),
+        ),
+        Claim("splits", f"nodes not split as the rule says, {searched:,} of them searched again", float(wrong), 0.0),
+    )
+    return Certificate("replayed", claims, remark)
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node with its rows, the questions before it and the columns of categories that they used."""
+
+    number: int
+    rows: Array
+    depth: int
+    used: frozenset[int]
+    value: Array
+    """The weight of each class in it; where there is none, in its parent."""
+
+
+def _nodes_with_rows(tree: MultiwayTree, rows: CodedColumns, y: Array, weight: Array) -> Iterator[_Node]:
+    """Yield the nodes in order, with the training rows that come to them."""
+    n_classes = tree.value.shape[1]
+    whole = np.arange(len(y))
+    waiting = {0: (whole, 0, frozenset[int](), _class_weights(y, weight, n_classes))}
+    for number in range(tree.node_count):
+        own, depth, used, of_parent = waiting.pop(number)
+        value = _class_weights(y[own], weight[own], n_classes) if len(own) else of_parent
+        yield _Node(number, own, depth, used, value)
+        j = int(tree.feature[number])
+        if j == NO_SPLIT:
+            continue
+        is_numeric = bool(rows.is_numeric[j])
+        answers = (rows.values[own, j] > tree.threshold[number]).astype(int) if is_numeric else rows.codes[own, j]
+        for t in range(int(tree.n_children[number])):
+            now_used = used if is_numeric else used | {j}
+            waiting[int(tree.first_child[number]) + t] = (own[answers == t], depth + 1, now_used, value)
+
+
+def _class_weights(y: Array, weight: Array, n_classes: int) -> Array:
+    return np.array([weight[y == k].sum() for k in range(n_classes)])
+
+
+def _distance(tree: MultiwayTree, node: _Node) -> float:
+    total = node.value.sum()
+    weight = total if len(node.rows) else 0.0
+    distances = [*np.abs(tree.value[node.number] - node.value), abs(tree.weight[node.number] - weight)]
+    return float(np.max(distances) / total)
+
+
+def _is_misshapen(tree: MultiwayTree, node: _Node, categories: Sequence[Array]) -> bool:
+    """Return whether a node asks again for a column of categories, or has not one branch for each answer."""
+    j = int(tree.feature[node.number])
+    return j != NO_SPLIT and (j in node.used or tree.n_children[node.number] != (len(categories[j]) or 2))
+
+
+def _is_as_the_rule_says(
+    tree: MultiwayTree,
+    node: _Node,
+    rows: CodedColumns,
+    categories: Sequence[Array],
+    parameters: Any,
+    y: Array,
+    weight: Array,
+) -> bool:
+    """Return whether a node is split where it must be, and by the first of the best candidates."""
+    j = int(tree.feature[node.number])
+    found = _all_splits(node, rows, categories, parameters, y, weight)
+    if j == NO_SPLIT:
+        return len(found.score) == 0 or float(np.max(found.score - 2 * found.doubt)) < parameters.min_gain
+    own = np.flatnonzero((found.column == j) & (found.threshold == tree.threshold[node.number]))
+    if len(own) == 0:
+        return False
+    mine = own[0]
+    highest = found.score[mine] + 2 * found.doubt[mine]
+    is_best = highest >= parameters.min_gain and highest >= np.max(found.score - 2 * found.doubt)
+    earlier = found.score[:mine] + found.doubt[:mine] / 2
+    return bool(is_best and not np.any(earlier >= np.max(found.score - found.doubt / 2)))
+
+
+def _must_end(node: _Node, parameters: Any) -> bool:
+    is_deep = parameters.max_depth is not None and node.depth >= parameters.max_depth
+    is_small = parameters.min_samples_split > 2 and not _reaches(node.value.sum(), parameters.min_samples_split)
+    return len(node.rows) == 0 or int(np.sum(node.value > 0)) < 2 or is_deep or is_small
+
+
+@dataclass(frozen=True)
+class _Splits:
+    """Splits with their scores, and what rounding may have changed of these."""
+
+    column: Array
+    threshold: Array
+    score: Array
+    doubt: Array
+
+
+def _all_splits(
+    node: _Node, rows: CodedColumns, categories: Sequence[Array], parameters: Any, y: Array, weight: Array
+) -> _Splits:
+    """Return every split that the rule may choose from, in the order in which it prefers equals."""
+    labels, counted, n_classes = y[node.rows], weight[node.rows], len(node.value)
+    parts = [(np.empty(0, dtype=int), np.empty(0), np.empty(0), np.empty(0))]
+    for j, known in enumerate(categories):
+        if j in node.used:
+            continue
+        if len(known):
+            codes = rows.codes[node.rows, j]
+            members = [codes == t for t in range(len(known))]
+            tables = np.array([[_class_weights(labels[own], counted[own], n_classes) for own in members]])
+            thresholds = np.array([float(NO_SPLIT)])
+        else:
+            thresholds, tables = _cuts(rows.values[node.rows, j], labels, counted, node.value)
+        allowed = _have_enough(tables, parameters)
+        score, doubt = _scores(tables[allowed], node, parameters)
+        parts.append((np.full(len(score), j), thresholds[allowed], score, doubt))
+    return _Splits(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _cuts(values: Array, labels: Array, weight: Array, value: Array) -> tuple[Array, Array]:
+    """Return all thresholds half way between different values, and the class weights on both sides of each."""
+    different = np.unique(values)
+    halves = (different[1:] - different[:-1]) / 2 + different[:-1]
+    halves = np.where(halves < different[1:], halves, different[:-1])
+    below = np.zeros((len(halves), len(value)))
+    for k in range(len(value)):
+        order = np.argsort(values[labels == k], kind="stable")
+        sums = np.concatenate([[0.0], np.cumsum(weight[labels == k][order])])
+        below[:, k] = sums[np.searchsorted(values[labels == k][order], halves, side="right")]
+    return halves, np.stack([below, np.maximum(value - below, 0.0)], axis=1)
+
+
+def _have_enough(tables: Array, parameters: Any) -> Array:
+    """Return whether at least two branches of each split hold rows, and enough of them."""
+    branches = tables.sum(axis=2)
+    is_large = branches > 0
+    if parameters.min_samples_leaf > 1:
+        is_large &= _reaches(branches, parameters.min_samples_leaf)
+    return np.asarray(is_large.sum(axis=1) >= 2)
+
+
+def _scores(tables: Array, node: _Node, parameters: Any) -> tuple[Array, Array]:
+    """Return how much each split lowers the impurity, and by how much rounding may have changed that."""
+    impurity, branches = IMPURITIES[parameters.criterion], tables.sum(axis=2)
+    gain = impurity(node.value) - (branches * impurity(tables)).sum(axis=1) / node.value.sum()
+    doubt = ROUNDINGS * sum_error(len(node.rows)) * (1.0 + np.log2(len(node.value)))
+    split = _entropy(branches) if parameters.criterion == "gain_ratio" else np.ones(len(gain))
+    return gain / split, doubt / split
+
+
+def _reaches(weight: Any, least: float) -> Any:
+    return weight >= least * (1.0 - 1e-9)
+
+
+def _entropy(weights: Array) -> Array:
+    total = np.maximum(weights.sum(axis=-1), TINY)
+    return np.asarray((np.log(total) - xlogy(weights, weights).sum(axis=-1) / total) / np.log(2.0))
+
+
+def _gini(weights: Array) -> Array:
+    """Return the share of ordered pairs of rows that are of different classes."""
+    total = np.maximum(weights.sum(axis=-1), TINY)
+    return np.asarray(np.sum(weights * (total[..., None] - weights), axis=-1) / total / total)
+
+
+def _error(weights: Array) -> Array:
+    total = weights.sum(axis=-1)
+    return np.asarray((total - weights.max(axis=-1)) / np.maximum(total, TINY))
+
+
+IMPURITIES = {"gain": _entropy, "gain_ratio": _entropy, "gini": _gini, "error": _error}
+
+
+def _category_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
+    """Return in words what is wrong with the stored categories; nothing if they are those of the columns."""
+    if len(fitted.categories_) != data.X.shape[1]:
+        return "there are categories for another number of columns"
+    columns = [column_values(data.X, j) for j in range(data.X.shape[1])]
+    names = getattr(fitted, "feature_names_in_", None)
+    is_numeric = numeric_columns(parameters.numeric, columns, None if names is None else names.tolist())
+    for column, known, of in zip(columns, fitted.categories_, is_numeric, strict=True):
+        right = np.empty(0) if of else np.unique(column)
+        if known.dtype.kind != right.dtype.kind or not np.array_equal(known, right):
+            return "the categories are not those of the columns"
+    return ""

@@ -233,7 +233,7 @@ def test_many_rows_in_little_memory_are_the_same(monkeypatch):
     module, X = made("deep", 20)
     whole = certified_radius(module, X)
     monkeypatch.setattr("pellucid.neural_network.robustness.linear_bounds.MEMORY", 1)
-    monkeypatch.setattr("pellucid.neural_network.robustness.proved_bounds.TOGETHER", 2)
+    monkeypatch.setattr("pellucid.proofs.neural_network.proved_bounds.TOGETHER", 2)
     monkeypatch.setattr(home, "ROWS", 3)
     np.testing.assert_allclose(certified_radius(module, X).radii, whole.radii, rtol=0.02)
 

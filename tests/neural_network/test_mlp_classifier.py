@@ -244,7 +244,7 @@ def test_many_weights_are_moved_in_blocks_to_the_same_place(monkeypatch):
 
 
 def test_rounding_in_one_layer_is_carried_to_the_scores():
-    from pellucid.neural_network.mlp.plain_network import PlainNetwork
+    from pellucid.proofs.neural_network.mlp import PlainNetwork
 
     # 10^6 - 10^6 is 0, but each may be off by a unit of its size; the next layer doubles what is left
     coefs = [np.array([[1.0], [-1.0]]), np.array([[2.0]])]

@@ -11,7 +11,7 @@ from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.neural_network import certified_radius, verify_radius
 from pellucid.neural_network.robustness import certified_radius as home
 from pellucid.neural_network.robustness import reading
-from pellucid.neural_network.robustness.steps import RectifierStep
+from pellucid.proofs.neural_network.network_steps import RectifierStep
 from tests.neural_network.networks import dense, inputs
 
 

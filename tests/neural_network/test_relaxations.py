@@ -8,10 +8,8 @@ import pytest
 import torch
 
 from pellucid.neural_network.robustness.linear_bounds import MarginSearch
-from pellucid.neural_network.robustness.proof_matrices import matrices_of
-from pellucid.neural_network.robustness.proved_bounds import RowProof
 from pellucid.neural_network.robustness.reading import read_network
-from pellucid.neural_network.robustness.steps import (
+from pellucid.proofs.neural_network.network_steps import (
     DenseStep,
     MaximumStep,
     Network,
@@ -21,6 +19,7 @@ from pellucid.neural_network.robustness.steps import (
     ScalingStep,
     SumStep,
 )
+from pellucid.proofs.neural_network.proved_bounds import RowProof, matrices_of
 from pellucid.proofs.neural_network.robustness import least_margins
 from pellucid.proofs.rounding import EPSILON
 from tests.neural_network.networks import convolutional, dense, inputs, residual

@@ -7,10 +7,10 @@ from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.optimize import L1, Problem, quadratic
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
 from pellucid.optimize.constrained.constraints import LinearConstraint, SmoothConstraint, bounds
+from pellucid.optimize.constrained.kkt_certificate import kkt_certificate
 from pellucid.optimize.constrained.quadratic_program import quadratic_program
 from pellucid.optimize.constrained.scipy_solver import solve_scipy
 from pellucid.optimize.constrained.slater import slater_point
-from pellucid.proofs.optimize.kkt import kkt_certificate
 
 SQUARES = quadratic_program(2 * np.eye(2), G=[[-1, -1]], h=[-1])  # x^2 + y^2 with x + y >= 1
 LINEAR = quadratic_program(q=[-1.0, -2.0], G=[[1, 1]], h=[4], low=0.0, high=[np.inf, 3.0])

@@ -6,10 +6,10 @@ from sympy import Rational, oo, sqrt
 
 from pellucid.optimize import Formula
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
+from pellucid.optimize.constrained.kkt_certificate import kkt_certificate
 from pellucid.optimize.constrained.kkt_workings import kkt_workings
 from pellucid.optimize.constrained.soft_margin_svm import SoftMarginSVM
 from pellucid.optimize.constrained.svm_dual_workings import svm_dual_workings
-from pellucid.proofs.optimize.kkt import kkt_certificate
 
 # by hand
 

@@ -9,12 +9,12 @@ from pellucid.optimize import Problem
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
 from pellucid.optimize.constrained.constraints import SmoothConstraint
 from pellucid.optimize.constrained.duality import dual_function, duality_gap
+from pellucid.optimize.constrained.kkt_certificate import kkt_certificate
 from pellucid.optimize.constrained.lagrangian import Lagrangian
 from pellucid.optimize.constrained.lasso_duality import LassoDuality
 from pellucid.optimize.constrained.quadratic_program import quadratic_program
 from pellucid.optimize.constrained.scipy_solver import solve_scipy
 from pellucid.optimize.constrained.soft_margin_svm import SoftMarginSVM
-from pellucid.proofs.optimize.kkt import kkt_certificate
 
 SQUARES = quadratic_program(2 * np.eye(2), G=[[-1, -1]], h=[-1])  # x^2 + y^2 with x + y >= 1
 BALL = ConstrainedProblem(  # e^x + x^2 with x^2 <= 1, strongly convex with mu = 2

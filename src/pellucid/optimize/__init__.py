@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pellucid.core.public_names import name_finder
+from pellucid.optimize.certifying import certify
 from pellucid.optimize.line_searches import Backtracking, ExactStep, FixedStep, LineSearch, StrongWolfe
 from pellucid.optimize.method import Method
 from pellucid.optimize.methods import (
@@ -37,7 +38,6 @@ from pellucid.optimize.race import race
 from pellucid.optimize.race_outcome import Race
 from pellucid.optimize.schedules import Constant, Cosine, InverseRoot, InverseTime, Linear, Schedule, StepDecay
 from pellucid.optimize.stopping import Stopping
-from pellucid.proofs.optimize.stationarity import certify
 
 if TYPE_CHECKING:  # imported on first use: they need SymPy or SciPy's solvers
     from pellucid.optimize.checks import check_convexity, check_gradient, check_hessian, classify

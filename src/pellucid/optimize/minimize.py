@@ -18,13 +18,13 @@ from pellucid.core.solution import Solution
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_unless_holds
+from pellucid.optimize.certifying import certify, residual
 from pellucid.optimize.method import CertifiesItself, Method, NoStep
 from pellucid.optimize.methods import find_method
 from pellucid.optimize.oracle import Oracle, is_finite
 from pellucid.optimize.problem import Point, Problem
 from pellucid.optimize.stopping import Progress, Stopping
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.optimize.stationarity import certify, residual
 
 RISE = 1e3
 """An objective may rise by so many units in the last place before a descent method has broken its word."""

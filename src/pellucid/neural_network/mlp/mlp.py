@@ -23,7 +23,6 @@ from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.neural_network.training.patience import Patience
-from pellucid.proofs.neural_network.mlp import MOST_ROWS
 from pellucid.proofs.training_data import TrainingData, digest
 
 if TYPE_CHECKING:
@@ -36,6 +35,9 @@ NOT_CONVERGED = (
     "Stochastic Optimizer: Maximum iterations ({}) reached and the optimization hasn't converged yet. "
     "Raise max_iter, or tol."
 )
+
+MOST_ROWS = 200
+"""Training rows that the stored objective and gradient are about, which are always the same."""
 
 
 class MultilayerPerceptron(CertifiedEstimator):

@@ -24,8 +24,8 @@ from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.network.examples import Examples
 from pellucid.neural_network.network.given_module import GivenModule, architecture_of
 from pellucid.neural_network.network.held_out import hold_out
+from pellucid.neural_network.network.network_proof import MOST_ROWS
 from pellucid.neural_network.training.patience import Patience
-from pellucid.proofs.neural_network.network import MOST_ROWS
 from pellucid.proofs.training_data import TrainingData, digest
 
 if TYPE_CHECKING:

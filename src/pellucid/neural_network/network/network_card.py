@@ -15,10 +15,10 @@ from pellucid.neural_network.dense_network import DenseNetwork
 from pellucid.neural_network.network.example_rules import ExampleRules, LabeledExampleRules
 from pellucid.neural_network.network.given_module import GivenModule, is_module
 from pellucid.neural_network.network.network_classifier import NetworkClassifier
+from pellucid.neural_network.network.network_proof import prove_network
 from pellucid.neural_network.network.network_regressor import NetworkRegressor
 from pellucid.neural_network.network_kinds import ARCHITECTURE, AUGMENTATION, WEIGHTS
 from pellucid.neural_network.training.recipe import PRECISIONS
-from pellucid.proofs.neural_network.network import prove_network
 
 
 def _is_method(value: Any) -> bool:

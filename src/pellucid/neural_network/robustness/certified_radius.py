@@ -17,8 +17,8 @@ from pellucid.neural_network.robustness.attack import attack, random_points
 from pellucid.neural_network.robustness.linear_bounds import MarginSearch
 from pellucid.neural_network.robustness.radius_solvers import LARGEST, largest_radii
 from pellucid.neural_network.robustness.reading import read_network
-from pellucid.neural_network.robustness.steps import Network
 from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.neural_network.network_steps import Network
 from pellucid.proofs.neural_network.robustness import (
     ARITHMETICS,
     Trials,

@@ -17,7 +17,7 @@ from pellucid.neural_network.robustness.relaxations import (
     RelaxedStep,
     ValueRanges,
 )
-from pellucid.neural_network.robustness.steps import ConvolutionStep, DenseStep, Network
+from pellucid.proofs.neural_network.network_steps import ConvolutionStep, DenseStep, Network
 
 MEMORY = 1 << 27
 """Bytes that the coefficients of a step may take at a time."""

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from pellucid.core.types import Array
-from pellucid.neural_network.robustness.steps import (
+from pellucid.proofs.neural_network.network_steps import (
     ConvolutionStep,
     DenseStep,
     MaximumStep,

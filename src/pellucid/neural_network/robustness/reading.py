@@ -23,7 +23,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from pellucid.neural_network.modules.module_modes import predicting
 from pellucid.neural_network.robustness.operations import FROM_INPUT, IN_PLACE, READABLE, READERS, Operation
-from pellucid.neural_network.robustness.steps import (
+from pellucid.proofs.neural_network.network_steps import (
     DenseStep,
     Network,
     NetworkStep,

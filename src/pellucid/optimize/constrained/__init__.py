@@ -5,6 +5,7 @@ from pellucid.optimize.constrained.constrained_solution import ConstrainedSoluti
 from pellucid.optimize.constrained.constraints import LinearConstraint, SmoothConstraint, bounds
 from pellucid.optimize.constrained.cvxpy_solver import solve_cvxpy
 from pellucid.optimize.constrained.duality import DualValue, dual_function, duality_gap
+from pellucid.optimize.constrained.kkt_certificate import kkt_certificate
 from pellucid.optimize.constrained.lagrangian import Lagrangian
 from pellucid.optimize.constrained.lasso_duality import LassoDuality
 from pellucid.optimize.constrained.multipliers import estimate_multipliers
@@ -13,7 +14,6 @@ from pellucid.optimize.constrained.scipy_solver import solve_scipy
 from pellucid.optimize.constrained.slater import SlaterPoint, slater_point
 from pellucid.optimize.constrained.soft_margin_svm import SoftMarginSVM, SVMAnswer
 from pellucid.proofs.optimize.conic import ConicProgram, conic_certificate
-from pellucid.proofs.optimize.kkt import kkt_certificate
 
 __all__ = [
     "ConicProgram",

@@ -10,8 +10,8 @@ import numpy as np
 
 from pellucid.core.types import Array, Data
 from pellucid.optimize.constrained.constraints import Constraint, LinearConstraint, SmoothConstraint
+from pellucid.optimize.oracle import Oracle
 from pellucid.optimize.problem import Problem
-from pellucid.proofs.optimize.stationarity import evaluate
 
 SINGULAR = 1e-12
 """A smallest curvature below this part of the largest may be rounding."""
@@ -81,7 +81,7 @@ class ConstrainedProblem:
 
     def gradient(self, x: Array) -> Array:
         """Return the gradient of the objective, by differences if it brings none."""
-        gradient = np.asarray(evaluate(self.objective, x).gradient, dtype=np.float64)
+        gradient = np.asarray(Oracle(self.objective).look(x).gradient, dtype=np.float64)
         if gradient.shape != x.shape:
             raise ValueError(f"gradient must return an array of shape {x.shape} like x, got {gradient.shape}.")
         return gradient

@@ -14,10 +14,10 @@ from pellucid.core.types import Array
 from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
 from pellucid.optimize.constrained.constrained_solution import ConstrainedSolution
+from pellucid.optimize.constrained.kkt_certificate import kkt_certificate
 from pellucid.optimize.constrained.quadratic_program import QuadraticData, quadratic_data
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.optimize.conic import ConicProgram, conic_certificate
-from pellucid.proofs.optimize.kkt import kkt_certificate
 
 SOLVER = "CLARABEL"
 """The solver of CVXPY that takes every kind of cone, and gives its multipliers back."""

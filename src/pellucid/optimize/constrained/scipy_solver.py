@@ -16,8 +16,8 @@ from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem, check_candidate
 from pellucid.optimize.constrained.constrained_solution import ConstrainedSolution
 from pellucid.optimize.constrained.constraints import Constraint, LinearConstraint
+from pellucid.optimize.constrained.kkt_certificate import ESTIMATED, kkt_certificate
 from pellucid.optimize.constrained.multipliers import estimate_multipliers
-from pellucid.proofs.optimize.kkt import ESTIMATED, kkt_certificate
 
 SLSQP_TIGHT = 1e-7
 """SLSQP stops at a small decrease of the objective, long before the residuals of its point are as small."""

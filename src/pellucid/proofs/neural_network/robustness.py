@@ -18,11 +18,10 @@ from math import inf
 
 import numpy as np
 
-from pellucid.core.threads import run_blocks
-from pellucid.neural_network.robustness.proved_bounds import NotFinite, RowProof
-from pellucid.neural_network.robustness.steps import Network
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.neural_network.network_steps import Network
+from pellucid.proofs.neural_network.proved_bounds import NotFinite, RowProof
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.sampling import drawn
 
@@ -58,7 +57,7 @@ def least_margins(
     The margin is nan where nothing is proved; the other radius is at most the given one, 0 if nothing is proved.
     """
 
-    @np.errstate(all="ignore")  # here, since other threads have a state of their own
+    @np.errstate(all="ignore")
     def prove_row(row: int) -> tuple[float, float]:
         radius, own = float(radii[row]), int(classes[row])
         if not 0 <= radius < inf:
@@ -77,7 +76,7 @@ def least_margins(
         largest = np.where(value > 0, value / slope, 0.0).min() * SAFELY  # infinite for a slope of 0
         return margin, min(radius, float(largest))
 
-    margins, proved = np.array(run_blocks(prove_row, range(len(X)))).reshape(-1, 2).T
+    margins, proved = np.array([prove_row(row) for row in range(len(X))]).reshape(-1, 2).T
     return margins, proved
 
 
@@ -129,7 +128,7 @@ def _scores_claim(network: Network, X: Array, scores: Array, name: str, statemen
         computed, allowed = _scores_by_steps(network, X[row])
         return float((abs(scores[row] - computed) / allowed).max())
 
-    shares = run_blocks(share, range(len(X)))
+    shares = [share(row) for row in range(len(X))]
     return Claim(
         name,
         f"{statement}, in shares of what its arithmetic may lose",

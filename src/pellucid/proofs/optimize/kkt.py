@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
-from pellucid.core.checks import check_positive
-from pellucid.core.types import Data
-from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem, check_candidate, check_multipliers
-from pellucid.optimize.constrained.multipliers import estimate_multipliers
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
@@ -18,63 +15,34 @@ from pellucid.proofs.rounding import sum_error
 ROUNDING = sum_error(0)
 """Part of x below which no move of it can be known."""
 
-ESTIMATED = "The multipliers were estimated from x by nonnegative least squares."
+
+class GivenConstraints(Protocol):
+    """An objective with its gradient, equalities a and inequalities c with their Jacobians, of NumPy vectors."""
+
+    value: Any
+    gradient: Any
+    a: Any
+    c: Any
+    a_jacobian: Any
+    c_jacobian: Any
+    is_convex: Any
+    strong_convexity: Any
 
 
-def kkt_certificate(
-    problem: ConstrainedProblem, x: Data, lam: Data | None = None, nu: Data | None = None, *, tol: float = 1e-6
-) -> Certificate:
-    r"""Return how closely a candidate satisfies the KKT conditions and, if the problem is convex, its duality gap.
+def prove_kkt(problem: GivenConstraints, x: Array, lam: Array, nu: Array, *, tol: float) -> Certificate:
+    """Return the KKT residuals at a candidate; see :func:`pellucid.optimize.kkt_certificate`.
 
-    .. math:: \nabla f + J_c'\lambda + J_a'\nu = 0,\quad a = 0,\ c \le 0,\quad \lambda \ge 0,\quad \lambda_i c_i = 0
-
-    Violations are measured as the move of :math:`x` that would repair them, whatever the size of :math:`x`. The other
-    residuals are relative, but to no less than 1: stationarity to the largest force, complementarity and gap to the
-    size of :math:`f` and what it varies over :math:`r = \max(1, \|x\|)`. For a convex problem
-
-    .. math:: f(x) - f(y) \le -\lambda'c(x) - \nu'a(x) + \|\nabla L\|^2/2\mu
-
-    for every feasible :math:`y` if :math:`f` is :math:`\mu`-strongly convex; and if not, with :math:`r\|\nabla L\|` as
-    the last term, for those within the distance :math:`r`.
-
-    Parameters
-    ----------
-    problem : ConstrainedProblem
-    x : array of shape (n,)
-        The candidate, from any solver.
-    lam, nu : arrays, default=None
-        Multipliers of the inequalities and the equalities, in the Lagrangian :math:`f + \lambda'c + \nu'a`; if one is
-        missing both are estimated.
-    tol : float, default=1e-6
-        Bound on every residual.
-
-    Examples
-    --------
-    >>> from pellucid.optimize.constrained.quadratic_program import quadratic_program
-    >>> program = quadratic_program(2 * np.eye(2), G=[[-1, -1]], h=[-1])  # x^2 + y^2 with x + y >= 1
-    >>> kkt_certificate(program, [0.5, 0.5], lam=[1.0]).grade
-    'optimal'
-    >>> kkt_certificate(program, [1.0, 0.0], lam=[1.0])["stationarity"].value  # (2, 0) - (1, 1), over 2
-    0.5
+    The multipliers are a witness: whichever they are, residuals that are small with them prove the candidate.
     """
-    check_positive(tol=tol)
-    x = check_candidate(problem, x)
     with np.errstate(all="ignore"):  # a wild candidate may overflow; its claims then read inf or nan and fail
         if not _is_finite(problem, x):
             claim = Claim("stationarity", "size of the gradient of the Lagrangian: 0 at a solution", math.nan, tol)
             return Certificate("none", (claim,), reason="The candidate, or a function at it, is not finite.")
-        lam = np.zeros(0) if lam is None and not problem.inequalities else lam
-        nu = np.zeros(0) if nu is None and not problem.equalities else nu
-        estimated = lam is None or nu is None
-        if estimated:
-            lam, nu = estimate_multipliers(problem, x)
-        lam = check_multipliers("lam", lam, problem.c(x).size)
-        nu = check_multipliers("nu", nu, problem.a(x).size)
         here = _residuals(problem, x, lam, nu)
     claims = _claims(here, tol)
     if problem.is_convex:
         claims = (*claims, _gap_claim(here, tol, problem.strong_convexity))
-    return Certificate("optimal" if problem.is_convex else "stationary", claims, reason=ESTIMATED if estimated else "")
+    return Certificate("optimal" if problem.is_convex else "stationary", claims)
 
 
 @dataclass(frozen=True)
@@ -95,7 +63,7 @@ class _Residuals:
         return self.reach * self.slope, self.slope**2 / (2 * mu) if mu else math.inf
 
 
-def _residuals(problem: ConstrainedProblem, x: Array, lam: Array, nu: Array) -> _Residuals:
+def _residuals(problem: GivenConstraints, x: Array, lam: Array, nu: Array) -> _Residuals:
     gradient, a, c = problem.gradient(x), problem.a(x), problem.c(x)
     J_a, J_c = problem.a_jacobian(x), problem.c_jacobian(x)
     slope = gradient + J_c.T @ lam + J_a.T @ nu
@@ -175,7 +143,7 @@ def _largest(values: Array) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
-def _is_finite(problem: ConstrainedProblem, x: Array) -> bool:
+def _is_finite(problem: GivenConstraints, x: Array) -> bool:
     if not np.isfinite(x).all():
         return False
     functions = (problem.gradient, problem.a, problem.c, problem.a_jacobian, problem.c_jacobian)

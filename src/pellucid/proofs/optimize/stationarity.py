@@ -1,16 +1,13 @@
-"""Certificates for a candidate minimum, whoever found it: from the problem and the point alone."""
+"""Certificates for a candidate minimum, whoever found it: from the functions of the problem and the point alone."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from array_api_compat import array_namespace, is_torch_array
 
-from pellucid.core.arrays import as_numpy, length
-from pellucid.optimize.differences import numerical_gradient, numerical_hessian
-from pellucid.optimize.problem import Point, Problem
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 
@@ -20,26 +17,36 @@ AFFORDABLE_DIFFERENCES = 20
 """The same, if the Hessian must be found by differences of the gradient."""
 TIGHT = 1e-8
 """A gap to the known lower bound below this, relative to the objective, proves the point optimal."""
+DIFFERENCE = float(np.cbrt(np.finfo(np.float64).eps))
+"""Relative step of a central difference: its error, the square of it, is then that of rounding."""
 
 
-def certify(problem: Problem, x: Array, *, tolerance: float = 1e-6) -> Certificate:
-    r"""Return what can be said about a candidate for the minimum.
+class GivenProblem(Protocol):
+    """Functions of NumPy vectors, and what their user knows about them; what is None is not known."""
 
-    - the gradient is small: :math:`\|\nabla f(x)\|_\infty \le` ``tolerance``, or, with a penalty, the fixed-point
-      residual :math:`\|x - \mathrm{prox}_h(x - \nabla f(x))\|_\infty`;
-    - the Hessian has no negative eigenvalue, where it can be had;
-    - if :math:`f` is :math:`\mu`-strongly convex, :math:`f(x) - f^* \le \|v\|^2/2\mu` and
-      :math:`\|x - x^*\| \le \|v\|/\mu` for a (sub)gradient :math:`v`; if a lower bound is known, the gap to it.
+    value: Any
+    gradient: Any
+    value_and_gradient: Any
+    hessian: Any
+    hessian_product: Any
+    penalty: Any
+    strong_convexity: Any
+    smoothness: Any
+    lower_bound: Any
 
-    Examples
-    --------
-    >>> from pellucid.optimize import quadratic
-    >>> certify(quadratic(np.diag([1.0, 2.0])), np.array([0.0, 0.25]), tolerance=1.0)["gap"].value
-    0.125
-    """
-    x = _in_double(problem, x)
-    point = evaluate(problem, x)
-    if not (math.isfinite(point.value) and math.isfinite(float(abs(point.gradient).sum()))):
+
+class ValueAndSlope(NamedTuple):
+    """The smooth part at a point."""
+
+    x: Array
+    value: float
+    gradient: Array
+
+
+def prove_stationary(problem: GivenProblem, x: Array, *, tolerance: float = 1e-6) -> Certificate:
+    """Return what can be said about a candidate for the minimum; see :func:`pellucid.optimize.certify`."""
+    point = evaluate(problem, np.asarray(x, dtype=np.float64))
+    if not (math.isfinite(point.value) and np.isfinite(point.gradient).all()):
         claim = Claim("gradient", "largest entry of the gradient: 0 at a minimum", math.nan, tolerance)
         return Certificate("none", (claim,), reason="The objective or its gradient is not finite here.")
     claims = [_gradient_claim(problem, point, tolerance), *_curvature_claims(problem, point)]
@@ -47,39 +54,45 @@ def certify(problem: Problem, x: Array, *, tolerance: float = 1e-6) -> Certifica
     return Certificate("optimal" if distance else "stationary", (*claims, *distance))
 
 
-def evaluate(problem: Problem, x: Array) -> Point:
+def evaluate(problem: GivenProblem, x: Array) -> ValueAndSlope:
     """Return value and gradient of the smooth part, straight from the user's functions."""
     if problem.gradient is not None:
-        return Point(x, float(problem.value(x)), _array(problem.gradient(x), x))
+        return ValueAndSlope(x, float(problem.value(x)), np.asarray(problem.gradient(x), dtype=np.float64))
     if problem.value_and_gradient is not None:
         value, gradient = problem.value_and_gradient(x)
-        return Point(x, float(value), _array(gradient, x))
-    return Point(x, float(problem.value(x)), numerical_gradient(problem.value, x))
+        return ValueAndSlope(x, float(value), np.asarray(gradient, dtype=np.float64))
+    return ValueAndSlope(x, float(problem.value(x)), _differences(lambda z: np.array([problem.value(z)]), x)[0])
 
 
-def _array(values: Any, x: Array) -> Array:
-    """Return what the user's function gave; a list becomes an array like ``x``."""
-    return values if hasattr(values, "shape") else array_namespace(x).asarray(values, dtype=x.dtype)
+def _differences(function: Callable[[Array], Array], x: Array) -> Array:
+    """Return the derivatives of a function's values, one row each, by central differences."""
+    columns = []
+    for j, step in enumerate(DIFFERENCE * np.maximum(1.0, np.abs(x))):
+        right, left = x.copy(), x.copy()
+        right[j] += step
+        left[j] -= step
+        columns.append((np.asarray(function(right)) - np.asarray(function(left))) / (right[j] - left[j]))
+    return np.stack(columns, axis=-1).astype(np.float64)
 
 
-def residual(problem: Problem, point: Point) -> float:
-    """Return the largest entry of the gradient, or of the fixed-point residual if there is a penalty."""
-    if problem.penalty is None:
-        return float(abs(point.gradient).max())
-    return float(abs(point.x - problem.penalty.prox(point.x - point.gradient, 1.0)).max())
+def _objective(problem: GivenProblem, x: Array) -> float:
+    return float(problem.value(x)) + (0.0 if problem.penalty is None else float(problem.penalty.value(x)))
 
 
-def _gradient_claim(problem: Problem, point: Point, tolerance: float) -> Claim:
+def _gradient_claim(problem: GivenProblem, point: ValueAndSlope, tolerance: float) -> Claim:
     statement = (
         "largest entry of the gradient: 0 at a minimum"
         if problem.penalty is None
         else "largest entry of x - prox(x - gradient): 0 at a minimum"
     )
     remedy = "Raise max_iter, try another method, or check the gradient."
-    return Claim("gradient", statement, residual(problem, point), tolerance, remedy)
+    missing = point.gradient
+    if problem.penalty is not None:
+        missing = point.x - problem.penalty.prox(point.x - point.gradient, 1.0)
+    return Claim("gradient", statement, float(np.abs(missing).max()), tolerance, remedy)
 
 
-def _curvature_claims(problem: Problem, point: Point) -> tuple[Claim, ...]:
+def _curvature_claims(problem: GivenProblem, point: ValueAndSlope) -> tuple[Claim, ...]:
     hessian, noise = _affordable_hessian(problem, point.x)
     if hessian is None or not np.isfinite(hessian).all():
         return ()
@@ -90,33 +103,25 @@ def _curvature_claims(problem: Problem, point: Point) -> tuple[Claim, ...]:
     return (Claim("curvature", statement, max(0.0, -float(eigenvalues[0])), noise * size, remedy),)
 
 
-def _affordable_hessian(problem: Problem, x: Array) -> tuple[Array | None, float]:
+def _affordable_hessian(problem: GivenProblem, x: Array) -> tuple[Array | None, float]:
     """Return the Hessian and the relative size of its error, or nothing if it would cost too much."""
     n = x.shape[0]
     if problem.penalty is not None or n > AFFORDABLE:
         return None, 0.0
     if problem.hessian is not None:
-        return as_numpy(_array(problem.hessian(x), x)), 1e-10
-    product = problem.hessian_product
-    if product is not None:
-        return np.stack([as_numpy(product(x, direction)) for direction in _axes(x)]), 1e-10
+        return np.asarray(problem.hessian(x), dtype=np.float64), 1e-10
+    if problem.hessian_product is not None:
+        columns = [problem.hessian_product(x, axis) for axis in np.eye(n)]
+        return np.asarray(columns, dtype=np.float64), 1e-10
     if n <= AFFORDABLE_DIFFERENCES and (problem.gradient or problem.value_and_gradient):
-        return numerical_hessian(lambda z: evaluate(problem, z).gradient, x), 1e-5
+        return _differences(lambda z: evaluate(problem, z).gradient, x), 1e-5
     return None, 0.0
 
 
-def _axes(x: Array) -> Any:
-    """Yield the unit vectors, of the kind that ``x`` is."""
-    for j in range(x.shape[0]):
-        axis = x * 0
-        axis[j] = 1.0
-        yield axis
-
-
-def _distance_claims(problem: Problem, point: Point, tolerance: float) -> tuple[Claim, ...]:
+def _distance_claims(problem: GivenProblem, point: ValueAndSlope, tolerance: float) -> tuple[Claim, ...]:
     """Return bounds on the distance to the optimum, if one is known."""
     mu, n = problem.strong_convexity, point.x.shape[0]
-    objective = problem.objective(point.x)
+    objective = _objective(problem, point.x)
     above = objective - problem.lower_bound
     if above <= TIGHT * max(1.0, abs(objective)):
         bound = TIGHT * max(1.0, abs(objective))
@@ -137,26 +142,15 @@ def _distance_claims(problem: Problem, point: Point, tolerance: float) -> tuple[
     )
 
 
-def _subgradient(problem: Problem, point: Point) -> tuple[float, float]:
+def _subgradient(problem: GivenProblem, point: ValueAndSlope) -> tuple[float, float]:
     r"""Return the norm of a subgradient and how far the objective is above the point it belongs to.
 
     With a penalty that point is :math:`x^+ = \mathrm{prox}(x - t\nabla f(x))`, where
     :math:`\nabla f(x^+) - \nabla f(x) + (x - x^+)/t` is a subgradient of :math:`f + h`.
     """
     if problem.penalty is None:
-        return length(point.gradient), 0.0
+        return float(np.linalg.norm(point.gradient)), 0.0
     step = 1.0 / (problem.smoothness or 1.0)
     near = evaluate(problem, problem.penalty.prox(point.x - step * point.gradient, step))
     subgradient = near.gradient - point.gradient + (point.x - near.x) / step
-    return length(subgradient), max(0.0, problem.objective(point.x) - problem.objective(near.x))
-
-
-def _in_double(problem: Problem, x: Array) -> Array:
-    """Return the point in double precision, if the user's functions take it."""
-    if not is_torch_array(x):
-        return as_numpy(x)
-    try:
-        problem.value(x.double())
-    except RuntimeError:  # the function holds single-precision tensors of its own
-        return x
-    return x.double()
+    return float(np.linalg.norm(subgradient)), max(0.0, _objective(problem, point.x) - _objective(problem, near.x))

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from pellucid.core.types import Array
+from pellucid.proofs.arrays import Array
 
 Shape = tuple[int, ...]
 

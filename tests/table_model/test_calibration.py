@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
+from pellucid.proofs.table_model import calibration_claim, order_claim
 from pellucid.table_model.calibration import (
     ISOTONIC,
     NONE,
@@ -20,7 +21,6 @@ from pellucid.table_model.calibration import (
 from pellucid.table_model.class_scores import HeldOutScores
 from pellucid.table_model.error_quantiles import ErrorQuantiles
 from pellucid.table_model.ordered_shares import WEAK, OrderedShares
-from pellucid.table_model.table_model_proof import calibration_claim, order_claim
 
 WAYS = {
     NONE: Calibration(),

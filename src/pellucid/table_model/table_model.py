@@ -14,6 +14,7 @@ from pellucid.core.random_state import some_rows
 from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.table_model import prove_beside_steps
 from pellucid.table_model.calibration import Calibration, best_calibration
 from pellucid.table_model.class_scores import (
     HeldOutScores,
@@ -25,7 +26,6 @@ from pellucid.table_model.held_out import MOST_NUMBERS, HeldOut
 from pellucid.table_model.ordered_shares import OrderedShares
 from pellucid.table_model.row_notes import row_notes
 from pellucid.table_model.seen_table import SeenTable
-from pellucid.table_model.table_model_proof import prove_beside_steps
 from pellucid.tables.dates import DATES
 from pellucid.tables.understanding import TEXT
 
@@ -150,13 +150,20 @@ class TableModel(Pipeline):
 
     def proved_beside_steps(self, found: Certificate, X: pd.DataFrame, y: Any) -> Certificate:
         """Return the certificate of the steps with what is claimed of intervals, probabilities and columns seen."""
-        return prove_beside_steps(self, found, X, y)
+        columns = {}
+        if getattr(self, "seen_", None) is not None:
+            read = self[0].transform(X)
+            columns = {name: _plain_column(read[name]) for name in self._remembered()}
+        return prove_beside_steps(self, found, columns, np.asarray(y))
+
+    def _remembered(self) -> list[str]:
+        """Return the columns whose contents are kept in short: not dates and texts, which are new every time."""
+        return [name for name, kind in self[0].kinds.items() if kind not in DATES and kind != TEXT]
 
     def remember(self, read: pd.DataFrame, said: Array) -> Self:
         """Keep what the table looks like, dates and texts aside, which are new every time; and some predictions."""
-        parts = [name for name, kind in self[0].kinds.items() if kind not in DATES and kind != TEXT]
         predictions = pd.DataFrame({self.prediction_name: self.said_as_seen(said)})
-        self.seen_ = SeenTable.of(read[parts]).and_also(SeenTable.of(predictions))
+        self.seen_ = SeenTable.of(read[self._remembered()]).and_also(SeenTable.of(predictions))
         return self
 
     @staticmethod
@@ -181,3 +188,10 @@ class TableModel(Pipeline):
             certificate=getattr(self[-1], "certificate_", None),
         )
         return shown + steps
+
+
+def _plain_column(column: pd.Series) -> Array:
+    """Return a column as an array of floats with NaN, or of words with None."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column.to_numpy(dtype=np.float64)
+    return column.astype(object).where(column.notna(), None).to_numpy(dtype=object)

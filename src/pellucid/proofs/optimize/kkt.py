@@ -1,10 +1,12 @@
 """Certificates for candidates of constrained problems, whoever found them: the KKT conditions and the duality gap."""
 
+# ruff: noqa: D102  (what a problem has is described by its class)
+
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -19,14 +21,16 @@ ROUNDING = sum_error(0)
 class GivenConstraints(Protocol):
     """An objective with its gradient, equalities a and inequalities c with their Jacobians, of NumPy vectors."""
 
-    value: Any
-    gradient: Any
-    a: Any
-    c: Any
-    a_jacobian: Any
-    c_jacobian: Any
-    is_convex: Any
-    strong_convexity: Any
+    def value(self, x: Array, /) -> float: ...
+    def gradient(self, x: Array, /) -> Array: ...
+    def a(self, x: Array, /) -> Array: ...
+    def c(self, x: Array, /) -> Array: ...
+    def a_jacobian(self, x: Array, /) -> Array: ...
+    def c_jacobian(self, x: Array, /) -> Array: ...
+    @property
+    def is_convex(self) -> bool | None: ...
+    @property
+    def strong_convexity(self) -> float: ...
 
 
 def prove_kkt(problem: GivenConstraints, x: Array, lam: Array, nu: Array, *, tol: float) -> Certificate:

@@ -1,10 +1,12 @@
 """Certificates for a candidate minimum, whoever found it: from the functions of the problem and the point alone."""
 
+# ruff: noqa: D102  (what a problem has is described by its class)
+
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,18 +23,34 @@ DIFFERENCE = float(np.cbrt(np.finfo(np.float64).eps))
 """Relative step of a central difference: its error, the square of it, is then that of rounding."""
 
 
+class GivenPenalty(Protocol):
+    """A convex part that need not be smooth, and its proximal step."""
+
+    def value(self, x: Array, /) -> float: ...
+    def prox(self, x: Array, step: float, /) -> Array: ...
+
+
 class GivenProblem(Protocol):
     """Functions of NumPy vectors, and what their user knows about them; what is None is not known."""
 
-    value: Any
-    gradient: Any
-    value_and_gradient: Any
-    hessian: Any
-    hessian_product: Any
-    penalty: Any
-    strong_convexity: Any
-    smoothness: Any
-    lower_bound: Any
+    @property
+    def value(self) -> Callable[[Array], float]: ...
+    @property
+    def gradient(self) -> Callable[[Array], Array] | None: ...
+    @property
+    def value_and_gradient(self) -> Callable[[Array], tuple[float, Array]] | None: ...
+    @property
+    def hessian(self) -> Callable[[Array], Array] | None: ...
+    @property
+    def hessian_product(self) -> Callable[[Array, Array], Array] | None: ...
+    @property
+    def penalty(self) -> GivenPenalty | None: ...
+    @property
+    def strong_convexity(self) -> float | None: ...
+    @property
+    def smoothness(self) -> float | None: ...
+    @property
+    def lower_bound(self) -> float: ...
 
 
 class ValueAndSlope(NamedTuple):

@@ -13,23 +13,16 @@ came from fits to parts of the table, which are gone: it is taken as stored.
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.special import log_softmax, softmax
 
-from pellucid.core.pipeline_proof import same
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON
-from pellucid.table_model.calibration import Calibration
-from pellucid.table_model.class_scores import HeldOutScores
-from pellucid.table_model.error_quantiles import ErrorQuantiles
-from pellucid.table_model.ordered_shares import OrderedShares
-from pellucid.table_model.seen_table import SeenTable
-from pellucid.tables.dates import DATES
-from pellucid.tables.understanding import TEXT
 
 LIMITS = math.log(0.05), math.log(20.0)
 """Logarithms of the inverse temperatures that are tried."""
@@ -37,34 +30,41 @@ CLOSE = 1e-3
 """Distance of the logarithm of the inverse temperature from the best one: a change of 1 % is ten times as large."""
 WEAK = 0.01
 """What keeps the slope of an order finite, as in its loss: this times half of its square."""
+MOST_POINTS, MOST_WORDS = 201, 1000
+"""Quantiles of a number and words of a column that are remembered at most."""
+ROUNDED = 1e-9
+"""Relative difference that another processor may leave."""
 REFIT = "Fit the model again with pellucid fit."
 
 
-def prove_beside_steps(model: Any, found: Certificate, X: pd.DataFrame, y: Any) -> Certificate:
-    """Return the certificate of the steps with the claims about all else that a model of a table answers by."""
+def prove_beside_steps(fitted: Any, found: Certificate, columns: Mapping[str, Array], y: Array) -> Certificate:
+    """Return the certificate of the steps with the claims about all else that a model of a table answers by.
+
+    ``columns`` are those that the model remembers, as its first step read them: numbers with NaN, or words with None.
+    """
     claims, uncovered = list(found.claims), []
-    if getattr(model, "calibration_", None) is not None:
+    if getattr(fitted, "calibration_", None) is not None:
         uncovered.append("what was said about rows held out while methods were compared")
-        claims.append(calibration_claim(model.calibration_, model.held_out_))
-    if getattr(model, "errors_", None) is not None:
+        claims.append(calibration_claim(fitted.calibration_, fitted.held_out_))
+    if getattr(fitted, "errors_", None) is not None:
         uncovered.append("the predictions for rows held out that the intervals come from")
-        claims.append(errors_claim(model.errors_, np.asarray(y, dtype=np.float64)))
-    if getattr(model, "limits_", None) is not None:
-        claims.append(limits_claim(model.limits_, np.asarray(y, dtype=np.float64)))
-    if getattr(model, "order_", None) is not None:
-        claims.append(order_claim(model.order_, getattr(model, "errors_", None)))
-    if getattr(model, "costs_", None) is not None:
+        claims.append(errors_claim(fitted.errors_, np.asarray(y, dtype=np.float64)))
+    if getattr(fitted, "limits_", None) is not None:
+        claims.append(limits_claim(fitted.limits_, np.asarray(y, dtype=np.float64)))
+    if getattr(fitted, "order_", None) is not None:
+        claims.append(order_claim(fitted.order_, getattr(fitted, "errors_", None)))
+    if getattr(fitted, "costs_", None) is not None:
         uncovered.append("costs_, by which classes are decided, as they were asked for or chosen on rows held out")
-        claims.append(costs_claim(model.costs_, len(model.classes_)))
-    if getattr(model, "seen_", None) is not None:
+        claims.append(costs_claim(fitted.costs_, len(fitted.classes_)))
+    if getattr(fitted, "seen_", None) is not None:
         uncovered.append("how predictions were spread")
-        claims.append(seen_claim(model, X))
+        claims.append(seen_claim(fitted.seen_, columns))
     if not uncovered:
         return found
     return Certificate(found.grade, tuple(claims), f"{found.reason} Nor: {'; '.join(uncovered)}.".strip())
 
 
-def calibration_claim(way: Calibration, held_out: HeldOutScores | None) -> Claim:
+def calibration_claim(way: Any, held_out: Any) -> Claim:
     """Claim that the numbers of a calibration are the best of their kind for the scores of the rows held out."""
     distance, beta = math.inf, float(way.inverse_temperature)
     if held_out is not None and len(held_out.scores) == len(held_out.codes) and 0.0 < beta < math.inf:
@@ -106,7 +106,7 @@ def _step_of_offsets(logarithm: float, offsets: Array, scores: Array, codes: Arr
     return float(np.abs(np.linalg.solve(curvature, gradient)).max()) + abs(float(offsets.mean()))
 
 
-def _distance_of_steps(way: Calibration, differences: Array, codes: Array) -> float:
+def _distance_of_steps(way: Any, differences: Array, codes: Array) -> float:
     """Return the largest difference of scores or chances of steps from those that pooling neighbors leaves."""
     order = np.argsort(differences, kind="stable")
     pools: list[list[float]] = []  # rows, rows of the second class, sum of scores
@@ -136,7 +136,7 @@ def _best_logarithm(scores: Array, codes: Array) -> float:
     return (low + high) / 2
 
 
-def errors_claim(errors: ErrorQuantiles, y: Array) -> Claim:
+def errors_claim(errors: Any, y: Array) -> Claim:
     """Claim that predictions plus errors are targets of the table, and that predictions stand in order."""
     predicted, error = np.asarray(errors.predicted), np.asarray(errors.errors)
     statement = "errors of rows held out that lead from their prediction to no target of the table"
@@ -156,7 +156,7 @@ def limits_claim(limits: Any, y: Array) -> Claim:
     return Claim("limits", "whether predictions are cut off where targets lie", float(not right), 0.0, REFIT)
 
 
-def order_claim(order: OrderedShares, errors: ErrorQuantiles | None) -> Claim:
+def order_claim(order: Any, errors: Any) -> Claim:
     """Claim that the shares of whole numbers are the likeliest for the rows held out that the intervals come from.
 
     By how much the loss could still fall is told from its derivatives: half of :math:`g' H^{-1} g`.
@@ -199,13 +199,24 @@ def costs_claim(costs: Array, n_classes: int) -> Claim:
     return Claim("costs", "whether a wrong class may cost less than the right one", float(wrong), 0.0, REFIT)
 
 
-def seen_claim(model: Any, X: pd.DataFrame) -> Claim:
+def seen_claim(seen: Any, columns: Mapping[str, Array]) -> Claim:
     """Claim that the columns are remembered as the table has them."""
-    parts = [name for name, kind in model[0].kinds.items() if kind not in DATES and kind != TEXT]
-    again, stored = SeenTable.of(model[0].transform(X)[parts]), model.seen_
-    wrong = sum(
-        not same(getattr(stored, part).get(name), getattr(again, part).get(name))
-        for name in parts
-        for part in ("numbers", "words", "gaps", "counts")
-    )
-    return Claim("columns seen", "quantiles, words and gaps that are not those of the table", float(wrong), 0.0, REFIT)
+    wrong = sum(not _is_as_seen(seen, name, values) for name, values in columns.items())
+    return Claim("columns seen", "columns whose quantiles, words or gaps are not those of the table", wrong, 0.0, REFIT)
+
+
+def _is_as_seen(seen: Any, name: str, values: Array) -> bool:
+    """Return whether the gaps of a column, and the quantiles of its numbers or the shares of its words, are right."""
+    is_number = values.dtype.kind == "f"
+    present = values[~np.isnan(values)] if is_number else [value for value in values if value is not None]
+    gaps = 1.0 - len(present) / len(values)
+    if seen.counts.get(name) != len(values) or abs(seen.gaps.get(name, math.nan) - gaps) > ROUNDED:
+        return False
+    if is_number:
+        n = min(len(present), MOST_POINTS)
+        again = np.quantile(present, np.linspace(0.0, 1.0, n)) if n else np.empty(0)
+        stored = np.asarray(seen.numbers.get(name, math.nan))
+        return stored.shape == again.shape and bool(np.allclose(stored, again, rtol=ROUNDED, atol=ROUNDED))
+    shares = {word: count / len(present) for word, count in Counter(map(str, present)).most_common(MOST_WORDS)}
+    stored = seen.words.get(name, {})
+    return stored.keys() == shares.keys() and all(abs(stored[word] - shares[word]) <= ROUNDED for word in shares)

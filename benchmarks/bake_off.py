@@ -24,7 +24,7 @@ from sklearn import metrics
 
 from benchmarks.fit_tables import SOURCES, Problem, problems
 from benchmarks.harness import OURS, geometric_mean
-from pellucid.bake_off import bake_off
+from pellucid.app.bake_off import bake_off
 from pellucid.core.types import Array
 
 SECONDS = float(os.environ.get("PELLUCID_SECONDS", "60"))

@@ -20,7 +20,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import train_test_split
 
-from pellucid.tables import read_table
+from pellucid.app.tables import read_table
 
 FOLDER = Path(os.environ.get("PELLUCID_DATA", ".")) / "tabular"
 FEW_ROWS, SPLITS_OF_FEW = 3000, 3

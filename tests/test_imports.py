@@ -21,13 +21,14 @@ ROOT = Path(pellucid.__file__).parent
 BASE = {"core", "drawing", "kinds", "proofs"}
 FOUNDATIONS = BASE | {"numerics", "losses", "kernels", "workings"}
 FAMILY = FOUNDATIONS | {"probability", "optimize"}
+JOBS = ("bake_off", "clusters", "maps", "describing", "explaining")
 MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "proofs": set(),
     "drawing": set(),
-    "core": {"drawing"},
-    "kinds": {"core"},
+    "core": {"drawing", "proofs"},
+    "kinds": {"core", "proofs"},
     "data": {"core"},
-    "numerics": {"core"},
+    "numerics": {"core", "proofs"},
     "workings": BASE,
     "losses": BASE | {"numerics", "workings"},
     "kernels": BASE | {"numerics", "workings"},
@@ -52,36 +53,29 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "tree": FAMILY,
     "vision": FAMILY | {"neural_network", "files"},
     "ensemble": FAMILY | {"tree", "files"},  # a bag of models is saved as its members are
-    "tables": BASE,
-    "table_model": {"core", "tables"},
-    "files": BASE | {"tables", "table_model"},
+    "files": BASE | {"app.tables", "app.table_model"},
     "plots": {"core", "drawing", "kernels", "losses", "model_selection", "cluster", "manifold"},
-    "bake_off": FAMILY
-    | {"tables", "table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes", "neighbors"}
-    | {"svm", "kernel_ridge", "tree", "ensemble", "decomposition", "neural_network"},
-    "grouping": {"core", "cluster", "mixture", "tables", "table_model"},
-    "mapping": {"core", "decomposition", "manifold", "tables"},
-    "describing": {"core", "tables", "table_model"},
-    "explaining": {"core", "tables", "table_model", "bake_off"},
-    "report": {"core", "drawing", "bake_off", "grouping", "mapping", "describing", "explaining", "tables", "plots"}
-    | {"model_selection"},
-    "serving": {"core", "tables", "table_model"},
-    "cli": {
+    "app.tables": BASE,
+    "app.table_model": {"core", "proofs", "app.tables"},
+    "app.bake_off": FAMILY
+    | {"app.tables", "app.table_model", "model_selection", "discriminant_analysis", "linear_model", "naive_bayes"}
+    | {"neighbors", "svm", "kernel_ridge", "tree", "ensemble", "decomposition", "neural_network"},
+    "app.clusters": {"core", "proofs", "cluster", "mixture", "app.tables", "app.table_model"},
+    "app.maps": {"core", "proofs", "decomposition", "manifold", "app.tables"},
+    "app.describing": {"core", "app.tables", "app.table_model"},
+    "app.explaining": {"core", "app.tables", "app.table_model", "app.bake_off"},
+    "app.report": {
         "core",
-        "files",
-        "tables",
-        "table_model",
-        "serving",
-        "bake_off",
-        "grouping",
-        "mapping",
-        "describing",
-        "explaining",
-        "report",
-        "catalogue",
-        "workings",
-        "probability",
+        "drawing",
+        "plots",
+        "proofs",
+        "model_selection",
+        "app.tables",
+        *(f"app.{job}" for job in JOBS),
     },
+    "app.serving": {"core", "app.tables", "app.table_model"},
+    "app.cli": {"core", "files", "catalogue", "workings", "probability", "proofs", "app.tables", "app.table_model"}
+    | {"app.report", "app.serving", *(f"app.{job}" for job in JOBS)},
 }
 ON_TORCH = (
     "vision",
@@ -117,15 +111,24 @@ def packages_imported(path, *, top_level_only=False):
 
 
 MODULES = sorted(ROOT.rglob("*.py"))
-ROOMS = sorted({path.relative_to(ROOT).parts[0] for path in MODULES})
-"""Folders, and files that stand in none."""
+BUILDINGS = {"app"}
+"""Folders whose folders are rooms."""
+
+
+def room_of(name):
+    """Return the room of a module: the folder it is in, or the file itself if it stands in none."""
+    _, first, *rest = name.split(".")
+    return f"{first}.{rest[0]}" if first in BUILDINGS and rest else first
+
+
+ROOMS = sorted({room_of(module_name(path)) for path in MODULES if path != ROOT / "__init__.py"})
 every_room = pytest.mark.parametrize("room", ROOMS)
 OURS = {module_name(path): path for path in MODULES}
 ESTIMATOR_MODULES = {card.estimator.__module__ for card in all_cards()}
 
 
 def modules_in(room):
-    return [path for path in MODULES if path.relative_to(ROOT).parts[0] == room]
+    return [path for path in MODULES if path != ROOT / "__init__.py" and room_of(module_name(path)) == room]
 
 
 @cache
@@ -154,11 +157,17 @@ def reached_from(path):
         waiting += [(*way, name) for name in our_imports(OURS[way[-1]])]
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if not room.endswith(".py")])
+@pytest.mark.parametrize(
+    "room", [room for room in ROOMS if (ROOT / room.replace(".", "/")).is_dir() and room not in BUILDINGS]
+)
 def test_rooms_import_only_what_the_graph_allows(room):
     for path in modules_in(room):
-        others = {name.split(".")[1] for name in our_imports(path) if name.count(".")} - {room}
+        others = {room_of(name) for name in our_imports(path) if name.count(".")} - {room}
         assert others <= MAY_IMPORT[room], module_name(path)
+
+
+def test_the_graph_names_every_room():
+    assert {room for room in ROOMS if (ROOT / room.replace(".", "/")).is_dir()} - BUILDINGS == set(MAY_IMPORT)
 
 
 def test_the_graph_has_no_circle():
@@ -190,7 +199,7 @@ def test_extras_are_imported_on_use_only(room):
 
 
 def test_every_file_is_in_a_room():
-    assert sorted(path for room in ROOMS for path in modules_in(room)) == MODULES
+    assert sorted([ROOT / "__init__.py", *(path for room in ROOMS for path in modules_in(room))]) == MODULES
 
 
 def loaded_after(statement):
@@ -220,7 +229,7 @@ def test_networks_bring_torch_when_one_is_built_and_not_before():
 
 def modules_of_command(*arguments):
     """Return the modules that a command has loaded when it is done, by their whole names."""
-    code = "import atexit, sys; from pellucid.cli import main; "
+    code = "import atexit, sys; from pellucid.app.cli import main; "
     code += "atexit.register(lambda: sys.stderr.write(' '.join(sys.modules))); main(sys.argv[1:])"
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=True
@@ -255,7 +264,7 @@ def test_the_catalogue_imports_no_method():
 
 
 def test_statistics_that_are_asked_for_are_those_of_scipy(tmp_path):
-    code = "import sys; from pellucid.cli.application import _import_when_used as later; later('scipy.stats'); "
+    code = "import sys; from pellucid.app.cli.application import _import_when_used as later; later('scipy.stats'); "
     code += "import scipy.stats; before = scipy.stats; from scipy.stats.mstats import mquantiles; "
     code += "from scipy.stats import norm; assert before.norm is norm is sys.modules['scipy.stats'].norm; "
     code += "assert scipy.stats is sys.modules['scipy.stats'] is not before"

@@ -31,7 +31,7 @@ from pathlib import Path
 pellucid.__path__.append(sys.argv[1])  # as if the files stood in the package
 from pellucid.temporary import ShrunkenLine
 from pellucid.catalogue import read_catalogue
-from pellucid.cli.application import run
+from pellucid.app.cli.application import run
 from pellucid.core.card_index import entries
 from sklearn.utils.estimator_checks import check_estimator
 

@@ -1,6 +1,6 @@
 """``python -m pellucid``: the command."""
 
-from pellucid.cli import main
+from pellucid.app.cli import main
 
 if __name__ == "__main__":
     main()

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from pellucid.bake_off import bake_off
+from pellucid.app.bake_off import bake_off
+from pellucid.app.clusters import group_table
+from pellucid.app.describing import describe_table
+from pellucid.app.maps import map_table
 from pellucid.core import progress
 from pellucid.core.progress import listening, terminal_bar, tracked
-from pellucid.describing import describe_table
-from pellucid.grouping import group_table
-from pellucid.mapping import map_table
 
 
 @pytest.fixture

@@ -15,13 +15,13 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
 
+from pellucid.app.tables.column_reader import ColumnReader
+from pellucid.app.tables.comparable_numbers import ComparableNumbers
+from pellucid.app.tables.preparation import TableOfCodes
+from pellucid.app.tables.step_features import StepFeatures
+from pellucid.app.tables.target_means import TargetMeans
+from pellucid.app.tables.word_encoder import WordEncoder
 from pellucid.files.writing import model_bytes
-from pellucid.tables.column_reader import ColumnReader
-from pellucid.tables.comparable_numbers import ComparableNumbers
-from pellucid.tables.step_features import StepFeatures
-from pellucid.tables.table_of_codes import TableOfCodes
-from pellucid.tables.target_means import TargetMeans
-from pellucid.tables.word_encoder import WordEncoder
 from tests.public_estimators import public_estimators, usual
 
 TEXTS = ["a plain text", "another text", "что-то другое"]

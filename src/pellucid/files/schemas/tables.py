@@ -6,6 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.app.table_model.calibration import ISOTONIC, PLATT, Calibration
+from pellucid.app.table_model.calibration import KINDS as CALIBRATIONS
+from pellucid.app.table_model.class_scores import HeldOutScores
+from pellucid.app.table_model.error_quantiles import ErrorQuantiles, OrderedShares
+from pellucid.app.table_model.seen_table import SeenTable
+from pellucid.app.tables.understanding import KINDS
 from pellucid.files.schema import Schema
 from pellucid.files.schemas.transformers import OF_PIPELINES
 from pellucid.kinds.arrays import Numbers, Texts
@@ -14,13 +20,6 @@ from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.plain import Nothing, OneOf, Optional, Real, Text, Whole
 from pellucid.kinds.records import Record
 from pellucid.kinds.usual import FLAG, INPUTS, NONNEGATIVE, POSITIVE
-from pellucid.table_model.calibration import ISOTONIC, PLATT, Calibration
-from pellucid.table_model.calibration import KINDS as CALIBRATIONS
-from pellucid.table_model.class_scores import HeldOutScores
-from pellucid.table_model.error_quantiles import ErrorQuantiles
-from pellucid.table_model.ordered_shares import OrderedShares
-from pellucid.table_model.seen_table import SeenTable
-from pellucid.tables.understanding import KINDS
 
 
 def _check_reader(model: Any) -> None:
@@ -140,7 +139,7 @@ ORDER = Record(OrderedShares, {"values": LINE, "slope": Real(), "thresholds": LI
 SCHEMAS = (
     Schema(
         "TableModel",
-        "pellucid.table_model.table_model",
+        "pellucid.app.table_model.table_model",
         parameters=OF_PIPELINES,
         attributes={
             "target_": Text(),
@@ -158,7 +157,7 @@ SCHEMAS = (
     ),
     Schema(
         "ColumnReader",
-        "pellucid.tables.column_reader",
+        "pellucid.app.tables.column_reader",
         parameters={"kinds": Lookup(OneOf(KINDS), key=Text())},
         attributes={
             "n_features_in_": Whole(low=1, size="n_features"),
@@ -171,27 +170,27 @@ SCHEMAS = (
     ),
     Schema(
         "StepFeatures",
-        "pellucid.tables.step_features",
+        "pellucid.app.tables.step_features",
         parameters={"n_steps": Whole(low=1)},
         attributes=INPUTS | {"thresholds_": Items(Numbers((None,), ("float64",)))},
         rebuild=_check_steps,
     ),
     Schema(
         "ComparableNumbers",
-        "pellucid.tables.comparable_numbers",
+        "pellucid.app.tables.comparable_numbers",
         parameters={"limit": POSITIVE},
         attributes=INPUTS | {"center_": PER_COLUMN, "scale_": PER_COLUMN},
         rebuild=_check_scale,
     ),
     Schema(
         "TableOfCodes",
-        "pellucid.tables.table_of_codes",
+        "pellucid.app.tables.preparation",
         parameters={"words": Items(Text()), "numbers": Items(Text())},
         attributes=INPUTS,
     ),
     Schema(
         "TargetMeans",
-        "pellucid.tables.target_means",
+        "pellucid.app.tables.target_means",
         parameters={"strength": NONNEGATIVE, "n_parts": Whole(low=2), "random_state": Whole(low=0)},
         attributes={
             "n_features_in_": Whole(low=1, size="n_features"),
@@ -204,7 +203,7 @@ SCHEMAS = (
     ),
     Schema(
         "WordEncoder",
-        "pellucid.tables.word_encoder",
+        "pellucid.app.tables.word_encoder",
         parameters={
             "max_words": Whole(low=2),
             "min_frequency": Whole(low=1),

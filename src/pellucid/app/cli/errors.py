@@ -1,0 +1,76 @@
+"""What the command says when it cannot go on: one sentence and an exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
+
+class CommandError(Exception):
+    """The input or the options are wrong: exit code 2."""
+
+    exit_code = 2
+
+
+class CommandInterrupted(Exception):  # noqa: N818  (an interruption is no error)
+    """The user pressed Ctrl-C, and nothing was written: exit code 130."""
+
+    exit_code = INTERRUPTED
+
+
+class ClaimError(Exception):
+    """A claim about a model does not hold: exit code 1."""
+
+    exit_code = 1
+
+
+class NothingProvedError(Exception):
+    """A model about which nothing is claimed was to be verified: exit code 4."""
+
+    exit_code = 4
+
+
+def refuse_missing(model: Path) -> None:
+    """Refuse a model file that is not there, before anything is imported that takes long."""
+    if not model.is_file():
+        raise CommandError(f"model must be a file, got {model}, which does not exist.")
+
+
+TableName: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example; or the URL of a "
+        "database, such as sqlite:///shop.db, with --query."
+    ),
+]
+Drop: TypeAlias = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be given again.")]
+Keep: TypeAlias = Annotated[
+    list[str] | None, typer.Option(help="Column to use although it looks like an id; may be given again.")
+]
+Query: TypeAlias = Annotated[str | None, typer.Option(help="What to ask a database for, in SQL.")]
+AsIs: TypeAlias = Annotated[
+    bool, typer.Option("--as-is", help="Read nothing into texts: no prices, dates, yes and no, spellings.")
+]
+
+
+def refuse_a_file(out: Path) -> None:
+    """Refuse a name for the folder of the results that is a file."""
+    if out.exists() and not out.is_dir():
+        raise CommandError(f"out must be a folder, got {out}, which is a file. Choose another name.")
+
+
+def read_source(table: str, query: str | None) -> pd.DataFrame:
+    """Return the table in a file, or what a query finds in a database."""
+    from pellucid.app.tables import read_table
+    from pellucid.app.tables.reading import is_url, read_query
+
+    return read_query(table, query) if is_url(table) else read_table(Path(table))

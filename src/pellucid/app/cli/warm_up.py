@@ -1,0 +1,118 @@
+"""``pellucid warm-up``: compile every loop once, so that no later fit has to wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+ASKED = 20
+"""Rows that answers are asked for: some methods take long for each, and the loops are the same for few."""
+ROWS, COLUMNS = 240, 6
+"""Small enough that nothing but compiling takes time."""
+MANY_ROWS = 2100
+LOOPS_FOR_MANY = frozenset({"AgglomerativeClustering", "SVC"})
+"""Methods with loops that only many rows take."""
+
+MOST_ITERATIONS = 10
+"""What an iteration needs is compiled by then."""
+
+TREES = "tree"
+SHARES_LOOPS = {"ensemble": TREES}
+"""Families whose loops are those of another: one process compiles for both."""
+ANSWERS = ("predict", "transform", "kneighbors")
+
+
+def warm_up() -> None:
+    """Fit every method once on made-up data: what it compiles is kept on disk, and later first fits do not wait."""
+    import sys
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+    from time import monotonic
+
+    from pellucid.core.card_index import entries
+    from pellucid.core.extras import is_installed
+    from pellucid.core.progress import terminal_bar
+    from pellucid.core.threads import thread_count
+
+    start, n_done = monotonic(), 0
+    families = _families(entry for entry in entries().values() if is_installed(entry.extra))
+    n_methods = sum(map(len, families.values()))
+    # methods of a family share loops, so that one process compiles them; the compiler uses one core
+    pool = ProcessPoolExecutor(min(thread_count(), len(families)), mp_context=get_context("spawn"))
+    with pool, terminal_bar() as show:
+        show("compiling", 0, n_methods)
+        waiting = {pool.submit(_compile_methods, family, names): family for family, names in families.items()}
+        for done in as_completed(waiting):
+            done.result()
+            n_done += len(families.get(waiting[done], ()))
+            show(f"compiling {waiting[done]}", n_done, n_methods, f"{monotonic() - start:.0f} s")
+    taken = f"{monotonic() - start:.0f} s"
+    sys.stdout.write(
+        f"{n_methods} methods are compiled, after {taken}: their first fits do not wait for it any more.\n"
+    )
+
+
+def _families(methods: Iterable[Any]) -> dict[str, list[str]]:
+    """Return the names of the methods by family: trees first, which take longest, then those with most methods."""
+    found: dict[str, list[str]] = {}
+    for method in methods:
+        found.setdefault(SHARES_LOOPS.get(method.family, method.family), []).append(method.name)
+    return dict(sorted(found.items(), key=lambda pair: (pair[0] != TREES, -len(pair[1]))))
+
+
+def _compile_methods(family: str, names: Sequence[str]) -> None:
+    """Fit the methods of these names; with trees goes what ``pellucid fit`` compares, as most of it are trees."""
+    from pellucid.app.bake_off.compiling_ahead import compile_by_fitting
+    from pellucid.core.cards import find_card
+
+    if family == TREES:
+        compile_tables()
+    for name in names:
+        card = find_card(name)
+        for model in variants_of(card):
+            for data in data_for(card, model):
+                compile_by_fitting(model, *data, answers=ANSWERS, n_asked=ASKED)
+
+
+def compile_tables() -> None:
+    """Fit what ``pellucid fit`` compares to tables with and without words: some loops are for these only."""
+    from pellucid.app.bake_off.compiling_ahead import compile_for
+    from pellucid.app.bake_off.contestants import contestants_for
+
+    for n_classes in (2, 3, 0):
+        for words in (True, False):
+            compile_for(contestants_for(is_classification=n_classes > 0), n_classes, words=words)
+
+
+def variants_of(card: Any) -> Iterator[Any]:
+    """Yield the estimator with its default settings, then with the others on its card, for a few iterations each."""
+    for settings in ({}, *card.variants):
+        model = card.estimator(**settings)
+        if isinstance(getattr(model, "max_iter", None), int):
+            model.max_iter = min(model.max_iter, MOST_ITERATIONS)
+        yield model
+
+
+def data_for(card: Any, model: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield rows and targets that suit the estimator: dense, of three classes, and sparse where it takes that."""
+    import numpy as np
+    from scipy import sparse
+
+    from pellucid.core.input_rules import CLASSES, NO_TARGET, NUMBERS
+
+    rng = np.random.default_rng(0)
+    n = MANY_ROWS if card.name in LOOPS_FOR_MANY else ROWS
+    X = rng.integers(0, 6, (n, COLUMNS)).astype(np.float64)  # counts and categories too, for who takes nothing else
+    signal = X @ np.arange(1.0, COLUMNS + 1) + rng.standard_normal(n)
+    rules, targets = card.rules_for(model), list[Any]()
+    if rules.target == NO_TARGET:
+        targets = [None]
+    elif rules.target == NUMBERS:
+        targets = [signal]
+    else:
+        targets = [np.digitize(signal, np.quantile(signal, cuts)) for cuts in ([0.5], [1 / 3, 2 / 3])]
+        targets += [signal] if rules.target != CLASSES else []
+    for y in targets:
+        yield X, y
+    if rules.sparse:
+        yield sparse.csr_array(X), targets[0]

@@ -1,0 +1,38 @@
+"""Fitted things as one self-contained HTML page, and as a model card."""
+
+from pellucid.app.report.card import render_model_card
+from pellucid.app.report.cluster_page import render_cluster_report
+from pellucid.app.report.describe_page import render_description, values_in_words
+from pellucid.app.report.explain_page import render_explanation
+from pellucid.app.report.map_page import render_map_report
+from pellucid.app.report.numbers import (
+    format_measure,
+    format_number,
+    format_seconds,
+    format_share,
+    format_spread,
+    meaning_of,
+    standing_of,
+)
+from pellucid.app.report.page import Origin, render_fit_report
+from pellucid.app.report.so_far_page import render_card_so_far, render_so_far
+
+__all__ = [
+    "Origin",
+    "format_measure",
+    "format_number",
+    "format_seconds",
+    "format_share",
+    "format_spread",
+    "meaning_of",
+    "render_card_so_far",
+    "render_cluster_report",
+    "render_description",
+    "render_explanation",
+    "render_fit_report",
+    "render_map_report",
+    "render_model_card",
+    "render_so_far",
+    "standing_of",
+    "values_in_words",
+]

@@ -1,7 +1,0 @@
-"""The command ``pellucid``: one file per sub-command, imported only when it is called."""
-
-from __future__ import annotations
-
-from pellucid.cli.application import main
-
-__all__ = ["main"]

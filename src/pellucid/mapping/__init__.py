@@ -1,6 +1,0 @@
-"""The map of a table: its rows in two dimensions, by the method that keeps their neighbors best."""
-
-from pellucid.mapping.map_table import map_table
-from pellucid.mapping.result import MappedTable, MapScore
-
-__all__ = ["MapScore", "MappedTable", "map_table"]

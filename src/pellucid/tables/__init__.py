@@ -1,6 +1,0 @@
-"""Tables: read them, say how each column is understood, turn them into what a method takes."""
-
-from pellucid.tables.reading import TableError, read_table
-from pellucid.tables.understanding import Columns, Target, choose_target, understand
-
-__all__ = ["Columns", "TableError", "Target", "choose_target", "read_table", "understand"]

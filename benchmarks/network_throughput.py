@@ -16,9 +16,8 @@ from torch import nn
 
 from pellucid.neural_network import DenseNetwork
 from pellucid.neural_network.training.device_rows import DeviceRows
-from pellucid.neural_network.training.objectives import cross_entropy
 from pellucid.neural_network.training.recipe import TrainingRecipe
-from pellucid.neural_network.training.trainer import train
+from pellucid.neural_network.training.trainer import cross_entropy, train
 from pellucid.vision.models import ResNet
 
 ROUNDS = 5

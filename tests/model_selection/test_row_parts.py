@@ -6,7 +6,7 @@ import pytest
 
 from pellucid.linear_model import LinearRegression
 from pellucid.model_selection import CrossValidationTest, ResamplingTest, TestVault, TrainValidationTest
-from pellucid.model_selection.row_parts import forward_folds, group_folds, latest_apart
+from pellucid.model_selection.vault import forward_folds, group_folds, latest_apart
 
 RECIPES = [TrainValidationTest(), CrossValidationTest(n_splits=4), ResamplingTest(n_splits=3)]
 

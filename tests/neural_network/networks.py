@@ -4,8 +4,7 @@ import torch
 from torch import nn
 
 from pellucid.neural_network import DenseNetwork
-from pellucid.vision.models.cifar_resnet import PaddedShortcut
-from pellucid.vision.models.residual_blocks import BasicBlock, residual_stage
+from pellucid.vision.models.resnet import BasicBlock, PaddedShortcut, residual_stage
 
 
 def dense(seed=0, inputs=4, outputs=3, hidden=(8, 6), **settings):

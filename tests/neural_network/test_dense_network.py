@@ -10,9 +10,7 @@ from torch import nn
 
 from pellucid.neural_network import DenseNetwork, Maxout
 from pellucid.neural_network.dense_network import ACTIVATION_NAMES, INITIALIZATION_NAMES
-from pellucid.neural_network.modules.activations import ACTIVATIONS
-from pellucid.neural_network.modules.initializations import INITIALIZATIONS
-from pellucid.neural_network.modules.maxout import maxout
+from pellucid.neural_network.modules.dense_layers import ACTIVATIONS, INITIALIZATIONS, maxout
 
 
 def names(module):

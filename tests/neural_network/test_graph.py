@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pellucid.neural_network import Graph, variable
 from pellucid.neural_network.graph import exp, log, maximum, relu, sigmoid, tanh, total, transpose
 from pellucid.neural_network.graph.gates import GATES
-from pellucid.neural_network.graph.graph_layout import lay_out
+from pellucid.neural_network.graph.graph_svg import lay_out
 
 
 def gradients(text, **values):

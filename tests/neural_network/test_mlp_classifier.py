@@ -16,10 +16,9 @@ from sklearn.neural_network import MLPClassifier as Peer
 import pellucid
 from pellucid.neural_network import MLPClassifier
 from pellucid.neural_network.dense_network import ACTIVATION_NAMES
-from pellucid.neural_network.mlp.activations import activation_named
+from pellucid.neural_network.mlp.activations import OUTPUTS, activation_named
 from pellucid.neural_network.mlp.dense_layers import DenseShape
 from pellucid.neural_network.mlp.dense_trainer import DenseTrainer, TrainingRows
-from pellucid.neural_network.mlp.outputs import OUTPUTS
 from pellucid.optimize import Adam, Momentum
 from tests.plain_kernels import in_python
 
@@ -348,24 +347,24 @@ def test_a_warm_start_keeps_its_classes():
 
 
 def test_rows_that_are_mostly_zeros_are_multiplied_without_them(monkeypatch):
-    from pellucid.neural_network.mlp import nonzero_rows
+    from pellucid.neural_network.mlp import backpropagation
 
     random = np.random.default_rng(0)
     X = random.random((60, 9)) * (random.random((60, 9)) < 0.2)
     y = random.integers(0, 3, 60)
     dense = MLPClassifier(**SHORT).fit(X, y)
-    monkeypatch.setattr(nonzero_rows, "LARGE", 1)
-    same, wanted = nonzero_rows.without_zeros(X), sparse.csr_array(X)
+    monkeypatch.setattr(backpropagation, "LARGE", 1)
+    same, wanted = backpropagation.without_zeros(X), sparse.csr_array(X)
     for part in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(same, part), getattr(wanted, part), strict=True)
-    assert not sparse.issparse(nonzero_rows.without_zeros(X + 1))
+    assert not sparse.issparse(backpropagation.without_zeros(X + 1))
     np.testing.assert_allclose(MLPClassifier(**SHORT).fit(X, y).coefs_[0], dense.coefs_[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("density", [0.0, 0.1, 0.9])
 def test_products_with_nonzeros_are_those_of_all_entries(density):
-    from pellucid.neural_network.mlp.nonzero_kernels import columns_times, rows_times, turn
-    from pellucid.neural_network.mlp.nonzero_rows import NonzeroRows
+    from pellucid.neural_network.mlp.backpropagation import NonzeroRows
+    from pellucid.neural_network.mlp.dense_kernels import columns_times, rows_times, turn
 
     random = np.random.default_rng(1)
     matrix = sparse.csr_array(random.random((20, 7)) * (random.random((20, 7)) < density))

@@ -62,7 +62,7 @@ def test_two_processes_find_the_network_of_one_whatever_the_weights_of_their_row
 
 
 def test_batch_normalization_of_all_processes_shares_the_memory_of_the_network():
-    from pellucid.neural_network.training.several_processes import synchronized
+    from pellucid.neural_network.training.devices import synchronized
 
     module = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Sequential(nn.BatchNorm2d(2)))
     shared = synchronized(module)

@@ -12,8 +12,7 @@ nn = torch.nn
 
 from pellucid.neural_network.training.checkpoints import Checkpoint  # noqa: E402  (after torch is known to be there)
 from pellucid.neural_network.training.device_rows import DeviceRows  # noqa: E402
-from pellucid.neural_network.training.patience import Patience  # noqa: E402
-from pellucid.neural_network.training.recipe import TrainingRecipe  # noqa: E402
+from pellucid.neural_network.training.recipe import Patience, TrainingRecipe  # noqa: E402
 from pellucid.neural_network.training.trainer import EPOCH_SEED, train  # noqa: E402
 from pellucid.optimize import Cosine  # noqa: E402
 from pellucid.vision.augmentation import Crop, Flip  # noqa: E402

@@ -10,7 +10,7 @@ import pytest
 import pellucid
 from pellucid.cluster import KMeans
 from pellucid.plots import plot_cluster_regions
-from pellucid.plots.shaded_regions import GRID
+from pellucid.plots.decision_regions_plot import GRID
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [8.0, 8.0], [9.0, 8.0], [8.0, 9.0]])
 

@@ -16,9 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pellucid.linear_model import LinearRegression
 from pellucid.plots import plot_decision_regions, plot_tube
+from pellucid.plots.decision_regions_plot import GRID
 from pellucid.plots.feature_slice import feature_slice
-from pellucid.plots.shaded_regions import GRID
-from pellucid.plots.support_rows import support_rows
+from pellucid.plots.tube_plot import support_rows
 from pellucid.svm import LinearSVC, LinearSVR
 
 PLANE = np.array([[0.0, 0.0], [1.0, 0.2], [0.2, 1.0], [3.0, 3.0], [3.5, 2.0], [2.5, 3.5]])

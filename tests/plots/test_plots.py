@@ -165,7 +165,7 @@ def test_refuses_several_features_or_targets():
 
 
 def test_a_curve_band_shows_both_bands_around_the_curve():
-    from pellucid.plots.curve_band_plot import plot_curve_band
+    from pellucid.plots.regression_plots import plot_curve_band
     from pellucid.probability import curve_band
 
     rng = np.random.default_rng(0)

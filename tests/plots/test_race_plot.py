@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from pellucid.drawing.path_view import view_of
+from pellucid.drawing.race_plot import view_of
 from pellucid.optimize import Adam, GradientDescent, Momentum, Problem, Stopping
 from pellucid.optimize.race import race
 from pellucid.plots import plot_race

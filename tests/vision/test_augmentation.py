@@ -12,8 +12,7 @@ from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.neural_network import NetworkClassifier
 from pellucid.neural_network.network_kinds import AUGMENTATION, AUGMENTATIONS
 from pellucid.vision.augmentation import Crop, CutOut, Flip, MixUp, Shift, augment
-from pellucid.vision.augmentation.augmentation import draw_shares, draw_wholes
-from pellucid.vision.augmentation.mix_up import draw_beta
+from pellucid.vision.augmentation.augmentations import draw_beta, draw_shares, draw_wholes
 from pellucid.vision.models import LeNet5
 
 STEPS = [Flip(), Crop(2), Crop(0, size=4), Shift(2), CutOut(3), MixUp(0.4, classes=5)]

@@ -21,11 +21,10 @@ from pellucid.vision.models import (
     layer_table,
     stages,
 )
-from pellucid.vision.models.cifar_resnet import PaddedShortcut
 from pellucid.vision.models.fcn import bilinear_enlargement, weights_from_vgg
 from pellucid.vision.models.image_network import ImageNetwork
 from pellucid.vision.models.lenet import C3_INPUTS, NearestCode, PartlyConnected, Subsampling, scaled_tanh
-from pellucid.vision.models.residual_blocks import BasicBlock
+from pellucid.vision.models.resnet import BasicBlock, PaddedShortcut
 from pellucid.vision.models.unet import middle
 
 

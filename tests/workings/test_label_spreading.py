@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pellucid.drawing.label_spreading import spread
+from pellucid.drawing.style import spread
 
 
 def test_labels_that_do_not_overlap_stay():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colors, without black and yellow."""
 INK = "#333333"
@@ -34,3 +35,60 @@ def tidy_axes(ax: Axes | None) -> Axes:
 def color(index: int) -> str:
     """Return the color of the curve with this number; after the last it starts again."""
     return PALETTE[index % len(PALETTE)]
+
+
+def spread(heights: list[float], spacing: float) -> list[float]:
+    """Return the heights, moved as little as needed to be at least ``spacing`` apart, in the same order.
+
+    Neighbors that are too close form a block, which is centered on the mean of its heights.
+
+    Examples
+    --------
+    >>> spread([5.0, 1.0, 5.0], spacing=2.0)
+    [4.0, 1.0, 6.0]
+    """
+    blocks: list[list[int]] = []
+    for i in sorted(range(len(heights)), key=heights.__getitem__):
+        blocks.append([i])
+        while len(blocks) > 1 and _bottom(blocks[-1], heights, spacing) < _top(blocks[-2], heights, spacing) + spacing:
+            last = blocks.pop()
+            blocks[-1] += last
+    placed = list(heights)
+    for block in blocks:
+        for rank, i in enumerate(block):
+            placed[i] = _bottom(block, heights, spacing) + rank * spacing
+    return placed
+
+
+def _bottom(block: list[int], heights: list[float], spacing: float) -> float:
+    return sum(heights[i] for i in block) / len(block) - spacing * (len(block) - 1) / 2
+
+
+def _top(block: list[int], heights: list[float], spacing: float) -> float:
+    return _bottom(block, heights, spacing) + spacing * (len(block) - 1)
+
+
+SPACING = 0.055
+"""Distance between neighboring names, as a fraction of the height of the axes."""
+
+
+def label_line_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
+    """Write each name in its color at the height of its line's end; ``ends`` holds (value, name, color)."""
+    heights = [_height(ax, value) for value, _, _ in ends]
+    for (_, name, ink), height, place in zip(ends, heights, spread(heights, SPACING), strict=True):
+        ax.annotate(
+            name,
+            xy=(1.0, height),
+            xytext=(1.025, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            color=ink,
+            arrowprops={"arrowstyle": "-", "color": ink, "linewidth": LINE_WIDTH / 3, "shrinkA": 0, "shrinkB": 0},
+            annotation_clip=False,
+        )
+
+
+def _height(ax: Axes, value: float) -> float:
+    pixels = ax.transData.transform((ax.get_xlim()[0], value))
+    return float(ax.transAxes.inverted().transform(pixels)[1])

@@ -17,7 +17,7 @@ ADAPTERS = (
     "pellucid.files.schemas.tables",
     "pellucid.files.schemas.text",
     "pellucid.files.schemas.transformers",
-    "pellucid.neural_network.network_schema",
+    "pellucid.neural_network.network_kinds",
 )
 """Modules with schemas of what has no method card: transformers that our own pipelines use, and networks."""
 

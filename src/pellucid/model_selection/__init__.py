@@ -2,9 +2,14 @@
 
 from pellucid.core.public_names import name_finder
 from pellucid.model_selection.bias_variance import BiasVariance, bias_variance_bootstrap, bias_variance_simulation
-from pellucid.model_selection.corrected_t_test import Comparison, compare_methods, corrected_t_test
+from pellucid.model_selection.corrected_t_test import (
+    Comparison,
+    NestedScore,
+    compare_methods,
+    corrected_t_test,
+    nested_cross_validation,
+)
 from pellucid.model_selection.error_curves import ErrorCurve, error_against_capacity, error_against_size
-from pellucid.model_selection.nested_cross_validation import NestedScore, nested_cross_validation
 from pellucid.model_selection.recipes import (
     Choice,
     CrossValidationTest,

@@ -21,8 +21,7 @@ from sklearn.utils import _safe_indexing
 from pellucid.core.checks import check_one_of
 from pellucid.core.progress import tracked
 from pellucid.core.types import Array, Data
-from pellucid.model_selection.row_parts import Split, forward_folds, group_folds, latest_apart
-from pellucid.model_selection.vault import Estimate, TestVault
+from pellucid.model_selection.vault import Estimate, Split, TestVault, forward_folds, group_folds, latest_apart
 
 if TYPE_CHECKING:
     import pandas as pd

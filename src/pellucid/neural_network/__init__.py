@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         correlate,
         max_pool,
         max_pool_with_places,
-        transposed_convolution,
         unit_sample_response,
         unpool_bed_of_nails,
         unpool_max,
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from pellucid.neural_network.graph import Graph, variable
     from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
     from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor
+    from pellucid.neural_network.modules.dense_layers import Maxout
     from pellucid.neural_network.modules.fusing import fuse
-    from pellucid.neural_network.modules.maxout import Maxout
     from pellucid.neural_network.network.network_classifier import NetworkClassifier
     from pellucid.neural_network.network.network_regressor import NetworkRegressor
     from pellucid.neural_network.robustness.attack import attack, attacked_accuracy

@@ -5,15 +5,23 @@ This file loads without torch.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pellucid.core.extras import needs_extra
+from pellucid.files.schema import Schema
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.collections import Lookup
 from pellucid.kinds.configured import ConfiguredByName
+from pellucid.kinds.errors import NotSaveableError, SchemaError
 from pellucid.kinds.plain import Text
+from pellucid.neural_network.architecture import Architecture
 
 ARCHITECTURES = {
     "AlexNet": "pellucid.vision.models.alexnet",
     "CifarDenseNet": "pellucid.vision.models.densenet",
-    "CifarResNet": "pellucid.vision.models.cifar_resnet",
+    "CifarResNet": "pellucid.vision.models.resnet",
     "ContextModule": "pellucid.vision.models.context_module",
     "DenseNet": "pellucid.vision.models.densenet",
     "DenseNetwork": "pellucid.neural_network.dense_network",
@@ -25,11 +33,11 @@ ARCHITECTURES = {
     "WideResNet": "pellucid.vision.models.wide_resnet",
 }
 AUGMENTATIONS = {
-    "Crop": "pellucid.vision.augmentation.windows",
-    "CutOut": "pellucid.vision.augmentation.cut_out",
-    "Flip": "pellucid.vision.augmentation.flip",
-    "MixUp": "pellucid.vision.augmentation.mix_up",
-    "Shift": "pellucid.vision.augmentation.windows",
+    "Crop": "pellucid.vision.augmentation.augmentations",
+    "CutOut": "pellucid.vision.augmentation.augmentations",
+    "Flip": "pellucid.vision.augmentation.augmentations",
+    "MixUp": "pellucid.vision.augmentation.augmentations",
+    "Shift": "pellucid.vision.augmentation.augmentations",
 }
 
 ARCHITECTURE = ConfiguredByName("architecture", ARCHITECTURES)
@@ -38,3 +46,49 @@ AUGMENTATION = ConfiguredByName("augmentation", AUGMENTATIONS)
 
 WEIGHTS = Lookup(Numbers(None, (*FLOATS, "int64")), key=Text())
 """A state dict as arrays: batch normalization counts its batches in whole numbers."""
+
+
+@dataclass(frozen=True)
+class NetworkSchema(Schema):
+    """Takes a module that knows its ``architecture``, or a pair ``(architecture, module)``; returns the module."""
+
+    def describes(self, model: Any) -> bool:
+        """Return whether the model is a network, whatever the class of its module."""
+        return isinstance(_architecture_and_module(model)[0], Architecture)
+
+    def check_fitted(self, model: Any) -> None:
+        """Take every network: one with random weights can be saved too."""
+
+    def take_apart(self, model: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Any]:
+        """Return architecture and weights; refuse weights that this architecture cannot have."""
+        from pellucid.neural_network.modules.network_weights import check_weights, empty_module, weights_of
+
+        architecture, module = _architecture_and_module(model)
+        weights = weights_of(module)
+        try:
+            check_weights(empty_module(architecture), weights)
+        except ValueError as error:
+            raise NotSaveableError(f"a network must have the weights of {architecture!r}: {error}") from error
+        return {"architecture": architecture}, {"weights": weights}, None
+
+    def assemble(self, parameters: Mapping[str, Any], attributes: Mapping[str, Any] | None, output: Any) -> Any:
+        """Return the module, in test mode."""
+        if attributes is None or output is not None:
+            raise SchemaError("a network must have weights, and nothing to say about frames.")
+        with needs_extra("a network"):
+            from pellucid.neural_network.modules.network_weights import module_from
+        try:
+            return module_from(parameters["architecture"], attributes["weights"])
+        except ValueError as error:
+            raise SchemaError(f"a network must have the weights of its architecture: {error}") from error
+
+
+def _architecture_and_module(model: Any) -> tuple[Any, Any]:
+    if isinstance(model, tuple):
+        return model if len(model) == 2 else (None, None)
+    return getattr(model, "architecture", None), model
+
+
+SCHEMAS = (
+    NetworkSchema("Network", __name__, parameters={"architecture": ARCHITECTURE}, attributes={"weights": WEIGHTS}),
+)

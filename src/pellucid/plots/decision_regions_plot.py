@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.types import Array, Data
 from pellucid.drawing.style import INK, LINE_WIDTH, color, tidy_axes
 from pellucid.plots.feature_slice import FeatureSlice, feature_slice
-from pellucid.plots.shaded_regions import GRID, draw_borders, draw_shades, reach
-from pellucid.plots.support_rows import support_rows
+from pellucid.plots.tube_plot import support_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
@@ -100,3 +100,35 @@ def _draw_points(ax: Axes, plane: FeatureSlice, labels: Array, classes: Array, s
         )  # fmt: skip
     if len(support) and len(classes) == 2:
         ax.plot([], [], color=INK, linewidth=LINE_WIDTH / 2, linestyle="--", label="margin (score ±1)")
+
+
+GRID = 320
+"""Places along each axis."""
+MARGIN = 0.06
+"""The plane reaches this share of the range beyond the outermost points."""
+SHADE = 0.18
+"""How much of its color a region has: the points must stand out."""
+
+
+def reach(values: Array) -> Array:
+    """Return the places along an axis that shows these values."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    margin = MARGIN * (high - low) if high > low else 1.0
+    return np.linspace(low - margin, high + margin, GRID)
+
+
+def draw_shades(ax: Axes, across: Array, up: Array, codes: Array, count: int) -> None:
+    """Fill the places that have the same code, of ``count``, with a pale color."""
+    from matplotlib.colors import ListedColormap, to_rgb
+
+    shades = [tuple(1.0 - SHADE * (1.0 - part) for part in to_rgb(color(k))) for k in range(count)]
+    ax.pcolormesh(
+        across, up, codes, cmap=ListedColormap(shades), vmin=-0.5, vmax=count - 0.5, rasterized=True, zorder=0
+    )
+
+
+def draw_borders(ax: Axes, across: Array, up: Array, codes: Array, count: int) -> None:
+    """Draw the borders between places of different codes."""
+    for k in range(count):
+        if 0 < np.count_nonzero(codes == k) < codes.size:
+            ax.contour(across, up, codes == k, levels=[0.5], colors=INK, linewidths=LINE_WIDTH / 3, zorder=1)

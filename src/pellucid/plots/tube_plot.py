@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.types import Data
+from pellucid.core.types import Array, Data
 from pellucid.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
 from pellucid.plots.feature_slice import feature_slice
-from pellucid.plots.support_rows import last_step, support_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 GRID = 300
 MARGIN = 0.03
@@ -74,3 +75,20 @@ def plot_tube(model: Any, X: Data, y: Data, feature: Any = 0, *, at: Any = None,
     ax.set_title(f"tube ± {epsilon:.3g}{held}", fontsize="medium", color=INK, loc="left")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, labelcolor=INK, handletextpad=0.4)
     return ax
+
+
+def last_step(model: Any) -> Any:
+    """Return the estimator at the end of a pipeline, or the model itself."""
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
+def support_rows(model: Any, n: int) -> Array:
+    """Return the positions of the support vectors among the ``n`` training rows; none if the model has none."""
+    final = last_step(model)
+    support, shape = getattr(final, "support_", None), getattr(final, "shape_fit_", None)
+    if support is not None and shape is not None:
+        return np.asarray(support) if shape[0] == n else np.empty(0, dtype=int)
+    dual = getattr(final, "dual_coef_", None)
+    if support is None and isinstance(dual, np.ndarray) and dual.shape[-1] == n:
+        return np.flatnonzero(np.any(np.atleast_2d(dual) != 0.0, axis=0))
+    return np.empty(0, dtype=int)

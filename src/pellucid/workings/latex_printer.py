@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from pellucid.drawing.label_spreading import spread
+from pellucid.drawing.style import spread
 from pellucid.workings.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
 from pellucid.workings.figure_scale import Scale, scales
 from pellucid.workings.latex_escape import escape

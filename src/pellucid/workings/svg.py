@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from pellucid.drawing.label_spreading import spread
+from pellucid.drawing.style import spread
 from pellucid.workings.document import Figure, Series
 from pellucid.workings.figure_scale import Scale, scales
 

@@ -18,7 +18,7 @@ from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.model_selection import ErrorCurve, corrected_t_test
 from pellucid.model_selection.error_curves import size_curve
-from pellucid.model_selection.row_parts import Split
+from pellucid.model_selection.vault import Split
 from pellucid.proofs.sampling import in_percent
 
 N_SHUFFLES = 1999

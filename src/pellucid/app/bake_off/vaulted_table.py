@@ -37,7 +37,7 @@ from pellucid.app.tables.understanding import (
 )
 from pellucid.core.types import Array
 from pellucid.model_selection import Recipe, TestVault
-from pellucid.model_selection.row_parts import Split
+from pellucid.model_selection.vault import Split
 
 FEWEST_ROWS = 10
 TEST_SHARE = 0.2

@@ -8,7 +8,6 @@ from typing import Self
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2, kstwo
 
 from pellucid.core.types import Array
 
@@ -158,6 +157,8 @@ def _between_numbers(before: Array, n_before: int, now: Array) -> tuple[float, f
     resolution = 1.0 / (len(before) - 1) if n_before > len(before) > 1 else 0.0  # quantiles kept are this far apart
     distance = max(0.0, float(np.maximum(*sides).max()) - resolution)
     effective = max(1, round(n_before * len(now) / (n_before + len(now))))
+    from scipy.stats import kstwo  # here: an answer needs no statistics, and they take a second to import
+
     return distance, float(kstwo.sf(distance, effective))
 
 
@@ -199,6 +200,8 @@ def _chance_of_counts(counts: Array) -> float:
         return 1.0
     counts, expected = _together_if_rare(counts)
     statistic = float(((counts - expected) ** 2 / expected).sum())
+    from scipy.stats import chi2
+
     return float(chi2.sf(statistic, max(1, counts.shape[1] - 1)))
 
 

@@ -1,10 +1,15 @@
 """Convolution, pooling and unpooling as plain functions of arrays."""
 
-from pellucid.neural_network.convolution.convolution_layer import convolution_layer
+from pellucid.neural_network.convolution.convolution_layer import convolution_layer, transposed_convolution
 from pellucid.neural_network.convolution.convolve import convolve, correlate, unit_sample_response
-from pellucid.neural_network.convolution.pooling import average_pool, max_pool, max_pool_with_places
-from pellucid.neural_network.convolution.transposed_convolution import transposed_convolution
-from pellucid.neural_network.convolution.unpooling import unpool_bed_of_nails, unpool_max, unpool_nearest
+from pellucid.neural_network.convolution.pooling import (
+    average_pool,
+    max_pool,
+    max_pool_with_places,
+    unpool_bed_of_nails,
+    unpool_max,
+    unpool_nearest,
+)
 
 __all__ = [
     "average_pool",

@@ -13,7 +13,7 @@ def as_module(coefs: list[Array], intercepts: list[Array], activation: str, piec
     with needs_extra("module_"):
         import torch
 
-        from pellucid.neural_network.modules.activations import activation as activation_layer
+        from pellucid.neural_network.modules.dense_layers import activation as activation_layer
 
     def linear(W: Array, b: Array) -> Any:
         layer = torch.nn.utils.skip_init(torch.nn.Linear, *W.shape, dtype=getattr(torch, str(W.dtype)))

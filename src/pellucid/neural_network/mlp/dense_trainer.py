@@ -10,11 +10,9 @@ from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
-from pellucid.neural_network.mlp.activations import Activation
-from pellucid.neural_network.mlp.backpropagation import Backpropagation
+from pellucid.neural_network.mlp.activations import Activation, OutputLayer
+from pellucid.neural_network.mlp.backpropagation import Backpropagation, NonzeroRows, without_zeros
 from pellucid.neural_network.mlp.dense_layers import BatchMoments, DenseShape, Layers
-from pellucid.neural_network.mlp.nonzero_rows import NonzeroRows, without_zeros
-from pellucid.neural_network.mlp.outputs import OutputLayer
 from pellucid.neural_network.mlp.updates import BatchGradient, Update
 
 WORTH_SPLITTING = 2_000_000

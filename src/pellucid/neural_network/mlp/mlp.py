@@ -22,7 +22,7 @@ from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.neural_network.training.patience import Patience
+from pellucid.neural_network.training.recipe import Patience
 from pellucid.proofs.training_data import TrainingData, digest
 
 if TYPE_CHECKING:
@@ -116,12 +116,10 @@ class MultilayerPerceptron(CertifiedEstimator):
         self, rows: TrainingRows, out_activation: str, random: np.random.RandomState, *, goes_on: bool
     ) -> Course:
         """Return where the training begins: anew, or where the last one ended."""
-        from pellucid.neural_network.mlp.activations import activation_named
-        from pellucid.neural_network.mlp.dense_layers import DenseShape
+        from pellucid.neural_network.mlp.activations import OUTPUTS, activation_named
+        from pellucid.neural_network.mlp.dense_layers import DenseShape, first_weights
         from pellucid.neural_network.mlp.dense_trainer import DenseTrainer
-        from pellucid.neural_network.mlp.first_weights import first_weights
         from pellucid.neural_network.mlp.mlp_solvers import Course, TargetUnits
-        from pellucid.neural_network.mlp.outputs import OUTPUTS
 
         known = vars(self).get(TRAINING_STATE)
         if goes_on and known is not None:
@@ -232,10 +230,9 @@ class MultilayerPerceptron(CertifiedEstimator):
         self, coefs: list[Array], intercepts: list[Array], out_activation: str, data: TrainingData
     ) -> dict[str, Any]:
         """Return objective and size of the gradient of the stored network, in float64, on some rows at most."""
-        from pellucid.neural_network.mlp.activations import activation_named
+        from pellucid.neural_network.mlp.activations import OUTPUTS, activation_named
         from pellucid.neural_network.mlp.dense_layers import DenseShape
         from pellucid.neural_network.mlp.dense_trainer import DenseTrainer, as_rows
-        from pellucid.neural_network.mlp.outputs import OUTPUTS
 
         places = some_rows(len(data.y), MOST_ROWS)
         weight = None if data.weight is None else data.weight[places]
@@ -268,7 +265,7 @@ class MultilayerPerceptron(CertifiedEstimator):
 
     def _answers(self, X: Data) -> Array:
         """Return probabilities, or numbers, of shape (rows, outputs)."""
-        from pellucid.neural_network.mlp.outputs import OUTPUTS
+        from pellucid.neural_network.mlp.activations import OUTPUTS
 
         scores = self._scores(X)
         return OUTPUTS[self.out_activation_].answer(scores)

@@ -201,7 +201,7 @@ class MLPRegressor(RegressorMixin, MultilayerPerceptron):
     def _score_of(self, scores: Array, Y: Array, weight: Array | None, out_activation: str) -> float:
         from sklearn.metrics import r2_score
 
-        from pellucid.neural_network.mlp.outputs import OUTPUTS
+        from pellucid.neural_network.mlp.activations import OUTPUTS
 
         answers = OUTPUTS[out_activation].answer(scores)
         return float(r2_score(Y, answers, sample_weight=weight))

@@ -15,7 +15,7 @@ from pellucid.core.types import Array
 from pellucid.core.watching import Watch
 from pellucid.neural_network.mlp.dense_trainer import DenseTrainer, TrainingRows
 from pellucid.neural_network.mlp.updates import Update
-from pellucid.neural_network.training.patience import Patience
+from pellucid.neural_network.training.recipe import Patience
 
 MOST_BATCH = 200
 """TrainingRows of a batch whose size is ``auto``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from pellucid.core.types import Array, Data
-from pellucid.neural_network.modules.module_modes import predicting
 
 NORMS = {"inf": float("inf"), float("inf"): float("inf"), 2: 2.0, "2": 2.0}
 
@@ -77,3 +78,15 @@ def two_scores(outputs: Tensor) -> Tensor:
     if scores.dim() != 2:
         raise ValueError(f"module must give one score per class, got an output of shape {tuple(scores.shape)}.")
     return torch.cat([torch.zeros_like(scores), scores], 1) if scores.shape[1] == 1 else scores
+
+
+@contextmanager
+def predicting(module: nn.Module) -> Iterator[None]:
+    """Put a module into the mode in which it predicts; afterwards each of its layers is as it was."""
+    modes = [(layer, layer.training) for layer in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for layer, mode in modes:
+            layer.training = mode

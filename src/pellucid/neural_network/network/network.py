@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,14 +24,13 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch, ignore
 from pellucid.neural_network.architecture import Architecture
-from pellucid.neural_network.network.examples import Examples
 from pellucid.neural_network.network.given_module import GivenModule, architecture_of
-from pellucid.neural_network.network.held_out import hold_out
 from pellucid.neural_network.network.network_proof import MOST_ROWS
-from pellucid.neural_network.training.patience import Patience
+from pellucid.neural_network.training.recipe import Patience
 from pellucid.proofs.training_data import TrainingData, digest
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor, nn
 
     from pellucid.neural_network.training.checkpoints import Checkpoint
@@ -96,8 +98,7 @@ class NetworkEstimator(CertifiedEstimator):
     def _draws(self) -> tuple[int, np.random.RandomState]:
         """Return a seed, and a generator for the rows held out; several processes share those of the first."""
         with needs_extra(type(self).__name__):
-            from pellucid.neural_network.training.devices import device_named
-            from pellucid.neural_network.training.several_processes import Processes
+            from pellucid.neural_network.training.devices import Processes, device_named
         random = check_random_state(self.random_state)
         seed, processes = int(random.randint(2**31)), Processes.here(device_named(self.device))
         if processes.count == 1:
@@ -285,3 +286,42 @@ def _built(architecture: Architecture, seed: int) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return architecture.build()
+
+
+def hold_out(data: TrainingData, fraction: float, random: np.random.RandomState) -> tuple[Array, Array | None]:
+    """Return the places of the rows to learn from, and of those held out, if any, by class where there are enough."""
+    n_rows = data.X.shape[0]
+    places, n_held_out = np.arange(n_rows), ceil(fraction * n_rows)
+    if not fraction:
+        return places, None
+    if not 2 <= n_held_out < n_rows:
+        raise ValueError(
+            f"validation_fraction must leave at least 2 rows to score on and 1 to learn from, got {fraction} of "
+            f"{n_rows} rows. Change it, or bring more rows."
+        )
+    counts = np.bincount(data.y) if len(data.classes) and data.y.ndim == 1 else np.zeros(1)
+    by_class = counts.min() > 1 and len(counts) <= min(n_held_out, n_rows - n_held_out)
+    stratify = data.y if by_class else None
+    kept, held_out = train_test_split(places, test_size=n_held_out, random_state=random, stratify=stratify)
+    return kept, held_out
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Inputs, dense or sparse, what they should give, and how much each counts (None: once)."""
+
+    X: Any
+    targets: Array
+    weight: Array | None
+
+    def take(self, places: Array) -> Examples:
+        """Return some of them."""
+        return Examples(self.X[places], self.targets[places], None if self.weight is None else self.weight[places])
+
+    def on(self, device: torch.device, dtype: torch.dtype, layout: torch.memory_format) -> Rows:
+        """Return them on a device; a sparse table stays sparse, and the rows of each batch become dense."""
+        from pellucid.neural_network.training.device_rows import DeviceRows, SparseRows
+
+        if sparse.issparse(self.X):
+            return SparseRows.from_arrays(self.X, self.targets, self.weight, device, dtype)
+        return DeviceRows.from_arrays(self.X, self.targets, self.weight, device, dtype, layout)

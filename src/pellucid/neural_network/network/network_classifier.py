@@ -210,7 +210,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
         return {"out_activation_": "softmax" if data.y.ndim == 1 else "logistic", "classes_": data.classes}
 
     def _objective(self, targets: Array) -> Any:
-        from pellucid.neural_network.training.objectives import cross_entropy, label_entropy
+        from pellucid.neural_network.training.trainer import cross_entropy, label_entropy
 
         return cross_entropy if targets.ndim == 1 else label_entropy
 

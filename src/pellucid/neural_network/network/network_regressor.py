@@ -161,7 +161,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
         return {"targets_": 0 if data.y.ndim == 1 else int(data.y.shape[1])}
 
     def _objective(self, targets: Array) -> Any:
-        from pellucid.neural_network.training.objectives import half_squared_error
+        from pellucid.neural_network.training.trainer import half_squared_error
 
         return half_squared_error
 

@@ -15,10 +15,10 @@ from pellucid.neural_network.modules.model_input import (
     class_names,
     norm_of,
     one_class_module,
+    predicting,
     scores_of,
     two_scores,
 )
-from pellucid.neural_network.modules.module_modes import predicting
 
 INWARDS = 1e-6
 """Share of a Euclidean change that is taken back, as its length is rounded."""

@@ -21,7 +21,7 @@ from torch.nn.modules import module as torch_modules
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from pellucid.neural_network.modules.module_modes import predicting
+from pellucid.neural_network.modules.model_input import predicting
 from pellucid.neural_network.robustness.operations import FROM_INPUT, IN_PLACE, READABLE, READERS, Operation
 from pellucid.proofs.neural_network.network_steps import (
     DenseStep,

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from pellucid.core.atomic import write_whole
 from pellucid.core.trace import Trace
-from pellucid.neural_network.training.patience import Patience
-from pellucid.neural_network.training.recipe import TrainingRecipe
+from pellucid.neural_network.training.recipe import Patience, TrainingRecipe
 
 KEY = "pellucid checkpoint"
 

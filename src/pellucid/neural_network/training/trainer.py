@@ -11,15 +11,20 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from pellucid.core.trace import Trace
 from pellucid.core.watching import Watch, ignore
 from pellucid.neural_network.training.checkpoints import Checkpoint, find_checkpoint, write_checkpoint
-from pellucid.neural_network.training.devices import device_named, repeatable, say_what_would_fit, threads_of_torch
+from pellucid.neural_network.training.devices import (
+    Processes,
+    device_named,
+    repeatable,
+    say_what_would_fit,
+    threads_of_torch,
+)
 from pellucid.neural_network.training.movers import Loss, Mover, mover_for
-from pellucid.neural_network.training.patience import Patience
-from pellucid.neural_network.training.recipe import TrainingRecipe
-from pellucid.neural_network.training.several_processes import Processes
+from pellucid.neural_network.training.recipe import Patience, TrainingRecipe
 
 EPOCH_SEED = 1_000_003
 """Seeds of epochs are the run's seed times this number plus the epoch: no two runs of near seeds share one."""
@@ -231,3 +236,33 @@ def _mover_at(run: Training, start: Checkpoint | None, recipe: TrainingRecipe) -
     if start.mover:
         mover.load({name: value.clone() if isinstance(value, Tensor) else value for name, value in start.mover.items()})
     return mover
+
+
+Objective = Callable[[Tensor, Tensor, Tensor | None], Tensor]
+"""From scores, targets and weights to a number."""
+
+
+def cross_entropy(scores: Tensor, targets: Tensor, weight: Tensor | None) -> Tensor:
+    """Return the mean negative log likelihood of class codes (B,), or of soft targets (B, K)."""
+    if weight is None:  # each image of a batch has as many pixels: one mean, in one kernel
+        return functional.cross_entropy(scores, targets)
+    return _mean(functional.cross_entropy(scores, targets, reduction="none"), weight)
+
+
+def label_entropy(scores: Tensor, targets: Tensor, weight: Tensor | None) -> Tensor:
+    """Return the mean negative log likelihood of labels that each may be there, summed over the labels (B, K)."""
+    losses = functional.binary_cross_entropy_with_logits(scores, targets.to(scores.dtype), reduction="none")
+    return _mean(losses.flatten(1).sum(dim=1), weight)
+
+
+def half_squared_error(scores: Tensor, targets: Tensor, weight: Tensor | None) -> Tensor:
+    """Return the mean of half the squared error, summed over the outputs."""
+    return _mean(0.5 * (scores - targets.to(scores.dtype)).square().flatten(1).sum(dim=1), weight)
+
+
+def _mean(losses: Tensor, weight: Tensor | None) -> Tensor:
+    losses = losses if losses.dim() == 1 else losses.flatten(1).mean(dim=1)  # one loss a pixel: an image is their mean
+    if weight is None:
+        return losses.mean()
+    total = weight.sum().clamp(min=torch.finfo(weight.dtype).tiny)  # a batch of rows that count nothing has loss 0
+    return torch.dot(weight.to(losses.dtype), losses) / total

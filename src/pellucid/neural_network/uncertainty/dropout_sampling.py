@@ -14,8 +14,13 @@ from torch.nn.modules.dropout import _DropoutNd
 
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array, Data
-from pellucid.neural_network.modules.model_input import checked_rows, module_of, one_class_module, two_scores
-from pellucid.neural_network.modules.module_modes import predicting
+from pellucid.neural_network.modules.model_input import (
+    checked_rows,
+    module_of,
+    one_class_module,
+    predicting,
+    two_scores,
+)
 
 BATCH = 8192
 """Rows, times masks, that go through the module together."""

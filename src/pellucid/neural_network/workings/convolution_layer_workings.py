@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from sympy import Matrix
 
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.convolution.convolve import correlate
 from pellucid.neural_network.convolution.windows import padded, per_axis, windows
-from pellucid.neural_network.workings.exact_network import exactly
-from pellucid.neural_network.workings.image_notation import entry, rows_of, small_image, sum_of_products
+from pellucid.neural_network.workings.exact_network import exact_matrix, exactly
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step
-from pellucid.workings.notation import Words, fenced, math, matrix, over
+from pellucid.workings.notation import Math, Script, Symbol, Words, factor, fenced, math, matrix, over, total
 
 MOST_SIZE, MOST_KERNEL, MOST_OUTPUTS = 7, 3, 16
 
@@ -89,3 +91,33 @@ def _windows_step(x: Array, w: Array, b: object, s: tuple[int, ...], d: tuple[in
         result("y =", matrix(rows_of(y))),
         remark("Products with a kernel entry of 0 are left out. With several channels the sums of all are added."),
     )
+
+
+def small_image(values: Data, name: str, most: int) -> Array:
+    """Return an image as an array of rationals, or refuse one that has no two axes or is too large."""
+    if np.ndim(values) != 2 or max(np.shape(values)) > most:
+        raise ValueError(
+            f"{name} must be a table of at most {most} rows and columns to show the work, got shape {np.shape(values)}."
+        )
+    return as_array(exact_matrix(values, name))
+
+
+def as_array(image: Matrix) -> Array:
+    """Return a matrix of SymPy as an array of objects, which the plain functions take."""
+    return np.array(image.tolist(), dtype=object)
+
+
+def rows_of(image: Array) -> list[list[Any]]:
+    """Return the rows of an image as lists."""
+    return [list(row) for row in image]
+
+
+def entry(letter: str, i: int, j: int) -> Math:
+    """Return the symbol of an entry; rows and columns count from 1."""
+    return Script(Symbol(letter), math(f"{i + 1}" if j < 0 else f"{i + 1}{j + 1}"))
+
+
+def sum_of_products(window: Array, kernel: Array) -> Math:
+    """Return a window times a kernel, entry by entry, as a sum; entries of the kernel that are 0 are left out."""
+    pairs = [(w, k) for w, k in zip(window.flat, kernel.flat, strict=True) if k != 0]
+    return total([math(factor(w), "·", factor(k)) for w, k in pairs]) if pairs else math(0)

@@ -7,15 +7,20 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.types import Array, Data
-from pellucid.neural_network.convolution.pooling import average_pool, max_pool_with_places
-from pellucid.neural_network.convolution.unpooling import unpool_bed_of_nails, unpool_max, unpool_nearest
+from pellucid.neural_network.convolution.pooling import (
+    average_pool,
+    max_pool_with_places,
+    unpool_bed_of_nails,
+    unpool_max,
+    unpool_nearest,
+)
 from pellucid.neural_network.convolution.windows import per_axis, windows
-from pellucid.neural_network.workings.image_notation import entry, rows_of, small_image
+from pellucid.neural_network.workings.convolution_layer_workings import entry, rows_of, small_image
 from pellucid.workings.column_names import first_that_fits
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.workings.notation import Words, matrix
 
-MOST_SIZE = 6
+MOST_ENTRIES = 6
 
 
 def show_pooling(image: Data, size: int = 2, *, stride: int | None = None) -> Document:
@@ -42,7 +47,7 @@ def show_pooling(image: Data, size: int = 2, *, stride: int | None = None) -> Do
     >>> work.answer["max"], work.answer["mean"], work.answer["unpool_max"]
     ([[5]], [[13/4]], [[0, 5], [0, 0]])
     """
-    x = small_image(image, "image", MOST_SIZE)
+    x = small_image(image, "image", MOST_ENTRIES)
     k = per_axis(size, 2, "size")
     s = k if stride is None else per_axis(stride, 2, "stride")
     largest, places = max_pool_with_places(x, k, stride=s)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.core.types import Array, Data
-from pellucid.neural_network.convolution.transposed_convolution import transposed_convolution
+from pellucid.neural_network.convolution.convolution_layer import transposed_convolution
 from pellucid.neural_network.convolution.windows import per_axis
-from pellucid.neural_network.workings.image_notation import entry, rows_of, small_image
+from pellucid.neural_network.workings.convolution_layer_workings import entry, rows_of, small_image
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step
 from pellucid.workings.notation import Words, fenced, math, matrix
 
-MOST_SIZE, MOST_KERNEL, MOST_OUTPUT = 3, 3, 8
+MOST_ENTRIES, MOST_KERNEL, MOST_OUTPUT = 3, 3, 8
 
 
 def show_transposed_convolution(image: Data, kernel: Data, *, stride: int = 2, padding: int = 0) -> Document:
@@ -34,7 +34,7 @@ def show_transposed_convolution(image: Data, kernel: Data, *, stride: int = 2, p
     >>> show_transposed_convolution([[1, 2]], [[1, 3]], stride=1).answer["output"]
     [[1, 5, 6]]
     """
-    x, w = small_image(image, "image", MOST_SIZE), small_image(kernel, "kernel", MOST_KERNEL)
+    x, w = small_image(image, "image", MOST_ENTRIES), small_image(kernel, "kernel", MOST_KERNEL)
     s, p = per_axis(stride, 2, "stride"), per_axis(padding, 2, "padding", low=0)
     whole = _spread(x, w, s)
     if max(whole.shape) > MOST_OUTPUT:

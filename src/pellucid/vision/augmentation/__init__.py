@@ -8,11 +8,7 @@ from pellucid.core.public_names import name_finder
 __all__ = ["Crop", "CutOut", "Flip", "MixUp", "Shift", "augment"]
 
 if TYPE_CHECKING:
-    from pellucid.vision.augmentation.augmentation import augment
-    from pellucid.vision.augmentation.cut_out import CutOut
-    from pellucid.vision.augmentation.flip import Flip
-    from pellucid.vision.augmentation.mix_up import MixUp
-    from pellucid.vision.augmentation.windows import Crop, Shift
+    from pellucid.vision.augmentation.augmentations import Crop, CutOut, Flip, MixUp, Shift, augment
 
 __getattr__ = name_finder(__name__)
 __all__ = names_without("torch", __all__, __all__)

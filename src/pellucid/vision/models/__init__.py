@@ -23,14 +23,13 @@ __all__ = [
 
 if TYPE_CHECKING:
     from pellucid.vision.models.alexnet import AlexNet
-    from pellucid.vision.models.cifar_resnet import CifarResNet
     from pellucid.vision.models.context_module import ContextModule
     from pellucid.vision.models.counted_layers import layer_table
     from pellucid.vision.models.densenet import CifarDenseNet, DenseNet
     from pellucid.vision.models.fcn import FCN
     from pellucid.vision.models.image_network import stages
     from pellucid.vision.models.lenet import LeNet5
-    from pellucid.vision.models.resnet import ResNet
+    from pellucid.vision.models.resnet import CifarResNet, ResNet
     from pellucid.vision.models.unet import UNet
     from pellucid.vision.models.vgg import VGG
     from pellucid.vision.models.wide_resnet import WideResNet

@@ -8,10 +8,13 @@ from pellucid.core.public_names import name_finder
 __all__ = ["TransferPlan", "fine_tune", "load_weights", "recommend_transfer", "replace_head"]
 
 if TYPE_CHECKING:
-    from pellucid.vision.transfer.fine_tuning import fine_tune
-    from pellucid.vision.transfer.head import replace_head
-    from pellucid.vision.transfer.loading import load_weights
-    from pellucid.vision.transfer.recommendation import TransferPlan, recommend_transfer
+    from pellucid.vision.transfer.transfer_learning import (
+        TransferPlan,
+        fine_tune,
+        load_weights,
+        recommend_transfer,
+        replace_head,
+    )
 
 __getattr__ = name_finder(__name__)
 __all__ = names_without("torch", __all__, ("fine_tune", "load_weights", "replace_head"))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         correlate,
         max_pool,
         max_pool_with_places,
+        transposed_convolution,
         unit_sample_response,
         unpool_bed_of_nails,
         unpool_max,

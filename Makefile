@@ -2,6 +2,7 @@
 #   make learn   install, compile, run the main job on two bundled tables, a class and a number, print where the reports are
 #   make test    install with the test extras, then lint, types and all tests
 # make test-base tries the wheel in an environment of its own that has no extra;
+# make test-proofs proves saved models where there is no more than NumPy, SciPy and safetensors;
 # make attack changes fitted models and lists what verify lets pass; make false-alarms lists its alarms on right answers;
 # make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
 # make method NAME=cluster/kmedoids lays the files of a new method.
@@ -10,10 +11,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BASE := .venv-base
+PROOFS := .venv-proofs
 INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 FAMILY ?=
 
-.PHONY: learn test test-base test-machines attack false-alarms bench method clean
+.PHONY: learn test test-base test-proofs test-machines attack false-alarms bench method clean
 
 learn: $(VENV)/.base
 	@echo "Compiling all loops once: one to two minutes. Then two tables, half a minute each at most."
@@ -31,6 +33,9 @@ test: $(VENV)/.dev
 test-base: $(BASE)/.wheel
 	$(BASE)/bin/python -m tools.try_base
 
+test-proofs: $(BASE)/.wheel $(PROOFS)/.bare
+	$(BASE)/bin/python -m tools.try_proofs $(PROOFS)/bin/python
+
 test-machines: $(VENV)/.dev
 	$(BIN)/python -m tests.machines
 
@@ -47,7 +52,7 @@ method: $(VENV)/.dev
 	$(BIN)/python -m tools.new_method $(NAME) $(CLASS)
 
 clean:
-	rm -rf $(VENV) $(BASE) learned
+	rm -rf $(VENV) $(BASE) $(PROOFS) learned
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -73,4 +78,11 @@ $(BASE)/.wheel: pyproject.toml constraints.txt $(shell find src/pellucid -name "
 	test -x $(BASE)/bin/python || $(PYTHON) -m venv $(BASE)
 	$(BASE)/bin/python $(INSTALL) .
 	$(BASE)/bin/python $(INSTALL) --force-reinstall --no-deps .
+	touch $@
+
+# No more than what the trusted base stands on.
+$(PROOFS)/.bare: $(BASE)/.wheel
+	test -x $(PROOFS)/bin/python || $(PYTHON) -m venv $(PROOFS)
+	$(PROOFS)/bin/python $(INSTALL) numpy scipy safetensors
+	$(PROOFS)/bin/python $(INSTALL) --force-reinstall --no-deps .
 	touch $@

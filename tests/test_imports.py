@@ -83,8 +83,22 @@ ON_TORCH = (
 )
 """Folders whose files may import torch at their top: they are reached through names that are imported on first use."""
 
-NOT_IN_PROOFS = ("_solvers", "_solver", "_kernels", "_card")
-"""Endings of modules that no proof and no workings may reach, by whatever way."""
+NOT_IN_WORKINGS = ("_solvers", "_solver", "_kernels", "_card")
+"""Endings of modules that no workings may reach, by whatever way."""
+
+TRUSTED = {"numpy", "scipy", "safetensors", "pellucid"}
+"""What the trusted base may import beside the standard library; of ours, only itself."""
+
+SHARED = {
+    "pellucid.proofs.arrays": "the name of an array",
+    "pellucid.proofs.certificate": "what a claim is",
+    "pellucid.proofs.rounding": "how much of a residual is rounding",
+    "pellucid.proofs.sampling": "what a sample proves, in words",
+    "pellucid.proofs.seen": "a model as namespaces of numbers",
+    "pellucid.proofs.training_data": "the rows as a record, and their fingerprint",
+    "pellucid.proofs.neural_network.network_steps": "a network as a list of plain steps: the problem, not its answer",
+}
+"""The only modules of the trusted base that a fit may reach, each with what it is: records and words."""
 
 
 def module_name(path):
@@ -145,12 +159,12 @@ def our_imports(path):
     return {name for name in found if name in OURS}
 
 
-def reached_from(path):
-    """Yield every module that a file reaches through imports, each with the way there."""
+def reached_from(path, stop=lambda name: False):
+    """Yield every module that a file reaches through imports, each with the way there; not those to stop at."""
     waiting, seen = [(name,) for name in our_imports(path)], set()
     while waiting:
         way = waiting.pop()
-        if way[-1] in seen:
+        if way[-1] in seen or stop(way[-1]):
             continue
         seen.add(way[-1])
         yield way
@@ -174,12 +188,23 @@ def test_the_graph_has_no_circle():
     assert tuple(TopologicalSorter(MAY_IMPORT).static_order())
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in MODULES if p.stem.endswith(("_proof", "_workings"))], ids=lambda p: module_name(p)
-)
-def test_proofs_and_workings_reach_no_solver_no_kernel_and_no_estimator(path):
+@pytest.mark.parametrize("path", modules_in("proofs"), ids=lambda p: module_name(p))
+def test_the_trusted_base_imports_numpy_scipy_and_itself(path):
+    assert packages_imported(path) - set(sys.stdlib_module_names) <= TRUSTED
+    assert {name.split(".")[1] for name in our_imports(path)} <= {"proofs"}
+
+
+def test_no_fit_reaches_the_mathematics_of_a_proof():
+    homes = {OURS[name] for name in ESTIMATOR_MODULES}
+    for path in homes:
+        for way in reached_from(path, stop=lambda name: name.endswith("_card")):
+            assert not way[-1].startswith("pellucid.proofs.") or way[-1] in SHARED, way
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.stem.endswith("_workings")], ids=lambda p: module_name(p))
+def test_workings_reach_no_solver_no_kernel_and_no_estimator(path):
     for way in reached_from(path):
-        assert not way[-1].endswith(NOT_IN_PROOFS), way
+        assert not way[-1].endswith(NOT_IN_WORKINGS), way
         assert way[-1] not in ESTIMATOR_MODULES, way
 
 

@@ -205,7 +205,7 @@ def kernel_times(kernel: ProofKernel, X: Any, Y: Any, coef: Array) -> Array:
 
 
 def row_blocks(n: int, width: int, most: int = BLOCK) -> Iterator[slice]:
-    """Yield slices that cover ``range(n)``, of so many rows that a block has at most ``most`` numbers (one at least)."""
+    """Yield slices that cover ``range(n)``, so short that a block has at most ``most`` numbers, or one row."""
     step = max(1, most // max(1, width))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 

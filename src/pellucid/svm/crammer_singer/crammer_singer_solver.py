@@ -8,16 +8,16 @@ import numpy as np
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
+from pellucid.core.linear_classifier import class_weights
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.numerics.newton import SMALL, Found, centered_newton
-from pellucid.proofs.svm.crammer_singer import dual_violation
-from pellucid.proofs.svm.linear_svc import LARGEST_GAP, class_costs_of, gap_certificate
 from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
 from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
+from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP
 
 FIRST_SMOOTHING = 1.0
 """In units of the wanted lead of the own class."""
@@ -28,7 +28,8 @@ FEW_PASSES, MANY_PASSES = 40, 500
 
 def fit_together(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fit:
     """Return the fit of one machine for all classes."""
-    n_classes, cost = len(data.classes), class_costs_of(data, parameters)
+    n_classes = len(data.classes)
+    cost = class_weights(parameters.class_weight, data)[data.y] * parameters.C * data.weights
     rows = AugmentedRows(data.X, parameters.intercept_scaling if parameters.fit_intercept else 0.0)
     problem = CrammerSinger(rows, data.y, cost, np.zeros((len(data.y), n_classes)))
 
@@ -44,9 +45,7 @@ def fit_together(data: TrainingData, parameters: Any, watch: Watch, seed: int) -
         "dual_coef_": data.spread(np.ascontiguousarray(alpha.T[1:] if n_classes == 2 else alpha.T)),
         "n_iter_": found.n_iter,
     }
-    gap = found.gap / max(found.objective, np.finfo(float).tiny)
-    certificate = gap_certificate(gap, dual_violation(alpha, data.y, cost), parameters)
-    return Fit(attributes, found.trace, certificate=certificate)
+    return Fit(attributes, found.trace)
 
 
 def _differences(w: Array, n_classes: int) -> Array:

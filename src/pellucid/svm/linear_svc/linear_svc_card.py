@@ -12,7 +12,7 @@ from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Number, OneOf, Optional, Real
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, POSITIVE, RANDOM_STATE, VERBOSE
-from pellucid.proofs.svm.linear_svc import prove_linear_svc
+from pellucid.proofs.svm.linear_machines import prove_linear_svc
 from pellucid.svm.linear_svc.linear_svc import LinearSVC
 
 DUALS = {("l2", "hinge"): (True,), ("l2", "squared_hinge"): (True, False), ("l1", "squared_hinge"): (False,)}

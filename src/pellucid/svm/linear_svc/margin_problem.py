@@ -15,6 +15,9 @@ from pellucid.core.types import Array
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.repeated_rows import RepeatedRows
 
+LARGEST_GAP = 1e-6
+"""Part of the objective that the gap may be at most, whatever ``tol``."""
+
 
 @dataclass(frozen=True)
 class SingleRows:

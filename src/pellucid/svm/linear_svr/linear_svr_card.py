@@ -11,7 +11,7 @@ from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Number, OneOf, Optional, Real
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
-from pellucid.proofs.svm.linear_svr import prove_linear_svr
+from pellucid.proofs.svm.linear_machines import prove_linear_svr
 from pellucid.svm.linear_svr.linear_svr import LinearSVR
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,12 @@ from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.proofs.rounding import TINY
-from pellucid.proofs.svm.linear_svc import LARGEST_GAP, box_violation, constant_of, gap_certificate
-from pellucid.proofs.svm.linear_svr import prove_linear_svr
 from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
 from pellucid.svm.linear_svc.hinge import hinge_interior_point
 from pellucid.svm.linear_svc.linear_svc_solvers import SMALL, choose_solver
-from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP, MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svr.tube_problem import tube_problem
 
@@ -38,7 +35,7 @@ MOST_PASSES = 100
 
 def fit_tube(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fit:
     """Return the fit of the line whose tube the rows leave at least cost."""
-    rows = AugmentedRows(data.X, constant_of(parameters))
+    rows = AugmentedRows(data.X, parameters.intercept_scaling if parameters.fit_intercept else 0.0)
     y, cost = np.asarray(data.y, dtype=np.float64), parameters.C * data.weights
     unit = _unit(y, data.weights)
     is_squared = parameters.loss == "squared_epsilon_insensitive"
@@ -50,16 +47,11 @@ def fit_tube(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fi
         effort = replace(effort, watch=lambda u: watch(line_of(rows, unit * u)))
     machine = _fitted(problem, MARGIN_LOSS[parameters.loss], effort, seed)
     attributes = {**line_of(rows, unit * machine.u), "n_iter_": machine.n_iter}
-    violation = None
     if not is_squared:
         assert machine.alpha is not None
         beta = unit * (machine.alpha[: rows.n] - machine.alpha[rows.n :])
-        attributes["dual_coef_"], violation = data.spread(beta), box_violation(np.abs(beta), cost)
-    gap = machine.gap / abs(machine.objective) if machine.gap > 0.0 else 0.0
-    certificate = gap_certificate(gap, violation, parameters)
-    if is_squared and certificate.failed:  # rows far from 0 need the better dual point of the proof
-        certificate = prove_linear_svr(SimpleNamespace(**attributes), parameters, data)
-    return Fit(attributes, _scaled_trace(machine, unit * unit), certificate=certificate)
+        attributes["dual_coef_"] = data.spread(beta)
+    return Fit(attributes, _scaled_trace(machine, unit * unit))
 
 
 def line_of(rows: AugmentedRows, u: Array) -> dict[str, Any]:

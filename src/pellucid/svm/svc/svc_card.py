@@ -7,7 +7,7 @@ from pellucid.core.input_rules import CLASSES
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.plain import OneOf, Optional
 from pellucid.kinds.usual import CLASS_WEIGHT, FLAG, LABELS, RANDOM_STATE
-from pellucid.proofs.svm.svc import prove_svc
+from pellucid.proofs.svm.kernel_machines import prove_svc
 from pellucid.svm.kernel_machine.machine_kinds import ATTRIBUTES, PARAMETERS, UNPROVED, WIDE, machine_rules
 from pellucid.svm.svc.svc import SVC
 

@@ -6,7 +6,7 @@ from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import NUMBERS
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.usual import COUNT, NONNEGATIVE
-from pellucid.proofs.svm.svr import prove_svr
+from pellucid.proofs.svm.kernel_machines import prove_svr
 from pellucid.svm.kernel_machine.machine_kinds import ATTRIBUTES, PARAMETERS, UNPROVED, machine_rules
 from pellucid.svm.svr.svr import SVR
 

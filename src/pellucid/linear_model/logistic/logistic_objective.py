@@ -1,4 +1,4 @@
-r"""What the parameters of logistic regression and its data ask to minimize; solver and proof both start here.
+r"""What the parameters of logistic regression and its data ask to minimize.
 
 .. math:: \min_{W,\,b}\ \sum_i s_i\,\ell(y_i, x_i'W + b) + l_1\|W\|_1 + \tfrac{l_2}{2}\|W\|_2^2
 
@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import entr
 from sklearn.utils import compute_class_weight
 
 from pellucid.core.types import Array
@@ -119,20 +118,3 @@ def _with_constant(X: Any, value: float) -> Any:
     """Return ``X`` with one more column of this value."""
     column = np.full((X.shape[0], 1), value, dtype=X.dtype)
     return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
-
-
-def entropy_of_residuals(R: Array, labels: Array) -> Array:
-    """Return the entropy of each row's probabilities from what they differ by from its label: ``P - Y``, (n, K).
-
-    A probability near 1 is known by what it lacks, so that the entropy of a sure row keeps its digits.
-    """
-    if R.shape[1] == 1:
-        lacking, others = np.abs(R[:, 0]), np.abs(R)
-    else:
-        rows = np.arange(len(R))
-        lacking, others = -R[rows, labels], R.copy()
-        others[rows, labels] = 0.0
-    lacking = np.clip(lacking, 0.0, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.where(lacking < 1.0, -(1.0 - lacking) * np.log1p(-lacking), 0.0)
-    return np.asarray(own + entr(np.clip(others, 0.0, 1.0)).sum(axis=1))

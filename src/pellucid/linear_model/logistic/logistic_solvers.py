@@ -23,6 +23,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.linear_model.logistic.logistic_claims import gap_certificate, gradient_certificate, slope_certificate
 from pellucid.linear_model.logistic.logistic_hessian import (
     COSTLY,
     NewtonEquations,
@@ -35,7 +36,6 @@ from pellucid.linear_model.logistic.logistic_problem import ARMIJO, LogisticProb
 from pellucid.linear_model.logistic.logistic_proximal import proximal_points
 from pellucid.numerics.dense_design import DenseDesign
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.linear_model.logistic import gap_certificate, gradient_certificate, slope_certificate
 
 LARGEST_HESSIAN = 400
 """Coefficients of all classes up to which the Hessian is formed and factored."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -15,14 +14,10 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.linear_classifier import machine_signs, winners
 from pellucid.core.types import Array, Data
+from pellucid.kernels.choice import gamma_from, is_given, kernel_from
+from pellucid.kernels.kernel import Kernel
 from pellucid.linear_model.sgd.kernel_perceptron_solvers import KernelMachine, ProductRows, count_mistakes
 from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
-from pellucid.proofs.linear_model.kernel_perceptron import (
-    is_given,
-    kernel_factor,
-    products,
-    prove_kernel_perceptron,
-)
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -121,15 +116,16 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
         data = self._check(X, y, sample_weight)
         if len(data.classes) < 2:
             raise ValueError(f"y must hold at least 2 classes, got one class: {data.classes.tolist()[0]!r}.")
-        given = is_given(self)
+        given = is_given(self.kernel)
         shown = (
             present_by_content(data.X, data.y, data.weights)
             if self.shuffle and not given
             else present_as_given(data.weights)
         )
         of_shown = replace(data, X=data.X[shown.order], weight=shown.weight[shown.order])  # in whatever order they came
-        gamma, machines = kernel_factor(self, of_shown), self._machines(data, shown)
-        rows = ProductRows(products(self, gamma, with_constant=self.fit_intercept), data.X, shown.order, is_given=given)
+        machines = self._machines(data, shown)
+        gamma = 1.0 / data.X.shape[1] if given else gamma_from(self.gamma, of_shown.X, of_shown.weights)
+        rows = ProductRows(self._kernel(gamma) + float(self.fit_intercept), data.X, shown.order, is_given=given)
         more = {"classes_": data.classes, "gamma_": gamma}
         watch = self._watch(
             data.X,
@@ -146,9 +142,7 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
             "n_mistakes_": int(sum(machine.counts.sum() for machine in machines)),
             "n_iter_": max(machine.n_iter for machine in machines),
         }
-        together = shown.weight[shown.shown_as]
-        certificate = prove_kernel_perceptron(SimpleNamespace(**attributes), self, data, together)
-        return self._adopt(Fit(attributes, trace, certificate=certificate), data)
+        return self._adopt(Fit(attributes, trace), data)
 
     def decision_function(self, X: Data) -> Array:
         """Return :math:`f(x)`, of shape (n_samples,) for two classes and (n_samples, n_classes) otherwise.
@@ -157,13 +151,16 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        rows = self.support_ if is_given(self) else self.support_vectors_
-        scores = products(self, self.gamma_).times(X, rows, self.dual_coef_.T) + self.intercept_
+        rows = self.support_ if is_given(self.kernel) else self.support_vectors_
+        scores = self._kernel(self.gamma_).times(X, rows, self.dual_coef_.T) + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Data) -> Array:
         """Return the label of the largest score; of tied scores, the first in ``classes_``."""
         return winners(self.decision_function(X), self.classes_)
+
+    def _kernel(self, gamma: float) -> Kernel:
+        return kernel_from(self.kernel, gamma=gamma, degree=self.degree, coef0=float(self.coef0))
 
     def _machines(self, data: TrainingData, shown: Presentation) -> list[KernelMachine]:
         signs = machine_signs(data.y, len(data.classes))[:, shown.order]
@@ -181,10 +178,10 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
             "dual_coef_": dual[:, used],
             "intercept_": dual[:, used].sum(axis=1) * float(self.fit_intercept),
         }
-        return found if is_given(self) else found | {"support_vectors_": data.X[place]}
+        return found if is_given(self.kernel) else found | {"support_vectors_": data.X[place]}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_given(self)
+        tags.input_tags.pairwise = is_given(self.kernel)
         return tags

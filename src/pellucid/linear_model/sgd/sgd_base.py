@@ -18,18 +18,16 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import UncertifiedWarning, warn_user
 from pellucid.core.watching import Watch, ignore
+from pellucid.linear_model.sgd.sgd_gap import descent_rule, objective_and_gap
 from pellucid.linear_model.sgd.sgd_solvers import Machine, Stopping, gather_rows, learn, scattered
 from pellucid.linear_model.sgd.sgd_start import Start, make_start
 from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.linear_model.sgd_classifier import (
-    descent_rule,
-    no_proof_of_parts,
-    objective_and_gap,
-    sgd_certificate,
-    sum_claims,
-)
 from pellucid.proofs.training_data import TrainingData
+
+NO_PROOF_OF_PARTS = Certificate(
+    "none", (), "Learned by partial_fit: the rows of earlier parts are gone, and with them the proof."
+)
 
 STEPS_AND_AVERAGES = ("_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept")
 
@@ -90,8 +88,11 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         machines, trace = self._learn(data, shown, start, self.max_iter, 1.0, watch)
         attributes = self._attributes(machines, data, shown, first_step=1.0, mistakes_before=0)
         attributes |= self._dual(machines, data, shown, start)
-        certificate, measured = self._evidence(attributes, data, shown)
-        self._adopt(Fit({**attributes, **measured}, trace, certificate=certificate), data)
+        if not self._has_mistake_bound(attributes):
+            attributes["objective_"], attributes["dual_gap_"] = objective_and_gap(
+                SimpleNamespace(**attributes), self, data
+            )
+        self._adopt(Fit(attributes, trace), data)
         self._warn_of_the_limit()
         return self
 
@@ -109,7 +110,7 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         attributes = self._attributes(machines, data, shown, first_step=first_step, mistakes_before=before)
         earlier = [self.trace_] if hasattr(self, "trace_") else []
         joined = Trace.joined([*earlier, trace], renumber=True)
-        return self._adopt(Fit(attributes, joined, certificate=no_proof_of_parts()), data)
+        return self._adopt(Fit(attributes, joined, certificate=NO_PROOF_OF_PARTS), data)
 
     def _present(self, data: TrainingData) -> Presentation:
         return present_by_content(data.X, data.y, data.weights) if self.shuffle else present_as_given(data.weights)
@@ -220,14 +221,9 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         dual = np.stack([machine.dual[shown.shown_as] * share for machine in machines])
         return {"dual_coef_": sparse.csr_array(data.spread(dual))}
 
-    def _evidence(
-        self, attributes: dict[str, Any], data: TrainingData, shown: Presentation
-    ) -> tuple[Certificate, dict[str, Any]]:
-        """Return the certificate of a fit, and the measured numbers that it keeps."""
-        fitted = SimpleNamespace(**attributes)
-        objective, gap = objective_and_gap(fitted, self, data)
-        claims = sum_claims(fitted, self, data)
-        return sgd_certificate(objective, gap, objective, gap, claims), {"objective_": objective, "dual_gap_": gap}
+    def _has_mistake_bound(self, attributes: dict[str, Any]) -> bool:
+        """Return whether the mistakes of the fit have a bound, so that no objective needs one."""
+        return self._counts_mistakes and self.penalty is None and "dual_coef_" in attributes
 
     def _warn_of_the_limit(self) -> None:
         if self.tol is not None and self.n_iter_ == self.max_iter:

@@ -1,15 +1,7 @@
-r"""Proof of a model learned by stochastic gradient descent: how far above its minimum the objective is, at most.
+r"""The objective of a model learned by stochastic gradient descent, and how far above its minimum it is, at most.
 
-.. math:: P(w, b) = \frac1n\sum_i c_i\,\ell_i(w'x_i + b) + \tfrac{\lambda}{2}\|w\|_2^2 + \mu\|w\|_1
-
-With :math:`v = \frac1n\sum c_i g_i x_i`, any slopes with :math:`\sum c_i g_i = 0` bound it from below by weak duality,
-
-.. math:: P \ge -\frac1n\sum_i c_i\,\ell_i^*(g_i) - \frac{1}{2\lambda}\sum_j\max(|v_j| - \mu, 0)^2 .
-
-Two choices of :math:`g` are tried, drawn towards 0 by several factors: the slopes at the fitted scores, and those that
-the descent itself has averaged: it writes :math:`w = \sum_i a_i x_i`, which is right at the minimum for
-:math:`g_i = -\lambda n a_i / c_i`. The method stops by its own rule and far from its minimum, so the gap is stated, not
-held to a bound: what must hold is that it is no larger than ``dual_gap_`` says.
+Slopes of the losses that add up to 0 bound the minimum by weak duality: those at the fitted scores, and those that the
+descent itself has averaged, each drawn towards 0 by several factors. The proof tells it in formulas.
 """
 
 from __future__ import annotations
@@ -25,8 +17,7 @@ from pellucid.linear_model.sgd.sgd_rule import SPARSE_INTERCEPT_RATE, Rule, make
 from pellucid.losses.loss import MarginLoss, ResidualLoss
 from pellucid.losses.named_losses import named_loss
 from pellucid.proofs.arrays import Array
-from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.rounding import EPSILON, sum_error
+from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.training_data import TrainingData
 
 FACTORS = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1, 0.03, 0.01, 0.0)
@@ -47,14 +38,6 @@ class Descended:
     l2: float
     l1: float
     fit_intercept: bool
-
-
-def prove_sgd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate; nothing is claimed of a model that has seen its data in parts."""
-    if not (hasattr(fitted, "objective_") or hasattr(fitted, "dual_coef_")):
-        return no_proof_of_parts()
-    objective, gap = objective_and_gap(fitted, parameters, data)
-    return sgd_certificate(objective, gap, fitted.objective_, fitted.dual_gap_, sum_claims(fitted, parameters, data))
 
 
 def descent_rule(parameters: Any, X: Any) -> Rule:
@@ -112,67 +95,6 @@ def machine_gaps(X: Any, signs: Array, cost: Array, total: float, model: Descend
     objective, bound = np.array(found).T
     is_wrong = bound - objective > PART * np.abs(objective)  # a bound above the objective bounds nothing
     return objective, np.where(is_wrong, np.nan, np.maximum(objective - bound, 0.0))
-
-
-def sgd_certificate(
-    objective: Array, gap: Array, stored_objective: Array, stored_gap: Array, claims: tuple[Claim, ...]
-) -> Certificate:
-    """Return the certificate for what was measured and what the model says."""
-    size = np.maximum(np.maximum(np.abs(objective), np.abs(stored_objective)), np.finfo(float).tiny)
-    value = Claim(
-        "objective",
-        "part by which objective_ differs from the objective of coef_ and intercept_",
-        float(np.max(np.abs(objective - stored_objective) / size)),
-        PART,
-    )
-    worst = int(np.argmax(stored_gap / size))
-    bound = Claim(
-        "duality gap",
-        "part of its objective by which the worst machine is above its minimum, at most",
-        float(gap[worst] / size[worst]),
-        float(stored_gap[worst] / size[worst]) + PART,
-        "Fit again, with a smaller tol for a smaller gap.",
-    )
-    reported = Claim(
-        "reported gap",
-        "part by which dual_gap_ differs from the gap of coef_ and intercept_",
-        float(np.max(np.abs(gap - stored_gap) / size)),
-        PART,
-    )
-    if stored_gap[worst] < stored_objective[worst] or stored_gap[worst] == 0.0:
-        return Certificate("bounded", (value, bound, reported, *claims))
-    reason = "The descent stopped by its rule, and its slopes bound the minimum by nothing better than 0."
-    return Certificate("none", (value, bound, reported, *claims), reason)
-
-
-def sum_claims(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Claim, ...]:
-    """Return the claim that the weights are the sum of the rows that the updates have added up, where they are."""
-    model, X = _descended(fitted, parameters, data), plain_rows(data.X)
-    if model.dual is None:
-        return ()
-    rounding = max(float(np.finfo(data.X.dtype).eps), sum_error(X.shape[0])) * 16.0
-    error = np.inf
-    if model.dual.shape == (len(model.coef), X.shape[0]):
-        dual = model.dual.toarray()
-        error = float(np.max(np.abs(dual @ X - model.coef) / size_of_sums(X, dual)))
-    return (Claim("sum of updates", "part by which coef_ differs from the rows times dual_coef_", error, rounding),)
-
-
-def size_of_sums(X: Any, dual: Array) -> Array:
-    """Return what the sums ``dual @ X`` are at most, by the largest entries: rounding errors are parts of it."""
-    largest, smallest = _flat(X.max(axis=0)), _flat(X.min(axis=0))
-    return np.abs(dual).sum(axis=1)[:, None] * np.maximum(largest, -smallest) + np.finfo(float).tiny
-
-
-def _flat(extremes: Any) -> Array:
-    return np.asarray(extremes.toarray() if sparse.issparse(extremes) else extremes, dtype=np.float64).ravel()
-
-
-def no_proof_of_parts() -> Certificate:
-    """Return the certificate of a model that has seen its data in parts."""
-    return Certificate(
-        "none", (), "Learned by partial_fit: the rows of earlier parts are gone, and with them the proof."
-    )
 
 
 def _machine(X: Any, y: Array, cost: Array, total: float, model: Descended, k: int) -> tuple[float, float]:

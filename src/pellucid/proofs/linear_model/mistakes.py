@@ -1,4 +1,4 @@
-r"""Proof of a perceptron: its weights are the sum of its mistakes, and its mistakes are as few as the margin says.
+r"""Proofs of perceptrons: their weights are the sum of their mistakes, which are as few as the margin says.
 
 With updates of size :math:`\eta s_t`, made where :math:`y_t w'z_t \le 0` from :math:`w = 0`, every unit vector u with
 :math:`y_i u'z_i \ge \gamma > 0` has
@@ -10,31 +10,39 @@ The left side is the number of mistakes if all rows weigh the same. Here :math:`
 of the intercept. The theorem needs: no penalty, a start at 0, one step size.
 
 The witness :math:`u` is the fitted line if it separates the rows, moved a few steps towards the point of the convex
-hull of the :math:`y_i z_i` that is nearest to 0, whose margin is the widest.
+hull of the :math:`y_i z_i` that is nearest to 0, whose margin is the widest. In the space of a kernel it is w itself,
+
+.. math:: \|w\|^2 = a'Ka,\qquad \gamma = \min_i \frac{y_i f(x_i)}{\|w\|},\qquad R^2 = \max_i k(x_i, x_i),
+
+so there the theorem holds as well for kernels that are no inner products, such as 'sigmoid', as long as
+:math:`a'Ka > 0`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.linear_classifier import dense
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.linear_model.sgd_classifier import (
-    descent_rule,
-    kept_dual,
-    plain_rows,
-    prove_sgd,
-    signs_and_costs,
-    size_of_sums,
+from pellucid.proofs.classes import machine_signs
+from pellucid.proofs.kernels.matrices import (
+    ProofKernel,
+    gamma_value,
+    has_given_products,
+    kernel_diagonal,
+    kernel_times,
+    resolved_kernel,
 )
-from pellucid.proofs.rounding import EPSILON, sum_error
+from pellucid.proofs.linear_model.descent import kept_dual, plain_rows, prove_sgd, signs_and_costs, size_of_sums
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.training_data import TrainingData
+
+SPARSE_INTERCEPT_RATE = 0.01
+"""On sparse rows the intercept, which every row moves, learns more slowly than the weights, as in scikit-learn."""
 
 WITNESS_WORK, MOST_STEPS = 1 << 21, 300
 """Entries of the rows that the search for a better witness may read, if 10 steps need no more, and its most steps."""
@@ -58,16 +66,13 @@ class Mistakes:
     dtype: Any
 
 
-def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData, together: Array | None = None) -> Certificate:
-    """Return the certificate; ``together`` is the weight of each row with all rows equal to it, if it is known.
-
-    With a penalty, or a start elsewhere than at 0, the perceptron is a descent like any other.
-    """
+def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate; with a penalty, or a start elsewhere than at 0, it is a descent like any other."""
     if parameters.penalty is not None or not hasattr(fitted, "dual_coef_"):
         return prove_sgd(fitted, parameters, data)
     signs, cost = signs_and_costs(parameters, data)
-    if together is None:
-        together = repeated_weight(data.X, data.y, data.weights) if parameters.shuffle else data.weights
+    together = repeated_weight(data.X, data.y, data.weights) if parameters.shuffle else data.weights
+    rate = SPARSE_INTERCEPT_RATE if sparse.issparse(data.X) else 1.0
     model = Mistakes(
         coef=dense(fitted.coef_).astype(np.float64),
         intercept=np.asarray(fitted.intercept_, dtype=np.float64),
@@ -75,7 +80,7 @@ def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData, together:
         n_mistakes=fitted.n_mistakes_,
         most_mistakes=parameters.max_iter * data.X.shape[0],
         eta0=parameters.eta0,
-        intercept_rate=descent_rule(parameters, data.X).intercept_rate,
+        intercept_rate=rate if parameters.fit_intercept else 0.0,
         dtype=data.X.dtype,
     )
     return prove_mistakes(plain_rows(data.X), signs, cost, cost / data.weights * together, model)
@@ -114,16 +119,16 @@ def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
     """Return of every row the weight of all rows equal to it, in features and label."""
     if sparse.issparse(X):
         X = sparse.csr_array(X, copy=True)
+        X.sum_duplicates()
         X.eliminate_zeros()
-        parts = ((X.indices[a:b].astype(np.int64), X.data[a:b]) for a, b in zip(X.indptr, X.indptr[1:], strict=False))
-        rows = (columns.tobytes() + values.tobytes() for columns, values in parts)
+        parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), codes, strict=True)
+        names = [(columns.tobytes(), values.tobytes(), code) for columns, values, code in parts]
+        place: dict[Any, int] = {}
+        same = np.array([place.setdefault(name, len(place)) for name in names])
     else:
-        rows = (row.tobytes() for row in X + 0.0)  # -0 is 0
-    names = [
-        blake2b(row, digest_size=16, key=str(code).encode()).digest() for row, code in zip(rows, codes, strict=True)
-    ]
-    _, inverse = np.unique(np.array(names, dtype="V16"), return_inverse=True)
-    return np.bincount(inverse, weights=weight)[inverse]
+        rows = np.ascontiguousarray(np.column_stack([X, codes]) + 0.0)  # -0 is 0
+        same = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel(), return_inverse=True)[1]
+    return np.bincount(same, weights=weight)[same]
 
 
 def _sums(error: float, model: Mistakes, n: int) -> Claim:
@@ -134,7 +139,7 @@ def _sums(error: float, model: Mistakes, n: int) -> Claim:
 def _sum_error(X: Any, dual: Array, model: Mistakes) -> float:
     w = np.abs(dual @ X - model.coef) / size_of_sums(X, dual)
     b = np.abs(model.intercept_rate * dual.sum(axis=1) - model.intercept)
-    size = model.intercept_rate * np.abs(dual).sum(axis=1) + np.finfo(float).tiny
+    size = model.intercept_rate * np.abs(dual).sum(axis=1) + TINY
     return float(np.maximum(np.max(w), np.max(b / size)))
 
 
@@ -181,7 +186,7 @@ def witnessed_margin(X: Any, y: Array, root: float, sq_norms: Array, u: Array) -
     best = float(scores.min()) / float(np.linalg.norm(u))
     for _ in range(n_steps):
         worst = int(np.argmin(scores))
-        row = np.append(X[[worst]].toarray()[0] if sparse.issparse(X) else X[worst], root) * y[worst]
+        row = np.append(dense(X[[worst]])[0], root) * y[worst]
         length = float(u @ u)
         if scores[worst] >= CLOSE_ENOUGH * length:
             break
@@ -202,3 +207,105 @@ def _tightest(pairs: list[tuple[float, float]]) -> Claim:
         mistakes,
         bound * (1.0 + 1e-12),
     )
+
+
+@dataclass(frozen=True)
+class KernelMistakes:
+    """What the proof may see of a model; ``rows`` are the support vectors, or their columns of given products."""
+
+    dual: Array
+    support: Array
+    rows: Any
+    intercept: Array
+    n_mistakes: int
+    fit_intercept: bool
+
+
+def prove_kernel_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate."""
+    is_given = has_given_products(parameters.kernel)
+    by_content = parameters.shuffle and not is_given
+    together = repeated_weight(data.X, data.y, data.weights) if by_content else data.weights
+    gamma = 1.0 / data.X.shape[1] if is_given else gamma_value(parameters.gamma, data.X, data.weights)
+    place = data.places(fitted.support_) if fitted.support_.max(initial=-1) < data.n_given else fitted.support_
+    model = KernelMistakes(
+        dual=fitted.dual_coef_,
+        support=place,
+        rows=place if is_given else fitted.support_vectors_,
+        intercept=fitted.intercept_,
+        n_mistakes=fitted.n_mistakes_,
+        fit_intercept=parameters.fit_intercept,
+    )
+    kernel = resolved_kernel(
+        parameters.kernel, gamma=fitted.gamma_, degree=parameters.degree, coef0=float(parameters.coef0)
+    )
+    if parameters.fit_intercept:
+        kernel = ProofKernel("sum", parts=(kernel, ProofKernel("constant", value=1.0)))
+    claims = [
+        Claim(
+            "gamma",
+            "relative distance of gamma_ from what the parameters mean",
+            abs(fitted.gamma_ - gamma) / (gamma or 1.0),
+            1e-9,
+        )
+    ]
+    signs = machine_signs(data.y, len(data.classes))
+    certificate = prove_kernel_mistakes(kernel, data.X, signs, data.weights, together, model)
+    if not is_given and not certificate.failed:
+        stored = np.asarray(dense(fitted.support_vectors_) != dense(data.X[place])).any(axis=1)
+        claims.append(Claim("support vectors", "rows that differ from the training rows", float(stored.sum()), 0.0))
+    return certificate.with_claims(*claims)
+
+
+def prove_kernel_mistakes(
+    kernel: ProofKernel, X: Any, signs: Array, weight: Array, shown: Array, model: KernelMistakes
+) -> Certificate:
+    """Return the certificate; ``kernel`` has the constant of the intercept, ``shown`` is what each row weighed."""
+    if model.support.max(initial=-1) >= X.shape[0]:
+        claim = Claim("whole mistakes", "the model belongs to other data", np.inf, 0.0)
+        return Certificate("none", (claim,), "support_ names rows that are not there.")
+    own = signs[:, model.support]
+    counts = model.dual * own / shown[model.support]
+    claims = (_whole(counts, model, X.shape[0]), _constant(model))
+    scores = kernel_times(kernel, X, model.rows, model.dual.T).T
+    wrong = np.sum((signs * scores <= 0.0) & (weight > 0.0), axis=1)
+    if wrong.any():
+        many = f" in {int(np.sum(wrong > 0))} of {len(signs)} machines" if len(signs) > 1 else ""
+        reason = f"{int(wrong.sum())} rows are still on the wrong side{many}, so no margin bounds the mistakes."
+        return Certificate("none", claims, reason)
+    radius = float(np.max(kernel_diagonal(kernel, X)[weight > 0.0]))
+    pairs = []
+    for k in range(len(signs)):
+        length = float(model.dual[k] @ scores[k, model.support])
+        if length <= 0.0:
+            return Certificate("none", claims, "The kernel is no inner product: the weights have no length.")
+        sizes = np.abs(model.dual[k])
+        unit = 2.0 ** int(np.frexp(0.5 * sizes.max())[1])  # squares of huge weights overflow; rounds nothing
+        left = float(np.sum(sizes / unit)) ** 2 / float(np.sum(sizes / unit * (shown[model.support] / unit)))
+        pairs.append((left, radius * length / float(np.min((signs[k] * scores[k])[weight > 0.0])) ** 2))
+    left, right = max(pairs, key=lambda pair: pair[0] / pair[1])
+    statement = "at most (R / margin)^2, in the space of the kernel"
+    return Certificate("bounded", (Claim("mistakes", statement, left, right * (1.0 + 1e-9)), *claims))
+
+
+def _whole(counts: Array, model: KernelMistakes, n: int) -> Claim:
+    off = np.abs(counts - np.rint(counts)) / np.maximum(1.0, np.abs(counts))
+    missing = abs(float(np.rint(counts).sum()) - model.n_mistakes) / max(1, model.n_mistakes)
+    error = np.inf if np.any(np.rint(counts) < 0) else float(np.maximum(np.max(off, initial=0.0), missing))
+    return Claim(
+        "whole mistakes",
+        "part by which dual_coef_ differs from n_mistakes_ times the weights of the rows",
+        error,
+        sum_error(n),
+    )
+
+
+def _constant(model: KernelMistakes) -> Claim:
+    wanted = model.dual.sum(axis=1) if model.fit_intercept else np.zeros(len(model.dual))
+    size = np.abs(model.dual).sum(axis=1) + TINY
+    error = float(np.max(np.abs(wanted - model.intercept) / size))
+    statement = "part by which intercept_ differs from the sum of dual_coef_"
+    return Claim("intercept", statement, error, sum_error(model.dual.shape[1]))
+
+
+PROVES = {"Perceptron": prove_perceptron, "KernelPerceptron": prove_kernel_perceptron}

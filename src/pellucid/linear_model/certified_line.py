@@ -15,11 +15,11 @@ from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.linear_model.least_squares.gaussian_inference import GaussianInference
 from pellucid.linear_model.least_squares.least_squares_fits import LineFit
+from pellucid.linear_model.least_squares.line_claims import intercept_evidence, least_squares_certificate
 from pellucid.linear_model.linear_predictor import LinearPredictor
 from pellucid.numerics.dense_design import DenseDesign
 from pellucid.numerics.design import Design, make_design
 from pellucid.proofs.certificate import Claim
-from pellucid.proofs.linear_model.least_squares import intercept_evidence, least_squares_certificate
 from pellucid.proofs.training_data import TrainingData
 
 

@@ -50,6 +50,11 @@ def machine_costs(signs: Array, weight: Array, class_weight: Array) -> Array:
     return np.where(signs > 0.0, own[:, None], others[:, None]) * weight
 
 
+def has_label_sets(data: TrainingData) -> bool:
+    """Return whether the target was a matrix of several labels, a column each."""
+    return np.ndim(data.given[1]) == 2 and np.shape(data.given[1])[1] > 1
+
+
 def _key(label: Any) -> Any:
     """Return under which key scikit-learn looks for the weight of a label: a whole number wherever it can be one."""
     try:

@@ -9,9 +9,9 @@ from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.linear_model.bridge.bridge_gap import bridge_gap, bridge_objective, coordinate_gain
 from pellucid.linear_model.bridge.bridge_kernels import bridge_pass
 from pellucid.numerics.design import Design
-from pellucid.proofs.linear_model.bridge import bridge_gap, bridge_objective, coordinate_gain
 
 CHECK_EVERY = 5
 """Passes between two looks at the data; a pass itself touches the Gram matrix only."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -17,8 +16,6 @@ from pellucid.linear_model.least_angle.lars_path import gram_or_none
 from pellucid.linear_model.least_angle.lars_solvers import LarsPath, LarsRules, lars
 from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
 from pellucid.numerics.design import Design, make_design
-from pellucid.proofs.certificate import worst_of
-from pellucid.proofs.linear_model.lars import lars_certificate, target_of
 
 
 class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
@@ -105,24 +102,12 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         targets, y_means = design.center(self._with_noise(y))
         targets, y_means = targets.reshape(len(y), -1), np.atleast_1d(y_means)
         gram = gram_or_none(self.precompute, design)
-        column_norm = float(np.sqrt(design.sq_norms().max()))
         rules = self._rules(len(y))
         watch, lines = self._watch_line(design, X, y, rules.max_iter), np.zeros((X.shape[1], targets.shape[1]))
         paths = [lars(design, b, rules, gram, one_target(watch, lines, k)) for k, b in enumerate(targets.T)]
         attributes = self._attributes(paths, design, y_means, X.dtype, one_dimensional=y.ndim == 1)
-        certificates = [
-            lars_certificate(
-                target_of(SimpleNamespace(**attributes), self, k, X.dtype),
-                path.imbalance,
-                column_norm,
-                b,
-                design.mean,
-                y_mean,
-            )
-            for k, (path, b, y_mean) in enumerate(zip(paths, targets.T, y_means, strict=True))
-        ]
         trace = Trace.joined([path.trace for path in paths])
-        return self._adopt(Fit(attributes, trace, certificate=worst_of(certificates)), data)
+        return self._adopt(Fit(attributes, trace), data)
 
     def _rules(self, n_samples: int) -> LarsRules:
         return LarsRules(max_iter=self.n_nonzero_coefs)

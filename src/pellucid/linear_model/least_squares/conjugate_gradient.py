@@ -12,8 +12,8 @@ import numpy as np
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.linear_model.least_squares.line_claims import gradient_evidence, size_of_fit
 from pellucid.numerics.design import Design, centering_noise
-from pellucid.proofs.linear_model.least_squares import gradient_evidence, size_of_fit
 
 
 def least_squares_cg(

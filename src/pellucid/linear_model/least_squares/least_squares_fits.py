@@ -13,17 +13,17 @@ from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.least_squares.conjugate_gradient import least_squares_cg
 from pellucid.linear_model.least_squares.gaussian_inference import NoiseStatistics, noise_statistics, unknown_noise
 from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit, solve_directly
-from pellucid.linear_model.least_squares.nonnegative_solvers import solve_nonnegative
-from pellucid.linear_model.ridge.stochastic_average_gradient import ridge_average_gradient
-from pellucid.numerics.dense_design import DenseDesign
-from pellucid.numerics.design import Design, centering_noise
-from pellucid.proofs.linear_model.least_squares import (
+from pellucid.linear_model.least_squares.line_claims import (
     Evidence,
     dropped_sentence,
     gradient_evidence,
     nonnegative_gradient,
     size_of_fit,
 )
+from pellucid.linear_model.least_squares.nonnegative_solvers import solve_nonnegative
+from pellucid.linear_model.ridge.stochastic_average_gradient import ridge_average_gradient
+from pellucid.numerics.dense_design import DenseDesign
+from pellucid.numerics.design import Design, centering_noise
 
 
 @dataclass(frozen=True)

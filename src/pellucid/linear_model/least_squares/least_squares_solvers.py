@@ -11,6 +11,13 @@ from scipy.linalg import eigvalsh, svdvals
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.linear_model.least_squares.line_claims import (
+    MANY_FEATURES,
+    Evidence,
+    coefficient_error,
+    gradient_evidence,
+    size_of_fit,
+)
 from pellucid.numerics.design import Design, centering_noise
 from pellucid.numerics.normal_factor import (
     EPS,
@@ -20,13 +27,6 @@ from pellucid.numerics.normal_factor import (
     triangular_factor,
 )
 from pellucid.numerics.precise_gradient import PreciseGradient
-from pellucid.proofs.linear_model.least_squares import (
-    MANY_FEATURES,
-    Evidence,
-    coefficient_error,
-    gradient_evidence,
-    size_of_fit,
-)
 
 MOST_REFINEMENTS = 8
 

@@ -19,8 +19,8 @@ from pellucid.linear_model.least_squares.least_squares_fits import (
     fit_directly,
     fit_nonnegative,
 )
+from pellucid.linear_model.least_squares.line_claims import DEFAULT_TOL, is_too_large
 from pellucid.numerics.design import Design
-from pellucid.proofs.linear_model.least_squares import DEFAULT_TOL, is_too_large
 
 
 class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):

@@ -15,12 +15,12 @@ from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
-from pellucid.optimize import LBFGS, Problem, Stopping, descend
-from pellucid.proofs.linear_model.regression_discriminant import (
+from pellucid.linear_model.regression_discriminant.column_units import (
     MULTIPLES,
     Columns,
     measure_columns,
 )
+from pellucid.optimize import LBFGS, Problem, Stopping, descend
 from pellucid.proofs.training_data import TrainingData
 
 MOST_STARTS = 5

@@ -10,8 +10,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.certified_line import CertifiedLine
-from pellucid.linear_model.ridge.ridge_fit import fit_ridge, penalties
-from pellucid.proofs.linear_model.least_squares import chosen_solver
+from pellucid.linear_model.ridge.ridge_fit import chosen_solver, fit_ridge, penalties
 
 
 class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):

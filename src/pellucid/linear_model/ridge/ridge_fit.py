@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from pellucid.core.checks import check_nonnegative
@@ -19,9 +20,11 @@ from pellucid.linear_model.least_squares.least_squares_fits import (
     fit_directly,
     fit_nonnegative,
 )
+from pellucid.linear_model.least_squares.line_claims import is_too_large
 from pellucid.numerics.design import Design
-from pellucid.proofs.linear_model.least_squares import DIRECT, ITERATIVE, chosen_solver
 
+DIRECT = ("cholesky", "svd")
+ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")
 SOLVERS: dict[str, Callable[..., LineFit]] = {
     "cholesky": fit_directly,
     "svd": partial(fit_directly, orthogonal=True),
@@ -68,3 +71,14 @@ def fit_ridge(estimator: Any, design: Design, X: Array, y: Array, alpha: Array, 
     if solver in ("sag", "saga"):
         options["random_state"] = check_random_state(estimator.random_state)
     return SOLVERS[solver](design, y, alpha, **options), solver
+
+
+def chosen_solver(name: str, X: Any, *, positive: bool) -> str:
+    """Return the solver of ridge that runs: direct where a factor fits, conjugate gradients for large sparse data."""
+    if positive:
+        return "lbfgs"
+    if name == "auto":
+        return "sparse_cg" if is_too_large(X) else "cholesky"
+    if sparse.issparse(X) and (name in ("sag", "saga") or (name in DIRECT and is_too_large(X))):
+        return "sparse_cg"
+    return name

@@ -10,9 +10,9 @@ import numpy as np
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.linear_model.least_squares.line_claims import gradient_evidence, size_of_fit
 from pellucid.numerics.dense_design import DenseDesign
 from pellucid.numerics.design import centering_noise
-from pellucid.proofs.linear_model.least_squares import gradient_evidence, size_of_fit
 
 
 def ridge_average_gradient(

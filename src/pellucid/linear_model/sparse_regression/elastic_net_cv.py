@@ -22,12 +22,12 @@ from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.linear_predictor import LinearPredictor
+from pellucid.linear_model.sparse_regression.elastic_net_claims import selection_claim
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Settings, design_of, elastic_net_fit
 from pellucid.linear_model.sparse_regression.enet_path import alpha_grid, enet_path
 from pellucid.linear_model.sparse_regression.path_cross_validation import FoldErrors, PathSettings, cross_validate_paths
 from pellucid.numerics.design import Design
 from pellucid.proofs.certificate import Claim
-from pellucid.proofs.linear_model.elastic_net import selection_claim
 from pellucid.proofs.training_data import TrainingData
 
 

@@ -13,6 +13,11 @@ from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.core.weights import relative_weights
 from pellucid.linear_model.linear_predictor import one_target, stored_intercept
+from pellucid.linear_model.sparse_regression.elastic_net_claims import (
+    elastic_net_certificate,
+    gap_bound,
+    intercept_bound,
+)
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import (
     Iterate,
@@ -26,11 +31,6 @@ from pellucid.linear_model.sparse_regression.given_gram import given_gram
 from pellucid.numerics.design import Design, make_design
 from pellucid.numerics.working_gram import WorkingGram
 from pellucid.proofs.certificate import Certificate, worst_of
-from pellucid.proofs.linear_model.elastic_net import (
-    elastic_net_certificate,
-    gap_bound,
-    intercept_bound,
-)
 from pellucid.proofs.training_data import TrainingData
 
 

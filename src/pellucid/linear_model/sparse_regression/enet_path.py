@@ -12,13 +12,13 @@ from pellucid.core.checks import check_between, check_nonnegative, check_one_of,
 from pellucid.core.input_rules import ANY_SPARSE, FLOATS
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
+from pellucid.linear_model.sparse_regression.elastic_net_claims import SMALLEST_ALPHA, gap_bound
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import elastic_net_path
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import PassBudget
 from pellucid.linear_model.sparse_regression.given_gram import given_gram
 from pellucid.numerics.design import make_design
 from pellucid.numerics.working_gram import WorkingGram
-from pellucid.proofs.linear_model.elastic_net import SMALLEST_ALPHA, gap_bound
 
 
 @own_threads()

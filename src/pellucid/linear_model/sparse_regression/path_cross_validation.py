@@ -14,12 +14,12 @@ from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.core.weights import relative_weights
+from pellucid.linear_model.sparse_regression.elastic_net_claims import gap_bound
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Path, elastic_net_path
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import PassBudget
 from pellucid.numerics.design import Design, make_design
 from pellucid.numerics.working_gram import WorkingGram
-from pellucid.proofs.linear_model.elastic_net import gap_bound
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigvalsh, qr, solve_triangular, svdvals
 
-from pellucid.core.weights import mean_about_first
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.weights import weighted_mean
 
 MOST_FEATURES = 2000
 """Above this many features the covariance of the coefficients is not kept: it would outgrow the data."""
@@ -51,7 +51,7 @@ class CenteredRows:
         X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
         weight = data.weights
         total = float(weight.sum())
-        mean = mean_about_first(X, weight) if fit_intercept else np.zeros(X.shape[1])
+        mean = weighted_mean(X, weight) if fit_intercept else np.zeros(X.shape[1])
         A = np.sqrt(weight)[:, None] * (X - mean)
         # what rounding leaves of a constant column is no column
         A[:, np.linalg.norm(A, axis=0) <= 100 * EPSILON * np.abs(mean) * np.sqrt(total)] = 0.0
@@ -145,7 +145,7 @@ def _noise_error(fitted: Any, rows: CenteredRows, data: TrainingData, free: floa
     if stored.shape != (w.shape[1],) or np.any(stored < 0.0):
         return np.inf
     weight, y = data.weights, np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
-    y_mean = mean_about_first(y, weight) if rows.fit_intercept else 0.0
+    y_mean = weighted_mean(y, weight) if rows.fit_intercept else 0.0
     b = np.sqrt(weight)[:, None] * (y - y_mean)
     lengths = np.linalg.norm(b - rows.A @ w, axis=0)
     size = np.linalg.norm(b, axis=0) + np.linalg.norm(rows.A, axis=0) @ np.abs(w)

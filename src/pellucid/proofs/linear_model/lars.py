@@ -149,3 +149,6 @@ def _imbalance(A: Array, b: Array, model: Target) -> float:
         if model.positive and np.any(w < 0.0):
             return np.inf
     return worst
+
+
+PROVES = {"Lars": prove_lars, "LassoLars": prove_lars}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,7 @@ from pellucid.core.types import Array
 from pellucid.discriminant_analysis.class_moments import centered_triangle, class_moments, class_scatter
 from pellucid.discriminant_analysis.given_covariance import covariance
 from pellucid.discriminant_analysis.given_priors import class_priors
-from pellucid.proofs.discriminant_analysis.linear_discriminant import (
-    dependent,
-    deviations,
-    linear_certificate,
-)
+from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.training_data import TrainingData
 
 SAFE = 1e-6
@@ -71,9 +66,7 @@ def linear_discriminants(data: TrainingData, settings: Any) -> Fit:
     numbers = {"means_": groups.means, "priors_": priors, "coef_": coef, "intercept_": intercept, **found.attributes}
     attributes = {name: value.astype(data.X.dtype) for name, value in numbers.items()}
     attributes |= {"classes_": data.classes, "_n_features_out": settings.n_components}
-    fitted = SimpleNamespace(**attributes)
-    certificate = linear_certificate(fitted, settings, groups.means, found.within, priors, data.X.dtype)
-    return Fit(attributes, certificate=certificate)
+    return Fit(attributes)
 
 
 def solve_svd(data: GroupedData, settings: Any) -> Discriminants:
@@ -180,3 +173,14 @@ def _oriented(vectors: Array) -> Array:
 def _log(priors: Array) -> Array:
     with np.errstate(divide="ignore"):  # a prior of 0 rules its class out
         return np.asarray(np.log(priors))
+
+
+def deviations(within: Array) -> Array:
+    """Return the deviation of each feature within classes; 1 where there is none."""
+    deviation = np.sqrt(np.diag(within))
+    return np.where(deviation > 0.0, deviation, 1.0)
+
+
+def dependent(n_features: int) -> float:
+    """Return the variance, of 1 in each feature, below which a combination of features counts as constant."""
+    return 16 * n_features * EPSILON

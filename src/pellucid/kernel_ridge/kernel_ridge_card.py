@@ -21,8 +21,7 @@ from pellucid.kinds.collections import PLAIN, Items, Lookup
 from pellucid.kinds.plain import Kind, Nothing, Number, Optional, Real
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import A_LIST, FLAG, NONNEGATIVE, NUMBER
-from pellucid.proofs.kernel_ridge.kernel_ridge import prove_kernel_ridge
-from pellucid.proofs.kernel_ridge.kernel_ridge_cv import prove_kernel_ridge_cv
+from pellucid.proofs.kernel_ridge.kernel_ridge import prove_kernel_ridge, prove_kernel_ridge_cv
 
 HERE = "pellucid.kernel_ridge"
 KERNEL: dict[str, Kind] = {

@@ -164,7 +164,9 @@ def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
 def _covariance(parameters: Any, X: Array, groups: list[Array], means: Array, priors: Array) -> Array:
     """Return the shared covariance: pooled by counts for ``svd``, weighted by the priors otherwise."""
     if parameters.solver == "svd":
-        centered = np.concatenate([X[rows] - mean for rows, mean in zip(groups, means, strict=True)])
+        centered = X.copy()
+        for rows, mean in zip(groups, means, strict=True):
+            centered[rows] -= mean
         return centered.T @ centered / len(X)
     parts = [
         prior * covariance(X[rows], parameters.shrinkage, parameters.covariance_estimator)

@@ -122,12 +122,12 @@ def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
         X.sum_duplicates()
         X.eliminate_zeros()
         parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), codes, strict=True)
-        names = [(columns.tobytes(), values.tobytes(), code) for columns, values, code in parts]
-        place: dict[Any, int] = {}
-        same = np.array([place.setdefault(name, len(place)) for name in names])
+        names: Any = [(columns.tobytes(), values.tobytes(), code) for columns, values, code in parts]
     else:
         rows = np.ascontiguousarray(np.column_stack([X, codes]) + 0.0)  # -0 is 0
-        same = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel(), return_inverse=True)[1]
+        names = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
+    places: dict[Any, int] = {}
+    same = np.array([places.setdefault(name, len(places)) for name in names])
     return np.bincount(same, weights=weight)[same]
 
 

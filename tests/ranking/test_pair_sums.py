@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from pellucid.ranking import ranking_error
-from pellucid.ranking.listed_pairs import ListablePairs
-from pellucid.ranking.listed_pairs_kernels import list_pairs, listed_window_pass
-from pellucid.ranking.pair_sums import Pairs, ranks_within
-from pellucid.ranking.pair_sums_kernels import add_row, window_pass
+from pellucid.ranking.pair_sums import ListablePairs, Pairs, ranks_within
+from pellucid.ranking.pair_sums_kernels import add_row, list_pairs, listed_window_pass, window_pass
 
 seeds = given(st.integers(0, 2**32 - 1))
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from pellucid.kernels import RBF, GivenKernel, Linear, Polynomial
-from pellucid.kernels.inner_product import whole_power
+from pellucid.kernels.row_kernels import whole_power
 from pellucid.svm.kernel_machine.feature_rows import FeatureRows
 from pellucid.svm.kernel_machine.float_blocks import FloatBlocks, GivenBlocks, PreciseBlocks, blocks_of
 from pellucid.svm.kernel_machine.interior_point import FewFeatures, WholeMatrix, interior_point

@@ -15,10 +15,13 @@ from pellucid.core.input_rules import FLOATS
 from pellucid.core.labels import rows_by_class
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data
-from pellucid.discriminant_analysis.class_moments import BLOCK, class_moments
-from pellucid.discriminant_analysis.discriminant_scores import DiscriminantScores
-from pellucid.discriminant_analysis.given_covariance import covariance
-from pellucid.discriminant_analysis.given_priors import class_priors
+from pellucid.discriminant_analysis.class_moments import (
+    BLOCK,
+    DiscriminantScores,
+    class_moments,
+    class_priors,
+    covariance,
+)
 from pellucid.proofs.training_data import TrainingData
 
 SAFE = 1e-6

@@ -11,11 +11,9 @@ from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.input_rules import NUMBERS
 from pellucid.kernel_ridge.kernel_ridge import KernelRidge
 from pellucid.kernel_ridge.kernel_ridge_cv import KernelRidgeCV
-from pellucid.kernels.choice import BY_NAME, is_given
-from pellucid.kernels.distance import RBF
-from pellucid.kernels.inner_product import Polynomial
+from pellucid.kernels.choice import BY_NAME, ProductRules, is_given
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kernels.product_rules import ProductRules
+from pellucid.kernels.row_kernels import RBF, Polynomial
 from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers
 from pellucid.kinds.collections import PLAIN, Items, Lookup
 from pellucid.kinds.plain import Kind, Nothing, Number, Optional, Real

@@ -12,7 +12,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.kernel_ridge.kernel_ridge import KernelPredictor
-from pellucid.kernel_ridge.kernel_ridge_path_solvers import Directions, mean_squares
+from pellucid.kernel_ridge.kernel_ridge_solvers import Directions, mean_squares
 from pellucid.kernels.choice import pairwise_kernel
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import TINY

@@ -7,12 +7,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from pellucid.kernels.chi_square import AdditiveChi2, Chi2
 from pellucid.kernels.choice import KERNEL_NAMES
-from pellucid.kernels.distance import RBF, Laplacian
 from pellucid.kernels.functions import GivenKernel
-from pellucid.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
+from pellucid.kernels.row_kernels import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.kinds.plain import Kind, Live, Number, OneOf, read_as, tagged

@@ -16,10 +16,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.numerics.newton import smoothed_newton
 from pellucid.proofs.training_data import TrainingData
-from pellucid.ranking.listed_pairs import ListablePairs
-from pellucid.ranking.misordered_pairs import ranking_error
-from pellucid.ranking.pair_sums import Pairs
-from pellucid.ranking.query_ids import query_numbers
+from pellucid.ranking.pair_sums import ListablePairs, Pairs, query_numbers, ranking_error
 from pellucid.ranking.ranking_problem import RankingProblem
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.kernels.kernel_exact_workings import ExactKernel, exact_kernel, to_power
+from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel, to_power
 from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk, weighted_mistakes
 from pellucid.linear_model.sgd.perceptron_workings import counted_blocks, number_of_mistakes, two_classes
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table

@@ -9,11 +9,9 @@ import numpy as np
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.user_warnings import warn_user
-from pellucid.kernels.choice import is_given
-from pellucid.kernels.distance import RBF
-from pellucid.kernels.inner_product import Polynomial
+from pellucid.kernels.choice import ProductRules, is_given
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kernels.product_rules import ProductRules
+from pellucid.kernels.row_kernels import RBF, Polynomial
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.plain import Kind, Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows

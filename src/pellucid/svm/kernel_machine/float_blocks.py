@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from pellucid.core.types import Array
 from pellucid.kernels import RBF, Constant, Kernel, Linear, Polynomial, Product, Scaled, Sum
-from pellucid.kernels.inner_product import whole_power
+from pellucid.kernels.row_kernels import whole_power
 from pellucid.numerics.exponential_kernels import single_exponentials
 
 ROUGH = 1e-4

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from pellucid.core.types import Array, Data
+from pellucid.kernels.choice import ProductRules
 from pellucid.kernels.functions import check_products, check_symmetric
-from pellucid.kernels.product_rules import ProductRules
 from pellucid.proofs.training_data import TrainingData
 
 

@@ -12,8 +12,8 @@ from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.kernels.functions import GivenKernel
-from pellucid.kernels.inner_product import Linear
 from pellucid.kernels.kernel import Kernel
+from pellucid.kernels.row_kernels import Linear
 from pellucid.svm.kernel_machine.kernel_sums import kernel_matrix
 from pellucid.svm.kernel_machine.machine_kernels import pick
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem

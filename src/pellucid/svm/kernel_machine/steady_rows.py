@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
-from pellucid.kernels.inner_product import Linear
 from pellucid.kernels.kernel import Kernel
+from pellucid.kernels.row_kernels import Linear
 
 FAR = 1e3
 """Distance from 0, in spreads of the rows, from which they are moved: nearer, no digits are lost that matter."""

@@ -13,7 +13,7 @@ from sympy import Matrix, Rational, oo, sqrt
 
 from pellucid.core.checks import check_positive, is_number
 from pellucid.core.types import Data
-from pellucid.kernels.kernel_exact_workings import ExactKernel, exact_kernel
+from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.optimize.checks.real_algebra import shown
 from pellucid.optimize.constrained.active_set_workings import BoxedDual, Multipliers, solve_dual
 from pellucid.optimize.constrained.exact_machine_workings import (

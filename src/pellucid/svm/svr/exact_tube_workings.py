@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sympy import Matrix, Rational, ones
 
-from pellucid.kernels.kernel_exact_workings import ExactKernel
+from pellucid.kernels.kernel_workings import ExactKernel
 from pellucid.optimize.constrained.active_set_workings import BoxedDual, Multipliers, solve_dual
 from pellucid.workings.exact_data import ExactData
 

@@ -8,7 +8,7 @@ from sympy import Matrix, Rational
 
 from pellucid.core.checks import check_one_of
 from pellucid.core.types import Data
-from pellucid.kernels.kernel_exact_workings import ExactKernel, exact_kernel
+from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.optimize.constrained.exact_machine_workings import HALF, SQUARED_NORM
 from pellucid.svm.svc.svc_workings import exact_price, is_linear, kernel_blocks
 from pellucid.svm.svr.exact_tube_workings import ExactTube, solve_tube

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
 import pellucid
 from pellucid.linear_model import SGDClassifier
-from pellucid.linear_model.sgd.sgd_gap import Descended, machine_gaps
+from pellucid.linear_model.sgd.sgd_problem import Descended, machine_gaps
 from pellucid.losses.named_losses import LOSS_NUMBERS, named_loss
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])

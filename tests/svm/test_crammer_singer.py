@@ -22,18 +22,20 @@ from pellucid.core.effort import Effort
 from pellucid.numerics.newton import Found, centered_newton
 from pellucid.svm import LinearSVC
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.crammer_singer import crammer_singer_solver, shared_rows
-from pellucid.svm.crammer_singer.contrasts import Contrasts
-from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
-from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
-from pellucid.svm.crammer_singer.crammer_singer_descent_kernels import (
+from pellucid.svm.crammer_singer import shared_rows
+from pellucid.svm.crammer_singer.shared_rows import SharedRows
+from pellucid.svm.linear_svc import crammer_singer_solver
+from pellucid.svm.linear_svc.crammer_singer import Contrasts, CrammerSinger
+from pellucid.svm.linear_svc.crammer_singer_kernels import (
+    bend_pass,
     csr_descent_pass,
     dense_descent_pass,
     inner_product,
+    largest_excess_pass,
     settle_row,
+    shares_level,
 )
-from pellucid.svm.crammer_singer.crammer_singer_kernels import bend_pass, largest_excess_pass, shares_level
-from pellucid.svm.crammer_singer.shared_rows import SharedRows
+from pellucid.svm.linear_svc.crammer_singer_solver import crammer_singer_descent
 
 
 def together(**options):

@@ -12,7 +12,6 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.least_squares.least_squares_fits import (
     LineFit,
     fit_by_conjugate_gradients,
@@ -20,6 +19,7 @@ from pellucid.linear_model.least_squares.least_squares_fits import (
     fit_nonnegative,
 )
 from pellucid.linear_model.least_squares.line_claims import DEFAULT_TOL, is_too_large
+from pellucid.linear_model.linear_predictor import CertifiedLine
 from pellucid.numerics.design import Design
 
 

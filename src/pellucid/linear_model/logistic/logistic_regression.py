@@ -12,7 +12,7 @@ from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.logistic.logistic_claims import LARGEST_GAP
+from pellucid.linear_model.logistic.logistic_objective import LARGEST_GAP
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem
 from pellucid.linear_model.logistic.logistic_solvers import solve_logistic
 

@@ -23,7 +23,6 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.linear_model.logistic.logistic_claims import gap_certificate, gradient_certificate, slope_certificate
 from pellucid.linear_model.logistic.logistic_hessian import (
     COSTLY,
     NewtonEquations,
@@ -32,6 +31,7 @@ from pellucid.linear_model.logistic.logistic_hessian import (
     full_gradient,
 )
 from pellucid.linear_model.logistic.logistic_kernels import sigmoid_rows_pass
+from pellucid.linear_model.logistic.logistic_objective import gap_certificate, gradient_certificate, slope_certificate
 from pellucid.linear_model.logistic.logistic_problem import ARMIJO, LogisticProblem, Point
 from pellucid.linear_model.logistic.logistic_proximal import proximal_points
 from pellucid.numerics.dense_design import DenseDesign

@@ -13,7 +13,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.label_sets import is_multilabel
 from pellucid.core.linear_classifier import LinearClassifier, winners
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.regression_discriminant.regression_discriminant_solvers import fit_outputs
+from pellucid.linear_model.regression_discriminant_solvers import fit_outputs
 
 
 class RegressionDiscriminant(LinearClassifier, ClassifierMixin, CertifiedEstimator):

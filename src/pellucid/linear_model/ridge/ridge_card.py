@@ -18,11 +18,10 @@ from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Text, Whole
 from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, FLAG, FOLDS, LABELS, NONNEGATIVE, NUMBER, RANDOM_STATE
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, INFERENCE, LINE, PER_TARGET
-from pellucid.linear_model.ridge.given_predictions import GivenPredictions
-from pellucid.linear_model.ridge.ridge import Ridge
+from pellucid.linear_model.ridge.ridge import SOLVERS, Ridge, check_ridge_combination
 from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
 from pellucid.linear_model.ridge.ridge_cv import RidgeCV
-from pellucid.linear_model.ridge.ridge_fit import SOLVERS, check_ridge_combination
+from pellucid.linear_model.ridge.ridge_cv_solvers import GivenPredictions
 from pellucid.proofs.linear_model.least_squares import prove_ridge, prove_ridge_classifier
 from pellucid.proofs.linear_model.ridge_cv import prove_ridge_cv
 from pellucid.proofs.training_data import TrainingData

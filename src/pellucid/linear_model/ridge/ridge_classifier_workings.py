@@ -7,8 +7,14 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.least_squares.centering_workings import bar, mean, mean_formulas, subtract_means
-from pellucid.linear_model.least_squares.normal_equations_workings import products_step, solve_step
+from pellucid.linear_model.least_squares.line_workings import (
+    bar,
+    mean,
+    mean_formulas,
+    products_step,
+    solve_step,
+    subtract_means,
+)
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels, sorted_classes

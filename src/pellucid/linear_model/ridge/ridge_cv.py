@@ -19,11 +19,10 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.least_squares.least_squares_fits import fit_directly
-from pellucid.linear_model.ridge.given_predictions import GivenPredictions
+from pellucid.linear_model.linear_predictor import CertifiedLine
 from pellucid.linear_model.ridge.ridge import Ridge
-from pellucid.linear_model.ridge.ridge_cv_solvers import leave_one_out
+from pellucid.linear_model.ridge.ridge_cv_solvers import GivenPredictions, leave_one_out
 from pellucid.numerics.design import Design, make_design
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.training_data import TrainingData

@@ -7,10 +7,19 @@ from typing import Any
 from sympy import Matrix, Rational, eye, roots, simplify, symbols
 
 from pellucid.core.types import Data
-from pellucid.linear_model.least_squares.centering_workings import Centered, center, intercept_step
-from pellucid.linear_model.least_squares.fit_quality_workings import quality_step, residuals, squares, stationarity
+from pellucid.linear_model.least_squares.line_workings import (
+    Centered,
+    center,
+    dot,
+    intercept_step,
+    products_step,
+    quality_step,
+    residuals,
+    solve_step,
+    squares,
+    stationarity,
+)
 from pellucid.linear_model.least_squares.linear_regression_workings import answer, fitted_line_figure, opening
-from pellucid.linear_model.least_squares.normal_equations_workings import dot, products_step, solve_step
 from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_data
 from pellucid.workings.notation import fenced, math, over, total

@@ -8,8 +8,16 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel, to_power
-from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk, weighted_mistakes
-from pellucid.linear_model.sgd.perceptron_workings import counted_blocks, number_of_mistakes, two_classes
+from pellucid.linear_model.sgd.perceptron_workings import (
+    Look,
+    Stop,
+    Walk,
+    counted_blocks,
+    number_of_mistakes,
+    two_classes,
+    walk,
+    weighted_mistakes,
+)
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels

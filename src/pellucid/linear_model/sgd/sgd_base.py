@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -18,9 +19,8 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import UncertifiedWarning, warn_user
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.sgd.sgd_gap import descent_rule, objective_and_gap
+from pellucid.linear_model.sgd.sgd_problem import descent_rule, objective_and_gap
 from pellucid.linear_model.sgd.sgd_solvers import Machine, Stopping, gather_rows, learn, scattered
-from pellucid.linear_model.sgd.sgd_start import Start, make_start
 from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
 from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.training_data import TrainingData
@@ -257,3 +257,27 @@ def _check_parts(estimator: Any) -> None:
             "class_weight must not be 'balanced' with partial_fit, got 'balanced': one part does not know the shares "
             "of the classes (class_weight 'balanced' is not supported for partial_fit). Pass a dict."
         )
+
+
+@dataclass(frozen=True)
+class Start:
+    """Weights of shape (n_machines, n_features) and intercepts, and their averages so far."""
+
+    coef: Array
+    intercept: Array
+    average_coef: Array
+    average_intercept: Array
+    is_zero: bool
+
+
+def make_start(n_machines: int, n_features: int, coef: Data | None = None, intercept: Data | None = None) -> Start:
+    """Return copies of the given weights, or 0; with averages of 0. Two classes take weights of any one row's shape."""
+    w = np.zeros((n_machines, n_features)) if coef is None else np.array(coef, dtype=np.float64)
+    b = np.zeros(n_machines) if intercept is None else np.array(intercept, dtype=np.float64)
+    if n_machines == 1:
+        w, b = w.reshape(1, -1), b.reshape(-1)
+    if w.shape != (n_machines, n_features):
+        raise ValueError(f"coef_init must have shape {(n_machines, n_features)}, got {np.asarray(coef).shape}.")
+    if b.shape != (n_machines,):
+        raise ValueError(f"intercept_init must have shape {(n_machines,)}, got {np.asarray(intercept).shape}.")
+    return Start(w, b, np.zeros_like(w), np.zeros_like(b), is_zero=not w.any() and not b.any())

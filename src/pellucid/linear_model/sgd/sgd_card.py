@@ -29,7 +29,7 @@ from pellucid.kinds.usual import (
 from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
 from pellucid.linear_model.sgd.perceptron import Perceptron
 from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
-from pellucid.linear_model.sgd.sgd_rule import SCHEDULES
+from pellucid.linear_model.sgd.sgd_problem import SCHEDULES
 from pellucid.losses.named_losses import LOSS_NUMBERS
 from pellucid.proofs.linear_model.descent import prove_sgd
 from pellucid.proofs.linear_model.mistakes import prove_kernel_perceptron, prove_perceptron

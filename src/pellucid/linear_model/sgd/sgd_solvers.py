@@ -13,7 +13,7 @@ from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.sgd.sgd_rule import SCHEDULES, Rule
+from pellucid.linear_model.sgd.sgd_problem import SCHEDULES, Rule
 from pellucid.numerics.presented_rows import Presentation
 
 FEW = 1 << 15

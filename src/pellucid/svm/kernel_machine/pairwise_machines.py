@@ -17,8 +17,8 @@ from pellucid.kernels.row_kernels import Linear
 from pellucid.svm.kernel_machine.kernel_sums import kernel_matrix
 from pellucid.svm.kernel_machine.machine_kernels import pick
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem
+from pellucid.svm.kernel_machine.machine_rows import PairRows
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
-from pellucid.svm.kernel_machine.pair_rows import PairRows
 
 FEW_ROWS = 512
 """Rows up to which all products of a machine are computed at once: 2 MB."""

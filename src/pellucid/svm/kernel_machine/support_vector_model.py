@@ -17,10 +17,9 @@ from pellucid.core.types import Array, Data
 from pellucid.kernels.row_kernels import Linear
 from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.kernel_sums import kernel_sums
-from pellucid.svm.kernel_machine.machine_kernel import has_products, machine_kernel, matrix_function
 from pellucid.svm.kernel_machine.machine_measures import MachineMeasures
-from pellucid.svm.kernel_machine.machine_rules import function_products
-from pellucid.svm.kernel_machine.pairwise_layout import class_blocks
+from pellucid.svm.kernel_machine.machine_rows import class_blocks
+from pellucid.svm.kernel_machine.machine_rules import function_products, has_products, machine_kernel, matrix_function
 
 
 class SupportVectorModel(CertifiedEstimator):

@@ -20,10 +20,9 @@ from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
 from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
-from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP, MarginFit, MarginProblem
+from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP, MarginFit, MarginProblem, RepeatedRows
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
-from pellucid.svm.repeated_rows import RepeatedRows
 
 MANY_ROWS, MANY_ROWS_EACH = 10_000, 200
 """Rows, and rows per column, from which the hinge is solved on the rows near the margin: of fewer a sample misleads."""

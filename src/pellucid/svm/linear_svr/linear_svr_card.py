@@ -12,7 +12,7 @@ from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Number, OneOf, Optional, Real
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.proofs.svm.linear_machines import prove_linear_svr
-from pellucid.svm.linear_svr.linear_svr import LinearSVR
+from pellucid.svm.linear_svc.linear_svr import LinearSVR
 
 
 def _check_combination(estimator: Any) -> None:

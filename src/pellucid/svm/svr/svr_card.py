@@ -7,7 +7,7 @@ from pellucid.core.input_rules import NUMBERS
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.usual import COUNT, NONNEGATIVE
 from pellucid.proofs.svm.kernel_machines import prove_svr
-from pellucid.svm.kernel_machine.machine_kinds import ATTRIBUTES, PARAMETERS, UNPROVED, machine_rules
+from pellucid.svm.kernel_machine.machine_card import ATTRIBUTES, PARAMETERS, UNPROVED, machine_rules
 from pellucid.svm.svr.svr import SVR
 
 CARDS = (

@@ -10,16 +10,13 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
 from pellucid.proofs.training_data import TrainingData
-from pellucid.svm.kernel_machine.kernel_doubt import doubt_about
-from pellucid.svm.kernel_machine.machine_claims import proved_certificate
-from pellucid.svm.kernel_machine.machine_kernel import has_products, machine_gamma, machine_kernel
+from pellucid.svm.kernel_machine.machine_measures import MachineMeasures, doubt_about, proved_certificate
 from pellucid.svm.kernel_machine.machine_problem import MachineProblem
+from pellucid.svm.kernel_machine.machine_rows import merged_rows, row_costs, steady_rows
+from pellucid.svm.kernel_machine.machine_rules import has_products, machine_gamma, machine_kernel
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
-from pellucid.svm.kernel_machine.merged_rows import merged_rows
 from pellucid.svm.kernel_machine.pairwise_machines import small_problem
-from pellucid.svm.kernel_machine.steady_rows import steady_rows
 from pellucid.svm.kernel_machine.support_vector_model import measured_attributes, support_attributes
-from pellucid.svm.svr.tube_rows import tube_costs, tube_measures
 
 
 class TubeSolver:
@@ -74,3 +71,17 @@ class TubeSolver:
         """Return the coefficients of all rows, repetitions included."""
         one, own = tube_costs(self.merged.data, self.parameters), tube_costs(self.data, self.parameters)
         return self.merged.split(coef, -one, one, np.arange(len(own)), -own, own)
+
+
+def tube_costs(data: TrainingData, parameters: Any) -> Array:
+    """Return what a row costs per unit beyond the tube, the bound of its coefficient on both sides."""
+    return row_costs(parameters.C, data.weights)
+
+
+def tube_measures(
+    data: TrainingData, parameters: Any, coef: Array, products: Array, intercept: float = 0.0, shift: float = 0.0
+) -> MachineMeasures:
+    """Return the problem with a point of it."""
+    cost = tube_costs(data, parameters)
+    target = np.asarray(data.y, dtype=np.float64)
+    return MachineMeasures(target, -cost, cost, float(parameters.epsilon), coef, products, intercept, shift)

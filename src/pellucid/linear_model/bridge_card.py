@@ -6,7 +6,7 @@ from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.kinds.plain import Number, Whole
 from pellucid.kinds.usual import COUNT, FLAG, POSITIVE
-from pellucid.linear_model.bridge.bridge_regression import BridgeRegression
+from pellucid.linear_model.bridge_regression import BridgeRegression
 from pellucid.linear_model.linear_kinds import LINE
 from pellucid.proofs.linear_model.bridge import prove_bridge
 

@@ -12,7 +12,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.input_rules import ANY_SPARSE, FLOATS
 from pellucid.core.random_state import drawn_seed
 from pellucid.core.types import Array, Data
-from pellucid.svm.linear_svr.linear_svr_solvers import fit_tube
+from pellucid.svm.linear_svc.linear_svr_solvers import fit_tube
 
 
 class LinearSVR(RegressorMixin, CertifiedEstimator):

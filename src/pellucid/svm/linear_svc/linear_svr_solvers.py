@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,8 @@ from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
 from pellucid.svm.linear_svc.hinge import hinge_interior_point
 from pellucid.svm.linear_svc.linear_svc_solvers import SMALL, choose_solver
-from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP, MarginFit, MarginProblem
+from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP, MarginFit, MarginProblem, RepeatedRows, SingleRows
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
-from pellucid.svm.linear_svr.tube_problem import tube_problem
 
 MOST_DIGITS = 80
 """Digits of the cost of a residual, times the squares of the rows: powers of it up to the third are numbers."""
@@ -115,3 +114,33 @@ def _scaled_trace(machine: MarginFit, factor: float) -> Trace:
     for row in machine.trace:
         trace.add(**{**row, "objective": factor * row["objective"], "gap": factor * row["gap"]})
     return trace
+
+
+# Regression with a tube, as a machine of twice the rows.
+#
+# A residual beyond the tube is a margin too short. Row i wants :math:`a_i'u \ge y_i - \varepsilon` and
+# :math:`-a_i'u \ge -y_i - \varepsilon`, each at the cost :math:`c_i`, and never misses both. So the methods of LinearSVC
+# fit it, and :math:`\beta = \alpha^+ - \alpha^-` is its dual point. The rows are stored and multiplied once.
+
+
+@dataclass(frozen=True)
+class TubeProblem(MarginProblem):
+    """The rows twice, first with the sign + and then with -; ``single`` are the rows once."""
+
+    single: SingleRows = field(kw_only=True)
+
+    def descended(self) -> SingleRows:
+        """Return the rows once."""
+        return self.single
+
+    def dual_point(self, alpha: Array) -> Array:
+        """Return the positive parts, and then the negative ones."""
+        return np.maximum(np.concatenate([alpha, -alpha]), 0.0)
+
+
+def tube_problem(rows: AugmentedRows, y: Array, epsilon: float, cost: Array) -> TubeProblem:
+    """Return the problem of targets ``y`` and what it costs to miss them by more than epsilon."""
+    twice = RepeatedRows(rows, np.tile(np.arange(rows.n), 2))
+    signs, wanted = np.repeat([1.0, -1.0], rows.n), np.concatenate([y - epsilon, -y - epsilon])
+    single = SingleRows(rows, np.ones(rows.n), cost, y, is_two_sided=True, tube=epsilon)
+    return TubeProblem(twice, signs, np.tile(cost, 2), wanted, single=single)

@@ -10,8 +10,7 @@ from sklearn.base import RegressorMixin
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.bridge.bridge_gap import tolerance
-from pellucid.linear_model.bridge.bridge_solvers import bridge_cd
+from pellucid.linear_model.bridge_solvers import bridge_cd, tolerance
 from pellucid.linear_model.linear_predictor import LinearPredictor
 from pellucid.numerics.design import make_design
 

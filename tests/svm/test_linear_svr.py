@@ -18,8 +18,7 @@ from pellucid.svm import LinearSVR
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc import linear_svc_solvers, linear_svr_solvers
 from pellucid.svm.linear_svc import squared_hinge as newton
-from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
-from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows
+from pellucid.svm.linear_svc.hinge import hinge_dual_descent, hinge_interior_point, hinge_near_rows, squared_hinge_start
 from pellucid.svm.linear_svc.linear_svr_solvers import tube_problem
 from pellucid.svm.linear_svc.margin_problem import RepeatedRows
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton

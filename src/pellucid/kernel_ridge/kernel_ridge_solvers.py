@@ -58,12 +58,12 @@ def weighted_products(kernel: Kernel, data: TrainingData, root: Array | None) ->
 
 # All penalties from one eigendecomposition, and the errors of left-out rows in closed form.
 #
-# With :math:`S^{1/2}KS^{1/2} = Q\Lambda Q'` the coefficients are :math:`d = Q(\Lambda + \alpha)^{-1}Q'S^{1/2}y`, and with
-# :math:`C = K + \alpha S^{-1}` the fit to all rows but i misses :math:`y_i` by :math:`\delta_i = a_i / (C^{-1})_{ii}`. A
-# row of weight s stands there s times, and one of them is left out: of the others the fit knows
+# With :math:`S^{1/2}KS^{1/2} = Q\Lambda Q'` the coefficients are :math:`d = Q(\Lambda + \alpha)^{-1}Q'S^{1/2}y`, and
+# with :math:`C = K + \alpha S^{-1}` the fit to all rows but i misses :math:`y_i` by :math:`\delta_i = a_i /
+# (C^{-1})_{ii}`. A row of weight s stands there s times, and one of them is left out: of the others the fit knows
 #
-# .. math:: e_i = \delta_i\,\frac{\alpha}{\alpha + v_i\,\sigma_i},\qquad v_i = \max(s_i - 1, 0),\qquad
-# \sigma_i = 1 / (C^{-1})_{ii} - \alpha / s_i .
+# .. math:: e_i = \delta_i\,\frac{\alpha}{\alpha + v_i\,\sigma_i},\qquad v_i = \max(s_i - 1, 0),\qquad \sigma_i = 1 /
+# (C^{-1})_{ii} - \alpha / s_i .
 
 
 REFINEMENTS = 2

@@ -167,10 +167,10 @@ def _at_length_1(X: Any) -> Any:
 
 # Kernels of the distance of two rows: Gaussian and Laplacian.
 #
-# Squared distances come from :math:`\|x\|^2 + \|z\|^2 - 2x'z`, with the rows taken about the mean of a tile, which moves
-# no distance: a common offset of 1e8 costs no digits. What is left of rounding, about
-# :math:`(4 + \sqrt{d})\,\epsilon\,(\|x\|^2 + \|z\|^2)` as errors of random sign add up, is looked at: wherever it might
-# move a product of the kernel by more than ``WANTED``, the distance is computed again from the differences.
+# Squared distances come from :math:`\|x\|^2 + \|z\|^2 - 2x'z`, with the rows taken about the mean of a tile, which
+# moves no distance: a common offset of 1e8 costs no digits. What is left of rounding, about :math:`(4 +
+# \sqrt{d})\,\epsilon\,(\|x\|^2 + \|z\|^2)` as errors of random sign add up, is looked at: wherever it might move a
+# product of the kernel by more than ``WANTED``, the distance is computed again from the differences.
 
 
 WANTED = 1e-12

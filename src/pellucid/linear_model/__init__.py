@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # what is named here is imported on first use
     from pellucid.linear_model.least_squares.linear_regression import LinearRegression
     from pellucid.linear_model.logistic.logistic_descent import logistic_descent
     from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
-    from pellucid.linear_model.regression_discriminant.regression_discriminant import RegressionDiscriminant
+    from pellucid.linear_model.regression_discriminant import RegressionDiscriminant
     from pellucid.linear_model.ridge.ridge import Ridge
     from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
     from pellucid.linear_model.ridge.ridge_cv import RidgeCV

@@ -8,7 +8,7 @@ from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE
-from pellucid.linear_model.regression_discriminant.regression_discriminant import RegressionDiscriminant
+from pellucid.linear_model.regression_discriminant import RegressionDiscriminant
 from pellucid.proofs.linear_model.regression_discriminant import prove_regression_discriminant
 
 CARDS = (

@@ -262,8 +262,8 @@ class _State:
 
 # Which column joins a LARS path next: single precision finds candidates, double precision decides.
 #
-# Every step needs the speed at which each correlation falls, one product with all columns; it is what a path spends most
-# of its time on, and in single precision it takes half of it.
+# Every step needs the speed at which each correlation falls, one product with all columns; it is what a path spends
+# most of its time on, and in single precision it takes half of it.
 
 
 SLOWEST = 1e-10

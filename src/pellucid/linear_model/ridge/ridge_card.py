@@ -93,7 +93,7 @@ CARDS = (
         RidgeClassifier,
         topics=("LIN-6",),
         prove=prove_ridge_classifier,
-        workings="pellucid.linear_model.ridge.ridge_classifier_workings:ridge_classifier_workings",
+        workings="pellucid.linear_model.ridge.ridge_workings:ridge_classifier_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE, "class_weight": CLASS_WEIGHT},
         check=check_ridge_combination,
         attributes={**FITTED, "classes_": LABELS, "multilabel_": FLAG},

@@ -98,6 +98,7 @@ CARDS = (
         parameters={"alpha": NONNEGATIVE, **DESCENT, "warm_start": FLAG},
         variants=({"alpha": 0.1, "fit_intercept": False}, MANY),
         rebuilt=frozenset({"l1_ratio"}),  # 1, as its constructor says
+        tests=("test_lasso",),
     ),
     MethodCard(
         ElasticNet,

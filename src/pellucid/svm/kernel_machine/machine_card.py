@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
-from pellucid.core.input_rules import CLASSES
+from pellucid.core.input_rules import CLASSES, NUMBERS
 from pellucid.kernels.choice import is_given
 from pellucid.kernels.kernel_kinds import kernel_kind
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Row
 from pellucid.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows
-from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, POSITIVE, RANDOM_STATE, VERBOSE
-from pellucid.proofs.svm.kernel_machines import prove_svc
+from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.proofs.svm.kernel_machines import prove_svc, prove_svr
 from pellucid.svm.kernel_machine.machine_rules import MachineRules, matrix_function
 from pellucid.svm.svc.svc import SVC
+from pellucid.svm.svr.svr import SVR
 
 WIDE = ("float64",)
 
@@ -101,5 +102,20 @@ CARDS = (
             "n_iter_": WORK_DONE,
             "held_out_scores_": "of machines that verify does not fit again; the slopes are proved to be their best",
         },
+    ),
+    MethodCard(
+        SVR,
+        topics=("LIN-8",),
+        prove=prove_svr,
+        workings="pellucid.svm.svr.svr_workings:svr_workings",
+        parameters=PARAMETERS | {"epsilon": NONNEGATIVE},
+        attributes=ATTRIBUTES | {"n_support_": Numbers((1,), WHOLES, low=0), "n_iter_": COUNT},
+        input=machine_rules(NUMBERS),
+        variants=(
+            {"kernel": "linear", "C": 10.0},
+            {"kernel": "poly", "degree": 2, "coef0": 1.0},
+            {"kernel": "sigmoid", "epsilon": 0.5},
+        ),
+        unproved=UNPROVED | {"n_iter_": WORK_DONE},
     ),
 )

@@ -70,9 +70,9 @@ def row_costs(C: float, factor: Array) -> Array:
 
 # How the machines of all pairs of classes stand side by side, as LIBSVM lays them out.
 #
-# The support vectors are sorted by class. Those of class c have a coefficient in each machine of c and another class, so
-# ``dual_coef_`` has one row less than there are classes: the machine of c and j stands in row j - 1 if j comes after c,
-# in row j if it comes before.
+# The support vectors are sorted by class. Those of class c have a coefficient in each machine of c and another class,
+# so ``dual_coef_`` has one row less than there are classes: the machine of c and j stands in row j - 1 if j comes
+# after c, in row j if it comes before.
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:

@@ -1,5 +1,7 @@
 """The loss of one machine for all classes. Arguments are float64 arrays and scalars that the caller has checked."""
 
+# mypy: allow-untyped-defs
+
 import math
 
 from pellucid.numerics.compiling_kernels import kept
@@ -72,9 +74,9 @@ def bend_pass(shares, curvature, slopes):
 # One pass of dual descent for one machine of all classes: row by row, all shares of a row at once.
 #
 # ``order`` has the rows to visit, and the shares of row ``i`` that may move are those of the classes
-# ``listed[starts[i]:starts[i + 1]]``; the others are 0 and stay so. With the other rows as they are, the best shares of a
-# row are the nearest to ``shares + excess / (cost |a|^2)``. The weights are ``sum_i cost_i ([k = y_i] - share_ik) a_i``,
-# before and after.
+# ``listed[starts[i]:starts[i + 1]]``; the others are 0 and stay so. With the other rows as they are, the best shares
+# of a row are the nearest to ``shares + excess / (cost |a|^2)``. The weights are ``sum_i cost_i ([k = y_i] - share_ik)
+# a_i``, before and after.
 
 
 @kept(fastmath={"reassoc"})  # the sum may be taken in lanes

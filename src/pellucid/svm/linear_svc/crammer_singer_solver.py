@@ -70,8 +70,8 @@ def solve_together(problem: CrammerSinger, effort: Effort, seed: int) -> Found:
 
 # One machine for all classes, by dual descent over the rows (Keerthi et al. 2008).
 #
-# With the shares of all other rows fixed, those of one row are a projection. A pass visits the rows that several classes
-# share or may come to share, and of each only those classes; a look at the gap decides anew which these are.
+# With the shares of all other rows fixed, those of one row are a projection. A pass visits the rows that several
+# classes share or may come to share, and of each only those classes; a look at the gap decides anew which these are.
 
 
 NEAR = 1.0

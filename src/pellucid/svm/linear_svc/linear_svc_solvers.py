@@ -18,8 +18,13 @@ from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
-from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
+from pellucid.svm.linear_svc.hinge import (
+    hinge_dual_descent,
+    hinge_interior_point,
+    hinge_near_rows,
+    hinge_to_rounding,
+    squared_hinge_start,
+)
 from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP, MarginFit, MarginProblem, RepeatedRows
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton

@@ -16,8 +16,7 @@ from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.proofs.rounding import TINY
 from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
-from pellucid.svm.linear_svc.hinge import hinge_interior_point
+from pellucid.svm.linear_svc.hinge import hinge_dual_descent, hinge_interior_point, squared_hinge_start
 from pellucid.svm.linear_svc.linear_svc_solvers import SMALL, choose_solver
 from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP, MarginFit, MarginProblem, RepeatedRows, SingleRows
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
@@ -118,9 +117,9 @@ def _scaled_trace(machine: MarginFit, factor: float) -> Trace:
 
 # Regression with a tube, as a machine of twice the rows.
 #
-# A residual beyond the tube is a margin too short. Row i wants :math:`a_i'u \ge y_i - \varepsilon` and
-# :math:`-a_i'u \ge -y_i - \varepsilon`, each at the cost :math:`c_i`, and never misses both. So the methods of LinearSVC
-# fit it, and :math:`\beta = \alpha^+ - \alpha^-` is its dual point. The rows are stored and multiplied once.
+# A residual beyond the tube is a margin too short. Row i wants :math:`a_i'u \ge y_i - \varepsilon` and :math:`-a_i'u
+# \ge -y_i - \varepsilon`, each at the cost :math:`c_i`, and never misses both. So the methods of LinearSVC fit it, and
+# :math:`\beta = \alpha^+ - \alpha^-` is its dual point. The rows are stored and multiplied once.
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC as Peer
 
 import pellucid
 from pellucid.ranking import RankingSVM, pair_sums
-from pellucid.ranking.pair_sums import ListablePairs, Pairs
+from pellucid.ranking.pair_sums import ListablePairs, RankedPairs
 from pellucid.ranking.ranking_problem import RankingProblem
 
 LOSSES = ["hinge", "squared_hinge"]
@@ -83,7 +83,7 @@ def test_the_pair_loss_has_the_slopes_of_the_listed_pairs(monkeypatch, most):
     monkeypatch.setattr(pair_sums, "MOST_ROWS_EACH", most)
     X, y, qid = queries(3, n=25)
     w = np.array([0.4, -0.2, 0.1, 0.3])
-    problem = RankingProblem(X, ListablePairs(Pairs(y, qid, np.ones(len(y)))), 1.0)
+    problem = RankingProblem(X, ListablePairs(RankedPairs(y, qid, np.ones(len(y)))), 1.0)
     D = differences(X, y, qid)
     margins = D @ w
     squared, smoothed = problem.loss(X @ w, 0.0), problem.loss(X @ w, 0.3)

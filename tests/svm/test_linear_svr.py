@@ -249,7 +249,7 @@ def test_every_method_finds_the_same_line(epsilon, thin):
     np.testing.assert_allclose(squared_hinge_start(problem, np.random.RandomState(0)), squared.u, atol=0.05)
 
 
-@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateGradient"])
+@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateSteps"])
 def test_every_newton_step_of_repeated_rows_solves_the_same_system(maker):
     X, y = data(20, 30)
     problem = tube_problem(AugmentedRows(X, 1.0), y, 0.1, np.linspace(0.5, 2.0, 20))

@@ -87,7 +87,7 @@ def test_few_wide_rows_are_solved_by_equations_of_rows_while_these_are_precise(c
     assert found.gap <= EFFORT.goal * found.objective
 
 
-@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateGradient"])
+@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateSteps"])
 def test_every_newton_step_solves_the_same_system(maker):
     one = problem()
     A, rng = written_out(one.rows), np.random.default_rng(0)
@@ -180,7 +180,7 @@ def test_many_rows_and_columns_go_to_dual_descent():
 def test_passes_find_the_squared_machine_where_newton_starts(monkeypatch):
     one = problem(60, 5, thin=True)
     monkeypatch.setattr(hinge, "MOST_START_PASSES", 2000)
-    monkeypatch.setattr(hinge, "NEAR", 1e-9)
+    monkeypatch.setattr(hinge, "NEAR_ENOUGH", 1e-9)
     start = squared_hinge_start(one, np.random.RandomState(0))
     np.testing.assert_allclose(start, newton.squared_hinge_newton(one, EFFORT).u, atol=1e-6)
     assert newton.squared_hinge_newton(one, EFFORT, start).n_iter <= 1

@@ -1,4 +1,4 @@
-"""Kernels of the inner product of two rows: linear, polynomial, sigmoid, cosine."""
+"""The kernels that have a name: of inner products, of distances, and of histograms."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _joined_trace(solutions: list[list[Solution[Array]]]) -> Trace:
     return joined
 
 
-def _problem(X: Any, target: Array, weight: Array, alpha: float, columns: Columns) -> Problem:
+def _problem(X: Any, target: Array, weight: Array, alpha: float, columns: ColumnUnits) -> Problem:
     """Return half the mean squared error plus the penalty, as a function of the unknowns in their units."""
     total = float(weight.sum())
 
@@ -103,7 +103,7 @@ MULTIPLES = (0.0, *(0.5**k for k in range(40, 0, -1)))
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnUnits:
     """Means and units of the columns; with an intercept the last unknown is the score at the means."""
 
     mean: Array
@@ -126,14 +126,14 @@ class Columns:
             return np.asarray(by_weight / self.unit)
         return np.append((by_weight - self.mean * by_intercept) / self.unit, 4.0 * by_intercept)
 
-    def centered(self, X: Any) -> tuple[Any, Columns]:
+    def centered(self, X: Any) -> tuple[Any, ColumnUnits]:
         """Return dense rows less their means, in float64, and their columns: a mean far from 0 then costs no digits."""
         if sparse.issparse(X) or not self.fit_intercept:
             return X, self
         return np.subtract(X, self.mean, dtype=np.float64), replace(self, mean=np.zeros_like(self.mean))
 
 
-def measure_columns(X: Any, weight: Array, alpha: float, *, fit_intercept: bool) -> Columns:
+def measure_columns(X: Any, weight: Array, alpha: float, *, fit_intercept: bool) -> ColumnUnits:
     """Return the means and units of the columns of ``X``."""
     total = float(weight.sum())
     mean = np.asarray(weight @ X, dtype=np.float64) / total
@@ -146,7 +146,7 @@ def measure_columns(X: Any, weight: Array, alpha: float, *, fit_intercept: bool)
     if not fit_intercept:
         variance = variance + mean**2
     unit = np.sqrt(variance / 16.0 + alpha)
-    return Columns(mean * fit_intercept, np.where(unit > 0.0, unit, 1.0), fit_intercept)
+    return ColumnUnits(mean * fit_intercept, np.where(unit > 0.0, unit, 1.0), fit_intercept)
 
 
 def _blocks(X: Any) -> list[slice]:

@@ -19,7 +19,7 @@ from pellucid.core.weights import check_sample_weight
 from pellucid.ranking.pair_sums_kernels import list_pairs, listed_window_pass, window_pass
 
 
-class Pairs:
+class RankedPairs:
     """Rows with their queries (numbered from 0), ranks of ``y`` within the query, and weights."""
 
     def __init__(self, y: Array, query: Array, weight: Array) -> None:
@@ -38,7 +38,7 @@ class Pairs:
 class SortedRows:
     """Rows, or some of them, in the order of query and score; query q is ``order[starts[q]:starts[q + 1]]``."""
 
-    pairs: Pairs
+    pairs: RankedPairs
     f: Array
     order: Array
     starts: Array
@@ -92,7 +92,7 @@ NO_PAIRS = np.empty((0, 2), dtype=np.uint32)
 class ListablePairs:
     """Pairs that are listed if there are few of them, and otherwise found by sorting."""
 
-    def __init__(self, pairs: Pairs) -> None:
+    def __init__(self, pairs: RankedPairs) -> None:
         self.pairs = pairs
         order, sizes = np.argsort(pairs.query, kind="stable"), np.diff(pairs.starts)
         self.is_listed = int(np.sum(sizes**2)) <= MOST_ROWS_EACH * len(order)
@@ -110,7 +110,7 @@ class ListablePairs:
 class ListedRows:
     """Rows and their scores, with the numbers of the better and the worse row of each pair."""
 
-    pairs: Pairs
+    pairs: RankedPairs
     f: Array
     listed: Array  # (n_pairs, 2)
 
@@ -168,7 +168,7 @@ def ranking_error(y_true: Data, scores: Data, *, qid: Data | None = None, sample
     weight = check_sample_weight(sample_weight, y[:, None])
     weight = np.ones(len(y)) if weight is None else weight
     places = np.unique(f, return_inverse=True)[1].astype(np.float64)  # whole numbers: equal scores stay equal
-    ordered, ones = Pairs(y, query_numbers(qid, len(y)), weight).sorted_by(places), np.ones((len(y), 1))
+    ordered, ones = RankedPairs(y, query_numbers(qid, len(y)), weight).sorted_by(places), np.ones((len(y), 1))
     all_pairs, wrong, wrong_or_tied = (
         float(weight @ ordered.worse(ones, -np.inf, high)[:, 0]) for high in (np.inf, 0.0, 0.5)
     )

@@ -16,7 +16,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.numerics.newton import smoothed_newton
 from pellucid.proofs.training_data import TrainingData
-from pellucid.ranking.pair_sums import ListablePairs, Pairs, query_numbers, ranking_error
+from pellucid.ranking.pair_sums import ListablePairs, RankedPairs, query_numbers, ranking_error
 from pellucid.ranking.ranking_problem import RankingProblem
 
 
@@ -116,7 +116,7 @@ def _problem(data: TrainingData, query: Array, C: float) -> RankingProblem:
     numbers = query_numbers(query[order], len(order))
     X = data.X[order] if sparse.issparse(data.X) else _centered(data.X[order], numbers)
     y = np.asarray(data.y, dtype=np.float64)[order]
-    return RankingProblem(X, ListablePairs(Pairs(y, numbers, data.weights[order])), C)
+    return RankingProblem(X, ListablePairs(RankedPairs(y, numbers, data.weights[order])), C)
 
 
 def _centered(X: Array, query: Array) -> Array:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pellucid.svm.linear_svc.linear_svc_workings import show_maximum_margin
     from pellucid.svm.linear_svc.linear_svr import LinearSVR
     from pellucid.svm.svc.svc import SVC
-    from pellucid.svm.svr.svr import SVR
+    from pellucid.svm.svc.svr import SVR
 
 __all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "show_maximum_margin"]
 

@@ -14,7 +14,7 @@ from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.least_squares.gaussian_inference import NoiseStatistics, noise_statistics, unknown_noise
 from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit, solve_directly
 from pellucid.linear_model.least_squares.line_claims import (
-    Evidence,
+    LineEvidence,
     dropped_sentence,
     gradient_evidence,
     nonnegative_gradient,
@@ -33,7 +33,7 @@ class LineFit:
     intercept: Array
     y_mean: Array
     b_norm: Array
-    evidence: Evidence
+    evidence: LineEvidence
     trace: Trace
     noise: NoiseStatistics
     n_iter: Array
@@ -75,7 +75,7 @@ def fit_directly(
         coef[:, group], intercept[group], n_iter[group] = fit.coef, fit.intercept, len(fit.trace)
         y_mean[group], b_norm[group] = fit.y_mean, fit.b_norm
     truncated = cutoff is not None and fits[0].rank < min(design.shape)
-    evidence = Evidence(fits[0].evidence().normal_equations) if truncated else _worst([f.evidence() for f in fits])
+    evidence = LineEvidence(fits[0].evidence().normal_equations) if truncated else _worst([f.evidence() for f in fits])
     n, p = design.shape
     if not truncated and float(alpha.max(initial=0.0)) == 0.0 and fits[0].rank < p < n:
         said = f"{dropped_sentence(p - fits[0].rank, p)} verify says what they would change if they were real."
@@ -170,7 +170,7 @@ def _measured(
         intercept=y_mean - design.mean @ w,
         y_mean=y_mean,
         b_norm=b_norm,
-        evidence=Evidence(normal_equations=gradient_evidence(gradient, norms, size, alpha, w)),
+        evidence=LineEvidence(normal_equations=gradient_evidence(gradient, norms, size, alpha, w)),
         trace=trace,
         noise=unknown_noise(design),
         n_iter=np.ones(w.shape[1], dtype=int) if n_iter is None else n_iter,
@@ -178,8 +178,8 @@ def _measured(
     )
 
 
-def _worst(evidence: list[Evidence]) -> Evidence:
-    return Evidence(
+def _worst(evidence: list[LineEvidence]) -> LineEvidence:
+    return LineEvidence(
         normal_equations=max(e.normal_equations for e in evidence),
         fitted_values=max(e.fitted_values or 0.0 for e in evidence),
         coefficients=max(e.coefficients or 0.0 for e in evidence),

@@ -26,7 +26,7 @@ DEFAULT_TOL = 1e-6
 
 
 @dataclass(frozen=True)
-class Evidence:
+class LineEvidence:
     """The measured numbers behind a certificate; each is relative and 0 for the exact answer."""
 
     normal_equations: float
@@ -39,7 +39,7 @@ class Evidence:
     """Which directions of the columns were taken for rounding, and what they would change."""
 
 
-def least_squares_certificate(evidence: Evidence, *, n_features: int, dtype: Any, tol: float = 0.0) -> Certificate:
+def least_squares_certificate(evidence: LineEvidence, *, n_features: int, dtype: Any, tol: float = 0.0) -> Certificate:
     """Return the claims for the evidence. ``tol`` is the tolerance of an iterative solver, 0 for a direct one."""
     rounding = rounding_unit(dtype) * max(1.0, np.sqrt(n_features / MANY_FEATURES))
     bound = max(rounding, tol)

@@ -129,7 +129,7 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
         of_shown = replace(data, X=data.X[shown.order], weight=shown.weight[shown.order])  # in whatever order they came
         machines = self._machines(data, shown)
         gamma = 1.0 / data.X.shape[1] if given else gamma_from(self.gamma, of_shown.X, of_shown.weights)
-        rows = ProductRows(self._kernel(gamma) + float(self.fit_intercept), data.X, shown.order, is_given=given)
+        rows = ShownProducts(self._kernel(gamma) + float(self.fit_intercept), data.X, shown.order, is_given=given)
         more = {"classes_": data.classes, "gamma_": gamma}
         watch = self._watch(
             data.X,
@@ -166,13 +166,13 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
     def _kernel(self, gamma: float) -> Kernel:
         return kernel_from(self.kernel, gamma=gamma, degree=self.degree, coef0=float(self.coef0))
 
-    def _machines(self, data: TrainingData, shown: Presentation) -> list[KernelMachine]:
+    def _machines(self, data: TrainingData, shown: Presentation) -> list[MistakeCounts]:
         signs = machine_signs(data.y, len(data.classes))[:, shown.order]
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(signs))
         weight = shown.weight[shown.order]
-        return [KernelMachine(y, weight, int(seed)) for y, seed in zip(signs, seeds, strict=True)]
+        return [MistakeCounts(y, weight, int(seed)) for y, seed in zip(signs, seeds, strict=True)]
 
-    def _lines(self, machines: list[KernelMachine], data: TrainingData, shown: Presentation) -> dict[str, Any]:
+    def _lines(self, machines: list[MistakeCounts], data: TrainingData, shown: Presentation) -> dict[str, Any]:
         dual = np.stack([machine.dual for machine in machines])
         used = np.flatnonzero(dual.any(axis=0))
         used = used[np.argsort(shown.order[used])]
@@ -198,7 +198,7 @@ WHOLE = 1 << 27
 """Bytes up to which all products are computed at once."""
 
 
-class ProductRows:
+class ShownProducts:
     """The products of one row with all rows shown, on demand."""
 
     def __init__(self, kernel: Kernel, X: Any, order: Array, *, is_given: bool) -> None:
@@ -225,7 +225,7 @@ class ProductRows:
 
 
 @dataclass
-class KernelMachine:
+class MistakeCounts:
     """One class (``y`` = +1) against the rest (-1): the mistakes of each row shown, and the scores of all."""
 
     y: Array
@@ -243,7 +243,7 @@ class KernelMachine:
 
 
 def count_mistakes(
-    machines: list[KernelMachine], products: ProductRows, *, max_iter: int, shuffle: bool, watch: Watch = ignore
+    machines: list[MistakeCounts], products: ShownProducts, *, max_iter: int, shuffle: bool, watch: Watch = ignore
 ) -> Trace:
     """Show all rows, epoch by epoch, until no machine makes a mistake; return the trace."""
     n, trace = len(products.order), Trace()
@@ -272,7 +272,7 @@ def count_mistakes(
     return trace
 
 
-def _run_epoch(machine: KernelMachine, products: ProductRows, order: Array) -> float:
+def _run_epoch(machine: MistakeCounts, products: ShownProducts, order: Array) -> float:
     """Go from mistake to mistake; return the mean loss of the rows when they were shown."""
     losses, start = 0.0, 0
     y, scores = machine.y, machine.scores

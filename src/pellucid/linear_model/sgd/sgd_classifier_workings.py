@@ -40,7 +40,7 @@ def sgd_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
         estimator.learning_rate, exact_parameter(estimator, "eta0"), exact_parameter(estimator, "power_t"), alpha
     )
     penalty = alpha if estimator.penalty == "l2" else Rational(0)
-    descent = Descent(LOSSES[estimator.loss], rates, penalty, bool(estimator.fit_intercept))
+    descent = ExactDescent(LOSSES[estimator.loss], rates, penalty, bool(estimator.fit_intercept))
     tol = None if estimator.tol is None else exact_parameter(estimator, "tol")
     done = descend_rows(descent, features, signs, shown, estimator, tol, pencil)
     steps = [_rule_step(descent, estimator, pencil)]
@@ -116,7 +116,7 @@ WRITTEN: dict[str, tuple[Any, Any]] = {
 """Name -> the loss and its derivative as they are written."""
 
 
-def _rule_step(descent: Descent, estimator: Any, pencil: Pencil) -> Step:
+def _rule_step(descent: ExactDescent, estimator: Any, pencil: Pencil) -> Step:
     loss, slope = WRITTEN[estimator.loss]
     shrunk: Mathlike = math(fenced("1 − η α"), "w") if descent.penalty else math("w")
     penalty = ", and of the penalty," if descent.penalty else ""
@@ -155,7 +155,7 @@ def _rate_blocks(rates: Rates, pencil: Pencil) -> list[Block]:
     ]
 
 
-def _epoch_step(k: int, data: ExactData, signs: list[int], descent: Descent, made: tuple[RowStep, ...]) -> Step:
+def _epoch_step(k: int, data: ExactData, signs: list[int], descent: ExactDescent, made: tuple[RowStep, ...]) -> Step:
     head: list[Any] = [math("t"), math("i"), math("η"), math("f"), math("y f"), ""]
     rows = [
         [math(s.t), math(s.row + 1), s.eta, s.score, signs[s.row] * s.score, "pulls" if s.pulls else "rests"]
@@ -175,15 +175,15 @@ def _epoch_step(k: int, data: ExactData, signs: list[int], descent: Descent, mad
     )
 
 
-def _weights(descent: Descent, made: RowStep) -> list[Rational]:
+def _weights(descent: ExactDescent, made: RowStep) -> list[Rational]:
     return [*made.w, *([made.b] if descent.has_intercept else [])]
 
 
-def _weight_names(data: ExactData, descent: Descent) -> list[Math]:
+def _weight_names(data: ExactData, descent: ExactDescent) -> list[Math]:
     return [*(data.symbol("w", j) for j in range(data.n_features)), *([math("b")] if descent.has_intercept else [])]
 
 
-def _summary_step(data: ExactData, descent: Descent, done: Epochs) -> Step:
+def _summary_step(data: ExactData, descent: ExactDescent, done: Epochs) -> Step:
     rows = [
         [math(k + 1), objective, *_weights(descent, made[-1])]
         for k, (made, objective) in enumerate(zip(done.steps, done.objectives, strict=True))
@@ -198,7 +198,7 @@ def _summary_step(data: ExactData, descent: Descent, done: Epochs) -> Step:
     )
 
 
-def _end_step(data: ExactData, descent: Descent, done: Epochs) -> Step:
+def _end_step(data: ExactData, descent: ExactDescent, done: Epochs) -> Step:
     n, last = len(done.steps), done.steps[-1][-1]
     words = {
         "tol": f"The objective has not improved by tol for some epochs, so epoch {n} is the last.",
@@ -284,7 +284,7 @@ class Epochs:
 
 
 @dataclass(frozen=True)
-class Descent:
+class ExactDescent:
     """What a step depends on: loss, rates, the l2 penalty, and whether there is an intercept."""
 
     loss: Loss
@@ -305,7 +305,7 @@ class Descent:
 
 
 def descend_rows(
-    descent: Descent,
+    descent: ExactDescent,
     X: Matrix,
     signs: list[int],
     shown: ShownRows,

@@ -39,7 +39,7 @@ class Descended:
     fit_intercept: bool
 
 
-def descent_rule(parameters: Any, X: Any) -> Rule:
+def descent_rule(parameters: Any, X: Any) -> StepRule:
     """Return the rule of the steps; a perceptron has fewer parameters."""
     rate = SPARSE_INTERCEPT_RATE if sparse.issparse(X) else 1.0
     return make_rule(
@@ -143,7 +143,7 @@ SPARSE_INTERCEPT_RATE = 0.01
 """On sparse rows the intercept, which every row moves, learns more slowly than the weights, as in scikit-learn."""
 
 
-class Rule(NamedTuple):
+class StepRule(NamedTuple):
     """Numbers only: it is passed to compiled code."""
 
     loss: int
@@ -176,12 +176,12 @@ def make_rule(
     l1_ratio: float | None = 0.15,
     intercept_rate: float = 1.0,
     average: int = 0,
-) -> Rule:
+) -> StepRule:
     """Return the rule for parameters in scikit-learn's words."""
     width = {"hinge": 1.0, "squared_hinge": 1.0, "perceptron": 0.0}.get(loss, epsilon)
     mixture = {"l1": 1.0, "elasticnet": l1_ratio}.get(str(penalty), 0.0) or 0.0
     rate = 0.0 if penalty is None else alpha
-    return Rule(
+    return StepRule(
         loss=LOSS_NUMBERS[loss],
         width=float(width),
         schedule=SCHEDULES[learning_rate],

@@ -36,7 +36,7 @@ from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)
-class Path:
+class PenaltyPath:
     """Coefficients of shape (n_features, n_penalties), duality gaps and passes of coordinate descent."""
 
     coefs: Array
@@ -46,7 +46,7 @@ class Path:
 
 def elastic_net_path(
     gram: WorkingGram, b: Array, penalties: list[ElasticNetPenalty], budget: PassBudget, start: Array | None = None
-) -> Path:
+) -> PenaltyPath:
     """Solve for each penalty in turn; the working set and its Gram matrix are kept."""
     at = Iterate.start(gram, b, start)
     coefs = np.empty((gram.design.shape[1], len(penalties)), order="F")
@@ -59,7 +59,7 @@ def elastic_net_path(
         coefs[:, i] = at.w
         n_iters.append(n_iter)
         previous = penalty
-    return Path(coefs, gaps, n_iters)
+    return PenaltyPath(coefs, gaps, n_iters)
 
 
 def solve_at(

@@ -17,7 +17,7 @@ from pellucid.core.threads import own_threads, run_blocks, thread_count
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch, ignore
 from pellucid.core.weights import relative_weights
-from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Path, elastic_net_path, given_gram
+from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import PenaltyPath, elastic_net_path, given_gram
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import SMALLEST_ALPHA, ElasticNetPenalty, gap_bound
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import PassBudget
 from pellucid.numerics.design import Design, make_design
@@ -255,7 +255,9 @@ def _fold_errors(
     return np.stack(mse), worst
 
 
-def _held_out_errors(path: Path, design: Design, y_mean: float, X: Array, y: Array, weight: Array | None) -> Array:
+def _held_out_errors(
+    path: PenaltyPath, design: Design, y_mean: float, X: Array, y: Array, weight: Array | None
+) -> Array:
     used = np.flatnonzero(path.coefs.any(axis=1))
     coefs = path.coefs[used]
     intercepts = y_mean - design.mean[used] @ coefs

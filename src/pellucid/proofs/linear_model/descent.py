@@ -104,7 +104,7 @@ def _shortfall(corner: float) -> RowLoss:
 
 
 @dataclass(frozen=True)
-class Descent:
+class DescentProblem:
     """The problem of one machine and the point found for it."""
 
     X: Any
@@ -196,7 +196,7 @@ def _measured(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Array, 
     coef, intercept = dense(fitted.coef_).astype(np.float64), np.asarray(fitted.intercept_, dtype=np.float64)
     total, found = float(data.weights.sum()), []
     for k, (y, cost) in enumerate(zip(signs, costs, strict=True)):
-        problem = Descent(X, y, cost, total, loss, of_margins, l2, l1, bool(parameters.fit_intercept))
+        problem = DescentProblem(X, y, cost, total, loss, of_margins, l2, l1, bool(parameters.fit_intercept))
         sums = None
         if dual is not None:
             sums = dual[[k]].toarray()[0] if dual.shape[1] == len(y) else np.zeros(len(y))

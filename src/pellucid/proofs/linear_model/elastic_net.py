@@ -98,7 +98,7 @@ def _prove_lines(fitted: Any, parameters: Any, data: TrainingData, alpha: float,
     coefs, intercepts = np.atleast_2d(fitted.coef_), np.broadcast_to(fitted.intercept_, Y.shape[1])
     gaps = np.atleast_1d(fitted.dual_gap_)
     lines = [
-        Line(
+        ProvedLine(
             coefs[k].astype(np.float64),
             float(intercepts[k]),
             float(gaps[k]),
@@ -115,7 +115,7 @@ def _prove_lines(fitted: Any, parameters: Any, data: TrainingData, alpha: float,
 
 
 @dataclass(frozen=True)
-class Line:
+class ProvedLine:
     """One target of a fitted model, and the problem it should solve."""
 
     coef: Array
@@ -129,7 +129,7 @@ class Line:
     dtype: Any
 
 
-def _prove_line(X: Any, y: Array, weight: Array, line: Line) -> Certificate:
+def _prove_line(X: Any, y: Array, weight: Array, line: ProvedLine) -> Certificate:
     """Return the certificate of one target; ``weight`` has mean 1."""
     w, n = line.coef, len(y)
     mean, y_mean = _means(X, y, weight, line.fit_intercept)
@@ -180,7 +180,7 @@ def _gap_bound(tol: float, mean_sq_target: float, mean_sq_raw: float) -> float:
     return float(tol * mean_sq_target + rounding * (rounding + np.sqrt(mean_sq_target)))
 
 
-def _gap(X: Any, mean: Array, residual: Array, weight: Array, line: Line) -> float:
+def _gap(X: Any, mean: Array, residual: Array, weight: Array, line: ProvedLine) -> float:
     w, n = line.coef, len(residual)
     if line.positive and np.any(w < 0.0):
         return np.inf

@@ -18,7 +18,7 @@ from scipy.linalg import qr, svd, svdvals
 from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import has_label_sets
-from pellucid.proofs.linear_model.inference import CenteredRows, inference_claims, spectrum_claims
+from pellucid.proofs.linear_model.inference import RootWeightedRows, inference_claims, spectrum_claims
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.weights import weighted_mean
@@ -133,7 +133,7 @@ def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) ->
     exact = prove(0.0)
     if not (exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive):
         return prove(parameters.tol)
-    rows = CenteredRows.of(data, fit_intercept=parameters.fit_intercept)
+    rows = RootWeightedRows.of(data, fit_intercept=parameters.fit_intercept)
     inference = inference_claims(fitted, data, rows, alpha=0.0, has_factor=not parameters.positive)
     return exact.with_claims(*inference, *spectrum_claims(fitted, rows))
 
@@ -157,7 +157,7 @@ def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, 
     certificate = prove_coefficients(fitted, data, alpha=alpha, parameters=parameters, tol=tol)
     if is_too_large(data.X):
         return certificate
-    rows = CenteredRows.of(data, fit_intercept=parameters.fit_intercept)
+    rows = RootWeightedRows.of(data, fit_intercept=parameters.fit_intercept)
     has_factor = tol == 0.0 and not getattr(parameters, "positive", False)
     return certificate.with_claims(*inference_claims(fitted, data, rows, alpha=alpha, has_factor=has_factor))
 

@@ -51,7 +51,7 @@ LARGEST_PROGRAM = 1 << 21
 
 
 @dataclass(frozen=True)
-class Task:
+class LogisticTask:
     """What is to be minimized: the rows in float64, their labels and weights, and the penalty."""
 
     X: Any
@@ -80,7 +80,7 @@ class Task:
         return float(slopes.max(initial=0.0)) / float(self.weight.sum())
 
 
-def _task_of(parameters: Any, data: TrainingData) -> Task:
+def _task_of(parameters: Any, data: TrainingData) -> LogisticTask:
     """Return what the parameters and the data ask for."""
     l1, l2 = 0.0, 0.0
     if parameters.penalty is not None and not math.isinf(parameters.C):
@@ -94,7 +94,7 @@ def _task_of(parameters: Any, data: TrainingData) -> Task:
     if constant:
         column = np.full((X.shape[0], 1), constant)
         X = sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
-    return Task(
+    return LogisticTask(
         X=X,
         labels=data.y,
         n_classes=len(data.classes),
@@ -131,7 +131,7 @@ def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certific
     return certificate.with_claims(Claim("intercept", "size of intercept_: there is none", size, 0.0))
 
 
-def _prove_gap(task: Task, mean: Array, W: Array, b: Array, reported: float, goal: float) -> Certificate:
+def _prove_gap(task: LogisticTask, mean: Array, W: Array, b: Array, reported: float, goal: float) -> Certificate:
     """Return the gap of the weights and the intercept of the centered rows, and whether ``reported`` is that gap."""
     X, weight, labels = task.X, task.weight, task.labels
     Z = _times(X, mean, W)
@@ -166,14 +166,14 @@ def _prove_gap(task: Task, mean: Array, W: Array, b: Array, reported: float, goa
     return certificate.with_claims(reproduced)
 
 
-def _dual_point(task: Task, mean: Array, Z: Array, b: Array) -> tuple[Array, Array]:
+def _dual_point(task: LogisticTask, mean: Array, Z: Array, b: Array) -> tuple[Array, Array]:
     """Return residuals of logits near ``Z`` that the dual problem allows, and their products with the columns."""
     weight, labels = task.weight, task.labels
     R = _balanced(Z, b, labels, weight, task.n_classes) if task.fit_intercept else _residuals(Z, labels)
     return R, _transposed_times(task.X, mean, R * weight[:, None])
 
 
-def _nearer(task: Task, mean: Array, W: Array, b: Array, R: Array) -> tuple[Array, Array]:
+def _nearer(task: LogisticTask, mean: Array, W: Array, b: Array, R: Array) -> tuple[Array, Array]:
     """Return one step of Newton's method, which moves the intercepts and the weights that are not 0."""
     columns, classes = np.nonzero(W)
     A = dense(task.X[:, columns]) - mean[columns]
@@ -204,7 +204,7 @@ def _rounding_of_sums(X: Any, mean: Array, residual: Array, weight: Array) -> Ar
     return 8 * EPSILON * np.outer(np.sqrt(_sq_lengths(X, mean, weight)), size)
 
 
-def _dual_value(task: Task, R: Array, G: Array) -> float:
+def _dual_value(task: LogisticTask, R: Array, G: Array) -> float:
     l1, l2, values = task.l1, task.l2, []
     if l2 > 0.0:
         excess = np.maximum(np.abs(G) - l1, 0.0)
@@ -344,7 +344,7 @@ def _curvature(R: Array, labels: Array, weight: Array) -> Array:
     return M
 
 
-def _prove_gradient(task: Task, mean: Array, logits: Array, goal: float) -> Certificate:
+def _prove_gradient(task: LogisticTask, mean: Array, logits: Array, goal: float) -> Certificate:
     X, residual, weight = task.X, _residuals(logits, task.labels), task.weight
     size = float(np.sqrt(np.sum(weight[:, None] * residual**2)))
     weighted = weight[:, None] * residual

@@ -68,7 +68,7 @@ REMEDY = "Raise max_iter or cache_size, or standardize X."
 
 
 @dataclass(frozen=True)
-class Machine:
+class ProvedMachine:
     """The problem of one machine as numbers, and the point stored for it; rows may have been moved to their mean."""
 
     target: Array
@@ -166,7 +166,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ClassPair:
     """The rows of two classes, those of the first in front, with targets +1 and -1 and what they cost."""
 
     classes: tuple[int, int]
@@ -199,7 +199,7 @@ def prove_svc(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
         products, coef = scores[i][own, j - 1] + scores[j][own, i], pair.of_layout(laid)
         shift = float(center @ (coef @ X[own])) if center is not None else 0.0
         lower, upper = np.where(pair.target > 0.0, 0.0, -pair.cost), np.where(pair.target > 0.0, pair.cost, 0.0)
-        machines.append(Machine(pair.target, lower, upper, 0.0, coef, products, float(intercept) + shift, shift))
+        machines.append(ProvedMachine(pair.target, lower, upper, 0.0, coef, products, float(intercept) + shift, shift))
     largest = float(np.max(np.abs(kernel_diagonal(kernel, X)), initial=0.0))
     claims = (*_stored_claims(machines, fitted, largest), _margin_claim(machines, fitted.margin_width_, largest))
     if not isinstance(parameters.probability, str) and parameters.probability:
@@ -222,12 +222,12 @@ def prove_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     shift = float(center @ (stored @ X[rows])) if center is not None else 0.0
     target, cost = np.asarray(data.y, dtype=np.float64), _costs(parameters.C, data.weights)
     intercept = float(fitted.intercept_[0]) + shift
-    machine = Machine(target, -cost, cost, float(parameters.epsilon), coef, products, intercept, shift)
+    machine = ProvedMachine(target, -cost, cost, float(parameters.epsilon), coef, products, intercept, shift)
     claims = _stored_claims([machine], fitted, float(np.max(np.abs(kernel_diagonal(kernel, X)), initial=0.0)))
     return _certificate([machine], parameters.tol, _doubt_about(kernel, data)).with_claims(*claims)
 
 
-def _certificate(machines: Sequence[Machine], tol: float, doubt: str) -> Certificate:
+def _certificate(machines: Sequence[ProvedMachine], tol: float, doubt: str) -> Certificate:
     """Return the certificate of the worst machine.
 
     ``doubt`` says why the kernel is not known to be an inner product; empty if it is. Without one, the conditions hold
@@ -258,7 +258,7 @@ def _certificate(machines: Sequence[Machine], tol: float, doubt: str) -> Certifi
     return Certificate("optimal", (relative, conditions, feasible))
 
 
-def _stored_claims(machines: Sequence[Machine], fitted: Any, largest: float) -> tuple[Claim, ...]:
+def _stored_claims(machines: Sequence[ProvedMachine], fitted: Any, largest: float) -> tuple[Claim, ...]:
     """Return the claims that intercepts, their ranges, objectives and gaps are those of the stored coefficients.
 
     ``largest`` is the largest product of a row with itself.
@@ -279,7 +279,7 @@ def _stored_claims(machines: Sequence[Machine], fitted: Any, largest: float) -> 
     )
 
 
-def _reported(machines: Sequence[Machine], name: str, stored: Sequence[float], largest: float) -> Claim:
+def _reported(machines: Sequence[ProvedMachine], name: str, stored: Sequence[float], largest: float) -> Claim:
     return worst_claim(
         Claim(
             f"reported {name}",
@@ -291,7 +291,7 @@ def _reported(machines: Sequence[Machine], name: str, stored: Sequence[float], l
     )
 
 
-def _margin_claim(machines: Sequence[Machine], stored: Array, largest: float) -> Claim:
+def _margin_claim(machines: Sequence[ProvedMachine], stored: Array, largest: float) -> Claim:
     return worst_claim(
         Claim(
             "margin width",
@@ -303,13 +303,13 @@ def _margin_claim(machines: Sequence[Machine], stored: Array, largest: float) ->
     )
 
 
-def _score_error(machine: Machine, largest: float) -> float:
+def _score_error(machine: ProvedMachine, largest: float) -> float:
     """Return how far two computations of a score may differ."""
     size = float(np.abs(machine.coef).sum()) * largest + float(np.abs(machine.target).max(initial=0.0))
     return PRODUCT_ERROR * size
 
 
-def _objective_error(machine: Machine, largest: float) -> float:
+def _objective_error(machine: ProvedMachine, largest: float) -> float:
     """Return how far two computations of the objective may differ: an error of each score, times what it costs."""
     bounds = np.where(np.isfinite(machine.upper), machine.upper, 0.0)
     cost = float(np.maximum(bounds, np.abs(machine.coef)).sum())
@@ -322,7 +322,7 @@ def _distance(stored: Any, wanted: Any) -> float:
     return float(np.max(np.where(one == other, 0.0, np.abs(one - other))))
 
 
-def _slope_claim(fitted: Any, pairs: list[Pair], data: TrainingData) -> Claim:
+def _slope_claim(fitted: Any, pairs: list[ClassPair], data: TrainingData) -> Claim:
     """Return the claim that no slope has a smaller log loss on the held-out scores."""
     scores = fitted.held_out_scores_ if data.kept is None else fitted.held_out_scores_[:, data.kept]
     values = []
@@ -391,7 +391,7 @@ def _class_fault(fitted: Any, parameters: Any, data: TrainingData, n_machines: i
     return "" if sizes == {n_machines} else "not as many machines as pairs of classes"
 
 
-def _pairs(data: TrainingData, parameters: Any) -> list[Pair]:
+def _pairs(data: TrainingData, parameters: Any) -> list[ClassPair]:
     """Return the machines of all pairs of classes: the first has target +1, but of two classes the second."""
     n_classes = len(data.classes)
     sign = -1.0 if n_classes == 2 else 1.0
@@ -400,7 +400,7 @@ def _pairs(data: TrainingData, parameters: Any) -> list[Pair]:
     for i, j in combinations(range(n_classes), 2):
         first, second = np.flatnonzero(data.y == i), np.flatnonzero(data.y == j)
         target = np.repeat([sign, -sign], [len(first), len(second)])
-        found.append(Pair((i, j), first, second, target, cost[np.concatenate([first, second])]))
+        found.append(ClassPair((i, j), first, second, target, cost[np.concatenate([first, second])]))
     return found
 
 

@@ -35,7 +35,7 @@ KEEP = 0.99
 Solve = Callable[[Array], Array]
 
 
-class Curvature(Protocol):
+class MachineCurvature(Protocol):
     """The matrix of products, as an interior point needs it."""
 
     def times(self, coef: Array) -> Array:
@@ -119,7 +119,7 @@ class _Halves:
 
 
 def interior_point(
-    curvature: Curvature, target: Array, lower: Array, upper: Array, tube: float, total: float = 0.0
+    curvature: MachineCurvature, target: Array, lower: Array, upper: Array, tube: float, total: float = 0.0
 ) -> Array:
     """Return coefficients near the minimum, with sum ``total``, at the ends of their boxes where they belong there."""
     n, slope = len(target), max(float(np.abs(target).max(initial=0.0)) + tube, 1e-300)
@@ -145,7 +145,9 @@ def interior_point(
     return _at_ends(halves, slope, n, total)
 
 
-def _step(curvature: Curvature, halves: _Halves, gradient: Array, tube: float, y: float, missing: float) -> float:
+def _step(
+    curvature: MachineCurvature, halves: _Halves, gradient: Array, tube: float, y: float, missing: float
+) -> float:
     """Go one step by Mehrotra's rule: look ahead along the plain direction, then aim where that says; return new y."""
     n, size, slack = len(gradient), halves.size, halves.slack
     D = halves.low / size + halves.high / slack

@@ -98,7 +98,7 @@ LARGEST = 1e12
 HIGHEST_DEGREE = 8
 
 
-class Blocks(ABC):
+class SumBlocks(ABC):
     """Blocks of the matrix of products, computed when asked for."""
 
     def __init__(self, kernel: Kernel, rows: Any) -> None:
@@ -114,7 +114,7 @@ class Blocks(ABC):
         """Write the products of the chosen rows with the columns of the span to ``out``."""
 
 
-class PreciseBlocks(Blocks):
+class PreciseBlocks(SumBlocks):
     """The kernel itself, in float64."""
 
     def fill(self, chosen: Array, span: slice, out: Array) -> None:
@@ -122,7 +122,7 @@ class PreciseBlocks(Blocks):
         out[...] = self.kernel(self.rows[chosen], self.columns[span])
 
 
-class GivenBlocks(Blocks):
+class GivenBlocks(SumBlocks):
     """Products that the user has computed."""
 
     def narrow(self, columns: Array | None) -> None:
@@ -134,7 +134,7 @@ class GivenBlocks(Blocks):
         out[...] = self.kernel(self.rows[chosen], self.columns[span])
 
 
-class FloatBlocks(Blocks):
+class FloatBlocks(SumBlocks):
     """Products by one matrix product in float32, then the kernel of each."""
 
     def __init__(self, kernel: Kernel, rows: Array) -> None:
@@ -175,7 +175,7 @@ class FloatBlocks(Blocks):
                     (np.add if isinstance(kernel, Sum) else np.multiply)(products, values, out=products)
 
 
-def blocks_of(kernel: Kernel, rows: Any, *, room: float) -> Blocks:
+def blocks_of(kernel: Kernel, rows: Any, *, room: float) -> SumBlocks:
     """Return the fastest blocks of a kernel that are precise enough; a dense copy may take ``room`` bytes."""
     if kernel.is_given:
         return GivenBlocks(kernel, rows)

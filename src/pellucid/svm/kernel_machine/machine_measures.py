@@ -1,4 +1,4 @@
-r"""What the stored numbers of one machine say about it, computed from its definition and shared with no solver.
+r"""What a fit says of its kernel machines: objective, gap, conditions, and whether the kernel is an inner product.
 
 With :math:`r_i = t_i - f(x_i)` and the excess over the tube as loss, the primal objective exceeds the dual one by
 

@@ -1,4 +1,4 @@
-"""Which rows the machine of two classes sees, what it wants of them and what they cost."""
+"""The rows of a kernel machine: of two classes, laid out for all pairs, merged where equal, moved to their mean."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pellucid.core.watching import Watch, ignore
 from pellucid.kernels import Linear
 from pellucid.proofs.rounding import EPSILON
 from pellucid.svm.kernel_machine.interior_point import QUICK_FACTOR, FewFeatures, WorkingSet, interior_point
-from pellucid.svm.kernel_machine.kernel_sums import Blocks, PreciseBlocks, blocks_of
+from pellucid.svm.kernel_machine.kernel_sums import PreciseBlocks, SumBlocks, blocks_of
 from pellucid.svm.kernel_machine.machine_kernels import CHUNK, survey
 from pellucid.svm.kernel_machine.machine_measures import LARGEST_GAP
 from pellucid.svm.kernel_machine.machine_problem import (
@@ -114,16 +114,16 @@ def solve_machine(
     effort = MachineEffort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
     widest = float((problem.upper - problem.lower).max(initial=0.0))
     if math.isfinite(widest) and widest * float(np.abs(problem.diagonal()).max(initial=0.0)) * EPSILON <= HIDDEN:
-        return Descent(problem, effort, start).run()
+        return PairDescent(problem, effort, start).run()
     quick = replace(effort, tol=LOOSE * tol, max_iter=min(effort.max_iter, QUICK_STEPS * problem.n))
 
     def solve(boxed: MachineProblem, begin: Array | None, loosely: bool) -> MachineFit:
-        return Descent(boxed, quick if loosely else effort, begin).run()
+        return PairDescent(boxed, quick if loosely else effort, begin).run()
 
     return hard_margin(problem, solve)
 
 
-class Descent:
+class PairDescent:
     """The state of one descent: coefficients, their gradient, and the rows that are looked at."""
 
     def __init__(self, problem: MachineProblem, effort: MachineEffort, start: Array | None = None) -> None:
@@ -148,7 +148,7 @@ class Descent:
             return GivenRows(problem.rows)
         self.most_together = int(np.clip(room / (np.dtype(dtype).itemsize * problem.n), 2, WORKING_SET[1]))
         if dtype is np.float64 and not problem.kernel.is_given:
-            blocks: Blocks = PreciseBlocks(problem.kernel, problem.rows)
+            blocks: SumBlocks = PreciseBlocks(problem.kernel, problem.rows)
         else:
             blocks = blocks_of(problem.kernel, problem.rows, room=0.5 * room)
         return ProductRows(blocks, problem.n, size=room, least=self.most_together, dtype=dtype)
@@ -284,7 +284,7 @@ def _first_coef(problem: MachineProblem) -> Array:
 class ActiveRows:
     """The rows that a descent looks at, side by side in memory."""
 
-    def __init__(self, descent: Descent, names: Array) -> None:
+    def __init__(self, descent: PairDescent, names: Array) -> None:
         problem = descent.problem
         self.names, self.tube = names, problem.tube
         self.coef, self.gradient = descent.coef[names], descent.gradient[names]

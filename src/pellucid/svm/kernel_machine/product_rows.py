@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
-from pellucid.svm.kernel_machine.kernel_sums import Blocks
+from pellucid.svm.kernel_machine.kernel_sums import SumBlocks
 from pellucid.svm.kernel_machine.machine_kernels import add_rows, compact, pick
 
 NOWHERE = -1
@@ -21,7 +21,7 @@ class ProductRows:
     A row is named by its place among the active ones, which are the columns. It takes at least ``least`` rows.
     """
 
-    def __init__(self, blocks: Blocks, n: int, *, size: float, least: int, dtype: Any) -> None:
+    def __init__(self, blocks: SumBlocks, n: int, *, size: float, least: int, dtype: Any) -> None:
         self.blocks, self.n, self.least = blocks, n, least
         entries = int(size) // np.dtype(dtype).itemsize
         self._room = np.empty(max(entries, least * n), dtype=dtype) if n * n > entries else np.empty(n * n, dtype)

@@ -1,4 +1,4 @@
-"""The loss of one machine for all classes. Arguments are float64 arrays and scalars that the caller has checked."""
+"""One machine for all classes: its loss, and dual descent. Arguments are checked arrays and scalars of float64."""
 
 # mypy: allow-untyped-defs
 

@@ -1,4 +1,4 @@
-r"""Hinge loss with an l2 penalty: a primal-dual interior point method.
+r"""Hinge loss with an l2 penalty: a primal-dual interior point method, and dual descent where a factor would not fit.
 
 With :math:`z_i = t_i a_i`, multipliers :math:`\lambda, \xi` of the bounds :math:`0 \le \alpha \le c`, and
 :math:`s = c - \alpha`:

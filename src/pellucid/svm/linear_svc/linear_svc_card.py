@@ -81,7 +81,7 @@ CARDS = (
         LinearSVR,
         topics=("LIN-8",),
         prove=prove_linear_svr,
-        workings="pellucid.svm.svr.svr_workings:linear_svr_workings",
+        workings="pellucid.svm.svc.svr_workings:linear_svr_workings",
         parameters={
             "epsilon": NONNEGATIVE,
             "tol": POSITIVE,

@@ -1,4 +1,4 @@
-"""How a LinearSVR is fitted: by the methods of LinearSVC, as ``tube_problem.py`` explains."""
+"""How a LinearSVR is fitted: by the methods of LinearSVC, on twice the rows."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from pellucid.core.estimator import fit_method
 from pellucid.core.types import Array, Data
 from pellucid.svm.kernel_machine.support_vector_model import SupportVectorModel
-from pellucid.svm.svr.svr_solvers import TubeSolver
+from pellucid.svm.svc.svr_solvers import TubeSolver
 
 
 class SVR(RegressorMixin, SupportVectorModel):

@@ -1,4 +1,4 @@
-"""Kinds of the parameters and attributes that SVC and SVR share."""
+"""Method cards of SVC and SVR."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE,
 from pellucid.proofs.svm.kernel_machines import prove_svc, prove_svr
 from pellucid.svm.kernel_machine.machine_rules import MachineRules, matrix_function
 from pellucid.svm.svc.svc import SVC
-from pellucid.svm.svr.svr import SVR
+from pellucid.svm.svc.svr import SVR
 
 WIDE = ("float64",)
 
@@ -107,7 +107,7 @@ CARDS = (
         SVR,
         topics=("LIN-8",),
         prove=prove_svr,
-        workings="pellucid.svm.svr.svr_workings:svr_workings",
+        workings="pellucid.svm.svc.svr_workings:svr_workings",
         parameters=PARAMETERS | {"epsilon": NONNEGATIVE},
         attributes=ATTRIBUTES | {"n_support_": Numbers((1,), WHOLES, low=0), "n_iter_": COUNT},
         input=machine_rules(NUMBERS),

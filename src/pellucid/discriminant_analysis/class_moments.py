@@ -1,4 +1,4 @@
-"""Means and scatter of each class, from blocks of rows that fit in cache."""
+"""Moments of the classes: means and scatter in blocks, covariances and priors as the user wants them, and scores."""
 
 from __future__ import annotations
 

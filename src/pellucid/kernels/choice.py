@@ -1,4 +1,4 @@
-"""From what a user writes for ``kernel=`` and ``gamma=`` to a kernel."""
+"""From what a user writes for ``kernel=`` and ``gamma=`` to a kernel, and rules for given products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prediction of every linear model."""
+"""The prediction of every linear model, and the fitted line with its evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lars: least angle regression."""
+"""Lars and LassoLars: least angle regression, and the path of the lasso."""
 
 from __future__ import annotations
 

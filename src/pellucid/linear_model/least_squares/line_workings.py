@@ -1,4 +1,4 @@
-"""The step that removes the intercept from a regression, and the one that brings it back."""
+"""Steps that regressions by hand share: the intercept removed and brought back, normal equations, quality of the fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""What the parameters of logistic regression and its data ask to minimize.
+r"""What the parameters of logistic regression and its data ask to minimize, and what a fit says of its answer.
 
 .. math:: \min_{W,\,b}\ \sum_i s_i\,\ell(y_i, x_i'W + b) + l_1\|W\|_1 + \tfrac{l_2}{2}\|W\|_2^2
 

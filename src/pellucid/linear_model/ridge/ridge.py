@@ -1,4 +1,4 @@
-"""Ridge: least squares with an l2 penalty."""
+"""Ridge: least squares with an l2 penalty, and the choice of its solver."""
 
 from __future__ import annotations
 

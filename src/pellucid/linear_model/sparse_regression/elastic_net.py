@@ -1,4 +1,4 @@
-"""ElasticNet: least squares with an l1 and a squared l2 penalty."""
+"""ElasticNet and Lasso: least squares with an l1 and a squared l2 penalty, or an l1 penalty alone."""
 
 from __future__ import annotations
 

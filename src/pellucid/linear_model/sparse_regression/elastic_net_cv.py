@@ -1,4 +1,4 @@
-"""ElasticNetCV: the elastic net whose penalty cross-validation chooses."""
+"""ElasticNetCV and LassoCV: the elastic net and the lasso whose penalty cross-validation chooses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The penalty of the elastic net."""
+"""The penalty of the elastic net, the gap to reach, and what a fit says of its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""enet_path and lasso_path: the solutions along a grid of penalties."""
+"""enet_path and lasso_path: the solutions along a grid of penalties, and their errors on held-out rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Method card of the linear support vector machine."""
+"""Method cards of the linear support vector machines."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from pellucid.kernels import RBF, GivenKernel, Linear, Polynomial
-from pellucid.kernels.row_kernels import whole_power
+from pellucid.kernels.formulas import whole_power
 from pellucid.svm.kernel_machine.interior_point import FewFeatures, WholeMatrix, WorkingSet, interior_point
 from pellucid.svm.kernel_machine.kernel_sums import (
     FloatBlocks,

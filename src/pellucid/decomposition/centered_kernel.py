@@ -9,8 +9,8 @@ from scipy import sparse
 
 from pellucid.core.types import Array
 from pellucid.kernels.choice import kernel_from
+from pellucid.kernels.formulas import Linear
 from pellucid.kernels.kernel import Kernel
-from pellucid.kernels.row_kernels import Linear
 
 
 def components_kernel(parameters: Any, gamma: float) -> Kernel:

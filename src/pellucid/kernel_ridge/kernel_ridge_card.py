@@ -12,8 +12,8 @@ from pellucid.core.input_rules import NUMBERS
 from pellucid.kernel_ridge.kernel_ridge import KernelRidge
 from pellucid.kernel_ridge.kernel_ridge_cv import KernelRidgeCV
 from pellucid.kernels.choice import BY_NAME, ProductRules, is_given
+from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kernels.row_kernels import RBF, Polynomial
 from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers
 from pellucid.kinds.collections import PLAIN, Items, Lookup
 from pellucid.kinds.plain import Kind, Nothing, Number, Optional, Real

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from pellucid.core.input_rules import InputRules
 from pellucid.core.types import Array, Data
+from pellucid.kernels.formulas import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.kernels.functions import (
     GivenKernel,
     MatrixFunction,
@@ -19,7 +20,6 @@ from pellucid.kernels.functions import (
     check_symmetric_entries,
 )
 from pellucid.kernels.kernel import Kernel
-from pellucid.kernels.row_kernels import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.proofs.rounding import TINY
 from pellucid.proofs.training_data import TrainingData
 

@@ -21,9 +21,9 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
+from pellucid.kernels.formulas import Linear, Polynomial
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
 from pellucid.kernels.product_blocks import as_rows
-from pellucid.kernels.row_kernels import Linear, Polynomial
 
 MOST_FEATURES = 10_000
 """Features that are written out."""

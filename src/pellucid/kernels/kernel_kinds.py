@@ -8,9 +8,9 @@ from dataclasses import fields
 from typing import Any
 
 from pellucid.kernels.choice import KERNEL_NAMES
+from pellucid.kernels.formulas import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.kernels.functions import GivenKernel
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
-from pellucid.kernels.row_kernels import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.kinds.plain import Kind, Live, Number, OneOf, read_as, tagged

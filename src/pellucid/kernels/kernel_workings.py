@@ -10,8 +10,8 @@ from sympy import Matrix, Rational, exp, prod
 
 from pellucid.core.types import Data
 from pellucid.kernels.feature_map import monomials, n_mapped
+from pellucid.kernels.formulas import RBF, Linear, Polynomial
 from pellucid.kernels.kernel import Kernel
-from pellucid.kernels.row_kernels import RBF, Linear, Polynomial
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import exact_features, exact_number
 from pellucid.workings.notation import Math, Mathlike, Script, factor, fenced, math, matrix, root, total, typed

@@ -1,4 +1,4 @@
-"""Steps that regressions by hand share: the intercept removed and brought back, normal equations, quality of the fit."""
+"""Steps that regressions by hand share: the intercept removed and brought back, normal equations, quality of a fit."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.user_warnings import warn_user
 from pellucid.kernels.choice import ProductRules, is_given
+from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kernels.row_kernels import RBF, Polynomial
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.plain import Kind, Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows

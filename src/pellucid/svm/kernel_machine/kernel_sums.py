@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array
 from pellucid.kernels import RBF, Constant, Kernel, Linear, Polynomial, Product, Scaled, Sum
+from pellucid.kernels.formulas import whole_power
 from pellucid.kernels.product_blocks import squared_lengths
-from pellucid.kernels.row_kernels import whole_power
 from pellucid.numerics.exponential_kernels import double_exponentials, single_exponentials
 from pellucid.proofs.rounding import EPSILON
 

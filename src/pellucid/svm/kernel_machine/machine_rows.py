@@ -13,8 +13,8 @@ from scipy import sparse
 from pellucid.core.labels import rows_by_class
 from pellucid.core.linear_classifier import class_weights
 from pellucid.core.types import Array
+from pellucid.kernels.formulas import Linear
 from pellucid.kernels.kernel import Kernel
-from pellucid.kernels.row_kernels import Linear
 from pellucid.numerics.presented_rows import present_by_content
 from pellucid.proofs.training_data import TrainingData
 

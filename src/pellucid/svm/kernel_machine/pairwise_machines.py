@@ -11,9 +11,9 @@ from scipy import sparse
 from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.kernels.formulas import Linear
 from pellucid.kernels.functions import GivenKernel
 from pellucid.kernels.kernel import Kernel
-from pellucid.kernels.row_kernels import Linear
 from pellucid.svm.kernel_machine.kernel_sums import kernel_matrix
 from pellucid.svm.kernel_machine.machine_kernels import pick
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem

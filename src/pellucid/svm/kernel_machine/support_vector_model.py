@@ -14,7 +14,7 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.linear_classifier import dense
 from pellucid.core.types import Array, Data
-from pellucid.kernels.row_kernels import Linear
+from pellucid.kernels.formulas import Linear
 from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.kernel_sums import kernel_sums
 from pellucid.svm.kernel_machine.machine_measures import MachineMeasures

@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge as PeerRidge
 
 import pellucid
 from pellucid.linear_model import BridgeRegression
-from pellucid.linear_model.bridge.bridge_kernels import bridge_minimizer, bridge_pass, bridge_root
+from pellucid.linear_model.bridge_kernels import bridge_minimizer, bridge_pass, bridge_root
 from pellucid.proofs.linear_model.bridge import bridge_gap, bridge_objective, coordinate_gain
 
 POWERS = (0.3, 0.5, 0.9, 1.0, 1.01, 1.3, 2.0, 4.0)

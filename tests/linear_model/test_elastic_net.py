@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as PeerElasticNet
 
 import pellucid
-from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
-from pellucid.linear_model.sparse_regression.lasso import Lasso
+from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet, Lasso
 from pellucid.proofs.linear_model import elastic_net
 from tests.proving import quiet_proof
 

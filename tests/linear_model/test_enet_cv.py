@@ -11,10 +11,8 @@ from sklearn.model_selection import KFold
 
 import pellucid
 from pellucid import UncertifiedWarning
-from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
-from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV
-from pellucid.linear_model.sparse_regression.lasso import Lasso
-from pellucid.linear_model.sparse_regression.lasso_cv import LassoCV
+from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet, Lasso
+from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV, LassoCV
 
 seeds = settings(max_examples=8, deadline=None)
 seed = st.integers(0, 10_000)

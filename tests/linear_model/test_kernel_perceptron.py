@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 import pellucid
 from pellucid.kernels import RBF
 from pellucid.linear_model import KernelPerceptron, Perceptron
-from pellucid.linear_model.sgd import kernel_perceptron_solvers
+from pellucid.linear_model.sgd import kernel_perceptron
 from pellucid.workings import show_work
 
 SQUARE = ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
@@ -111,8 +111,8 @@ def test_a_kernel_object_has_its_own_parameters():
 def test_products_computed_on_demand_give_the_same_mistakes(monkeypatch):
     X, y = rings()
     wanted = KernelPerceptron().fit(X, y)
-    monkeypatch.setattr(kernel_perceptron_solvers, "WHOLE", 0)
-    monkeypatch.setattr(kernel_perceptron_solvers, "MOST_KEPT", 5 * 8 * len(y))
+    monkeypatch.setattr(kernel_perceptron, "WHOLE", 0)
+    monkeypatch.setattr(kernel_perceptron, "MOST_KEPT", 5 * 8 * len(y))
     few = KernelPerceptron().fit(X, y)
     np.testing.assert_array_equal(few.dual_coef_, wanted.dual_coef_)
     K = rbf_kernel(X, gamma=wanted.gamma_)

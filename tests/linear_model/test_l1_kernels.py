@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid.linear_model.least_angle.lars_arrivals import Scout
 from pellucid.linear_model.least_angle.lars_kernels import arrivals_within, next_arrival
+from pellucid.linear_model.least_angle.lars_solvers import Scout
 from pellucid.numerics import coordinate_descent_kernels as descent
 from pellucid.numerics.coordinate_descent_kernels import elastic_net_gap, gather_block, gram_descent, soft_threshold
 from pellucid.numerics.growing_cholesky import GrowingCholesky

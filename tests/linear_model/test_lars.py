@@ -10,10 +10,8 @@ from sklearn.linear_model import lars_path as peer_lars_path
 
 import pellucid
 from pellucid import UncertifiedWarning
-from pellucid.linear_model.least_angle.lars import Lars
-from pellucid.linear_model.least_angle.lars_path import lars_path
-from pellucid.linear_model.least_angle.lasso_lars import LassoLars
-from pellucid.linear_model.sparse_regression.lasso import Lasso
+from pellucid.linear_model.least_angle.lars import Lars, LassoLars, lars_path
+from pellucid.linear_model.sparse_regression.elastic_net import Lasso
 from tests.proving import quiet_proof
 
 seeds = settings(max_examples=20, deadline=None)

@@ -9,7 +9,7 @@ from sympy import Matrix, Rational
 
 from pellucid import linear_model
 from pellucid.linear_model import Lars, LassoLars
-from pellucid.linear_model.least_angle.lars_exact_workings import lars_path
+from pellucid.linear_model.least_angle.lars_workings import lars_path
 from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import ElasticNetProblem
 from pellucid.workings import show_work
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import Lasso as PeerLasso
 
 import pellucid
 from pellucid import UncertifiedWarning
-from pellucid.linear_model.sparse_regression.lasso import Lasso
+from pellucid.linear_model.sparse_regression.elastic_net import Lasso
 from tests.proving import quiet_proof
 
 seeds = settings(max_examples=20, deadline=None)

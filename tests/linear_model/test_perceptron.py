@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 from pellucid.linear_model import Perceptron
-from pellucid.proofs.linear_model.perceptron import witnessed_margin
+from pellucid.proofs.linear_model.mistakes import witnessed_margin
 from tests.proving import quiet_proof
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])

@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 
 import pellucid
 from pellucid.linear_model import RegressionDiscriminant
-from pellucid.proofs.linear_model.regression_discriminant import measure_columns, prove_outputs
+from pellucid.proofs.linear_model.regression_discriminant import column_units, prove_outputs
 from tests.proving import quiet_proof
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
@@ -55,7 +55,7 @@ def test_a_gradient_by_hand():
     # at w = b = 0 outputs are 1/2 and slopes 1/4; targets 1, 0 at x = 2, 0: dE/dw = 2 * (-1/2) * (1/4) / 2 = -1/8;
     # dE/db = 0; the unit of the column is sqrt(1/16) = 1/4, so the gradient is -1/2
     X, weight = np.array([[2.0], [0.0]]), np.ones(2)
-    columns = measure_columns(X, weight, 0.0, fit_intercept=True)
+    columns = column_units(X, weight, 0.0, fit_intercept=True)
     claim = prove_outputs(X, np.array([[1.0], [0.0]]), weight, np.zeros((1, 1)), np.zeros(1), 0.0, 1e-6, columns)[
         "gradient"
     ]
@@ -66,7 +66,7 @@ def test_a_gradient_by_hand():
 def test_a_maximum_bends_down():
     # one row of target 0 with output near 1: far out on the sigmoid the error bends down
     X, weight = np.array([[1.0], [-1.0]]), np.ones(2)
-    columns = measure_columns(X, weight, 0.0, fit_intercept=False)
+    columns = column_units(X, weight, 0.0, fit_intercept=False)
     coef = np.array([[-2.0]])
     proof = prove_outputs(X, np.array([[1.0], [0.0]]), weight, coef, np.zeros(1), 0.0, 1e-6, columns)
     assert not proof["curvature"].holds

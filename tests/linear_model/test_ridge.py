@@ -14,7 +14,7 @@ from pellucid.linear_model import (
     ridge_error_split,
     shrinkage_factors,
 )
-from pellucid.linear_model.ridge.stochastic_average_kernels import average_gradient_epoch
+from pellucid.linear_model.least_squares.stochastic_average_kernels import average_gradient_epoch
 
 DIRECT = ("auto", "cholesky", "svd")
 ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")

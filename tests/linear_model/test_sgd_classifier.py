@@ -16,8 +16,8 @@ from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
 import pellucid
 from pellucid.linear_model import SGDClassifier
+from pellucid.linear_model.sgd.sgd_problem import Descended, machine_gaps
 from pellucid.losses.named_losses import LOSS_NUMBERS, named_loss
-from pellucid.proofs.linear_model.sgd_classifier import Descended, machine_gaps
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 FEW = settings(max_examples=15, deadline=None)

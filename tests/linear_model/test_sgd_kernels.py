@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from pellucid.linear_model.sgd import sgd_kernels as kernels
-from pellucid.linear_model.sgd.sgd_rule import make_rule
+from pellucid.linear_model.sgd.sgd_problem import make_rule
 from pellucid.losses.loss_kernels import loss_and_slope
 from pellucid.losses.named_losses import LOSS_NUMBERS, named_loss
 

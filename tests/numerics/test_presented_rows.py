@@ -12,7 +12,7 @@ from pellucid.linear_model.sgd.sgd_solvers import BLOCK, MANY_ROWS, shuffled
 from pellucid.numerics import presented_rows
 from pellucid.numerics.presented_rows import present_as_given, present_by_content
 from pellucid.numerics.presented_rows_kernels import dense_hashes, mixed, sparse_hashes
-from pellucid.proofs.linear_model.perceptron import repeated_weight
+from pellucid.proofs.linear_model.mistakes import repeated_weight
 
 
 def table(seed, n=40):

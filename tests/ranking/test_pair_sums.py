@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from pellucid.ranking import ranking_error
-from pellucid.ranking.listed_pairs import ListablePairs
-from pellucid.ranking.listed_pairs_kernels import list_pairs, listed_window_pass
-from pellucid.ranking.pair_sums import Pairs, ranks_within
-from pellucid.ranking.pair_sums_kernels import add_row, window_pass
+from pellucid.ranking.pair_sums import ListablePairs, RankedPairs, ranks_within
+from pellucid.ranking.pair_sums_kernels import add_row, list_pairs, listed_window_pass, window_pass
 
 seeds = given(st.integers(0, 2**32 - 1))
 
@@ -58,7 +56,7 @@ def test_window_sums_are_those_of_all_pairs(seed):
     low, high = np.sort(rng.choice([-np.inf, -1.0, 0.0, 0.3, 1.0, 2.0, np.inf], 2, replace=False))
     margin = f[:, None] - f
     pairs = (y[:, None] > y) & (query[:, None] == query) & (margin >= low) & (margin < high)
-    found = Pairs(y, query, weight)
+    found = RankedPairs(y, query, weight)
     for at in (found.sorted_by(f), ListablePairs(found).at(f)):
         worse, better = at.sums(V, low, high)
         np.testing.assert_allclose(worse, (pairs * weight) @ V, atol=1e-12)
@@ -76,7 +74,7 @@ def test_ranking_error_is_the_share_of_listed_pairs(seed):
 
 def test_the_kernel_is_the_same_as_plain_python(monkeypatch):
     y, f, query, weight = rows(1, n=30)
-    pairs = Pairs(y, query, weight)
+    pairs = RankedPairs(y, query, weight)
     order, V = np.lexsort((f, query)), np.column_stack([np.ones(30), f])
     compiled, plain = np.zeros((30, 2)), np.zeros((30, 2))
     given_ = (order, pairs.starts, pairs.levels, f, pairs.rank, weight, V, -0.5, 1.0)
@@ -88,7 +86,7 @@ def test_the_kernel_is_the_same_as_plain_python(monkeypatch):
 
 def test_listing_is_the_same_in_plain_python():
     y, f, query, weight = rows(1, n=30)
-    pairs, V = Pairs(y, query, weight), np.column_stack([np.ones(30), f])
+    pairs, V = RankedPairs(y, query, weight), np.column_stack([np.ones(30), f])
     listed = ListablePairs(pairs).listed
     order, again = np.argsort(query, kind="stable"), np.zeros_like(listed)
     assert list_pairs.py_func(order, pairs.starts, pairs.rank, again) == len(listed) > 0
@@ -100,8 +98,8 @@ def test_listing_is_the_same_in_plain_python():
 
 def test_pairs_of_large_queries_are_not_listed():
     y = np.arange(100.0)
-    assert len(ListablePairs(Pairs(y, np.zeros(100, int), np.ones(100))).listed) == 0
-    assert len(ListablePairs(Pairs(y, np.arange(100) // 50, np.ones(100))).listed) == 2 * 50 * 49 // 2
+    assert len(ListablePairs(RankedPairs(y, np.zeros(100, int), np.ones(100))).listed) == 0
+    assert len(ListablePairs(RankedPairs(y, np.arange(100) // 50, np.ones(100))).listed) == 2 * 50 * 49 // 2
 
 
 # peer

@@ -14,9 +14,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.svm import LinearSVC as Peer
 
 import pellucid
-from pellucid.ranking import RankingSVM, listed_pairs
-from pellucid.ranking.listed_pairs import ListablePairs
-from pellucid.ranking.pair_sums import Pairs
+from pellucid.ranking import RankingSVM, pair_sums
+from pellucid.ranking.pair_sums import ListablePairs, RankedPairs
 from pellucid.ranking.ranking_problem import RankingProblem
 
 LOSSES = ["hinge", "squared_hinge"]
@@ -81,10 +80,10 @@ def test_without_pairs_all_scores_are_zero(loss):
 
 @pytest.mark.parametrize("most", [0, 64], ids=["sorted", "listed"])
 def test_the_pair_loss_has_the_slopes_of_the_listed_pairs(monkeypatch, most):
-    monkeypatch.setattr(listed_pairs, "MOST_ROWS_EACH", most)
+    monkeypatch.setattr(pair_sums, "MOST_ROWS_EACH", most)
     X, y, qid = queries(3, n=25)
     w = np.array([0.4, -0.2, 0.1, 0.3])
-    problem = RankingProblem(X, ListablePairs(Pairs(y, qid, np.ones(len(y)))), 1.0)
+    problem = RankingProblem(X, ListablePairs(RankedPairs(y, qid, np.ones(len(y)))), 1.0)
     D = differences(X, y, qid)
     margins = D @ w
     squared, smoothed = problem.loss(X @ w, 0.0), problem.loss(X @ w, 0.3)
@@ -163,7 +162,7 @@ def test_the_proof_measures_what_listed_pairs_give(loss, seed):
 def test_listed_and_sorted_pairs_give_the_same_machine(monkeypatch, loss):
     X, y, qid = queries(0, n=60)
     listed = RankingSVM(loss=loss).fit(X, y, qid=qid)
-    monkeypatch.setattr(listed_pairs, "MOST_ROWS_EACH", 0)
+    monkeypatch.setattr(pair_sums, "MOST_ROWS_EACH", 0)
     by_sorting = RankingSVM(loss=loss).fit(X, y, qid=qid)
     np.testing.assert_allclose(listed.coef_, by_sorting.coef_, rtol=1e-6, atol=1e-9)
 

@@ -22,18 +22,18 @@ from pellucid.core.effort import Effort
 from pellucid.numerics.newton import Found, centered_newton
 from pellucid.svm import LinearSVC
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.crammer_singer import crammer_singer_solver, shared_rows
-from pellucid.svm.crammer_singer.contrasts import Contrasts
-from pellucid.svm.crammer_singer.crammer_singer import CrammerSinger
-from pellucid.svm.crammer_singer.crammer_singer_descent import crammer_singer_descent
-from pellucid.svm.crammer_singer.crammer_singer_descent_kernels import (
+from pellucid.svm.linear_svc import crammer_singer, crammer_singer_solver
+from pellucid.svm.linear_svc.crammer_singer import Contrasts, CrammerSinger, SharedRows
+from pellucid.svm.linear_svc.crammer_singer_kernels import (
+    bend_pass,
     csr_descent_pass,
     dense_descent_pass,
     inner_product,
+    largest_excess_pass,
     settle_row,
+    shares_level,
 )
-from pellucid.svm.crammer_singer.crammer_singer_kernels import bend_pass, largest_excess_pass, shares_level
-from pellucid.svm.crammer_singer.shared_rows import SharedRows
+from pellucid.svm.linear_svc.crammer_singer_solver import crammer_singer_descent
 
 
 def together(**options):
@@ -306,7 +306,7 @@ def test_sparse_and_dense_rows_agree():
 def test_where_passes_creep_and_columns_are_many_conjugate_gradients_finish(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = sparse.random_array((60, 800), density=0.05, rng=rng, format="csr"), rng.integers(0, 3, 60)
-    monkeypatch.setattr(shared_rows, "MOST_UNKNOWNS", 0)
+    monkeypatch.setattr(crammer_singer, "MOST_UNKNOWNS", 0)
     monkeypatch.setattr(crammer_singer_solver, "MANY_PASSES", 3)
     model = together().fit(X, y)
     assert model.certificate_.holds

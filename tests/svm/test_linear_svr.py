@@ -16,14 +16,12 @@ import pellucid
 from pellucid.core.effort import Effort
 from pellucid.svm import LinearSVR
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.linear_svc import linear_svc_solvers
+from pellucid.svm.linear_svc import linear_svc_solvers, linear_svr_solvers
 from pellucid.svm.linear_svc import squared_hinge as newton
-from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
-from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows
+from pellucid.svm.linear_svc.hinge import hinge_dual_descent, hinge_interior_point, hinge_near_rows, squared_hinge_start
+from pellucid.svm.linear_svc.linear_svr_solvers import tube_problem
+from pellucid.svm.linear_svc.margin_problem import RepeatedRows
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
-from pellucid.svm.linear_svr import linear_svr_solvers
-from pellucid.svm.linear_svr.tube_problem import tube_problem
-from pellucid.svm.repeated_rows import RepeatedRows
 
 SQUARED = "squared_epsilon_insensitive"
 LOSSES = ["epsilon_insensitive", SQUARED]
@@ -251,7 +249,7 @@ def test_every_method_finds_the_same_line(epsilon, thin):
     np.testing.assert_allclose(squared_hinge_start(problem, np.random.RandomState(0)), squared.u, atol=0.05)
 
 
-@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateGradient"])
+@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateSteps"])
 def test_every_newton_step_of_repeated_rows_solves_the_same_system(maker):
     X, y = data(20, 30)
     problem = tube_problem(AugmentedRows(X, 1.0), y, 0.1, np.linspace(0.5, 2.0, 20))

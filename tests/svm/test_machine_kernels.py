@@ -5,11 +5,16 @@ import pytest
 from scipy import sparse
 
 from pellucid.kernels import RBF, GivenKernel, Linear, Polynomial
-from pellucid.kernels.inner_product import whole_power
-from pellucid.svm.kernel_machine.feature_rows import FeatureRows
-from pellucid.svm.kernel_machine.float_blocks import FloatBlocks, GivenBlocks, PreciseBlocks, blocks_of
-from pellucid.svm.kernel_machine.interior_point import FewFeatures, WholeMatrix, interior_point
-from pellucid.svm.kernel_machine.kernel_sums import kernel_matrix, kernel_sums
+from pellucid.kernels.formulas import whole_power
+from pellucid.svm.kernel_machine.interior_point import FewFeatures, WholeMatrix, WorkingSet, interior_point
+from pellucid.svm.kernel_machine.kernel_sums import (
+    FloatBlocks,
+    GivenBlocks,
+    PreciseBlocks,
+    blocks_of,
+    kernel_matrix,
+    kernel_sums,
+)
 from pellucid.svm.kernel_machine.machine_kernels import (
     CHUNK,
     add_and_find_least,
@@ -23,8 +28,7 @@ from pellucid.svm.kernel_machine.machine_kernels import (
     survey,
 )
 from pellucid.svm.kernel_machine.machine_problem import MachineProblem, machine_point, slopes
-from pellucid.svm.kernel_machine.product_rows import GivenRows, ProductRows
-from pellucid.svm.kernel_machine.working_set import WorkingSet
+from pellucid.svm.kernel_machine.product_rows import FeatureRows, GivenRows, ProductRows
 
 ROOM = 1e9
 
@@ -225,7 +229,7 @@ def test_few_features_solve_as_the_whole_matrix_does():
 
 
 def test_a_set_that_pairs_are_slow_for_leaps(monkeypatch):
-    monkeypatch.setattr("pellucid.svm.kernel_machine.working_set.STEPS_EACH", 1)
+    monkeypatch.setattr("pellucid.svm.kernel_machine.interior_point.STEPS_EACH", 1)
     machine = problem(n=60, C=1e4)
     K = np.zeros((CHUNK, CHUNK))
     K[:60, :60] = machine.kernel(machine.rows)

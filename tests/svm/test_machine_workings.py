@@ -11,10 +11,11 @@ from sympy import Matrix, Rational, sqrt
 
 from pellucid import show_work
 from pellucid.kernels import RBF, Polynomial
-from pellucid.svm import LinearSVR, show_maximum_margin, smo_workings
-from pellucid.svm.smo_workings import search_by_pairs
+from pellucid.svm import LinearSVR, show_maximum_margin
+from pellucid.svm.svc import smo_workings
+from pellucid.svm.svc.smo_workings import search_by_pairs
 from pellucid.svm.svc.svc_workings import svc_workings
-from pellucid.svm.svr.svr_workings import svr_workings
+from pellucid.svm.svc.svr_workings import svr_workings
 
 INF = float("inf")
 SQUARE, SIDES = [[1, 1], [2, 2], [2, 0], [0, 0]], ["up", "up", "down", "down"]

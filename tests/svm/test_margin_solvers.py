@@ -13,10 +13,15 @@ from pellucid.numerics.look_schedule import LookSchedule
 from pellucid.numerics.newton import _line_minimum
 from pellucid.svm import augmented_rows
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.linear_svc import dual_descent
+from pellucid.svm.linear_svc import hinge
 from pellucid.svm.linear_svc import squared_hinge as newton
-from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
-from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
+from pellucid.svm.linear_svc.hinge import (
+    hinge_dual_descent,
+    hinge_interior_point,
+    hinge_near_rows,
+    hinge_to_rounding,
+    squared_hinge_start,
+)
 from pellucid.svm.linear_svc.linear_svc_solvers import choose_solver
 from pellucid.svm.linear_svc.margin_problem import MarginProblem
 from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
@@ -82,7 +87,7 @@ def test_few_wide_rows_are_solved_by_equations_of_rows_while_these_are_precise(c
     assert found.gap <= EFFORT.goal * found.objective
 
 
-@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateGradient"])
+@pytest.mark.parametrize("maker", ["PrimalFactor", "DualFactor", "ConjugateSteps"])
 def test_every_newton_step_solves_the_same_system(maker):
     one = problem()
     A, rng = written_out(one.rows), np.random.default_rng(0)
@@ -174,8 +179,8 @@ def test_many_rows_and_columns_go_to_dual_descent():
 
 def test_passes_find_the_squared_machine_where_newton_starts(monkeypatch):
     one = problem(60, 5, thin=True)
-    monkeypatch.setattr(dual_descent, "MOST_START_PASSES", 2000)
-    monkeypatch.setattr(dual_descent, "NEAR", 1e-9)
+    monkeypatch.setattr(hinge, "MOST_START_PASSES", 2000)
+    monkeypatch.setattr(hinge, "NEAR_ENOUGH", 1e-9)
     start = squared_hinge_start(one, np.random.RandomState(0))
     np.testing.assert_allclose(start, newton.squared_hinge_newton(one, EFFORT).u, atol=1e-6)
     assert newton.squared_hinge_newton(one, EFFORT, start).n_iter <= 1

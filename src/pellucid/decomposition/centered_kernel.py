@@ -9,7 +9,7 @@ from scipy import sparse
 
 from pellucid.core.types import Array
 from pellucid.kernels.choice import kernel_from
-from pellucid.kernels.inner_product import Linear
+from pellucid.kernels.formulas import Linear
 from pellucid.kernels.kernel import Kernel
 
 

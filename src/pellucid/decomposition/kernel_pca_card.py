@@ -7,11 +7,9 @@ from typing import Any
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import NO_TARGET
 from pellucid.decomposition.kernel_pca import KernelPCA
-from pellucid.kernels.choice import is_given
-from pellucid.kernels.distance import RBF
-from pellucid.kernels.inner_product import Polynomial
+from pellucid.kernels.choice import ProductRules, is_given
+from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kernels.product_rules import ProductRules
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.collections import PLAIN, Lookup
 from pellucid.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole

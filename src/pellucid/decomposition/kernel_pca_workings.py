@@ -7,7 +7,7 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.kernels.kernel_exact_workings import ExactKernel, exact_kernel
+from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.workings.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
 from pellucid.workings.exact_data import exact_features

@@ -6,7 +6,7 @@ from typing import Any
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
-from pellucid.discriminant_analysis.given_covariance import check_covariance_parameters
+from pellucid.discriminant_analysis.class_moments import check_covariance_parameters
 from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.discriminant_analysis.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis
 from pellucid.kinds.arrays import Numbers

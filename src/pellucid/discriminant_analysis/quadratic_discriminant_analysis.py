@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +15,13 @@ from pellucid.core.input_rules import FLOATS
 from pellucid.core.labels import rows_by_class
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data
-from pellucid.discriminant_analysis.class_moments import BLOCK, class_moments
-from pellucid.discriminant_analysis.discriminant_scores import DiscriminantScores
-from pellucid.discriminant_analysis.given_covariance import covariance
-from pellucid.discriminant_analysis.given_priors import class_priors
-from pellucid.proofs.discriminant_analysis.quadratic_discriminant import quadratic_certificate
+from pellucid.discriminant_analysis.class_moments import (
+    BLOCK,
+    DiscriminantScores,
+    class_moments,
+    class_priors,
+    covariance,
+)
 from pellucid.proofs.training_data import TrainingData
 
 SAFE = 1e-6
@@ -120,8 +121,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantScores, ClassifierMixin, Certifi
         }
         if self.store_covariance:
             attributes["covariance_"] = [(rotation * scaling) @ rotation.T for rotation, scaling in axes]
-        certificate = quadratic_certificate(SimpleNamespace(**attributes), self, means, spreads, priors)
-        return Fit(attributes, certificate=certificate)
+        return Fit(attributes)
 
     def _spread(self, X: Array, rows: Array, scatter: Array, label: Any) -> Array:
         if len(rows) == 1:

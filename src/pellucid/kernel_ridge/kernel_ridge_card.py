@@ -11,18 +11,15 @@ from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.input_rules import NUMBERS
 from pellucid.kernel_ridge.kernel_ridge import KernelRidge
 from pellucid.kernel_ridge.kernel_ridge_cv import KernelRidgeCV
-from pellucid.kernels.choice import BY_NAME, is_given
-from pellucid.kernels.distance import RBF
-from pellucid.kernels.inner_product import Polynomial
+from pellucid.kernels.choice import BY_NAME, ProductRules, is_given
+from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kernels.product_rules import ProductRules
 from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers
 from pellucid.kinds.collections import PLAIN, Items, Lookup
 from pellucid.kinds.plain import Kind, Nothing, Number, Optional, Real
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import A_LIST, FLAG, NONNEGATIVE, NUMBER
-from pellucid.proofs.kernel_ridge.kernel_ridge import prove_kernel_ridge
-from pellucid.proofs.kernel_ridge.kernel_ridge_cv import prove_kernel_ridge_cv
+from pellucid.proofs.kernel_ridge.kernel_ridge import prove_kernel_ridge, prove_kernel_ridge_cv
 
 HERE = "pellucid.kernel_ridge"
 KERNEL: dict[str, Kind] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +12,13 @@ from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.kernel_ridge.kernel_ridge import KernelPredictor
-from pellucid.kernel_ridge.kernel_ridge_path_solvers import Directions, mean_squares
+from pellucid.kernel_ridge.kernel_ridge_solvers import Directions, mean_squares
 from pellucid.kernels.choice import pairwise_kernel
-from pellucid.proofs.kernel_ridge.kernel_ridge import prove_some_equations
-from pellucid.proofs.kernel_ridge.kernel_ridge_cv import penalty_claim
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.rounding import TINY
+
+TIE = 1e-6
+"""Relative difference of two mean squared errors below which they count as equal."""
 
 SAME_SCORE = 1e-9
 """Relative difference of two scores that rounding may make: of such penalties the first is taken."""
@@ -110,9 +112,11 @@ class KernelRidgeCV(KernelPredictor):
             squares = np.stack(kept, axis=-1)  # (rows, targets, alphas)
             every = np.moveaxis(data.spread(np.moveaxis(squares, 0, -1)), -1, 0)
             attributes["cv_results_"] = every if shape else every[:, 0]
-        certificate = prove_some_equations(SimpleNamespace(**attributes), kernel, alphas[best], data)
-        claim = penalty_claim(float(scores[best]), float(scores.min()))
-        return self._adopt(Fit(attributes, trace, certificate=certificate.with_claims(claim)), data)
+        self._adopt(Fit(attributes, trace), data)
+        excess = float(scores[best] - scores.min()) / max(float(scores.min()), TINY)
+        statement = "left-out error of alpha_ above the least of all alphas, relative"
+        self.certificate_ = self.certificate_.with_claims(Claim("penalty", statement, excess, TIE))
+        return self
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 from sympy import Matrix, Rational, eye
 
 from pellucid.core.types import Data
-from pellucid.kernels.kernel_exact_workings import ExactKernel, exact_kernel
+from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_data
 from pellucid.workings.notation import Script, Words, combination, factor, fenced, math, matrix, over

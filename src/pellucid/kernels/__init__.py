@@ -1,10 +1,8 @@
 """Kernels: products of rows in the space that a kernel stands for."""
 
-from pellucid.kernels.chi_square import AdditiveChi2, Chi2
 from pellucid.kernels.choice import gamma_from, kernel_from
-from pellucid.kernels.distance import RBF, Laplacian
+from pellucid.kernels.formulas import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.kernels.functions import GivenKernel, MatrixFunction, RowFunction
-from pellucid.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
 from pellucid.kernels.mercer import MercerCheck, check_mercer
 

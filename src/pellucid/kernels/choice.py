@@ -1,19 +1,27 @@
-"""From what a user writes for ``kernel=`` and ``gamma=`` to a kernel."""
+"""From what a user writes for ``kernel=`` and ``gamma=`` to a kernel, and rules for given products."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from pellucid.core.types import Array
-from pellucid.kernels.chi_square import AdditiveChi2, Chi2
-from pellucid.kernels.distance import RBF, Laplacian
-from pellucid.kernels.functions import GivenKernel, MatrixFunction, RowFunction
-from pellucid.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
+from pellucid.core.input_rules import InputRules
+from pellucid.core.types import Array, Data
+from pellucid.kernels.formulas import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
+from pellucid.kernels.functions import (
+    GivenKernel,
+    MatrixFunction,
+    RowFunction,
+    check_symmetric,
+    check_symmetric_entries,
+)
 from pellucid.kernels.kernel import Kernel
 from pellucid.proofs.rounding import TINY
+from pellucid.proofs.training_data import TrainingData
 
 BY_NAME: dict[str, Callable[[float, float, float], Kernel]] = {
     "linear": lambda _gamma, _degree, _coef0: Linear(),
@@ -107,3 +115,34 @@ def scale_gamma(X: Any, weight: Array) -> float:
     else:
         variance = float(np.sum(weight @ (X - mean) ** 2)) / total
     return 1.0 / (columns * variance) if columns * variance >= TINY else 1.0
+
+
+@dataclass(frozen=True)
+class ProductRules(InputRules):
+    """Rules for rows, or for the products of all rows with each other: those are square and symmetric.
+
+    A row of weight 0 is gone, but not its column: ``data.kept`` numbers the columns of the rows that are left.
+    """
+
+    products: bool = False
+    symmetric: bool = True
+    """Whether given products must be; False where only what is left after centering must be."""
+
+    def check(self, estimator: Any, X: Data, *args: Any, **options: Any) -> TrainingData:
+        """Return the training data."""
+        data = super().check(estimator, X, *args, **options)
+        if not self.products:
+            return data
+        rows, columns = data.given[0].shape
+        if rows != columns:
+            raise ValueError(
+                "X must be square if it holds the products of the rows (precomputed kernel matrix must be a square "
+                f"matrix), got shape {(rows, columns)}."
+            )
+        if not self.symmetric:
+            return data
+        if sparse.issparse(data.given[0]):
+            check_symmetric_entries(data.given[0])
+            return data
+        whole = check_symmetric(data.given[0])
+        return data if whole is data.given[0] else replace(data, X=whole if data.kept is None else whole[data.kept])

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
-from pellucid.kernels.inner_product import Linear, Polynomial
+from pellucid.kernels.formulas import Linear, Polynomial
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
 from pellucid.kernels.product_blocks import as_rows
 

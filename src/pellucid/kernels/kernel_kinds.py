@@ -7,11 +7,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from pellucid.kernels.chi_square import AdditiveChi2, Chi2
 from pellucid.kernels.choice import KERNEL_NAMES
-from pellucid.kernels.distance import RBF, Laplacian
+from pellucid.kernels.formulas import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.kernels.functions import GivenKernel
-from pellucid.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
 from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.pages import ReadPage, WritePage

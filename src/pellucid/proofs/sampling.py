@@ -45,6 +45,11 @@ def draws() -> np.random.Generator:
     return _drawn_from.get() or np.random.default_rng(_AT_FIT)
 
 
+def is_verifying() -> bool:
+    """Return whether ``verify`` asks, and not a fit, which may look at less."""
+    return _drawn_from.get() is not None
+
+
 def drawn(n: int, most: int, always: Any = ()) -> Array:
     """Return all places below ``n``, or so many drawn at random and those to look at always, in rising order.
 

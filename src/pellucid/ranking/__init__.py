@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from pellucid.core.public_names import name_finder
 
 if TYPE_CHECKING:  # what is named here is imported on first use
-    from pellucid.ranking.misordered_pairs import ranking_error
+    from pellucid.ranking.pair_sums import ranking_error
     from pellucid.ranking.ranking_svm import RankingSVM
 
 __all__ = ["RankingSVM", "ranking_error"]

@@ -10,13 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_array
 
 from pellucid.core.threads import run_blocks
-from pellucid.core.types import Array
-from pellucid.ranking.pair_sums_kernels import window_pass
+from pellucid.core.types import Array, Data
+from pellucid.core.weights import check_sample_weight
+from pellucid.ranking.pair_sums_kernels import list_pairs, listed_window_pass, window_pass
 
 
-class Pairs:
+class RankedPairs:
     """Rows with their queries (numbered from 0), ranks of ``y`` within the query, and weights."""
 
     def __init__(self, y: Array, query: Array, weight: Array) -> None:
@@ -35,7 +38,7 @@ class Pairs:
 class SortedRows:
     """Rows, or some of them, in the order of query and score; query q is ``order[starts[q]:starts[q + 1]]``."""
 
-    pairs: Pairs
+    pairs: RankedPairs
     f: Array
     order: Array
     starts: Array
@@ -78,3 +81,102 @@ def ranks_within(y: Array, query: Array) -> tuple[Array, Array]:
     rank = np.empty(len(y), dtype=np.int64)
     rank[order] = number - first[query[order]]
     return rank, np.diff(np.append(first, number[-1] + 1))
+
+
+MOST_ROWS_EACH = 64
+"""Mean size of the query of a row up to which the pairs are listed."""
+
+NO_PAIRS = np.empty((0, 2), dtype=np.uint32)
+
+
+class ListablePairs:
+    """Pairs that are listed if there are few of them, and otherwise found by sorting."""
+
+    def __init__(self, pairs: RankedPairs) -> None:
+        self.pairs = pairs
+        order, sizes = np.argsort(pairs.query, kind="stable"), np.diff(pairs.starts)
+        self.is_listed = int(np.sum(sizes**2)) <= MOST_ROWS_EACH * len(order)
+        self.listed = NO_PAIRS
+        if self.is_listed:
+            self.listed = np.empty((list_pairs(order, pairs.starts, pairs.rank, NO_PAIRS), 2), dtype=np.uint32)
+            list_pairs(order, pairs.starts, pairs.rank, self.listed)
+
+    def at(self, f: Array) -> ListedRows | SortedRows:
+        """Return the rows at these scores."""
+        return ListedRows(self.pairs, f, self.listed) if self.is_listed else self.pairs.sorted_by(f)
+
+
+@dataclass(frozen=True)
+class ListedRows:
+    """Rows and their scores, with the numbers of the better and the worse row of each pair."""
+
+    pairs: RankedPairs
+    f: Array
+    listed: Array  # (n_pairs, 2)
+
+    def only(self, _chosen: Array) -> ListedRows:
+        """Return all rows: leaving some out would cost more than it saves."""
+        return self
+
+    def sums(self, V: Array, low: float, high: float) -> tuple[Array, Array]:
+        """Return the weighted sums of ``V`` over the worse and the better rows of each with margins in a window."""
+        worse, better = np.zeros_like(V), np.zeros_like(V)
+        listed_window_pass(self.listed, self.f, self.pairs.weight, V, low, high, worse, better)
+        return worse, better
+
+
+def query_numbers(qid: Data | None, n: int) -> Array:
+    """Return the queries of ``n`` rows numbered from 0; without ids all rows are of one query."""
+    if qid is None:
+        return np.zeros(n, dtype=np.int64)
+    ids = column_or_1d(qid)
+    if len(ids) != n:
+        raise ValueError(f"qid must have one id for each of the {n} rows of X, got {len(ids)}.")
+    if ids.dtype.kind == "f" and np.isnan(ids).any():
+        raise ValueError("qid must hold an id for every row, got NaN. Drop those rows.")
+    return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+
+
+def ranking_error(y_true: Data, scores: Data, *, qid: Data | None = None, sample_weight: Data | None = None) -> float:
+    r"""Return the share of pairs in the wrong order; tied scores count half. :math:`O(n\log n)`.
+
+    .. math:: \frac{\sum_{y_i > y_j} s_i s_j\,([f_i < f_j] + \tfrac12[f_i = f_j])}{\sum_{y_i > y_j} s_i s_j}
+
+    For two values of :math:`y` it is one minus the area under the ROC curve.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Numbers: larger is better.
+    scores : array-like of shape (n_samples,)
+        What should be in the same order.
+    qid : array-like of shape (n_samples,), default=None
+        Only rows with the same id are compared; None compares all.
+    sample_weight : array-like of shape (n_samples,), default=None
+        A row of weight k counts as k rows.
+
+    Examples
+    --------
+    Of the three pairs, one is in the wrong order and one is tied.
+
+    >>> ranking_error([1, 2, 3], [0.0, 2.0, 0.0])
+    0.5
+    """
+    y = _numbers(y_true, "y_true")
+    f = _numbers(scores, "scores")
+    check_consistent_length(y, f)
+    weight = check_sample_weight(sample_weight, y[:, None])
+    weight = np.ones(len(y)) if weight is None else weight
+    places = np.unique(f, return_inverse=True)[1].astype(np.float64)  # whole numbers: equal scores stay equal
+    ordered, ones = RankedPairs(y, query_numbers(qid, len(y)), weight).sorted_by(places), np.ones((len(y), 1))
+    all_pairs, wrong, wrong_or_tied = (
+        float(weight @ ordered.worse(ones, -np.inf, high)[:, 0]) for high in (np.inf, 0.0, 0.5)
+    )
+    if all_pairs == 0.0:
+        raise ValueError("y_true must have two different values in some query, got none. There is nothing to order.")
+    return 0.5 * (wrong + wrong_or_tied) / all_pairs
+
+
+def _numbers(values: Data, name: str) -> Array:
+    numbers = check_array(column_or_1d(values), ensure_2d=False, dtype=np.float64, input_name=name)
+    return np.asarray(numbers)

@@ -21,8 +21,7 @@ from scipy import sparse
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array
 from pellucid.numerics.curvature_equations import solve_curvature
-from pellucid.ranking.listed_pairs import ListablePairs, ListedRows
-from pellucid.ranking.pair_sums import SortedRows
+from pellucid.ranking.pair_sums import ListablePairs, ListedRows, SortedRows
 
 RESIDUE = 1e-13
 """Part of all weight that may be left of a window whose rows have all been taken out again."""

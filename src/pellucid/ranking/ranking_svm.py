@@ -15,13 +15,8 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.numerics.newton import smoothed_newton
-from pellucid.proofs.ranking.ranking_svm import certificate_of
-from pellucid.proofs.rounding import TINY
 from pellucid.proofs.training_data import TrainingData
-from pellucid.ranking.listed_pairs import ListablePairs
-from pellucid.ranking.misordered_pairs import ranking_error
-from pellucid.ranking.pair_sums import Pairs
-from pellucid.ranking.query_ids import query_numbers
+from pellucid.ranking.pair_sums import ListablePairs, RankedPairs, query_numbers, ranking_error
 from pellucid.ranking.ranking_problem import RankingProblem
 
 
@@ -96,8 +91,7 @@ class RankingSVM(CertifiedEstimator):
         attributes = {"coef_": found.w, "qid_": query, "n_iter_": found.n_iter}
         if self.loss == "hinge":
             attributes |= {"smoothed_coef_": found.smoothed, "smoothing_": found.smoothing}
-        certificate = certificate_of(found.gap / max(found.objective, TINY), self.tol)
-        return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
+        return self._adopt(Fit(attributes, found.trace), data)
 
     def predict(self, X: Data) -> Array:
         """Return the scores :math:`w'x`, of shape (n_samples,): in the order of preference within a query."""
@@ -122,7 +116,7 @@ def _problem(data: TrainingData, query: Array, C: float) -> RankingProblem:
     numbers = query_numbers(query[order], len(order))
     X = data.X[order] if sparse.issparse(data.X) else _centered(data.X[order], numbers)
     y = np.asarray(data.y, dtype=np.float64)[order]
-    return RankingProblem(X, ListablePairs(Pairs(y, numbers, data.weights[order])), C)
+    return RankingProblem(X, ListablePairs(RankedPairs(y, numbers, data.weights[order])), C)
 
 
 def _centered(X: Array, query: Array) -> Array:

@@ -6,9 +6,8 @@ from pellucid.cluster.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import NO_TARGET
-from pellucid.kernels.choice import BY_NAME
+from pellucid.kernels.choice import BY_NAME, ProductRules
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kernels.product_rules import ProductRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import PLAIN, Lookup
 from pellucid.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole

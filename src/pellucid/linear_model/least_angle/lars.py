@@ -1,24 +1,24 @@
-"""Lars: least angle regression."""
+"""Lars and LassoLars: least angle regression, and the path of the lasso."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_consistent_length, check_random_state
 
+from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.input_rules import FLOATS
+from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.least_angle.lars_path import gram_or_none
 from pellucid.linear_model.least_angle.lars_solvers import LarsPath, LarsRules, lars
 from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
+from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import given_gram
 from pellucid.numerics.design import Design, make_design
-from pellucid.proofs.certificate import worst_of
-from pellucid.proofs.linear_model.lars import lars_certificate, target_of
 
 
 class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
@@ -105,24 +105,12 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         targets, y_means = design.center(self._with_noise(y))
         targets, y_means = targets.reshape(len(y), -1), np.atleast_1d(y_means)
         gram = gram_or_none(self.precompute, design)
-        column_norm = float(np.sqrt(design.sq_norms().max()))
         rules = self._rules(len(y))
         watch, lines = self._watch_line(design, X, y, rules.max_iter), np.zeros((X.shape[1], targets.shape[1]))
         paths = [lars(design, b, rules, gram, one_target(watch, lines, k)) for k, b in enumerate(targets.T)]
         attributes = self._attributes(paths, design, y_means, X.dtype, one_dimensional=y.ndim == 1)
-        certificates = [
-            lars_certificate(
-                target_of(SimpleNamespace(**attributes), self, k, X.dtype),
-                path.imbalance,
-                column_norm,
-                b,
-                design.mean,
-                y_mean,
-            )
-            for k, (path, b, y_mean) in enumerate(zip(paths, targets.T, y_means, strict=True))
-        ]
         trace = Trace.joined([path.trace for path in paths])
-        return self._adopt(Fit(attributes, trace, certificate=worst_of(certificates)), data)
+        return self._adopt(Fit(attributes, trace), data)
 
     def _rules(self, n_samples: int) -> LarsRules:
         return LarsRules(max_iter=self.n_nonzero_coefs)
@@ -163,3 +151,176 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
 def _only(values: list[Any]) -> Any:
     """Return the value of a single target, or the list of several."""
     return values[0] if len(values) == 1 else values
+
+
+@own_threads()
+def lars_path(
+    X: Data,
+    y: Data,
+    Xy: Data | None = None,  # noqa: ARG001  (scikit-learn's signature)
+    *,
+    Gram: Any = None,
+    max_iter: int = 500,
+    alpha_min: float = 0.0,
+    method: str = "lar",
+    copy_X: bool = True,  # noqa: ARG001  (scikit-learn's signature)
+    eps: float = float(np.finfo(float).eps),  # noqa: ARG001  (scikit-learn's signature)
+    copy_Gram: bool = True,  # noqa: ARG001  (scikit-learn's signature)
+    verbose: Any = 0,  # noqa: ARG001  (scikit-learn's signature)
+    return_path: bool = True,
+    return_n_iter: bool = False,
+    positive: bool = False,
+) -> tuple[Any, ...]:
+    r"""Return the least angle or lasso path, without intercept.
+
+    The lasso path minimizes :math:`\frac{1}{2n}\|y - Xw\|_2^2 + \alpha\|w\|_1` for every :math:`\alpha`; it is linear
+    between breakpoints.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Features. Center them and the target for a model with intercept.
+    y : array-like of shape (n_samples,)
+        Target.
+    Gram : None, 'auto', bool or ndarray of shape (n_features, n_features), default=None
+        The Gram matrix of ``X``, or whether to compute it; 'auto' does if there are more samples than features.
+    max_iter : int, default=500
+        Most breakpoints after the first.
+    alpha_min : float, default=0
+        Where to stop.
+    method : {'lar', 'lasso'}, default='lar'
+        Whether a coefficient that reaches 0 leaves the active set, as the lasso demands.
+    return_path : bool, default=True
+        Whether to return all breakpoints, or the last alone.
+    return_n_iter : bool, default=False
+        Whether to return the number of steps as well.
+    positive : bool, default=False
+        Whether all coefficients must be at least 0; for the lasso only.
+    Xy, copy_X, copy_Gram, eps, verbose
+        Accepted for compatibility; correlations are always computed from the data, which are never changed.
+
+    Returns
+    -------
+    alphas : ndarray of shape (n_steps + 1,)
+        Largest absolute correlation over n_samples at each breakpoint, falling.
+    active : list of int
+        Columns active at the end.
+    coefs : ndarray of shape (n_features, n_steps + 1)
+        Coefficients at each breakpoint.
+    n_iter : int
+        Number of steps, if ``return_n_iter``.
+
+    Examples
+    --------
+    >>> alphas, active, coefs = lars_path([[1.0], [-1.0]], [2.0, -2.0])
+    >>> coefs
+    array([[0., 2.]])
+    """
+    check_whole(low=0, max_iter=max_iter)
+    check_nonnegative(alpha_min=alpha_min)
+    check_one_of(("lar", "lasso"), method=method)
+    check_one_of((True, False), positive=positive)
+    if positive and method == "lar":
+        raise ValueError("positive must be False for method='lar', got True. Use method='lasso'.")
+    if X is None:
+        raise ValueError(
+            "X must be an array, got None. A Gram matrix alone does not suffice: correlations come from X."
+        )
+    X = check_array(X, dtype=FLOATS)
+    y = check_array(y, dtype=X.dtype, ensure_2d=False)
+    check_consistent_length(X, y)
+    if y.ndim != 1:
+        raise ValueError(f"y must be of shape (n_samples,), got {y.shape}. Compute one path per target.")
+    design = make_design(X, fit_intercept=False)
+    rules = LarsRules(lasso=method == "lasso", positive=positive, lowest=len(y) * alpha_min, max_iter=max_iter)
+    path = lars(design, design.center(y)[0], rules, gram_or_none(False if Gram is None else Gram, design))
+    alphas, coefs = (path.levels / len(y)).astype(X.dtype), path.coefs.astype(X.dtype)
+    answer = (alphas, path.active, coefs) if return_path else (alphas[-1:], path.active, coefs[:, -1])
+    return (*answer, path.n_iter) if return_n_iter else answer
+
+
+def gram_or_none(precompute: Any, design: Design) -> Array | None:
+    """Return the Gram matrix that is given or asked for; 'auto' asks when there are more samples than features."""
+    given = given_gram(precompute, design)
+    if given is not None:
+        return given
+    n, p = design.shape
+    wanted = precompute is True or (isinstance(precompute, str) and precompute == "auto" and n > p)
+    return design.gram() if wanted else None
+
+
+class LassoLars(Lars):
+    r"""Lasso that follows its path from :math:`w = 0` down to ``alpha``, breakpoint by breakpoint.
+
+    .. math:: \min_{w,\,b}\ \frac{1}{2n}\|y - Xw - b\|_2^2 + \alpha\|w\|_1
+
+    Several targets are fitted one by one.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Weight of the penalty, at least 0; 0 gives least squares.
+    fit_intercept : bool, default=True
+        Whether to learn :math:`b`; if not, it is 0.
+    verbose : bool or int, default=False
+        Accepted for compatibility; see ``trace_``.
+    precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
+        The Gram matrix of the centered ``X``, or whether to compute it; 'auto' does if there are more samples than
+        features.
+    max_iter : int, default=500
+        Most steps.
+    eps, copy_X
+        Accepted for compatibility; columns that others explain do not join, and ``X`` is never changed.
+    fit_path : bool, default=True
+        Whether to keep the whole path.
+    positive : bool, default=False
+        Whether all coefficients must be at least 0.
+    jitter : float, default=None
+        Upper end of uniform noise added to ``y``, which makes ties unlikely.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the noise.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model at ``alpha``, the end of the path.
+    alphas_, active_, coef_path_, n_iter_, trace_
+        As in :class:`Lars`.
+    certificate_ : Certificate
+        Equal correlations at every breakpoint, with the signs of the coefficients: the optimality conditions.
+
+    Examples
+    --------
+    >>> LassoLars(alpha=0.5).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).coef_
+    array([0.25])
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        verbose: Any = False,
+        precompute: Any = "auto",
+        max_iter: int = 500,
+        eps: float = np.finfo(float).eps,
+        copy_X: bool = True,
+        fit_path: bool = True,
+        positive: bool = False,
+        jitter: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.verbose = verbose
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.eps = eps
+        self.copy_X = copy_X
+        self.fit_path = fit_path
+        self.positive = positive
+        self.jitter = jitter
+        self.random_state = random_state
+
+    def _rules(self, n_samples: int) -> LarsRules:
+        return LarsRules(lasso=True, positive=self.positive, lowest=n_samples * self.alpha, max_iter=self.max_iter)

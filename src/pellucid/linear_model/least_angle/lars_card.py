@@ -10,8 +10,7 @@ from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Nothing, Optional, Whole
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE, VERBOSE
-from pellucid.linear_model.least_angle.lars import Lars
-from pellucid.linear_model.least_angle.lasso_lars import LassoLars
+from pellucid.linear_model.least_angle.lars import Lars, LassoLars
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE
 from pellucid.proofs.linear_model.lars import prove_lars
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
-from pellucid.proofs.linear_model.basis_expansion import prove_basis_expansion
-from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import TINY
 
 Basis = Callable[[Array], Array]
 
@@ -78,8 +77,7 @@ class BasisExpansion(TransformerMixin, CertifiedEstimator):
         if expanded.shape[1] == 0:
             raise ValueError("degree must be at least 1 when include_bias=False, got 0. Raise degree.")
         attributes = {"powers_": powers, "n_output_features_": expanded.shape[1]}
-        first = SimpleNamespace(**attributes, expanded=expanded)  # one row is measured at once, verify measures all
-        certificate = prove_basis_expansion(first, self, TrainingData(data.X[:1]))
+        certificate = self._first_row_certificate(data.X[:1], powers, expanded) if self.functions is None else None
         return self._adopt(Fit(attributes, certificate=certificate), data)
 
     def transform(self, X: Data) -> Array:
@@ -113,6 +111,21 @@ class BasisExpansion(TransformerMixin, CertifiedEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.n_output_features_
+
+    def _first_row_certificate(self, row: Array, powers: Array, expanded: Array) -> Certificate:
+        """Return what is known at once, from one row; verify measures all of them."""
+        monomials = np.prod(row.astype(np.float64)[0] ** powers.astype(np.float64), axis=1)
+        error = np.max(np.abs(expanded[0] - monomials) / (np.abs(monomials) + TINY), initial=0.0)
+        bound = 8 * max(1, self.degree) * float(np.finfo(row.dtype).eps)
+        repeated = len(powers) - len(np.unique(powers, axis=0))
+        statement = "largest relative difference of the first row from its monomials"
+        return Certificate(
+            "exact",
+            (
+                Claim("monomials", statement, float(error), bound, "Scale X: powers overflow."),
+                Claim("powers", "rows of powers_ that are repeated", float(repeated), 0.0, "Refit."),
+            ),
+        )
 
     def _powers(self, n_features: int) -> Array:
         first = 0 if self.include_bias else 1

@@ -23,10 +23,12 @@ from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit
 from pellucid.numerics.design import Design
 from pellucid.numerics.normal_factor import NormalFactor
-from pellucid.proofs.linear_model.inference import MOST_FEATURES
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_FEATURES = 2000
+"""Above this many features the covariance of the coefficients is not kept: it would outgrow the data."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ SURELY_CONVEX = 1e-10
 """A smallest eigenvalue below this share of the largest may be 0: no distance to the optimum is claimed."""
 
 
-class Line(NamedTuple):
+class DescentLine(NamedTuple):
     """The coefficients and intercept of a linear function."""
 
     coef: Array
@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 def least_squares_gd(
     X: Data, y: Data, *, step: float | None = None, tol: float = 1e-8, max_iter: int = 10000
-) -> Solution[Line]:
+) -> Solution[DescentLine]:
     r"""Minimize by full gradients until the largest entry of the gradient is ``tol`` times that at 0.
 
     Without a ``step``, :math:`\eta = 1/L` with :math:`L` the largest eigenvalue of :math:`X_c'X_c/m`.
@@ -59,7 +59,7 @@ def least_squares_sgd(
     tol: float = 1e-4,
     max_iter: int = 1000,
     random_state: Any = None,
-) -> Solution[Line]:
+) -> Solution[DescentLine]:
     r"""Minimize by gradients of mini-batches; the rows are shuffled anew each epoch.
 
     The step of epoch :math:`k` is :math:`\eta/(1 + k/10)`; without a ``step``, :math:`\eta = 1/\max_i\|x_i\|^2` of
@@ -99,7 +99,7 @@ class _Centered:
     def gradient_of_rows(self, w: Array, rows: Array) -> Array:
         return (self.A[rows] @ w - self.b[rows]) @ self.A[rows] / len(rows)
 
-    def fit(self, method: Method, *, tol: float, max_iter: int, **options: Any) -> Solution[Line]:
+    def fit(self, method: Method, *, tol: float, max_iter: int, **options: Any) -> Solution[DescentLine]:
         problem = Problem(
             self.value,
             self.gradient,
@@ -109,5 +109,5 @@ class _Centered:
         start = np.zeros(self.A.shape[1])
         stopping = Stopping(gradient=tol * float(np.abs(self.gradient(start)).max()), max_iter=max_iter)
         solution = descend(problem, start, method, stopping=stopping, **options)
-        line = Line(solution.x, self.y_mean - float(self.mean @ solution.x))
+        line = DescentLine(solution.x, self.y_mean - float(self.mean @ solution.x))
         return Solution(line, solution.n_iter, solution.certificate, solution.trace)

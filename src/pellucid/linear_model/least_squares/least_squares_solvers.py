@@ -11,6 +11,13 @@ from scipy.linalg import eigvalsh, svdvals
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.linear_model.least_squares.line_claims import (
+    MANY_FEATURES,
+    LineEvidence,
+    coefficient_error,
+    gradient_evidence,
+    size_of_fit,
+)
 from pellucid.numerics.design import Design, centering_noise
 from pellucid.numerics.normal_factor import (
     EPS,
@@ -20,13 +27,6 @@ from pellucid.numerics.normal_factor import (
     triangular_factor,
 )
 from pellucid.numerics.precise_gradient import PreciseGradient
-from pellucid.proofs.linear_model.least_squares import (
-    MANY_FEATURES,
-    Evidence,
-    coefficient_error,
-    gradient_evidence,
-    size_of_fit,
-)
 
 MOST_REFINEMENTS = 8
 
@@ -43,7 +43,7 @@ PLAIN_CONDITION = 300.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredLine:
     """A candidate with what was measured there."""
 
     coef: Array  # (p, t)
@@ -86,7 +86,7 @@ class PreciseProblem:
 class DirectFit:
     """The answer of a direct solver."""
 
-    at: Measured
+    at: MeasuredLine
     intercept: Array  # (t,)
     y_mean: Array  # (t,)
     b_norm: Array  # (t,)
@@ -102,11 +102,11 @@ class DirectFit:
         """The coefficients, of shape (n_features, n_targets)."""
         return self.at.coef
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> LineEvidence:
         """Return the numbers of the certificate."""
         at = self.at
         r_norm = np.sqrt(at.rss + self.alpha * np.sum(at.coef**2, axis=0))
-        return Evidence(
+        return LineEvidence(
             normal_equations=gradient_evidence(at.gradient, at.norms, at.size, np.array(self.alpha), at.coef),
             fitted_values=at.fitted_error,
             coefficients=coefficient_error(self.factor.condition, r_norm, at.size),
@@ -253,7 +253,7 @@ def _refine(
         residual, gradient = source.measure(w)
         correction = correct(residual, gradient)
         rss = _sums_of_squares(residual)
-        at = Measured(w, rss, gradient, correction, norms, size_of_fit(norms, w, problem.b_norm))
+        at = MeasuredLine(w, rss, gradient, correction, norms, size_of_fit(norms, w, problem.b_norm))
         objective = 0.5 * float(rss.sum() + problem.alpha * np.sum(w**2))
         trace.add(iteration=n_iter, objective=objective, correction=at.relative_change)
         trace.keep(coef=w)

@@ -12,15 +12,15 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.least_squares.least_squares_fits import (
     LineFit,
     fit_by_conjugate_gradients,
     fit_directly,
     fit_nonnegative,
 )
+from pellucid.linear_model.least_squares.line_claims import DEFAULT_TOL, is_too_large
+from pellucid.linear_model.linear_predictor import CertifiedLine
 from pellucid.numerics.design import Design
-from pellucid.proofs.linear_model.least_squares import DEFAULT_TOL, is_too_large
 
 
 class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):

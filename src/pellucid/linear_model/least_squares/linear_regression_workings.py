@@ -8,9 +8,18 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.least_squares.centering_workings import center, intercept_step, mean, mean_formulas
-from pellucid.linear_model.least_squares.fit_quality_workings import orthogonality, quality_step, residuals, squares
-from pellucid.linear_model.least_squares.normal_equations_workings import products_step, solve_step
+from pellucid.linear_model.least_squares.line_workings import (
+    center,
+    intercept_step,
+    mean,
+    mean_formulas,
+    orthogonality,
+    products_step,
+    quality_step,
+    residuals,
+    solve_step,
+    squares,
+)
 from pellucid.workings.document import Block, Document, Figure, Series, Step, formula, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_data
 from pellucid.workings.notation import Mathlike, Script, combination, factor, fenced, math, over, typed

@@ -22,7 +22,7 @@ from scipy.linalg import eigh, lapack
 from pellucid.core.threads import run_blocks, shared_blas, shares
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_kernels import weighted_moments
-from pellucid.linear_model.logistic.logistic_problem import LogisticProblem, Point
+from pellucid.linear_model.logistic.logistic_problem import LogisticPoint, LogisticProblem
 from pellucid.numerics.conjugate_gradient import conjugate_gradient
 from pellucid.numerics.design import Design
 
@@ -51,19 +51,19 @@ class NewtonEquations:
     lasting: bool = False
     """Whether they cost so much more than a gradient that they are worth keeping."""
 
-    def step(self, problem: LogisticProblem, point: Point) -> tuple[Array, Array, float]:
+    def step(self, problem: LogisticProblem, point: LogisticPoint) -> tuple[Array, Array, float]:
         """Return the steps of ``W`` and ``b``, and the slope of the objective along them."""
         gradient = full_gradient(problem, point)
         step = self.solve(gradient)
         return step[:-1], step[-1], float(np.sum(gradient[:-1] * step[:-1]))
 
 
-def full_gradient(problem: LogisticProblem, point: Point) -> Array:
+def full_gradient(problem: LogisticProblem, point: LogisticPoint) -> Array:
     """Return the gradient of the smooth part by ``W`` and ``b``, of shape (p + 1, K)."""
     return np.vstack([point.gradient + problem.penalty.l2 * point.W, point.slope])
 
 
-def factored_equations(problem: LogisticProblem, point: Point) -> NewtonEquations:
+def factored_equations(problem: LogisticProblem, point: LogisticPoint) -> NewtonEquations:
     """Return the equations with the Hessian at a point, factored."""
     H = hessian(problem, point)
     solve, without = _solver(H), int(not problem.fit_intercept)
@@ -76,7 +76,7 @@ def factored_equations(problem: LogisticProblem, point: Point) -> NewtonEquation
     return NewtonEquations(step, lasting=len(point.P) * len(H) ** 2 > COSTLY)
 
 
-def conjugate_equations(problem: LogisticProblem, point: Point, goal: float) -> NewtonEquations:
+def conjugate_equations(problem: LogisticProblem, point: LogisticPoint, goal: float) -> NewtonEquations:
     """Return the equations solved by conjugate gradients, as precisely as a distance of ``goal`` needs and no more."""
     enough = 0.5 * np.sqrt(goal / point.distance) if point.distance > 0.0 else LOOSEST  # gaps are squares of gradients
     precision = float(min(LOOSEST, max(TIGHTEST, np.sqrt(point.distance), enough)))
@@ -92,7 +92,7 @@ def conjugate_equations(problem: LogisticProblem, point: Point, goal: float) -> 
     )
 
 
-def hessian(problem: LogisticProblem, point: Point) -> Array:
+def hessian(problem: LogisticProblem, point: LogisticPoint) -> Array:
     """Return the Hessian by ``W`` and ``b``, ordered by class; directions without effect are given curvature."""
     k, width = problem.n_columns, problem.design.shape[1] + problem.fit_intercept
     if k == 1:
@@ -184,7 +184,7 @@ def _solver(H: Array) -> Callable[[Array], Array]:
     return lambda g: scale * (vectors @ (inverse * (vectors.T @ (scale * g))))
 
 
-def hessian_product(problem: LogisticProblem, point: Point, D: Array) -> Array:
+def hessian_product(problem: LogisticProblem, point: LogisticPoint, D: Array) -> Array:
     """Return the Hessian times a direction of shape (p + 1, K), whose last row is the intercept's."""
     p = len(D) - 1
     u = problem.design.times(D[:p]) + D[p]
@@ -204,7 +204,7 @@ def _curvature_times(problem: LogisticProblem, P: Array, u: Array) -> Array:
     return v
 
 
-def hessian_diagonal(problem: LogisticProblem, point: Point) -> Array:
+def hessian_diagonal(problem: LogisticProblem, point: LogisticPoint) -> Array:
     """Return the diagonal of the Hessian, of shape (p + 1, K), with 1 for columns without curvature.
 
     Each column is centered at its mean by the weights of the curvature: the intercept takes the rest.

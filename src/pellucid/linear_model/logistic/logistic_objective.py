@@ -1,4 +1,4 @@
-r"""What the parameters of logistic regression and its data ask to minimize; solver and proof both start here.
+r"""What the parameters of logistic regression and its data ask to minimize, and what a fit says of its answer.
 
 .. math:: \min_{W,\,b}\ \sum_i s_i\,\ell(y_i, x_i'W + b) + l_1\|W\|_1 + \tfrac{l_2}{2}\|W\|_2^2
 
@@ -14,11 +14,12 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import entr
 from sklearn.utils import compute_class_weight
 
 from pellucid.core.types import Array
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+from pellucid.proofs.certificate import Certificate, Claim, gap_claim
+from pellucid.proofs.rounding import ROUNDING
 from pellucid.proofs.training_data import TrainingData
 
 L1_RATIO_OF = {"l2": 0.0, "l1": 1.0}
@@ -121,18 +122,59 @@ def _with_constant(X: Any, value: float) -> Any:
     return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
 
 
-def entropy_of_residuals(R: Array, labels: Array) -> Array:
-    """Return the entropy of each row's probabilities from what they differ by from its label: ``P - Y``, (n, K).
+LARGEST_GAP = 1e-6
+"""Part of the objective that the gap may be at most, whatever ``tol``."""
 
-    A probability near 1 is known by what it lacks, so that the entropy of a sure row keeps its digits.
+
+def gap_certificate(gap: float, objective: float, goal: float) -> Certificate:
+    """Return the certificate of a model with a penalty; the gap to reach is a part of the objective, the goal.
+
+    A gap below 0, by as much as it may be above, is an error of the lower bound.
     """
-    if R.shape[1] == 1:
-        lacking, others = np.abs(R[:, 0]), np.abs(R)
-    else:
-        rows = np.arange(len(R))
-        lacking, others = -R[rows, labels], R.copy()
-        others[rows, labels] = 0.0
-    lacking = np.clip(lacking, 0.0, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.where(lacking < 1.0, -(1.0 - lacking) * np.log1p(-lacking), 0.0)
-    return np.asarray(own + entr(np.clip(others, 0.0, 1.0)).sum(axis=1))
+    bound = (goal + ROUNDING) * abs(objective)
+    claim = gap_claim(
+        "duality gap",
+        "the objective is at most this far above its minimum",
+        objective,
+        objective - gap,
+        bound,
+        rounding=bound,
+        remedy="Raise max_iter, standardize X, or lower C; for no penalty use C=np.inf.",
+    )
+    return Certificate("optimal", (claim,))
+
+
+def slope_certificate(steepest: float, relative_gap: float, tol: float) -> Certificate:
+    """Return the certificate of a model that a large ``tol`` let stop where the objective hardly falls."""
+    claim = Claim(
+        "slope",
+        "largest slope of the mean objective along a weight, at most tol",
+        steepest,
+        tol * (1.0 + ROUNDING),
+        "Raise max_iter, or standardize X.",
+    )
+    reason = f"tol={tol:g} asks for no more: the objective is at most {100 * relative_gap:.3g} % above its minimum."
+    return Certificate("stationary", (claim,), reason)
+
+
+def gradient_certificate(gradient: float, separable: bool, goal: float) -> Certificate:
+    """Return the certificate of a model without a penalty."""
+    return Certificate(
+        "stationary",
+        (
+            Claim(
+                "gradient",
+                "largest correlation of a column with the residual",
+                gradient,
+                np.inf if separable else goal + ROUNDING,
+                "Raise max_iter, or standardize X.",
+            ),
+            Claim(
+                "separation",
+                "1 if a hyperplane separates classes, so that the coefficients would grow for ever",
+                float(separable),
+                0.0,
+                "The classes can be separated: no finite coefficients are best. Use a penalty (a finite C).",
+            ),
+        ),
+    )

@@ -53,7 +53,7 @@ class Probabilities(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Point:
+class LogisticPoint:
     """Coefficients with what was computed from them."""
 
     W: Array  # (p, K)
@@ -107,12 +107,12 @@ class LogisticProblem(LogisticObjective):
         )
         return W, b if self.fit_intercept else np.zeros_like(b)
 
-    def point(self, W: Array, b: Array) -> Point:
+    def point(self, W: Array, b: Array) -> LogisticPoint:
         """Return the point at ``W``, the intercept moved from ``b``, of the centered rows, to its best."""
         Z = self.design.times(W)
         return self.point_at(W, Z, self.best_intercept(Z, b))
 
-    def point_at(self, W: Array, Z: Array, best: Probabilities) -> Point:
+    def point_at(self, W: Array, Z: Array, best: Probabilities) -> LogisticPoint:
         """Return the point with logits ``Z``, once its best intercept is known."""
         residual = self.residual(best.P)
         gradient = self.design.transposed_times(residual)
@@ -121,7 +121,9 @@ class LogisticProblem(LogisticObjective):
         distance = gap / max(objective, TINY) if self.is_penalized else self._steepness(gradient, residual)
         slope, intercept = np.zeros(len(best.b)), self.given_intercept(W, best.b)
         steepest = self.steepest(gradient, W) if self.rough else np.inf
-        return Point(W, best.b, intercept, Z, best.P, gradient, slope, best.loss, objective, gap, distance, steepest)
+        return LogisticPoint(
+            W, best.b, intercept, Z, best.P, gradient, slope, best.loss, objective, gap, distance, steepest
+        )
 
     def given_intercept(self, W: Array, b: Array) -> Array:
         """Return the intercept of the rows as they were given; of several classes, the one that sums to 0."""
@@ -148,7 +150,7 @@ class LogisticProblem(LogisticObjective):
             now = moved
         return now
 
-    def search(self, point: Point, D: Array, db: Array | float, along: float) -> Point | None:
+    def search(self, point: LogisticPoint, D: Array, db: Array | float, along: float) -> LogisticPoint | None:
         """Return the point a step of ``W`` and ``b`` leads to, halved until it descends enough; None if no step does.
 
         ``along`` is the change that the whole step promises: below 0, or no step is tried.
@@ -165,7 +167,7 @@ class LogisticProblem(LogisticObjective):
             t *= 0.5
         return None
 
-    def recedes(self, before: Point, after: Point) -> bool:
+    def recedes(self, before: LogisticPoint, after: LogisticPoint) -> bool:
         """Return whether a step only raised margins: without a penalty it could then be repeated for ever.
 
         The steps of Newton's method tend to such a direction where one exists, and to 0 where none does.
@@ -173,7 +175,7 @@ class LogisticProblem(LogisticObjective):
         margins = self._margins((after.Z + after.b) - (before.Z + before.b))[self.weight > 0.0]
         return bool(margins.min() >= -RECEDING * margins.max() and margins.max() > 0.0)
 
-    def stored(self, point: Point, goal: float) -> Point:
+    def stored(self, point: LogisticPoint, goal: float) -> LogisticPoint:
         """Return the point that the attributes of a model stand for, rounded as they are, with the gap they leave.
 
         Rounding to float32 hardly raises the objective, but columns of large numbers then make a poor dual point: where

@@ -23,7 +23,7 @@ from pellucid.linear_model.logistic.logistic_hessian import (
     softmax_hessian,
 )
 from pellucid.linear_model.logistic.logistic_kernels import model_descent, weighted_moments
-from pellucid.linear_model.logistic.logistic_problem import TINY, LogisticProblem, Point
+from pellucid.linear_model.logistic.logistic_problem import TINY, LogisticPoint, LogisticProblem
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import Iterate, PassBudget, elastic_net_working_set
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
 from pellucid.numerics.conjugate_gradient import conjugate_gradient
@@ -56,7 +56,7 @@ SIGN_PRECISION = 0.01
 """Most passes of coordinate descent in a step, and how precisely the step on the support is computed."""
 
 
-def proximal_points(problem: LogisticProblem, point: Point) -> Iterator[Point]:
+def proximal_points(problem: LogisticProblem, point: LogisticPoint) -> Iterator[LogisticPoint]:
     """Yield the points that the method reaches, the start first; where no step descends, the same again."""
     while True:
         yield point
@@ -64,7 +64,7 @@ def proximal_points(problem: LogisticProblem, point: Point) -> Iterator[Point]:
         point = _step(problem, point, aim)
 
 
-def _step(problem: LogisticProblem, point: Point, aim: float) -> Point:
+def _step(problem: LogisticProblem, point: LogisticPoint, aim: float) -> LogisticPoint:
     if problem.n_columns == 1:
         return _class_step(problem, point, 0, aim)
     movable = np.flatnonzero((point.W != 0.0).any(axis=1) | (np.abs(point.gradient) > problem.penalty.l1).any(axis=1))
@@ -77,7 +77,7 @@ def _step(problem: LogisticProblem, point: Point, aim: float) -> Point:
     return _support_step(problem, point)
 
 
-def _joint_step(problem: LogisticProblem, point: Point, movable: Array, aim: float) -> Point:
+def _joint_step(problem: LogisticProblem, point: LogisticPoint, movable: Array, aim: float) -> LogisticPoint:
     """Move the coefficients of some features, in all classes, to the minimum of their joint quadratic model."""
     p, k = len(movable), problem.n_columns
     design = make_design(problem.X[:, movable], fit_intercept=problem.fit_intercept)
@@ -105,7 +105,7 @@ def _without_intercepts(H: Array, p: int, k: int) -> Array:
     return H[np.ix_(others, others)] - cross @ np.linalg.pinv(H[np.ix_(last, last)], hermitian=True) @ cross.T
 
 
-def _class_step(problem: LogisticProblem, point: Point, k: int, aim: float) -> Point:
+def _class_step(problem: LogisticProblem, point: LogisticPoint, k: int, aim: float) -> LogisticPoint:
     """Move the coefficients of one class to the minimum of their quadratic model, or towards it."""
     h = np.maximum(problem.weight * point.P[:, k] * (1.0 - point.P[:, k]), FLATTEST * problem.weight)
     D = np.zeros_like(point.W)
@@ -114,14 +114,14 @@ def _class_step(problem: LogisticProblem, point: Point, k: int, aim: float) -> P
     return _search(problem, point, D)
 
 
-def _is_near(point: Point, k: int) -> bool:
+def _is_near(point: LogisticPoint, k: int) -> bool:
     """Return whether few columns are left and their model is worth solving exactly, from its Gram matrix."""
     if len(point.W) <= LARGEST_JOINT:
         return True
     return bool(point.distance < NEAR and np.count_nonzero(point.W[:, k]) <= LARGEST_JOINT)
 
 
-def _column_step(problem: LogisticProblem, point: Point, k: int, h: Array) -> Array:
+def _column_step(problem: LogisticProblem, point: LogisticPoint, k: int, h: Array) -> Array:
     """Return the step towards the minimum of the model, by coordinate descent on the sparse columns themselves."""
     X, w = problem.columns, point.W[:, k].copy()
     first, second = np.empty(len(w)), np.empty(len(w))
@@ -146,7 +146,7 @@ def _column_step(problem: LogisticProblem, point: Point, k: int, h: Array) -> Ar
     return w - point.W[:, k]
 
 
-def _working_set_step(problem: LogisticProblem, point: Point, k: int, h: Array, aim: float) -> Array:
+def _working_set_step(problem: LogisticProblem, point: LogisticPoint, k: int, h: Array, aim: float) -> Array:
     """Return the step to the minimum of the model, as an elastic net on a working set of columns."""
     residual = problem.residual(point.P)[:, k]
     design = make_design(problem.columns, fit_intercept=problem.fit_intercept, sample_weight=h)
@@ -158,7 +158,7 @@ def _working_set_step(problem: LogisticProblem, point: Point, k: int, h: Array, 
     return inner.w - point.W[:, k]
 
 
-def _support_step(problem: LogisticProblem, point: Point) -> Point:
+def _support_step(problem: LogisticProblem, point: LogisticPoint) -> LogisticPoint:
     """Take Newton's step in the coefficients that are not 0, up to where the first changes its sign."""
     free = point.W != 0.0
     if not free.any():
@@ -179,7 +179,7 @@ def _support_step(problem: LogisticProblem, point: Point) -> Point:
     return _search(problem, point, kept - point.W)
 
 
-def _search(problem: LogisticProblem, point: Point, D: Array) -> Point:
+def _search(problem: LogisticProblem, point: LogisticPoint, D: Array) -> LogisticPoint:
     """Return the point that a step leads to, or a part of it; where no part descends, the same point."""
     if not D.any():
         return point

@@ -12,9 +12,9 @@ from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
+from pellucid.linear_model.logistic.logistic_objective import LARGEST_GAP
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem
 from pellucid.linear_model.logistic.logistic_solvers import solve_logistic
-from pellucid.proofs.linear_model.logistic import LARGEST_GAP
 
 
 class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):

@@ -104,7 +104,7 @@ def _model_step(classes: list[Any], C: Rational, fit_intercept: bool) -> Step:
     )
 
 
-def _newton_step(task: Task, path: list[Iterate], k: int) -> Step:
+def _newton_step(task: ExactTask, path: list[ExactIterate], k: int) -> Step:
     point, moved = path[k], path[k + 1]
     solving = _two_class_blocks(task, point) if task.n_columns == 1 else _several_class_blocks(task, point)
     return step(
@@ -116,7 +116,7 @@ def _newton_step(task: Task, path: list[Iterate], k: int) -> Step:
     )
 
 
-def _two_class_blocks(task: Task, point: Iterate) -> list[Block]:
+def _two_class_blocks(task: ExactTask, point: ExactIterate) -> list[Block]:
     rows = [
         [math(i + 1), _shown(z[0]), _shown(p[0]), math(t[0]), _shown(p[0] - t[0]), _shown(p[0] * (1 - p[0]))]
         for i, (z, p, t) in enumerate(zip(point.Z, point.P, task.targets, strict=True))
@@ -137,7 +137,7 @@ def _two_class_blocks(task: Task, point: Iterate) -> list[Block]:
     ]  # fmt: skip
 
 
-def _several_class_blocks(task: Task, point: Iterate) -> list[Block]:
+def _several_class_blocks(task: ExactTask, point: ExactIterate) -> list[Block]:
     k, width = task.n_columns, task.width
     rows = [[math(i + 1), *map(_shown, p)] for i, p in enumerate(point.P)]
     gradient = [[_shown(v) for v in point.gradient[m * width : (m + 1) * width]] for m in range(k)]
@@ -152,14 +152,14 @@ def _several_class_blocks(task: Task, point: Iterate) -> list[Block]:
     ]  # fmt: skip
 
 
-def _weights(task: Task, point: Iterate) -> list[Block]:
+def _weights(task: ExactTask, point: ExactIterate) -> list[Block]:
     blocks = [point.theta[m * task.width : (m + 1) * task.width] for m in range(task.n_columns)]
     if task.n_columns == 1:
         return [formula("θ =", column(map(_shown, blocks[0])))]
     return [formula("Θ =", matrix([[_shown(v) for v in block] for block in blocks]))]
 
 
-def _rest_step(path: list[Iterate]) -> Step:
+def _rest_step(path: list[ExactIterate]) -> Step:
     rows = [
         [math(k), _shown(point.objective), f"{float(max(map(abs, point.gradient))):.1e}"]
         for k, point in enumerate(path)
@@ -171,7 +171,7 @@ def _rest_step(path: list[Iterate]) -> Step:
     )
 
 
-def _reading_step(data: ExactData, task: Task, classes: list[Any], point: Iterate) -> Step:
+def _reading_step(data: ExactData, task: ExactTask, classes: list[Any], point: ExactIterate) -> Step:
     if task.n_columns > 1:
         return step(
             "Read the weights",
@@ -203,7 +203,7 @@ def _reading_step(data: ExactData, task: Task, classes: list[Any], point: Iterat
 
 
 @dataclass(frozen=True)
-class Iterate:
+class ExactIterate:
     """Weights, by class and then by feature with the intercept last, and what one step of Newton's method computes."""
 
     theta: list[Any]
@@ -215,7 +215,7 @@ class Iterate:
 
 
 @dataclass(frozen=True)
-class Task:
+class ExactTask:
     """The problem: rows with a 1 appended if there is an intercept, 0/1 targets per column of logits, ``C``."""
 
     rows: list[list[Any]]
@@ -234,16 +234,16 @@ class Task:
         return len(self.targets[0])
 
 
-def _make_task(data: ExactData, n_classes: int, C: Rational, *, fit_intercept: bool) -> Task:
+def _make_task(data: ExactData, n_classes: int, C: Rational, *, fit_intercept: bool) -> ExactTask:
     """Return the problem in floating numbers of many digits."""
     ones = [mpf(1)] if fit_intercept else []
     rows = [[mpf(int(v.p)) / int(v.q) for v in data.X.row(i)] + ones for i in range(data.n_samples)]
     shown = [1] if n_classes == 2 else range(n_classes)
     targets = [[int(label == k) for k in shown] for label in data.y]
-    return Task(rows, targets, mpf(int(C.p)) / int(C.q), data.n_features)
+    return ExactTask(rows, targets, mpf(int(C.p)) / int(C.q), data.n_features)
 
 
-def _newton_path(task: Task) -> list[Iterate]:
+def _newton_path(task: ExactTask) -> list[ExactIterate]:
     """Return the iterates from 0 until the gradient vanishes; a step that would climb is halved."""
     path = [_iterate(task, [mpf(0)] * (task.width * task.n_columns))]
     while len(path) <= MOST_STEPS and max(map(abs, path[-1].gradient)) > mpf(10) ** (8 - DIGITS):
@@ -257,12 +257,12 @@ def _newton_path(task: Task) -> list[Iterate]:
     return path
 
 
-def _newton_direction(point: Iterate) -> list[Any]:
+def _newton_direction(point: ExactIterate) -> list[Any]:
     """Return the solution of ``H d = -g``."""
     return list(mp.lu_solve(point.hessian, -mp.matrix(point.gradient)))
 
 
-def _iterate(task: Task, theta: list[Any]) -> Iterate:
+def _iterate(task: ExactTask, theta: list[Any]) -> ExactIterate:
     width, k = task.width, task.n_columns
     Z = [[mp.fdot(row, theta[m * width : (m + 1) * width]) for m in range(k)] for row in task.rows]
     P, loss = [], mpf(0)
@@ -278,10 +278,10 @@ def _iterate(task: Task, theta: list[Any]) -> Iterate:
         for m in range(k)
         for j in range(width)
     ]
-    return Iterate(theta, Z, P, task.C * loss + squares / 2, gradient, _hessian(task, P, penalized))
+    return ExactIterate(theta, Z, P, task.C * loss + squares / 2, gradient, _hessian(task, P, penalized))
 
 
-def _hessian(task: Task, P: list[list[Any]], penalized: list[bool]) -> Any:
+def _hessian(task: ExactTask, P: list[list[Any]], penalized: list[bool]) -> Any:
     width, k = task.width, task.n_columns
     H = mp.zeros(width * k)
     for p, row in zip(P, task.rows, strict=True):

@@ -31,11 +31,11 @@ from pellucid.linear_model.logistic.logistic_hessian import (
     full_gradient,
 )
 from pellucid.linear_model.logistic.logistic_kernels import sigmoid_rows_pass
-from pellucid.linear_model.logistic.logistic_problem import ARMIJO, LogisticProblem, Point
+from pellucid.linear_model.logistic.logistic_objective import gap_certificate, gradient_certificate, slope_certificate
+from pellucid.linear_model.logistic.logistic_problem import ARMIJO, LogisticPoint, LogisticProblem
 from pellucid.linear_model.logistic.logistic_proximal import proximal_points
 from pellucid.numerics.dense_design import DenseDesign
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.linear_model.logistic import gap_certificate, gradient_certificate, slope_certificate
 
 LARGEST_HESSIAN = 400
 """Coefficients of all classes up to which the Hessian is formed and factored."""
@@ -126,8 +126,8 @@ def choose_method(problem: LogisticProblem) -> str:
 
 
 def follow(
-    problem: LogisticProblem, points: Iterator[Point], effort: Effort, trace: Trace, n_iter: int = 0
-) -> tuple[Point, int, bool]:
+    problem: LogisticProblem, points: Iterator[LogisticPoint], effort: Effort, trace: Trace, n_iter: int = 0
+) -> tuple[LogisticPoint, int, bool]:
     """Return the last point, the steps done, and whether a direction was found in which the loss falls for ever.
 
     Stop at the goal, after the most steps (``n_iter`` were done before), where nothing moves, or when asked to.
@@ -166,8 +166,8 @@ def _aim(problem: LogisticProblem, method: str) -> float:
 
 
 def _points(
-    method: str, problem: LogisticProblem, point: Point, goal: float, equations: NewtonEquations | None
-) -> Iterator[Point]:
+    method: str, problem: LogisticProblem, point: LogisticPoint, goal: float, equations: NewtonEquations | None
+) -> Iterator[LogisticPoint]:
     if method == "proximal-newton":
         return proximal_points(problem, point)
     make = factored_equations if method == "newton-cholesky" else partial(conjugate_equations, goal=goal)
@@ -176,11 +176,11 @@ def _points(
 
 def newton_points(
     problem: LogisticProblem,
-    point: Point,
+    point: LogisticPoint,
     goal: float,
-    make: Callable[[LogisticProblem, Point], NewtonEquations] = factored_equations,
+    make: Callable[[LogisticProblem, LogisticPoint], NewtonEquations] = factored_equations,
     kept: NewtonEquations | None = None,
-) -> Iterator[Point]:
+) -> Iterator[LogisticPoint]:
     """Yield the points of Newton's method, where no step descends the same again; ``kept`` serve for the first steps.
 
     Equations are kept while ``goal`` is not far.
@@ -211,7 +211,9 @@ def can_approach(problem: LogisticProblem) -> bool:
     return plain and problem.n_columns == 1 and problem.penalty.l1 == 0.0 and problem.penalty.l2 > 0.0
 
 
-def approach_points(problem: LogisticProblem, W: Array, b: Array, equations: NewtonEquations) -> Iterator[Point]:
+def approach_points(
+    problem: LogisticProblem, W: Array, b: Array, equations: NewtonEquations
+) -> Iterator[LogisticPoint]:
     """Yield points of two classes on the way to the minimum, each for a single pass over the rows.
 
     The equations are those of a part of the rows. They are nearly right for all rows, so each step shrinks the gradient
@@ -235,7 +237,7 @@ def approach_points(problem: LogisticProblem, W: Array, b: Array, equations: New
             return
 
 
-def one_pass(problem: LogisticProblem, W: Array, b: Array) -> Point:
+def one_pass(problem: LogisticProblem, W: Array, b: Array) -> LogisticPoint:
     """Return the point at ``W`` and ``b`` as they are, reading the rows once; its distance is an estimate."""
     X, mean, l2 = problem.X, problem.design.mean, problem.penalty.l2
     Z, P, w = np.empty((len(X), 1)), np.empty((len(X), 1)), W[:, 0].copy()
@@ -256,7 +258,9 @@ def one_pass(problem: LogisticProblem, W: Array, b: Array) -> Point:
     objective = loss + problem.penalty.at(w)
     gap = float(np.sum((gradient + l2 * W) ** 2)) / (2.0 * l2)  # if the intercept were the best
     intercept = problem.given_intercept(W, b)
-    return Point(W, b, intercept, Z, P, gradient, slope, loss, objective, gap=math.nan, distance=gap / objective)
+    return LogisticPoint(
+        W, b, intercept, Z, P, gradient, slope, loss, objective, gap=math.nan, distance=gap / objective
+    )
 
 
 def _corrected(equations: NewtonEquations, gradient: Array, pairs: list[tuple[Array, Array]]) -> Array:

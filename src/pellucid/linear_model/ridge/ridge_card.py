@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,39 @@ from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard
 from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.core.label_sets import LabelSetRules
+from pellucid.core.types import Array
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Text, Whole
 from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, FLAG, FOLDS, LABELS, NONNEGATIVE, NUMBER, RANDOM_STATE
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, INFERENCE, LINE, PER_TARGET
-from pellucid.linear_model.ridge.ridge import Ridge
+from pellucid.linear_model.ridge.ridge import SOLVERS, Ridge, check_ridge_combination
 from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
 from pellucid.linear_model.ridge.ridge_cv import RidgeCV
-from pellucid.linear_model.ridge.ridge_fit import SOLVERS, check_ridge_combination
-from pellucid.proofs.linear_model.least_squares import prove_ridge
-from pellucid.proofs.linear_model.ridge_classifier import prove_ridge_classifier
+from pellucid.linear_model.ridge.ridge_cv_solvers import GivenPredictions
+from pellucid.proofs.linear_model.least_squares import prove_ridge, prove_ridge_classifier
 from pellucid.proofs.linear_model.ridge_cv import prove_ridge_cv
+from pellucid.proofs.training_data import TrainingData
+
+
+def _folds_and_scorer(model: Any, data: TrainingData) -> dict[str, Any]:
+    """Return what scikit-learn knows of a search: its folds, None where they are drawn anew at each use, and scores."""
+    from sklearn.metrics import check_scoring
+    from sklearn.model_selection import check_cv
+
+    if model.cv is None and model.scoring is None:
+        return {}
+    scorer = check_scoring(estimator=GivenPredictions(), scoring=model.scoring)
+    takes = getattr(scorer, "_accept_sample_weight", lambda: "sample_weight" in signature(scorer).parameters)()
+
+    def score(predicted: Array, y: Array, weight: Array | None) -> float:
+        options = {"sample_weight": weight} if takes and weight is not None else {}
+        return float(scorer(GivenPredictions(), predicted, y, **options))
+
+    is_drawn = getattr(model.cv, "random_state", 0) is None and getattr(model.cv, "shuffle", True)
+    has_folds = model.cv is not None and not is_drawn and not hasattr(model.cv, "__next__")
+    return {"score": score, "folds": list(check_cv(model.cv).split(*data.given[:2])) if has_folds else None}
+
 
 GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 RIDGE: dict[str, Kind] = {
@@ -71,7 +93,7 @@ CARDS = (
         RidgeClassifier,
         topics=("LIN-6",),
         prove=prove_ridge_classifier,
-        workings="pellucid.linear_model.ridge.ridge_classifier_workings:ridge_classifier_workings",
+        workings="pellucid.linear_model.ridge.ridge_workings:ridge_classifier_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE, "class_weight": CLASS_WEIGHT},
         check=check_ridge_combination,
         attributes={**FITTED, "classes_": LABELS, "multilabel_": FLAG},
@@ -83,6 +105,7 @@ CARDS = (
         RidgeCV,
         topics=("LIN-2",),
         prove=prove_ridge_cv,
+        asks=_folds_and_scorer,
         parameters={
             "alphas": NUMBER | GRID,
             "fit_intercept": FLAG,

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.label_sets import is_multilabel
 from pellucid.core.types import Array, Data
-from pellucid.linear_model.certified_line import CertifiedLine
-from pellucid.linear_model.ridge.ridge_fit import fit_ridge, penalties
+from pellucid.linear_model.linear_predictor import CertifiedLine
+from pellucid.linear_model.ridge.ridge import fit_ridge, penalties
 from pellucid.numerics.design import make_design
 
 

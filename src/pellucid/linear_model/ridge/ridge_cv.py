@@ -19,15 +19,16 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.linear_model.certified_line import CertifiedLine
 from pellucid.linear_model.least_squares.least_squares_fits import fit_directly
-from pellucid.linear_model.ridge.given_predictions import GivenPredictions
+from pellucid.linear_model.linear_predictor import CertifiedLine
 from pellucid.linear_model.ridge.ridge import Ridge
-from pellucid.linear_model.ridge.ridge_cv_solvers import leave_one_out
+from pellucid.linear_model.ridge.ridge_cv_solvers import GivenPredictions, leave_one_out
 from pellucid.numerics.design import Design, make_design
 from pellucid.proofs.certificate import Claim
-from pellucid.proofs.linear_model.ridge_cv import penalty_claim
 from pellucid.proofs.training_data import TrainingData
+
+TIE = 1e-6
+"""Relative difference of two mean squared errors below which they count as equal."""
 
 
 class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):
@@ -117,7 +118,7 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         line = fit_directly(design, targets, penalty, one_target=y.ndim == 1, gram=gram)
         claims: tuple[Claim, ...] = ()
         if self.cv is None and self.scoring is None:
-            claims = (penalty_claim(-np.atleast_1d(chosen["best_score_"]), -scores.max(axis=1)),)
+            claims = (_penalty_claim(-np.atleast_1d(chosen["best_score_"]), -scores.max(axis=1)),)
         trace = _penalty_trace(alphas, scores)
         return self._adopt(self._fit_of(line, design, data, trace=trace, claims=claims, **chosen), data)
 
@@ -231,3 +232,10 @@ def _left_out_predictions(b: Array, errors: Array, y_mean: Array, weight: Array 
         root = np.sqrt(weight)
         predictions = predictions / np.where(root > 0, root, 1.0)[:, None, None]
     return predictions + y_mean[None, :, None]
+
+
+def _penalty_claim(own: Array, best: Array) -> Claim:
+    """Return the claim that the mean squared left-out errors ``own`` are no larger than the ``best``."""
+    excess = np.max((own - best) / np.where(best > 0, best, 1.0))
+    statement = "left-out error of alpha_ above the least of all alphas, relative"
+    return Claim("penalty", statement, float(np.maximum(excess, 0.0)), TIE)

@@ -7,13 +7,27 @@ from typing import Any
 from sympy import Matrix, Rational, eye, roots, simplify, symbols
 
 from pellucid.core.types import Data
-from pellucid.linear_model.least_squares.centering_workings import Centered, center, intercept_step
-from pellucid.linear_model.least_squares.fit_quality_workings import quality_step, residuals, squares, stationarity
+from pellucid.linear_model.least_squares.line_workings import (
+    Centered,
+    bar,
+    center,
+    dot,
+    intercept_step,
+    mean,
+    mean_formulas,
+    products_step,
+    quality_step,
+    residuals,
+    solve_step,
+    squares,
+    stationarity,
+    subtract_means,
+)
 from pellucid.linear_model.least_squares.linear_regression_workings import answer, fitted_line_figure, opening
-from pellucid.linear_model.least_squares.normal_equations_workings import dot, products_step, solve_step
-from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data
-from pellucid.workings.notation import fenced, math, over, total
+from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.workings.exact_data import ExactData, exact_data, exact_features
+from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.notation import Math, Mathlike, Words, combination, fenced, math, matrix, over, total, typed
 from pellucid.workings.parameters import exact_parameter, require
 
 
@@ -105,3 +119,146 @@ def _directions(gram: Matrix, alpha: Rational) -> list[Block]:
         ),
         table([math("s^2"), over("s^2", "s^2 + α"), "as a decimal"], rows),
     ]
+
+
+def ridge_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
+    """Show how regression on coded targets classifies, and its confusion matrix."""
+    require(estimator, "positive", False)
+    require(estimator, "class_weight", None)
+    features, names, rounded = exact_features(X)
+    labels = read_labels(y, features.rows)
+    classes = sorted_classes(labels)
+    alpha, fit_intercept = exact_parameter(estimator, "alpha"), bool(estimator.fit_intercept)
+    Y = _coded(labels, classes)
+    data = ExactData(features, Y.col(0), names, rounded)
+    XC, YC = (subtract_means(features), subtract_means(Y)) if fit_intercept else (features, Y)
+    system, solving = solve_step(XC, YC, alpha, target="Y")
+    W = system.solution
+    intercepts = [_intercept(features, Y.col(k), W.col(k), fit_intercept) for k in range(Y.cols)]
+    scores = features * W + Matrix([intercepts] * features.rows)
+    predicted = [_winner(scores.row(i), classes) for i in range(features.rows)]
+    steps = (
+        _coding_step(Y, classes),
+        *([_centering_step(data, Y, XC, YC)] if fit_intercept else []),
+        products_step(XC, YC, target="Y"),
+        solving,
+        _score_step(data, W, intercepts, classes),
+        _decision_step(labels, scores, predicted, classes),
+        _confusion_step(labels, predicted, classes),
+    )
+    found = {"coef_": W.T.tolist(), "intercept_": intercepts if fit_intercept else Rational(0), "predicted": predicted}
+    return Document("Classification by ridge regression", _classifier_opening(data, labels, alpha), steps, found)
+
+
+def _coded(labels: list[Any], classes: list[Any]) -> Matrix:
+    positive = classes[1:] if len(classes) == 2 else classes
+    return Matrix([[Rational(1 if label == k else -1) for k in positive] for label in labels])
+
+
+def _intercept(X: Matrix, target: Matrix, w: Matrix, fit_intercept: bool) -> Rational:
+    if not fit_intercept:
+        return Rational(0)
+    return mean(target) - sum((w[j] * mean(X.col(j)) for j in range(X.cols)), Rational(0))
+
+
+def _winner(scores: Matrix, classes: list[Any]) -> Any:
+    if len(classes) == 2:
+        return classes[1] if scores[0] > 0 else classes[0]
+    return classes[max(range(len(classes)), key=lambda k: (scores[k], -k))]
+
+
+def _classifier_opening(data: ExactData, labels: list[Any], alpha: Rational) -> tuple[Block, ...]:
+    p = data.n_features
+    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(labels[i])] for i in range(data.n_samples)]
+    head = [math("i"), *(data.symbol("x", j) for j in range(p)), "class"]
+    return (
+        sentence(
+            "Turn the classes into numbers, fit them by ridge regression with ",
+            math("α =", alpha),
+            ", and let the largest fitted score decide.",
+        ),
+        table(head, rows, caption="The data"),
+        *data.notes(),
+    )
+
+
+def _coding_step(Y: Matrix, classes: list[Any]) -> Step:
+    if len(classes) == 2:
+        rule = sentence(f"There are two classes, so one column is enough: +1 for {classes[1]}, −1 for {classes[0]}.")
+        return step("Code the classes", rule, formula("Y^T =", matrix(Y.T)))
+    return step(
+        "Code the classes",
+        sentence(
+            "One column per class: +1 in the rows of that class, −1 in all others. In the order of the classes ("
+            + ", ".join(map(str, classes))
+            + "):"
+        ),
+        formula("Y^T =", matrix(Y.T)),
+        remark(
+            "Many books write 1 and 0 instead of +1 and −1. With an intercept that halves the coefficients and moves "
+            "the scores, for all classes alike, so the largest score belongs to the same class."
+        ),
+    )
+
+
+def _centering_step(data: ExactData, Y: Matrix, XC: Matrix, YC: Matrix) -> Step:
+    means = [
+        line
+        for j in range(data.n_features)
+        for line in mean_formulas(bar("x", data, j), data.symbol("x", j), data.X.col(j))
+    ]
+    y_means: list[Mathlike] = ["Ȳ =", matrix([[mean(Y.col(k)) for k in range(Y.cols)]])]
+    return step(
+        "Subtract the means",
+        sentence("The intercepts are not penalized. Subtracting the mean of every column removes them:"),
+        *means,
+        formula(*y_means),
+        formula("X =", matrix(XC), ", Y =", matrix(YC)),
+    )
+
+
+def _score_step(data: ExactData, W: Matrix, intercepts: list[Rational], classes: list[Any]) -> Step:
+    names = classes[1:] if len(classes) == 2 else classes
+    lines = [
+        formula(
+            _score(name, classes),
+            "=",
+            combination([(intercepts[k], ""), *((W[j, k], data.name(j)) for j in range(data.n_features))]),
+        )
+        for k, name in enumerate(names)
+    ]
+    return step("Write down the scores", sentence("With the intercepts put back, the fitted functions are"), *lines)
+
+
+def _score(name: Any, classes: list[Any]) -> Math:
+    return math("f") if len(classes) == 2 else math(Words(f"score of {name}"))
+
+
+def _decision_step(labels: list[Any], scores: Matrix, predicted: list[Any], classes: list[Any]) -> Step:
+    two = len(classes) == 2
+    head = [math("i"), "class", *([math("f")] if two else map(str, classes)), "decision", ""]
+    rows = [
+        [math(i + 1), str(label), *scores.row(i), str(predicted[i]), "" if label == predicted[i] else "wrong"]
+        for i, label in enumerate(labels)
+    ]
+    rule = (
+        f"A positive score means {classes[1]}, any other {classes[0]}."
+        if two
+        else "The largest score in a row decides."
+    )
+    return step("Decide", sentence(rule), table(head, rows))
+
+
+def _confusion_step(labels: list[Any], predicted: list[Any], classes: list[Any]) -> Step:
+    pairs = list(zip(labels, predicted, strict=True))
+    rows = [[str(true), *(math(pairs.count((true, given))) for given in classes)] for true in classes]
+    right = sum(label == given for label, given in pairs)
+    return step(
+        "Count the confusions",
+        table(["true class, decided as:", *map(str, classes)], rows),
+        sentence(
+            f"{right} of {len(pairs)} rows are on the diagonal: the accuracy on these data is ",
+            math(Rational(right, len(pairs))),
+            ".",
+        ),
+    )

@@ -7,9 +7,17 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.kernels.kernel_exact_workings import ExactKernel, exact_kernel, to_power
-from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk, weighted_mistakes
-from pellucid.linear_model.sgd.perceptron_workings import counted_blocks, number_of_mistakes, two_classes
+from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel, to_power
+from pellucid.linear_model.sgd.perceptron_workings import (
+    PerceptronWalk,
+    RowLook,
+    Stop,
+    counted_blocks,
+    number_of_mistakes,
+    two_classes,
+    walk,
+    weighted_mistakes,
+)
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels
@@ -81,7 +89,7 @@ def _products_step(products: Matrix, kernel: ExactKernel, has_constant: bool) ->
     return step("Multiply the rows", *blocks, *kernel.notes(), formula("K =", matrix(products)))
 
 
-def _epoch_step(number: int, looks: tuple[Look, ...], signs: list[int]) -> Step:
+def _epoch_step(number: int, looks: tuple[RowLook, ...], signs: list[int]) -> Step:
     head = [math("i"), math("f"), math("y f"), "", *(math(f"m_{i + 1}") for i in range(len(signs)))]
     rows = [
         [
@@ -97,7 +105,7 @@ def _epoch_step(number: int, looks: tuple[Look, ...], signs: list[int]) -> Step:
     return step(f"Epoch {number}", table(head, rows), sentence(f"{mistakes} mistake{'' if mistakes == 1 else 's'}."))
 
 
-def _end_step(done: Walk, dual: list[int], has_constant: bool) -> Step:
+def _end_step(done: PerceptronWalk, dual: list[int], has_constant: bool) -> Step:
     pairs = [(value, f"k_{i + 1}") for i, value in enumerate(dual) if value]
     words = (
         f"Epoch {done.n_epochs} finds every row right: {number_of_mistakes(done)} in all."
@@ -117,7 +125,7 @@ def _end_step(done: Walk, dual: list[int], has_constant: bool) -> Step:
     )
 
 
-def _bound_step(done: Walk, shown: ShownRows, signs: list[int], dual: list[int], products: Matrix) -> Step:
+def _bound_step(done: PerceptronWalk, shown: ShownRows, signs: list[int], dual: list[int], products: Matrix) -> Step:
     weights = Matrix(dual)
     scores = products * weights
     margins = [sign * score for sign, score in zip(signs, scores, strict=True)]

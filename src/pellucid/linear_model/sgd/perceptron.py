@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 from pellucid.linear_model.sgd.sgd_base import SGDBase
-from pellucid.numerics.presented_rows import Presentation
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.linear_model.perceptron import prove_perceptron
-from pellucid.proofs.training_data import TrainingData
 
 
 class Perceptron(SGDBase):
@@ -104,11 +99,3 @@ class Perceptron(SGDBase):
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.warm_start = warm_start
-
-    def _evidence(
-        self, attributes: dict[str, Any], data: TrainingData, shown: Presentation
-    ) -> tuple[Certificate, dict[str, Any]]:
-        if self.penalty is not None or "dual_coef_" not in attributes:
-            return super()._evidence(attributes, data, shown)
-        together = shown.weight[shown.shown_as] if self.shuffle else data.weights
-        return prove_perceptron(SimpleNamespace(**attributes), self, data, together), {}

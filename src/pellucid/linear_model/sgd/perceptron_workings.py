@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.sgd.perceptron_exact_workings import Look, Stop, Walk, walk, weighted_mistakes
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels, sorted_classes
@@ -42,12 +42,12 @@ def perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("The perceptron", opening, steps, found)
 
 
-def number_of_mistakes(done: Walk) -> str:
+def number_of_mistakes(done: PerceptronWalk) -> str:
     """Return the number with its noun."""
     return "1 mistake" if done.n_mistakes == 1 else f"{done.n_mistakes} mistakes"
 
 
-def counted_blocks(done: Walk, shown: ShownRows) -> list[Block]:
+def counted_blocks(done: PerceptronWalk, shown: ShownRows) -> list[Block]:
     """Return how mistakes are counted where rows weigh more than one: nothing where none does."""
     if set(shown.weights) <= {0, 1}:
         return []
@@ -107,7 +107,7 @@ def _opening(data: ExactData, labels: list[Any], classes: list[Any], eta: Ration
     )
 
 
-def _epoch_step(number: int, looks: tuple[Look, ...], line: _Line) -> Step:
+def _epoch_step(number: int, looks: tuple[RowLook, ...], line: _Line) -> Step:
     data, has_b = line.data, line.constant != 0
     head = [math("i"), math("y"), math("f"), ""]
     head += [data.symbol("w", j) for j in range(data.n_features)] + ([math("b")] if has_b else [])
@@ -124,7 +124,7 @@ def _epoch_step(number: int, looks: tuple[Look, ...], line: _Line) -> Step:
     )
 
 
-def _end_step(done: Walk, line: _Line) -> Step:
+def _end_step(done: PerceptronWalk, line: _Line) -> Step:
     w, b = line.after(done.counts)
     data = line.data
     words = {
@@ -149,7 +149,7 @@ def _end_step(done: Walk, line: _Line) -> Step:
     )
 
 
-def _bound_step(done: Walk, line: _Line) -> Step:
+def _bound_step(done: PerceptronWalk, line: _Line) -> Step:
     data, has_b = line.data, line.constant != 0
     w, b = line.after(done.counts)
     length = sum((value**2 for value in w), Rational(0)) + b**2
@@ -179,3 +179,90 @@ def _bound_step(done: Walk, line: _Line) -> Step:
         result(weighted_mistakes(done, line.shown), "≤", over("R^2", "γ^2"), "=", bound),
         remark("A line with a wider margin gives a smaller bound; the certificate of the fitted model looks for one."),
     )
+
+
+MOST_SHOWN = 120
+"""Rows that may be shown in epochs that still have mistakes."""
+
+
+@dataclass(frozen=True)
+class RowLook:
+    """One row is shown: its score, whether it is a mistake, and the mistakes of all rows after it."""
+
+    row: int
+    score: Rational
+    is_mistake: bool
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop, as the estimator does: by epochs, or by ``patience`` epochs in a row that improve by too little."""
+
+    max_iter: int
+    tol: Rational | None = None
+    patience: int = 5
+
+
+@dataclass(frozen=True)
+class PerceptronWalk:
+    """The epochs with mistakes, how many there were in all, and what ended them."""
+
+    epochs: tuple[tuple[RowLook, ...], ...]
+    n_epochs: int
+    end: str
+    """'right': an epoch without mistakes; otherwise the parameter that stopped it."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all rows are right."""
+        return self.end == "right"
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Mistakes of each row."""
+        return self.epochs[-1][-1].counts
+
+    @property
+    def n_mistakes(self) -> int:
+        """All mistakes."""
+        return sum(self.counts)
+
+
+def walk(products: Matrix, signs: list[int], shown: ShownRows, eta: Rational, stop: Stop) -> PerceptronWalk:
+    """Show the rows in order until an epoch has no mistakes or the estimator would stop, or refuse what is too long."""
+    counts, epochs = [0] * len(signs), list[tuple[RowLook, ...]]()
+    best, waited = None, 0
+    for epoch in range(1, stop.max_iter + 1):
+        looks = [_look(products, signs, shown, eta, counts, i) for i in shown.order(epoch)]
+        if not any(look.is_mistake for look in looks):
+            return PerceptronWalk(tuple(epochs), epoch, "right")
+        epochs.append(tuple(looks))
+        if len(epochs) * len(looks) > MOST_SHOWN:
+            raise ValueError(
+                f"max_iter must be at most {MOST_SHOWN // len(looks)} for these {len(looks)} rows to be worked by "
+                f"hand, which still make mistakes after {MOST_SHOWN} looks, got {stop.max_iter}. Lower it, or show "
+                "rows that separate sooner."
+            )
+        lost = (shown.weights[look.row] * abs(look.score) for look in looks if look.is_mistake)
+        loss = sum(lost, Rational(0)) / shown.total
+        improves = stop.tol is None or best is None or loss <= best - stop.tol
+        waited = 0 if improves else waited + 1
+        best = loss if best is None else min(best, loss)
+        if waited == stop.patience:
+            return PerceptronWalk(tuple(epochs), epoch, "tol")
+    return PerceptronWalk(tuple(epochs), stop.max_iter, "max_iter")
+
+
+def _look(products: Matrix, signs: list[int], shown: ShownRows, eta: Rational, counts: list[int], i: int) -> RowLook:
+    terms = (counts[j] * shown.weights[j] * signs[j] * products[j, i] for j in range(len(signs)) if counts[j])
+    score = eta * sum(terms, Rational(0))
+    is_mistake = bool(signs[i] * score <= 0)
+    counts[i] += is_mistake
+    return RowLook(i, score, is_mistake, tuple(counts))
+
+
+def weighted_mistakes(done: PerceptronWalk, shown: ShownRows) -> Rational:
+    """Return what the theorem bounds: (sum of s)^2 / (sum of s^2) over the mistakes, their number if all weigh 1."""
+    pairs = list(zip(done.counts, shown.weights, strict=True))
+    return Rational(sum(m * s for m, s in pairs) ** 2, sum(m * s * s for m, s in pairs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -18,18 +19,15 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import UncertifiedWarning, warn_user
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.sgd.sgd_solvers import Machine, Stopping, gather_rows, learn, scattered
-from pellucid.linear_model.sgd.sgd_start import Start, make_start
+from pellucid.linear_model.sgd.sgd_problem import descent_rule, objective_and_gap
+from pellucid.linear_model.sgd.sgd_solvers import EpochStopping, LearningMachine, gather_rows, learn, scattered
 from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.linear_model.sgd_classifier import (
-    descent_rule,
-    no_proof_of_parts,
-    objective_and_gap,
-    sgd_certificate,
-    sum_claims,
-)
 from pellucid.proofs.training_data import TrainingData
+
+NO_PROOF_OF_PARTS = Certificate(
+    "none", (), "Learned by partial_fit: the rows of earlier parts are gone, and with them the proof."
+)
 
 STEPS_AND_AVERAGES = ("_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept")
 
@@ -90,8 +88,11 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         machines, trace = self._learn(data, shown, start, self.max_iter, 1.0, watch)
         attributes = self._attributes(machines, data, shown, first_step=1.0, mistakes_before=0)
         attributes |= self._dual(machines, data, shown, start)
-        certificate, measured = self._evidence(attributes, data, shown)
-        self._adopt(Fit({**attributes, **measured}, trace, certificate=certificate), data)
+        if not self._has_mistake_bound(attributes):
+            attributes["objective_"], attributes["dual_gap_"] = objective_and_gap(
+                SimpleNamespace(**attributes), self, data
+            )
+        self._adopt(Fit(attributes, trace), data)
         self._warn_of_the_limit()
         return self
 
@@ -109,7 +110,7 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         attributes = self._attributes(machines, data, shown, first_step=first_step, mistakes_before=before)
         earlier = [self.trace_] if hasattr(self, "trace_") else []
         joined = Trace.joined([*earlier, trace], renumber=True)
-        return self._adopt(Fit(attributes, joined, certificate=no_proof_of_parts()), data)
+        return self._adopt(Fit(attributes, joined, certificate=NO_PROOF_OF_PARTS), data)
 
     def _present(self, data: TrainingData) -> Presentation:
         return present_by_content(data.X, data.y, data.weights) if self.shuffle else present_as_given(data.weights)
@@ -118,11 +119,11 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         self,
         data: TrainingData,
         shown: Presentation,
-        start: Start,
+        start: LineStart,
         max_iter: int,
         first_step: float,
         watch: Watch = ignore,
-    ) -> tuple[list[Machine], Trace]:
+    ) -> tuple[list[LearningMachine], Trace]:
         """Return the machines after at most ``max_iter`` epochs, and the trace."""
         rule, signs = descent_rule(self, data.X), machine_signs(data.y, len(data.classes))
         costs = np.atleast_2d(machine_costs(signs, shown.weight, class_weights(self.class_weight, data)))
@@ -131,7 +132,7 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         )
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(signs))
         machines = [
-            Machine(
+            LearningMachine(
                 y=signs[k, kept],
                 cost=costs[k, kept],
                 w=start.coef[k],
@@ -142,7 +143,7 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
             )
             for k in range(len(signs))
         ]
-        stopping = Stopping(max_iter, self.tol, self.n_iter_no_change, self.learning_rate == "adaptive")
+        stopping = EpochStopping(max_iter, self.tol, self.n_iter_no_change, self.learning_rate == "adaptive")
         trace = learn(machines, rows, rule, stopping, first_step=first_step, shuffle=self.shuffle, watch=watch)
         for machine in machines:
             machine.dual = scattered(machine.dual, kept, data.X.shape[0])
@@ -150,14 +151,14 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
             state["order"] = data.given_rows(kept[state["order"]])
         return machines, trace
 
-    def _going_on(self, n_machines: int, n_features: int) -> tuple[Start, float]:
+    def _going_on(self, n_machines: int, n_features: int) -> tuple[LineStart, float]:
         """Return where the parts so far have led, the last steps and their averages or 0, and the next step."""
         if not hasattr(self, "coef_"):
             return make_start(n_machines, n_features), 1.0
         start = make_start(n_machines, n_features, dense(self.coef_), self.intercept_)
         if not (self.average and hasattr(self, "_standard_coef")):
             return start, self.t_
-        return Start(
+        return LineStart(
             self._standard_coef.copy(),
             self._standard_intercept.copy(),
             self._average_coef.copy(),
@@ -175,7 +176,7 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         train, held_out = next(split.split(np.zeros((len(order), 1)), codes[order]))
         return order[np.sort(train)], order[held_out]
 
-    def _lines(self, machines: list[Machine], dtype: Any) -> dict[str, Array]:
+    def _lines(self, machines: list[LearningMachine], dtype: Any) -> dict[str, Array]:
         """Return the weights that the model decides by: the averages, once they have begun."""
         begun = [0 < int(self.average) <= machine.n_steps for machine in machines]
         pairs = list(zip(machines, begun, strict=True))
@@ -186,7 +187,7 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
 
     def _attributes(
         self,
-        machines: list[Machine],
+        machines: list[LearningMachine],
         data: TrainingData,
         shown: Presentation,
         *,
@@ -212,7 +213,9 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
             attributes["n_mistakes_"] = mistakes_before + sum(machine.n_updates for machine in machines)
         return attributes
 
-    def _dual(self, machines: list[Machine], data: TrainingData, shown: Presentation, start: Start) -> dict[str, Any]:
+    def _dual(
+        self, machines: list[LearningMachine], data: TrainingData, shown: Presentation, start: LineStart
+    ) -> dict[str, Any]:
         """Return the weights as a sum over the rows; rows that were shown as one share by their weights."""
         if not start.is_zero or self.average or self.penalty in ("l1", "elasticnet"):
             return {}
@@ -220,14 +223,9 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         dual = np.stack([machine.dual[shown.shown_as] * share for machine in machines])
         return {"dual_coef_": sparse.csr_array(data.spread(dual))}
 
-    def _evidence(
-        self, attributes: dict[str, Any], data: TrainingData, shown: Presentation
-    ) -> tuple[Certificate, dict[str, Any]]:
-        """Return the certificate of a fit, and the measured numbers that it keeps."""
-        fitted = SimpleNamespace(**attributes)
-        objective, gap = objective_and_gap(fitted, self, data)
-        claims = sum_claims(fitted, self, data)
-        return sgd_certificate(objective, gap, objective, gap, claims), {"objective_": objective, "dual_gap_": gap}
+    def _has_mistake_bound(self, attributes: dict[str, Any]) -> bool:
+        """Return whether the mistakes of the fit have a bound, so that no objective needs one."""
+        return self._counts_mistakes and self.penalty is None and "dual_coef_" in attributes
 
     def _warn_of_the_limit(self) -> None:
         if self.tol is not None and self.n_iter_ == self.max_iter:
@@ -261,3 +259,27 @@ def _check_parts(estimator: Any) -> None:
             "class_weight must not be 'balanced' with partial_fit, got 'balanced': one part does not know the shares "
             "of the classes (class_weight 'balanced' is not supported for partial_fit). Pass a dict."
         )
+
+
+@dataclass(frozen=True)
+class LineStart:
+    """Weights of shape (n_machines, n_features) and intercepts, and their averages so far."""
+
+    coef: Array
+    intercept: Array
+    average_coef: Array
+    average_intercept: Array
+    is_zero: bool
+
+
+def make_start(n_machines: int, n_features: int, coef: Data | None = None, intercept: Data | None = None) -> LineStart:
+    """Return copies of the given weights, or 0; with averages of 0. Two classes take weights of any one row's shape."""
+    w = np.zeros((n_machines, n_features)) if coef is None else np.array(coef, dtype=np.float64)
+    b = np.zeros(n_machines) if intercept is None else np.array(intercept, dtype=np.float64)
+    if n_machines == 1:
+        w, b = w.reshape(1, -1), b.reshape(-1)
+    if w.shape != (n_machines, n_features):
+        raise ValueError(f"coef_init must have shape {(n_machines, n_features)}, got {np.asarray(coef).shape}.")
+    if b.shape != (n_machines,):
+        raise ValueError(f"intercept_init must have shape {(n_machines,)}, got {np.asarray(intercept).shape}.")
+    return LineStart(w, b, np.zeros_like(w), np.zeros_like(b), is_zero=not w.any() and not b.any())

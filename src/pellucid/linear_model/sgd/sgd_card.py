@@ -9,10 +9,9 @@ import numpy as np
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.user_warnings import warn_user
-from pellucid.kernels.distance import RBF
-from pellucid.kernels.inner_product import Polynomial
+from pellucid.kernels.choice import ProductRules, is_given
+from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kernels.product_rules import ProductRules
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.plain import Kind, Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows
@@ -30,11 +29,10 @@ from pellucid.kinds.usual import (
 from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
 from pellucid.linear_model.sgd.perceptron import Perceptron
 from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
-from pellucid.linear_model.sgd.sgd_rule import SCHEDULES
+from pellucid.linear_model.sgd.sgd_problem import SCHEDULES
 from pellucid.losses.named_losses import LOSS_NUMBERS
-from pellucid.proofs.linear_model.kernel_perceptron import is_given, prove_kernel_perceptron
-from pellucid.proofs.linear_model.perceptron import prove_perceptron
-from pellucid.proofs.linear_model.sgd_classifier import prove_sgd
+from pellucid.proofs.linear_model.descent import prove_sgd
+from pellucid.proofs.linear_model.mistakes import prove_kernel_perceptron, prove_perceptron
 
 WIDE = ("float64",)
 HERE = "pellucid.linear_model.sgd"
@@ -159,7 +157,7 @@ CARDS = (
             "n_iter_": COUNT,
         },
         input=lambda estimator: ProductRules(
-            CLASSES, sparse=("csr",), dtypes=np.float64, order="C", products=is_given(estimator)
+            CLASSES, sparse=("csr",), dtypes=np.float64, order="C", products=is_given(estimator.kernel)
         ),
         variants=(
             {"kernel": "poly", "degree": 2},

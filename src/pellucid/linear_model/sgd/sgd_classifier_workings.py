@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from sympy import Matrix, Rational
+from sympy import Matrix, Rational, exp, log, zeros
 
 from pellucid.core.checks import check_one_of
 from pellucid.core.types import Data
 from pellucid.linear_model.sgd.perceptron_workings import two_classes
-from pellucid.linear_model.sgd.sgd_exact_workings import LOSSES, Descent, Epochs, Rates, RowStep, descend_rows
 from pellucid.optimize.workings.pencil import Pencil
 from pellucid.optimize.workings.settings import small
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
@@ -17,7 +18,7 @@ from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels
 from pellucid.workings.notation import Math, Mathlike, Script, Words, cases, combination, fenced, math, over, typed
 from pellucid.workings.parameters import exact_parameter, require
-from pellucid.workings.shown_rows import read_shown_rows
+from pellucid.workings.shown_rows import ShownRows, read_shown_rows
 
 IN_FULL = 2
 """Epochs of which every step is shown."""
@@ -39,7 +40,7 @@ def sgd_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
         estimator.learning_rate, exact_parameter(estimator, "eta0"), exact_parameter(estimator, "power_t"), alpha
     )
     penalty = alpha if estimator.penalty == "l2" else Rational(0)
-    descent = Descent(LOSSES[estimator.loss], rates, penalty, bool(estimator.fit_intercept))
+    descent = ExactDescent(LOSSES[estimator.loss], rates, penalty, bool(estimator.fit_intercept))
     tol = None if estimator.tol is None else exact_parameter(estimator, "tol")
     done = descend_rows(descent, features, signs, shown, estimator, tol, pencil)
     steps = [_rule_step(descent, estimator, pencil)]
@@ -115,7 +116,7 @@ WRITTEN: dict[str, tuple[Any, Any]] = {
 """Name -> the loss and its derivative as they are written."""
 
 
-def _rule_step(descent: Descent, estimator: Any, pencil: Pencil) -> Step:
+def _rule_step(descent: ExactDescent, estimator: Any, pencil: Pencil) -> Step:
     loss, slope = WRITTEN[estimator.loss]
     shrunk: Mathlike = math(fenced("1 − η α"), "w") if descent.penalty else math("w")
     penalty = ", and of the penalty," if descent.penalty else ""
@@ -154,7 +155,7 @@ def _rate_blocks(rates: Rates, pencil: Pencil) -> list[Block]:
     ]
 
 
-def _epoch_step(k: int, data: ExactData, signs: list[int], descent: Descent, made: tuple[RowStep, ...]) -> Step:
+def _epoch_step(k: int, data: ExactData, signs: list[int], descent: ExactDescent, made: tuple[RowStep, ...]) -> Step:
     head: list[Any] = [math("t"), math("i"), math("η"), math("f"), math("y f"), ""]
     rows = [
         [math(s.t), math(s.row + 1), s.eta, s.score, signs[s.row] * s.score, "pulls" if s.pulls else "rests"]
@@ -174,15 +175,15 @@ def _epoch_step(k: int, data: ExactData, signs: list[int], descent: Descent, mad
     )
 
 
-def _weights(descent: Descent, made: RowStep) -> list[Rational]:
+def _weights(descent: ExactDescent, made: RowStep) -> list[Rational]:
     return [*made.w, *([made.b] if descent.has_intercept else [])]
 
 
-def _weight_names(data: ExactData, descent: Descent) -> list[Math]:
+def _weight_names(data: ExactData, descent: ExactDescent) -> list[Math]:
     return [*(data.symbol("w", j) for j in range(data.n_features)), *([math("b")] if descent.has_intercept else [])]
 
 
-def _summary_step(data: ExactData, descent: Descent, done: Epochs) -> Step:
+def _summary_step(data: ExactData, descent: ExactDescent, done: Epochs) -> Step:
     rows = [
         [math(k + 1), objective, *_weights(descent, made[-1])]
         for k, (made, objective) in enumerate(zip(done.steps, done.objectives, strict=True))
@@ -197,7 +198,7 @@ def _summary_step(data: ExactData, descent: Descent, done: Epochs) -> Step:
     )
 
 
-def _end_step(data: ExactData, descent: Descent, done: Epochs) -> Step:
+def _end_step(data: ExactData, descent: ExactDescent, done: Epochs) -> Step:
     n, last = len(done.steps), done.steps[-1][-1]
     words = {
         "tol": f"The objective has not improved by tol for some epochs, so epoch {n} is the last.",
@@ -214,3 +215,123 @@ def _end_step(data: ExactData, descent: Descent, done: Epochs) -> Step:
         sentence(f"{right} of {data.n_samples} rows are on the right side."),
         remark("The steps go round the minimum and do not end in it: the certificate of the model says how far it is."),
     )
+
+
+MOST_EPOCHS = 60
+
+Loss = Callable[[int, Rational], tuple[Any, Any]]
+
+
+def _hinge(y: int, f: Rational, width: int = 1) -> tuple[Any, Any]:
+    return (width - y * f, Rational(-y)) if y * f <= width else (Rational(0), Rational(0))
+
+
+def _squared_hinge(y: int, f: Rational) -> tuple[Any, Any]:
+    gap = max(Rational(0), 1 - y * f)
+    return gap**2, -2 * y * gap
+
+
+LOSSES: dict[str, Loss] = {
+    "hinge": _hinge,
+    "perceptron": lambda y, f: _hinge(y, f, width=0),
+    "squared_hinge": _squared_hinge,
+    "log_loss": lambda y, f: (log(1 + exp(-y * f)), -y / (1 + exp(y * f))),
+    "squared_error": lambda y, f: ((f - y) ** 2 / 2, f - y),
+}
+"""Name -> loss of a row with the sign y and the score f, and its derivative in f."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Step sizes: ``eta0``, ``eta0 / t^power``, or ``1 / (alpha (t0 + t - 1))``."""
+
+    schedule: str
+    eta0: Rational
+    power: Rational
+    alpha: Rational
+
+    def at(self, t: int, pencil: Pencil) -> Rational:
+        """Return the size of step t, counted from 1."""
+        if self.schedule == "optimal":
+            return pencil.kept(1 / (self.alpha * (self.first(pencil) + t - 1)))
+        return pencil.kept(self.eta0 / Rational(t) ** self.power) if self.schedule == "invscaling" else self.eta0
+
+    def first(self, pencil: Pencil) -> Rational:
+        """Return t0 of the schedule 'optimal'."""
+        return pencil.kept(self.alpha ** Rational(-3, 4))
+
+
+@dataclass(frozen=True)
+class RowStep:
+    """One row is shown: the step size, its score before, whether it pulls, and the weights after."""
+
+    t: int
+    row: int
+    eta: Rational
+    score: Rational
+    pulls: bool
+    w: Matrix
+    b: Rational
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """All steps by epoch, the mean objective of each epoch, and what ended them: ``tol`` or ``max_iter``."""
+
+    steps: tuple[tuple[RowStep, ...], ...]
+    objectives: tuple[Rational, ...]
+    end: str
+
+
+@dataclass(frozen=True)
+class ExactDescent:
+    """What a step depends on: loss, rates, the l2 penalty, and whether there is an intercept."""
+
+    loss: Loss
+    rates: Rates
+    penalty: Rational
+    has_intercept: bool
+
+    def step(self, t: int, i: int, x: Matrix, y: int, weight: int, w: Matrix, b: Rational, pencil: Pencil) -> Any:
+        """Return the step at a row and the objective before it."""
+        score = (x * w)[0] + b
+        value, slope = (pencil.kept(number) for number in self.loss(y, score))
+        objective = value + self.penalty / 2 * (w.T * w)[0]
+        eta = self.rates.at(t, pencil)
+        change = -eta * slope * weight
+        w = pencil.kept(max(Rational(0), 1 - eta * self.penalty) * w + change * x.T)
+        b = pencil.kept(b + change) if self.has_intercept else b
+        return RowStep(t, i, eta, score, slope != 0, w, b), objective
+
+
+def descend_rows(
+    descent: ExactDescent,
+    X: Matrix,
+    signs: list[int],
+    shown: ShownRows,
+    estimator: Any,
+    tol: Rational | None,
+    pencil: Pencil,
+) -> Epochs:
+    """Run the epochs as the estimator does, or refuse more than can be shown."""
+    w, b, t = zeros(X.cols, 1), Rational(0), 1
+    steps, objectives, best, waited = [], list[Rational](), None, 0
+    for epoch in range(1, estimator.max_iter + 1):
+        if epoch > MOST_EPOCHS:
+            raise ValueError(
+                f"max_iter must be at most {MOST_EPOCHS} to be worked by hand, as the loss still improves by tol after "
+                f"so many epochs, got {estimator.max_iter}. Lower it, or raise tol."
+            )
+        made, total = [], Rational(0)
+        for i in shown.order(epoch):
+            done, objective = descent.step(t, i, X.row(i), signs[i], shown.weights[i], w, b, pencil)
+            made.append(done)
+            w, b, t, total = done.w, done.b, t + 1, total + shown.weights[i] * objective
+        steps.append(tuple(made))
+        objectives.append(pencil.kept(total / shown.total))
+        improves = tol is None or best is None or objectives[-1] <= best - tol
+        waited = 0 if improves else waited + 1
+        best = objectives[-1] if best is None else min(best, objectives[-1])
+        if waited == estimator.n_iter_no_change:
+            return Epochs(tuple(steps), tuple(objectives), "tol")
+    return Epochs(tuple(steps), tuple(objectives), "max_iter")

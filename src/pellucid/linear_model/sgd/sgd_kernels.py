@@ -1,4 +1,4 @@
-"""Epochs of learning row by row. Arguments are arrays that the caller has checked, and a :class:`Rule`.
+"""Epochs of learning row by row. Arguments are arrays that the caller has checked, and a :class:`StepRule`.
 
 The weights are ``state[SCALE] * w``, so that an l2 penalty shrinks all of them by one product; the average of the
 weights over the steps is ``(average + state[AVERAGE_PART] * w) / state[AVERAGE_SIZE]``, so that a step changes it

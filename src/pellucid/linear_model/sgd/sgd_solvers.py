@@ -13,7 +13,7 @@ from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.linear_model.sgd.sgd_rule import SCHEDULES, Rule
+from pellucid.linear_model.sgd.sgd_problem import SCHEDULES, StepRule
 from pellucid.numerics.presented_rows import Presentation
 
 FEW = 1 << 15
@@ -30,7 +30,7 @@ SMALLEST_ADAPTIVE_STEP = 1e-6
 
 
 @dataclass(frozen=True)
-class Rows:
+class LearningRows:
     """The rows to learn from, as the kernels read them, and those held out to decide when to stop."""
 
     X: Any
@@ -46,7 +46,7 @@ class Rows:
 
 
 @dataclass
-class Machine:
+class LearningMachine:
     """One line between a class (``y`` = +1) and the rest (-1), and where its learning stands.
 
     ``dual`` gives the weights as a sum over the rows, unless they start elsewhere than 0 or have an l1 penalty.
@@ -68,7 +68,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Stopping:
+class EpochStopping:
     """When to stop: after ``patience`` epochs in a row that improve by less than ``tol``; None for never."""
 
     max_iter: int
@@ -78,10 +78,10 @@ class Stopping:
 
 
 def learn(
-    machines: list[Machine],
-    rows: Rows,
-    rule: Rule,
-    stopping: Stopping,
+    machines: list[LearningMachine],
+    rows: LearningRows,
+    rule: StepRule,
+    stopping: EpochStopping,
     *,
     first_step: float,
     shuffle: bool,
@@ -110,7 +110,13 @@ class _Learner:
     """Runs the epochs of one machine."""
 
     def __init__(
-        self, machine: Machine, rows: Rows, rule: Rule, stopping: Stopping, first_step: float, shuffle: bool
+        self,
+        machine: LearningMachine,
+        rows: LearningRows,
+        rule: StepRule,
+        stopping: EpochStopping,
+        first_step: float,
+        shuffle: bool,
     ) -> None:
         from pellucid.linear_model.sgd import sgd_kernels as kernels
 
@@ -184,8 +190,8 @@ def shuffled(order: Array, random: np.random.Generator) -> Array:
 
 
 def gather_rows(
-    X: Any, shown: Presentation, train: Array, held_out: Array, rule: Rule, *, copy: bool
-) -> tuple[Rows, Array]:
+    X: Any, shown: Presentation, train: Array, held_out: Array, rule: StepRule, *, copy: bool
+) -> tuple[LearningRows, Array]:
     """Return the rows for the kernels and their positions in ``X``; a copy, if it is not too large, is in order.
 
     ``train`` and ``held_out`` are positions in ``X``.
@@ -196,7 +202,7 @@ def gather_rows(
         kept = shown.order
         place[kept] = np.arange(len(kept))
         X = X[kept]
-    return Rows(X, shown.weight[kept], place[train], place[held_out], _squared_norms(X, rule)), kept
+    return LearningRows(X, shown.weight[kept], place[train], place[held_out], _squared_norms(X, rule)), kept
 
 
 def scattered(dual: Array, kept: Array, n: int) -> Array:
@@ -206,7 +212,7 @@ def scattered(dual: Array, kept: Array, n: int) -> Array:
     return full
 
 
-def _squared_norms(X: Any, rule: Rule) -> Array:
+def _squared_norms(X: Any, rule: StepRule) -> Array:
     """Return the squared norm of each row where the rule needs it, zeros otherwise."""
     if rule.shrink == 0.0 and rule.schedule not in (SCHEDULES["pa1"], SCHEDULES["pa2"]):
         return np.zeros(X.shape[0])

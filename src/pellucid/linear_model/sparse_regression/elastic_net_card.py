@@ -25,10 +25,8 @@ from pellucid.kinds.usual import (
     VERBOSE,
 )
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE, PER_TARGET
-from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet
-from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV
-from pellucid.linear_model.sparse_regression.lasso import Lasso
-from pellucid.linear_model.sparse_regression.lasso_cv import LassoCV
+from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet, Lasso
+from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV, LassoCV
 from pellucid.proofs.linear_model.elastic_net import prove_elastic_net, prove_elastic_net_cv
 
 GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
@@ -100,6 +98,7 @@ CARDS = (
         parameters={"alpha": NONNEGATIVE, **DESCENT, "warm_start": FLAG},
         variants=({"alpha": 0.1, "fit_intercept": False}, MANY),
         rebuilt=frozenset({"l1_ratio"}),  # 1, as its constructor says
+        tests=("test_lasso",),
     ),
     MethodCard(
         ElasticNet,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +14,12 @@ from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.core.weights import relative_weights
 from pellucid.linear_model.linear_predictor import one_target, stored_intercept
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+from pellucid.linear_model.sparse_regression.elastic_net_penalty import (
+    ElasticNetPenalty,
+    elastic_net_certificate,
+    gap_bound,
+    intercept_bound,
+)
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import (
     Iterate,
     PassBudget,
@@ -22,20 +28,15 @@ from pellucid.linear_model.sparse_regression.elastic_net_solvers import (
     least_squares,
     screen_by_strong_rule,
 )
-from pellucid.linear_model.sparse_regression.given_gram import given_gram
+from pellucid.numerics.dense_design import DenseDesign
 from pellucid.numerics.design import Design, make_design
 from pellucid.numerics.working_gram import WorkingGram
 from pellucid.proofs.certificate import Certificate, worst_of
-from pellucid.proofs.linear_model.elastic_net import (
-    elastic_net_certificate,
-    gap_bound,
-    intercept_bound,
-)
 from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)
-class Path:
+class PenaltyPath:
     """Coefficients of shape (n_features, n_penalties), duality gaps and passes of coordinate descent."""
 
     coefs: Array
@@ -45,7 +46,7 @@ class Path:
 
 def elastic_net_path(
     gram: WorkingGram, b: Array, penalties: list[ElasticNetPenalty], budget: PassBudget, start: Array | None = None
-) -> Path:
+) -> PenaltyPath:
     """Solve for each penalty in turn; the working set and its Gram matrix are kept."""
     at = Iterate.start(gram, b, start)
     coefs = np.empty((gram.design.shape[1], len(penalties)), order="F")
@@ -58,7 +59,7 @@ def elastic_net_path(
         coefs[:, i] = at.w
         n_iters.append(n_iter)
         previous = penalty
-    return Path(coefs, gaps, n_iters)
+    return PenaltyPath(coefs, gaps, n_iters)
 
 
 def solve_at(
@@ -175,3 +176,45 @@ def _fit_target(
         gap=gap / n, bound=bound, drift=abs(drift), drift_bound=intercept_bound(float(intercept), scale, dtype)
     )
     return OneTarget(coef, intercept, gap / n, n_iter, certificate)
+
+
+COMPARED = 5
+"""Columns of the given matrix that are compared with the data."""
+
+
+def given_gram(precompute: Any, design: Design) -> Array | None:
+    """Return ``precompute`` as an array if it is the Gram matrix of the design, None if it is only a permission.
+
+    Sparse designs ignore it, as in scikit-learn. With an intercept, it must be the matrix of centered data.
+    """
+    if not _is_matrix(precompute) or not isinstance(design, DenseDesign):
+        return None
+    gram, p = np.asarray(precompute, dtype=np.float64), design.shape[1]
+    if gram.shape != (p, p):
+        raise ValueError(f"precompute must be of shape {(p, p)}, got {gram.shape}. Pass the Gram matrix of X.")
+    if not np.allclose(design.mean, 0.0):
+        warnings.warn(
+            "precompute should be the Gram matrix of a centered X when fit_intercept=True, got an X that is not "
+            "centered. The matrix is not used: center X first.",
+            stacklevel=4,
+        )
+        return None
+    some = np.unique(np.linspace(0, p - 1, min(p, COMPARED)).astype(np.intp))
+    expected = design.gram(some, some)
+    tolerance = 1e-4 if np.asarray(precompute).dtype == np.float32 else 1e-7
+    if not np.allclose(gram[np.ix_(some, some)], expected, rtol=tolerance, atol=tolerance * np.abs(expected).max()):
+        raise ValueError(
+            "precompute must be the Gram matrix of X (centered and weighted as in the fit), got other numbers. "
+            "Leave it out, or compute it from the same data."
+        )
+    return gram
+
+
+def _is_matrix(precompute: Any) -> bool:
+    if precompute is None or isinstance(precompute, (bool, np.bool_)):
+        return False
+    if isinstance(precompute, str) and precompute == "auto":
+        return False
+    if isinstance(precompute, str):
+        raise ValueError(f"precompute must be one of (True, False, 'auto') or a matrix, got {precompute!r}.")
+    return True

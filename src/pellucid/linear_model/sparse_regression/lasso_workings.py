@@ -8,10 +8,14 @@ from typing import Any
 from sympy import Matrix, Rational, zeros
 
 from pellucid.core.types import Data
-from pellucid.linear_model.least_squares.centering_workings import Centered, center, intercept_step
+from pellucid.linear_model.least_squares.line_workings import Centered, center, intercept_step
 from pellucid.linear_model.least_squares.linear_regression_workings import minus_products
-from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import CoordinateUpdate, ElasticNetProblem
-from pellucid.linear_model.sparse_regression.lasso_optimality_workings import gap_step, minimum_step
+from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import (
+    CoordinateUpdate,
+    ElasticNetProblem,
+    gap_step,
+    minimum_step,
+)
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_data
 from pellucid.workings.line_breaking import fits

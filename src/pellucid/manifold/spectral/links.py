@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
-from pellucid.kernels.distance import RBF
+from pellucid.kernels.formulas import RBF
 from pellucid.numerics.laplacian import without_diagonal
 
 NEIGHBORS, GIVEN, GIVEN_NEIGHBORS = "nearest_neighbors", "precomputed", "precomputed_nearest_neighbors"

@@ -16,7 +16,7 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.kernels.distance import RBF
+from pellucid.kernels.formulas import RBF
 from pellucid.manifold.embedding import Embedding, known_places
 from pellucid.manifold.graph_parts import named, parts_of
 from pellucid.manifold.spectral.links import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import NO_TARGET
-from pellucid.kernels.product_rules import ProductRules
+from pellucid.kernels.choice import ProductRules
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import Live, Nothing, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from pellucid.discriminant_analysis.given_covariance import covariance
-from pellucid.discriminant_analysis.given_priors import class_priors
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.discriminant_analysis.discriminant_record import covariance_claim, ratio_claim, shared_covariance
+from pellucid.proofs.discriminant_analysis.moments import class_priors, covariance, covariance_claim
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.training_data import TrainingData
 
@@ -29,21 +27,19 @@ def prove_linear(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     means = np.stack([X[rows].mean(axis=0) for rows in groups])
     priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
     within = _covariance(parameters, X, groups, means, priors)
-    certificate = linear_certificate(fitted, parameters, means, within, priors, data.X.dtype)
+    certificate = _certificate(fitted, parameters, means, within, priors, data.X.dtype)
     if not certificate.claims:
         return certificate
     claims, bound = [], certificate["discriminants"].bound + rounding_unit(data.X.dtype)
     if hasattr(fitted, "covariance_"):
-        shared = shared_covariance(X, groups, priors) if parameters.solver == "svd" else within
+        shared = _shared_covariance(X, groups, priors) if parameters.solver == "svd" else within
         claims.append(covariance_claim([fitted.covariance_], [shared], bound))
     if hasattr(fitted, "explained_variance_ratio_"):
-        claims.append(ratio_claim(fitted, parameters, X, means, within, priors, 4.0 * bound))
+        claims.append(_ratio_claim(fitted, parameters, X, means, within, priors, 4.0 * bound))
     return certificate.with_claims(*claims)
 
 
-def linear_certificate(
-    fitted: Any, parameters: Any, means: Array, within: Array, priors: Array, dtype: Any
-) -> Certificate:
+def _certificate(fitted: Any, parameters: Any, means: Array, within: Array, priors: Array, dtype: Any) -> Certificate:
     r"""Return the certificate for these moments of the data.
 
     - means: distance of the fitted ones, relative to the deviation plus the distance from 0 of their column;
@@ -93,9 +89,9 @@ class _Axes:
     @classmethod
     def of(cls, within: Array, parameters: Any) -> _Axes:
         """Return the axes that the solver keeps."""
-        deviation = deviations(within)
+        deviation = _deviations(within)
         values, vectors = eigh(within / np.outer(deviation, deviation))
-        kept = values > (parameters.tol**2 if parameters.solver == "svd" else dependent(len(values)))
+        kept = values > (parameters.tol**2 if parameters.solver == "svd" else _dependent(len(values)))
         return cls(deviation, values[kept], vectors[:, kept])
 
     @property
@@ -121,13 +117,13 @@ class _Axes:
         return float(np.max(np.hypot(np.linalg.norm(error, axis=0), np.linalg.norm(idle, axis=0)), initial=0.0))
 
 
-def deviations(within: Array) -> Array:
+def _deviations(within: Array) -> Array:
     """Return the deviation of each feature within classes; 1 where there is none."""
     deviation = np.sqrt(np.diag(within))
     return np.where(deviation > 0.0, deviation, 1.0)
 
 
-def dependent(n_features: int) -> float:
+def _dependent(n_features: int) -> float:
     """Return the variance, of 1 in each feature, below which a combination of features counts as constant."""
     return 16 * n_features * EPSILON
 
@@ -156,7 +152,7 @@ def _projection_claims(
         _claim("direction", "by how much an axis points backward", backward / max(size, 1.0), unit),
     ]
     if hasattr(fitted, "xbar_"):
-        off = np.abs(fitted.xbar_ - center) / (deviations(within) + np.abs(center))
+        off = np.abs(fitted.xbar_ - center) / (_deviations(within) + np.abs(center))
         claims.append(_claim("origin", "distance of the origin from the mean, relative", float(off.max()), unit))
     return tuple(claims)
 
@@ -168,17 +164,44 @@ def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
 def _covariance(parameters: Any, X: Array, groups: list[Array], means: Array, priors: Array) -> Array:
     """Return the shared covariance: pooled by counts for ``svd``, weighted by the priors otherwise."""
     if parameters.solver == "svd":
-        centered = np.concatenate([X[rows] - mean for rows, mean in zip(groups, means, strict=True)])
+        centered = X.copy()
+        for rows, mean in zip(groups, means, strict=True):
+            centered[rows] -= mean
         return centered.T @ centered / len(X)
     parts = [
-        prior * covariance(X, rows, _scatter(X[rows] - mean), parameters.shrinkage, parameters.covariance_estimator)
-        for prior, rows, mean in zip(priors, groups, means, strict=True)
+        prior * covariance(X[rows], parameters.shrinkage, parameters.covariance_estimator)
+        for prior, rows in zip(priors, groups, strict=True)
     ]
     return np.sum(parts, axis=0)
 
 
-def _scatter(centered: Array) -> Array:
-    return centered.T @ centered
+def _shared_covariance(X: Array, groups: list[Array], priors: Array) -> Array:
+    """Return the covariances of the classes, weighted by the priors, without shrinkage."""
+    parts = [X[rows] - X[rows].mean(axis=0) for rows in groups]
+    return np.sum([prior * part.T @ part / len(part) for prior, part in zip(priors, parts, strict=True)], axis=0)
+
+
+def _ratio_claim(
+    fitted: Any, parameters: Any, X: Array, means: Array, within: Array, priors: Array, bound: float
+) -> Claim:
+    """Return the claim about ``explained_variance_ratio_``: what each axis has of the spread between the classes.
+
+    The solver ``eigen`` takes the total covariance less that within classes for the spread, ``svd`` that of the means.
+    """
+    scalings = fitted.scalings_.astype(float)
+    if parameters.solver == "eigen":
+        between = covariance(X, parameters.shrinkage, parameters.covariance_estimator) - within
+        spread = np.einsum("jk,ji,ik->k", scalings, between, scalings)
+    else:
+        spread = priors @ ((means - priors @ means) @ scalings) ** 2
+    total, stored = float(spread.sum()), np.asarray(fitted.explained_variance_ratio_, dtype=np.float64)
+    error = np.inf
+    if len(stored) <= max(len(spread), len(means)):
+        right = np.zeros(len(stored))  # axes that separate nothing have no scaling
+        right[: len(spread)] = spread[: len(stored)]
+        # the variance within classes is 1 along every axis: rounding is relative to that, too
+        error = float(np.max(np.abs(stored * total - right), initial=0.0)) / (1.0 + float(np.abs(spread).sum()))
+    return Claim("separation", "distance of explained_variance_ratio_ from what the axes explain", error, bound)
 
 
 def _right_hand_side(fitted: Any, parameters: Any, means: Array, priors: Array) -> Array:
@@ -201,3 +224,6 @@ def _intercept_error(fitted: Any, parameters: Any, means: Array, priors: Array) 
             implied = -0.5 * np.sum(means * coef, axis=1) + logs
         error = np.where(np.isinf(given) & (given == implied), 0.0, np.abs(given - implied))
     return float(np.max(error)) / (1.0 + float((np.abs(means) @ np.abs(coef).T).max()))
+
+
+PROVES = {"LinearDiscriminantAnalysis": prove_linear}

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.discriminant_analysis.given_covariance import covariance
-from pellucid.discriminant_analysis.given_priors import class_priors
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim, worst_claim
-from pellucid.proofs.discriminant_analysis.discriminant_record import covariance_claim
+from pellucid.proofs.discriminant_analysis.moments import class_priors, covariance, covariance_claim
 from pellucid.proofs.rounding import rounding_unit
 from pellucid.proofs.training_data import TrainingData
 
@@ -26,16 +24,11 @@ def prove_quadratic(fitted: Any, parameters: Any, data: TrainingData) -> Certifi
     groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
     priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
     means = np.stack([X[rows].mean(axis=0) for rows in groups])
-    spreads = [
-        covariance(X, rows, _scatter(X[rows] - mean), parameters.shrinkage, parameters.covariance_estimator)
-        for rows, mean in zip(groups, means, strict=True)
-    ]
-    return quadratic_certificate(fitted, parameters, means, spreads, priors)
+    spreads = [covariance(X[rows], parameters.shrinkage, parameters.covariance_estimator) for rows in groups]
+    return _certificate(fitted, parameters, means, spreads, priors)
 
 
-def quadratic_certificate(
-    fitted: Any, parameters: Any, means: Array, spreads: list[Array], priors: Array
-) -> Certificate:
+def _certificate(fitted: Any, parameters: Any, means: Array, spreads: list[Array], priors: Array) -> Certificate:
     r"""Return the certificate for these moments of the data.
 
     - means: distance of the fitted ones, relative to the deviation plus the distance from 0 of their column;
@@ -87,5 +80,4 @@ def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
     return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or standardize X.")
 
 
-def _scatter(centered: Array) -> Array:
-    return centered.T @ centered
+PROVES = {"QuadraticDiscriminantAnalysis": prove_quadratic}

@@ -64,3 +64,6 @@ def _missing_or_repeated(powers: Array, parameters: Any, n_features: int) -> flo
     first = np.argmax(steps != 0, axis=1)
     is_wrong[1:] |= steps[np.arange(len(steps)), first] <= 0
     return float(np.count_nonzero(is_wrong) + abs(count - len(powers)))
+
+
+PROVES = {"BasisExpansion": prove_basis_expansion}

@@ -17,16 +17,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import svd
 from scipy.optimize import brentq, minimize_scalar
 
-from pellucid.core.weights import mean_about_first
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.linear_model.least_squares import intercept_evidence
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.weights import weighted_mean
 
 REMEDY = "Raise max_iter or tol, or standardize X."
 
@@ -89,11 +88,11 @@ def prove_bridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     """Return the certificate recomputed in float64 from the data."""
     alpha, q = parameters.alpha, parameters.q
     w, y = np.asarray(fitted.coef_, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
-    A = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
+    A = dense(data.X).astype(np.float64)
     weight = data.weights
     total, mean, y_mean = float(weight.sum()), np.zeros(len(w)), 0.0
     if parameters.fit_intercept:
-        mean, y_mean = mean_about_first(A, weight), float(mean_about_first(y, weight))
+        mean, y_mean = weighted_mean(A, weight), float(weighted_mean(y, weight))
     root = np.sqrt(weight)
     A, b = root[:, None] * (A - mean), root * (y - y_mean)
     residual = b - A @ w
@@ -164,3 +163,6 @@ def _scalar_gain(a: float, c: float, w: float, alpha: float, q: float) -> float:
         best = min(best, value(brentq(slope, turn, abs(c) / a, xtol=1e-300, rtol=8.9e-16)))
     own = 0.5 * a * w * w - c * w + alpha * abs(w) ** q
     return max(own - best, 0.0)
+
+
+PROVES = {"BridgeRegression": prove_bridge}

@@ -19,11 +19,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lstsq
 
-from pellucid.core.weights import relative_weights
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim, worst_of
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.weights import relative_weights
 
 ROUNDING = sum_error(0)
 """Relative error that sums of rounded numbers may have."""
@@ -54,12 +54,12 @@ def prove_elastic_net_cv(fitted: Any, parameters: Any, data: TrainingData) -> Ce
     ratios = [float(ratio) for ratio in np.atleast_1d(getattr(parameters, "l1_ratio", 1.0))]
     final = _prove_lines(fitted, parameters, data, fitted.alpha_, l1_ratio)
     return final.with_claims(
-        grid_claim(fitted, parameters, data, ratios),
-        selection_claim(fitted.mse_path_, fitted.alphas_, fitted.alpha_, ratios, l1_ratio),
+        _grid_claim(fitted, parameters, data, ratios),
+        _selection_claim(fitted.mse_path_, fitted.alphas_, fitted.alpha_, ratios, l1_ratio),
     )
 
 
-def selection_claim(mse_path: Array, alphas: Array, alpha: float, l1_ratios: list[float], l1_ratio: float) -> Claim:
+def _selection_claim(mse_path: Array, alphas: Array, alpha: float, l1_ratios: list[float], l1_ratio: float) -> Claim:
     """Return the claim that the values chosen have the smallest mean of the reported errors."""
     n_ratios, grids = len(l1_ratios), np.atleast_2d(alphas)
     grids = np.broadcast_to(grids, (n_ratios, grids.shape[1]))
@@ -69,7 +69,7 @@ def selection_claim(mse_path: Array, alphas: Array, alpha: float, l1_ratios: lis
     return Claim("selection", "mean held-out error of the values chosen, above the smallest on the grid", excess, 0.0)
 
 
-def grid_claim(fitted: Any, parameters: Any, data: TrainingData, l1_ratios: list[float]) -> Claim:
+def _grid_claim(fitted: Any, parameters: Any, data: TrainingData, l1_ratios: list[float]) -> Claim:
     """Return the claim that the penalties tried are the given ones, or fall from where all coefficients are 0."""
     stored = np.atleast_2d(np.asarray(fitted.alphas_, dtype=np.float64))
     if isinstance(parameters.alphas, Integral):
@@ -85,8 +85,7 @@ def grid_claim(fitted: Any, parameters: Any, data: TrainingData, l1_ratios: list
 
 
 def _largest_alpha(parameters: Any, data: TrainingData, l1_ratio: float) -> float:
-    weight = relative_weights(data.weight)
-    weight = np.ones(data.X.shape[0]) if weight is None else weight
+    weight = relative_weights(data.weights)
     mean, y_mean = _means(data.X, data.y, weight, parameters.fit_intercept)
     slopes = _transposed_product(data.X, mean, weight * (np.asarray(data.y, dtype=np.float64) - y_mean) / len(weight))
     steepest = float((slopes if parameters.positive else np.abs(slopes)).max(initial=0.0))
@@ -94,13 +93,12 @@ def _largest_alpha(parameters: Any, data: TrainingData, l1_ratio: float) -> floa
 
 
 def _prove_lines(fitted: Any, parameters: Any, data: TrainingData, alpha: float, l1_ratio: float) -> Certificate:
-    weight = relative_weights(data.weight)
-    weight = np.ones(data.X.shape[0]) if weight is None else weight
+    weight = relative_weights(data.weights)
     X, Y = data.X.astype(np.float64, copy=False), data.y.astype(np.float64, copy=False).reshape(len(data.y), -1)
     coefs, intercepts = np.atleast_2d(fitted.coef_), np.broadcast_to(fitted.intercept_, Y.shape[1])
     gaps = np.atleast_1d(fitted.dual_gap_)
     lines = [
-        Line(
+        ProvedLine(
             coefs[k].astype(np.float64),
             float(intercepts[k]),
             float(gaps[k]),
@@ -117,7 +115,7 @@ def _prove_lines(fitted: Any, parameters: Any, data: TrainingData, alpha: float,
 
 
 @dataclass(frozen=True)
-class Line:
+class ProvedLine:
     """One target of a fitted model, and the problem it should solve."""
 
     coef: Array
@@ -131,7 +129,7 @@ class Line:
     dtype: Any
 
 
-def _prove_line(X: Any, y: Array, weight: Array, line: Line) -> Certificate:
+def _prove_line(X: Any, y: Array, weight: Array, line: ProvedLine) -> Certificate:
     """Return the certificate of one target; ``weight`` has mean 1."""
     w, n = line.coef, len(y)
     mean, y_mean = _means(X, y, weight, line.fit_intercept)
@@ -142,21 +140,31 @@ def _prove_line(X: Any, y: Array, weight: Array, line: Line) -> Certificate:
     mean_sq_raw = float(weight @ y**2) / n
     gap = _gap(X, mean, residual, weight, line)
     # No objective is below its dual value: a gap below 0 by more than rounding is an error of one of them.
-    gap = np.inf if gap < -gap_bound(0.0, mean_sq_target, mean_sq_raw) else max(gap, 0.0) + 0.5 * drift**2
+    gap = np.inf if gap < -_gap_bound(0.0, mean_sq_target, mean_sq_raw) else max(gap, 0.0) + 0.5 * drift**2
     scale = np.sqrt(mean_sq_raw) + float(np.abs(mean) @ np.abs(w)) + abs(line.intercept)
-    certificate = elastic_net_certificate(
-        gap=gap,
-        bound=gap_bound(line.tol, mean_sq_target, mean_sq_raw),
-        drift=abs(drift),
-        drift_bound=intercept_bound(line.intercept, scale, line.dtype) if line.fit_intercept else 0.0,
+    # the intercept is stored in the dtype of the model, sums are in float64
+    drift_bound = (
+        float(np.finfo(line.dtype).eps * abs(line.intercept) + ROUNDING * scale) if line.fit_intercept else 0.0
     )
-    reported = Claim(
-        "reported gap",
-        "dual_gap_ differs by this from the gap of coef_ and intercept_",
-        abs(gap - line.dual_gap),
-        REPRODUCED[line.dtype] * mean_sq_target + gap_bound(0.0, mean_sq_target, mean_sq_raw),
+    return Certificate(
+        "optimal",
+        (
+            Claim(
+                "duality gap",
+                "the objective is at most this far above its minimum",
+                gap,
+                _gap_bound(line.tol, mean_sq_target, mean_sq_raw),
+                "Raise max_iter or tol, or standardize X.",
+            ),
+            Claim("intercept", "size of the mean residual, 0 up to rounding", abs(drift), drift_bound),
+            Claim(
+                "reported gap",
+                "dual_gap_ differs by this from the gap of coef_ and intercept_",
+                abs(gap - line.dual_gap),
+                REPRODUCED[line.dtype] * mean_sq_target + _gap_bound(0.0, mean_sq_target, mean_sq_raw),
+            ),
+        ),
     )
-    return certificate.with_claims(reported)
 
 
 def _means(X: Any, y: Array, weight: Array, fit_intercept: bool) -> tuple[Array, float]:
@@ -166,30 +174,13 @@ def _means(X: Any, y: Array, weight: Array, fit_intercept: bool) -> tuple[Array,
     return np.asarray(weight @ X).ravel() / len(y), float(weight @ y) / len(y)
 
 
-def elastic_net_certificate(*, gap: float, bound: float, drift: float, drift_bound: float) -> Certificate:
-    """Return the certificate with these numbers; a model that breaks ``positive`` has an infinite gap."""
-    remedy = "Raise max_iter or tol, or standardize X."
-    return Certificate(
-        "optimal",
-        (
-            Claim("duality gap", "the objective is at most this far above its minimum", gap, bound, remedy),
-            Claim("intercept", "size of the mean residual, 0 up to rounding", drift, drift_bound),
-        ),
-    )
-
-
-def gap_bound(tol: float, mean_sq_target: float, mean_sq_raw: float) -> float:
+def _gap_bound(tol: float, mean_sq_target: float, mean_sq_raw: float) -> float:
     """Return the gap to reach: ``tol`` times the variance of the target, plus what rounding the target may cause."""
     rounding = ROUNDING * np.sqrt(mean_sq_raw)
     return float(tol * mean_sq_target + rounding * (rounding + np.sqrt(mean_sq_target)))
 
 
-def intercept_bound(intercept: float, scale: float, dtype: np.dtype) -> float:
-    """Return how far from 0 the mean residual may be: the intercept is stored in ``dtype``, sums are in float64."""
-    return float(np.finfo(dtype).eps * abs(intercept) + ROUNDING * scale)
-
-
-def _gap(X: Any, mean: Array, residual: Array, weight: Array, line: Line) -> float:
+def _gap(X: Any, mean: Array, residual: Array, weight: Array, line: ProvedLine) -> float:
     w, n = line.coef, len(residual)
     if line.positive and np.any(w < 0.0):
         return np.inf
@@ -241,3 +232,11 @@ def _transposed_product(X: Array, mean: Array, r: Array) -> Array:
 
 def _row_blocks(n: int) -> list[slice]:
     return [slice(start, min(start + ROWS_AT_ONCE, n)) for start in range(0, n, ROWS_AT_ONCE)]
+
+
+PROVES = {
+    "ElasticNet": prove_elastic_net,
+    "Lasso": prove_elastic_net,
+    "ElasticNetCV": prove_elastic_net_cv,
+    "LassoCV": prove_elastic_net_cv,
+}

@@ -16,11 +16,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigvalsh, qr, solve_triangular, svdvals
 
-from pellucid.core.weights import mean_about_first
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.weights import weighted_mean
 
 MOST_FEATURES = 2000
 """Above this many features the covariance of the coefficients is not kept: it would outgrow the data."""
@@ -35,7 +35,7 @@ STATEMENT = "difference from what data and coefficients imply, relative to its t
 
 
 @dataclass(frozen=True)
-class CenteredRows:
+class RootWeightedRows:
     """The rows about their mean, times the roots of their weights."""
 
     A: Array
@@ -46,12 +46,12 @@ class CenteredRows:
     """Relative error that the fit may have made, by its dtype."""
 
     @classmethod
-    def of(cls, data: TrainingData, *, fit_intercept: bool) -> CenteredRows:
+    def of(cls, data: TrainingData, *, fit_intercept: bool) -> RootWeightedRows:
         """Return the rows of the training data, in float64."""
         X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
         weight = data.weights
         total = float(weight.sum())
-        mean = mean_about_first(X, weight) if fit_intercept else np.zeros(X.shape[1])
+        mean = weighted_mean(X, weight) if fit_intercept else np.zeros(X.shape[1])
         A = np.sqrt(weight)[:, None] * (X - mean)
         # what rounding leaves of a constant column is no column
         A[:, np.linalg.norm(A, axis=0) <= 100 * EPSILON * np.abs(mean) * np.sqrt(total)] = 0.0
@@ -77,7 +77,7 @@ class CenteredRows:
 
 
 def inference_claims(
-    fitted: Any, data: TrainingData, rows: CenteredRows, *, alpha: Any, has_factor: bool
+    fitted: Any, data: TrainingData, rows: RootWeightedRows, *, alpha: Any, has_factor: bool
 ) -> list[Claim]:
     """Return the claims; ``has_factor`` says whether the solver leaves what a covariance is computed from."""
     alphas = np.unique(np.asarray(alpha, dtype=np.float64))
@@ -102,7 +102,7 @@ def inference_claims(
     return [*claims, _covariance_claim(fitted, rows, penalty, has_factor=has_factor)]
 
 
-def spectrum_claims(fitted: Any, rows: CenteredRows) -> list[Claim]:
+def spectrum_claims(fitted: Any, rows: RootWeightedRows) -> list[Claim]:
     """Return the claims about ``singular_`` and ``rank_``; small singular values may come of a squared matrix."""
     if not hasattr(fitted, "singular_"):
         return []
@@ -123,7 +123,7 @@ def _difference(stored: float, right: float) -> float:
     return 0.0 if np.isnan(stored) and np.isnan(right) else float(np.abs(stored - right))
 
 
-def _free_weight(rows: CenteredRows, alpha: float) -> Array:
+def _free_weight(rows: RootWeightedRows, alpha: float) -> Array:
     """Return what the fit leaves of the total weight; two numbers where the rank depends on the units."""
     n, p = rows.A.shape
     if alpha == 0.0:
@@ -136,7 +136,7 @@ def _free_weight(rows: CenteredRows, alpha: float) -> Array:
     return rows.total - used - rows.fit_intercept
 
 
-def _noise_error(fitted: Any, rows: CenteredRows, data: TrainingData, free: float) -> float:
+def _noise_error(fitted: Any, rows: RootWeightedRows, data: TrainingData, free: float) -> float:
     """Return how far the length of the residuals is from what the variance says, relative to the size of the fit."""
     stored = np.atleast_1d(np.asarray(fitted.noise_variance_, dtype=np.float64))
     w = np.atleast_2d(np.asarray(fitted.coef_, dtype=np.float64)).T
@@ -145,7 +145,7 @@ def _noise_error(fitted: Any, rows: CenteredRows, data: TrainingData, free: floa
     if stored.shape != (w.shape[1],) or np.any(stored < 0.0):
         return np.inf
     weight, y = data.weights, np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
-    y_mean = mean_about_first(y, weight) if rows.fit_intercept else 0.0
+    y_mean = weighted_mean(y, weight) if rows.fit_intercept else 0.0
     b = np.sqrt(weight)[:, None] * (y - y_mean)
     lengths = np.linalg.norm(b - rows.A @ w, axis=0)
     size = np.linalg.norm(b, axis=0) + np.linalg.norm(rows.A, axis=0) @ np.abs(w)
@@ -153,7 +153,7 @@ def _noise_error(fitted: Any, rows: CenteredRows, data: TrainingData, free: floa
     return float(np.max(error)) if np.isfinite(error).all() else np.inf
 
 
-def _covariance_claim(fitted: Any, rows: CenteredRows, alpha: float, *, has_factor: bool) -> Claim:
+def _covariance_claim(fitted: Any, rows: RootWeightedRows, alpha: float, *, has_factor: bool) -> Claim:
     n, p = rows.A.shape
     wanted = has_factor and p <= min(n, MOST_FEATURES) and float(fitted.degrees_of_freedom_) > 0.0
     C = fitted.unit_covariance_
@@ -168,7 +168,7 @@ def _covariance_claim(fitted: Any, rows: CenteredRows, alpha: float, *, has_fact
     return Claim("unit covariance", STATEMENT, error if np.isfinite(error) else np.inf, bound, "Fit again.")
 
 
-def _difference_of_covariances(C: Array, rows: CenteredRows, alpha: float) -> tuple[float, float] | None:
+def _difference_of_covariances(C: Array, rows: RootWeightedRows, alpha: float) -> tuple[float, float] | None:
     r"""Return the largest error of an entry of :math:`C`, relative to :math:`H^{-1}`, and what it may be.
 
     With :math:`A = QR`, the rows of the penalty below those of the data, and :math:`Q_1` the part that belongs to the
@@ -194,7 +194,7 @@ def _difference_of_covariances(C: Array, rows: CenteredRows, alpha: float) -> tu
     return float(error.max()), len(C) * rows.unit + 10 * EPSILON * lost
 
 
-def _error_in_equations(C: Array, rows: CenteredRows, alpha: float) -> float:
+def _error_in_equations(C: Array, rows: RootWeightedRows, alpha: float) -> float:
     """Return the largest entry of ``HCH - G``, in units in which ``H`` has a unit diagonal, relative to ``C``."""
     lengths = np.sqrt(np.sum(rows.A**2, axis=0) + alpha)
     scale = np.where(lengths > 0.0, lengths, 1.0)

@@ -27,7 +27,7 @@ BREAKPOINTS_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class Target:
+class LarsTarget:
     """One target of a fitted model, and what it should be; the path may be its last point alone."""
 
     coef: Array
@@ -42,7 +42,7 @@ class Target:
     dtype: Any
 
 
-def target_of(fitted: Any, parameters: Any, k: int, dtype: Any) -> Target:
+def target_of(fitted: Any, parameters: Any, k: int, dtype: Any) -> LarsTarget:
     """Return target ``k`` of the fitted attributes; a penalty among the parameters makes it a lasso."""
     one = fitted.coef_.ndim == 1
     coef = fitted.coef_ if one else fitted.coef_[k]
@@ -50,7 +50,7 @@ def target_of(fitted: Any, parameters: Any, k: int, dtype: Any) -> Target:
     if parameters.fit_path:
         path = fitted.coef_path_ if one else fitted.coef_path_[k]
     alpha = getattr(parameters, "alpha", None)
-    return Target(
+    return LarsTarget(
         coef=coef,
         intercept=float(fitted.intercept_ if np.ndim(fitted.intercept_) == 0 else fitted.intercept_[k]),
         alphas=np.asarray(fitted.alphas_ if one else fitted.alphas_[k]),
@@ -82,7 +82,7 @@ def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
 
 
 def lars_certificate(
-    model: Target, imbalance: float, column_norm: float, b: Array, mean: Array, y_mean: float
+    model: LarsTarget, imbalance: float, column_norm: float, b: Array, mean: Array, y_mean: float
 ) -> Certificate:
     """Return the claims, given the largest deviation from equal correlations and the largest norm of a column."""
     size, equal = column_norm * float(np.linalg.norm(b)), EQUAL[model.dtype]
@@ -110,7 +110,7 @@ def lars_certificate(
     return Certificate("exact", tuple(claims))
 
 
-def active_claim(active: list[int], model: Target, A: Array, b: Array) -> Claim:
+def active_claim(active: list[int], model: LarsTarget, A: Array, b: Array) -> Claim:
     """Return the claim that ``active_`` has the features in use at the end, each once, in the order they joined."""
     listed, path = np.asarray(active, dtype=int), model.coef_path.astype(np.float64)
     wrong = len(listed) - len(np.unique(listed)) + int(np.sum((listed < 0) | (listed >= len(path))))
@@ -127,7 +127,7 @@ def active_claim(active: list[int], model: Target, A: Array, b: Array) -> Claim:
     return Claim("active", "features missing in active_, there without reason, or out of order", float(wrong), 0.0)
 
 
-def _intercept_claim(model: Target, b: Array, mean: Array, y_mean: float) -> Claim:
+def _intercept_claim(model: LarsTarget, b: Array, mean: Array, y_mean: float) -> Claim:
     w = model.coef.astype(np.float64)
     drift = abs(y_mean - float(mean @ w) - model.intercept)
     scale = float(np.sqrt(np.mean(b**2))) + abs(y_mean) + float(np.abs(mean) @ np.abs(w)) + abs(model.intercept)
@@ -136,7 +136,7 @@ def _intercept_claim(model: Target, b: Array, mean: Array, y_mean: float) -> Cla
     return Claim("intercept", statement, drift, bound if model.fit_intercept else 0.0)
 
 
-def _imbalance(A: Array, b: Array, model: Target) -> float:
+def _imbalance(A: Array, b: Array, model: LarsTarget) -> float:
     """Return the largest violation of equal correlations over all breakpoints."""
     worst, coefs = 0.0, model.coef_path.astype(np.float64)
     for start in range(0, coefs.shape[1], BREAKPOINTS_AT_ONCE):
@@ -149,3 +149,6 @@ def _imbalance(A: Array, b: Array, model: Target) -> float:
         if model.positive and np.any(w < 0.0):
             return np.inf
     return worst
+
+
+PROVES = {"Lars": prove_lars, "LassoLars": prove_lars}

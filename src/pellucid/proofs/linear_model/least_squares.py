@@ -15,13 +15,13 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import qr, svd, svdvals
 
-from pellucid.core.types import Data
-from pellucid.core.weights import mean_about_first
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.linear_model.inference import CenteredRows, inference_claims, spectrum_claims
+from pellucid.proofs.classes import has_label_sets
+from pellucid.proofs.linear_model.inference import RootWeightedRows, inference_claims, spectrum_claims
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.weights import weighted_mean
 
 MANY_FEATURES = 16
 """Of more features the rounding adds up, as the root of their number."""
@@ -133,7 +133,7 @@ def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) ->
     exact = prove(0.0)
     if not (exact.holds or parameters.tol == DEFAULT_TOL or parameters.positive):
         return prove(parameters.tol)
-    rows = CenteredRows.of(data, fit_intercept=parameters.fit_intercept)
+    rows = RootWeightedRows.of(data, fit_intercept=parameters.fit_intercept)
     inference = inference_claims(fitted, data, rows, alpha=0.0, has_factor=not parameters.positive)
     return exact.with_claims(*inference, *spectrum_claims(fitted, rows))
 
@@ -145,12 +145,19 @@ def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate
     return prove_line(fitted, data, alpha=parameters.alpha, parameters=parameters, tol=tol)
 
 
+def prove_ridge_classifier(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of ridge on signs; ``data.y`` has a column of 0 and 1 per class, one for two classes."""
+    certificate = prove_ridge(fitted, parameters, replace(data, y=2.0 * data.y - 1.0))
+    wrong = float(fitted.multilabel_ != has_label_sets(data) or len(fitted.classes_) != len(data.classes))
+    return certificate.with_claims(Claim("labels", "1 if the model takes one label for several, or more", wrong, 0.0))
+
+
 def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
     """Return the certificate of the fitted line for these penalties, and of its standard errors."""
     certificate = prove_coefficients(fitted, data, alpha=alpha, parameters=parameters, tol=tol)
     if is_too_large(data.X):
         return certificate
-    rows = CenteredRows.of(data, fit_intercept=parameters.fit_intercept)
+    rows = RootWeightedRows.of(data, fit_intercept=parameters.fit_intercept)
     has_factor = tol == 0.0 and not getattr(parameters, "positive", False)
     return certificate.with_claims(*inference_claims(fitted, data, rows, alpha=alpha, has_factor=has_factor))
 
@@ -170,12 +177,12 @@ def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameter
     )
 
 
-def is_too_large(X: Data) -> bool:
+def is_too_large(X: Any) -> bool:
     """Return whether sparse data are too large for a dense factor."""
     return sparse.issparse(X) and min(X.shape) > LARGEST_FACTORED
 
 
-def chosen_solver(name: str, X: Data, *, positive: bool) -> str:
+def chosen_solver(name: str, X: Any, *, positive: bool) -> str:
     """Return the solver of ridge that runs: direct where a factor fits, conjugate gradients for large sparse data."""
     if positive:
         return "lbfgs"
@@ -187,7 +194,7 @@ def chosen_solver(name: str, X: Data, *, positive: bool) -> str:
 
 
 def prove_least_squares(
-    X: Data,
+    X: Any,
     y: Array,
     coef: Array,
     intercept: Any,
@@ -211,7 +218,7 @@ def prove_least_squares(
         A = None
         residual, gradient, norms = _sparse_products(X.astype(np.float64), w, b, root, mean)
     else:
-        A = root * ((X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)) - mean)
+        A = root * (dense(X).astype(np.float64) - mean)
         residual = b - A @ w
         gradient, norms = A.T @ residual, np.linalg.norm(A, axis=0)
     gradient = gradient - alpha * w
@@ -237,13 +244,13 @@ def nonnegative_gradient(gradient: Array, w: Array) -> Array:
     return np.where(w < 0, np.inf, gain)
 
 
-def _means(X: Data, y: Array, weight: Array) -> tuple[Array, Array]:
+def _means(X: Any, y: Array, weight: Array) -> tuple[Array, Array]:
     if sparse.issparse(X):
-        return np.asarray(X.astype(np.float64).T @ weight) / weight.sum(), mean_about_first(y, weight)
-    return mean_about_first(X, weight), mean_about_first(y, weight)
+        return np.asarray(X.astype(np.float64).T @ weight) / weight.sum(), weighted_mean(y, weight)
+    return weighted_mean(X, weight), weighted_mean(y, weight)
 
 
-def _sparse_products(X: Data, w: Array, b: Array, root: Array, mean: Array) -> tuple[Array, Array, Array]:
+def _sparse_products(X: Any, w: Array, b: Array, root: Array, mean: Array) -> tuple[Array, Array, Array]:
     """Return residual, ``A'r`` and column norms without making ``X`` dense."""
     residual = b - root * (X @ w - mean @ w)
     weighted = root * residual
@@ -337,3 +344,10 @@ def _spaces(A: Array, alpha: float, noise: Array) -> tuple[Array, Array | None, 
         # row space of A itself: spanned by the kept right vectors, unscaled
         rows = qr(right[:rank].T / np.where(scale > 0, scale, np.inf)[:, None], mode="economic", check_finite=False)[0]
     return q @ left[:, :rank], rows, condition, out
+
+
+PROVES = {
+    "LinearRegression": prove_linear_regression,
+    "Ridge": prove_ridge,
+    "RidgeClassifier": prove_ridge_classifier,
+}

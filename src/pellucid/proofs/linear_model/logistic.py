@@ -16,22 +16,26 @@ Without a penalty there is no such bound; the gradient is measured, and whether 
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
-from scipy.special import expit, log_expit
+from scipy.special import entr, expit, log_expit
 
-from pellucid.core.linear_classifier import dense
-from pellucid.linear_model.logistic.logistic_objective import LogisticObjective, entropy_of_residuals
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
+from pellucid.proofs.classes import class_weights
 from pellucid.proofs.rounding import EPSILON, ROUNDING, TINY
 from pellucid.proofs.training_data import TrainingData
 
 LARGEST_GAP = 1e-6
 """Part of the objective that the gap may be at most, whatever ``tol``."""
+
+ROUGH_TOL = 1e-4
+"""A larger ``tol`` than this, the default, asks for no more than scikit-learn's: a small slope, not a small gap."""
 
 REPRODUCED = 1e-9
 """How closely the reported gap must be found again, as a part of the objective."""
@@ -46,7 +50,174 @@ LARGEST_PROGRAM = 1 << 21
 """Entries of the linear program that decides whether classes can be separated; beyond, only the model's own margins."""
 
 
-def gap_certificate(gap: float, objective: float, goal: float) -> Certificate:
+@dataclass(frozen=True)
+class LogisticTask:
+    """What is to be minimized: the rows in float64, their labels and weights, and the penalty."""
+
+    X: Any
+    labels: Array
+    n_classes: int
+    weight: Array
+    """C times the weights of the rows and of their classes; without C where there is no penalty."""
+    l1: float
+    l2: float
+    fit_intercept: bool
+    constant: float
+    """As in LIBLINEAR: the value of a last column that stands for the intercept, penalized as the others; or 0."""
+    is_single: bool
+    """Whether the rows came in float32, and so did the coefficients."""
+    rough: float
+    """Where above 0, the slope of the mean objective at which a fit may stop, however large the gap is."""
+
+    def penalty(self, W: Array) -> float:
+        """Return the penalty of these weights."""
+        return self.l1 * float(np.abs(W).sum()) + 0.5 * self.l2 * float(np.sum(W**2))
+
+    def steepest(self, gradient: Array, W: Array) -> float:
+        """Return the largest slope of the mean objective along a weight; the least one of a weight of 0."""
+        at_0 = np.maximum(np.abs(gradient) - self.l1, 0.0)
+        slopes = np.where(W == 0.0, at_0, np.abs(gradient + self.l2 * W + self.l1 * np.sign(W)))
+        return float(slopes.max(initial=0.0)) / float(self.weight.sum())
+
+
+def _task_of(parameters: Any, data: TrainingData) -> LogisticTask:
+    """Return what the parameters and the data ask for."""
+    l1, l2 = 0.0, 0.0
+    if parameters.penalty is not None and not math.isinf(parameters.C):
+        l1 = {"l1": 1.0, "l2": 0.0}.get(parameters.penalty, float(parameters.l1_ratio or 0.0))
+        l2 = 1.0 - l1
+    present = data.without_absent_classes()  # balance means nothing for labels that no row has
+    weight = class_weights(parameters.class_weight, present)[present.y] * data.weights
+    is_augmented = parameters.solver == "liblinear" and parameters.fit_intercept
+    constant = float(parameters.intercept_scaling) if is_augmented else 0.0
+    X = data.X.astype(np.float64) if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
+    if constant:
+        column = np.full((X.shape[0], 1), constant)
+        X = sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
+    return LogisticTask(
+        X=X,
+        labels=data.y,
+        n_classes=len(data.classes),
+        weight=weight * parameters.C if l1 + l2 > 0.0 else weight,
+        l1=l1,
+        l2=l2,
+        fit_intercept=bool(parameters.fit_intercept) and not constant,
+        constant=constant,
+        is_single=data.X.dtype == np.float32,
+        rough=float(parameters.tol) if parameters.tol > ROUGH_TOL else 0.0,
+    )
+
+
+def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate: the gap, or without a penalty the gradient, of the attributes as they are stored."""
+    task = _task_of(parameters, data)
+    W, b = dense(fitted.coef_).T.astype(np.float64), fitted.intercept_.astype(np.float64)
+    if task.constant:
+        W, b = np.vstack([W, b / task.constant]), np.zeros_like(b)
+    n_columns = 1 if task.n_classes == 2 else task.n_classes
+    if W.shape != (task.X.shape[1], n_columns) or b.shape != (n_columns,):
+        raise ValueError(f"coef_ and intercept_ must suit {task.n_classes} classes, got {fitted.coef_.shape}.")
+    mean = np.asarray(task.weight @ task.X).ravel() / task.weight.sum() if task.fit_intercept else np.zeros(len(W))
+    size, goal = float(np.abs(b).max()), min(parameters.tol, LARGEST_GAP)
+    b = b + mean @ W if parameters.fit_intercept else np.zeros_like(b)  # one that should not be has its own claim
+    if n_columns > 1:
+        b = b - b.mean()  # the same for all classes changes nothing, but where means are large it costs digits
+    if task.l1 + task.l2 > 0.0:
+        certificate = _prove_gap(task, mean, W, b, fitted.dual_gap_, goal)
+    else:
+        certificate = _prove_gradient(task, mean, _times(task.X, mean, W) + b, goal)
+    if parameters.fit_intercept:
+        return certificate
+    return certificate.with_claims(Claim("intercept", "size of intercept_: there is none", size, 0.0))
+
+
+def _prove_gap(task: LogisticTask, mean: Array, W: Array, b: Array, reported: float, goal: float) -> Certificate:
+    """Return the gap of the weights and the intercept of the centered rows, and whether ``reported`` is that gap."""
+    X, weight, labels = task.X, task.weight, task.labels
+    Z = _times(X, mean, W)
+    objective = _loss(Z + b, labels, weight) + task.penalty(W)
+    R, G = _dual_point(task, mean, Z, b)
+    dual, is_moved = _dual_value(task, R, G), False
+    near, b_near, at_near = W, b, Z
+    for _ in range(MOST_STEPS if task.is_single and np.count_nonzero(W) <= MOST_UNKNOWNS else 0):
+        if not is_moved and objective - dual <= goal * objective:
+            break
+        near, b_near = _nearer(task, mean, near, b_near, _residuals(at_near + b_near, labels))
+        at_near = _times(X, mean, near)
+        R_near, G_near = _dual_point(task, mean, at_near, b_near)
+        if not (better := _dual_value(task, R_near, G_near)) > dual:
+            break
+        R, G, dual, is_moved = R_near, G_near, better, True
+    gap = objective - dual
+    worse = G + np.sign(G) * _rounding_of_sums(X, mean, R, weight)
+    rounding = abs(dual - _dual_value(task, R, worse))  # what columns of large numbers add to a gap
+    sums = min(8 * EPSILON * float(weight.sum()), goal * abs(objective))  # what the solver's sums lose near its labels
+    reproduced = Claim(
+        "reported gap",
+        "dual_gap_ is less by this than the gap of coef_ and intercept_"
+        if is_moved
+        else "dual_gap_ differs by this from the gap of coef_ and intercept_",
+        max(gap - reported, 0.0) if is_moved else abs(gap - reported),  # moved, the dual point is nearly the best one
+        REPRODUCED * abs(objective) + 0.01 * abs(gap) + rounding + sums,
+    )
+    certificate = _gap_certificate(gap, objective, goal)
+    if task.rough and not certificate.holds:
+        certificate = _slope_certificate(task.steepest(G, W), gap / objective, task.rough)
+    return certificate.with_claims(reproduced)
+
+
+def _dual_point(task: LogisticTask, mean: Array, Z: Array, b: Array) -> tuple[Array, Array]:
+    """Return residuals of logits near ``Z`` that the dual problem allows, and their products with the columns."""
+    weight, labels = task.weight, task.labels
+    R = _balanced(Z, b, labels, weight, task.n_classes) if task.fit_intercept else _residuals(Z, labels)
+    return R, _transposed_times(task.X, mean, R * weight[:, None])
+
+
+def _nearer(task: LogisticTask, mean: Array, W: Array, b: Array, R: Array) -> tuple[Array, Array]:
+    """Return one step of Newton's method, which moves the intercepts and the weights that are not 0."""
+    columns, classes = np.nonzero(W)
+    A = dense(task.X[:, columns]) - mean[columns]
+    if task.fit_intercept:
+        A = np.hstack([A, np.ones((len(A), W.shape[1]))])
+        classes = np.concatenate([classes, np.arange(W.shape[1])])
+    P = R.copy()
+    if W.shape[1] == 1:
+        P[:, 0] += task.labels
+    else:
+        P[np.arange(len(P)), task.labels] += 1.0
+    own, root = P[:, classes], np.sqrt(task.weight)[:, None]
+    H = (A * own * root).T @ (A * root) * (classes[:, None] == classes) - (A * own * root).T @ (A * own * root)
+    slopes = np.sum(A * (R * task.weight[:, None])[:, classes], axis=0)
+    n = len(columns)
+    slopes[:n] += task.l1 * np.sign(W[W != 0.0]) + task.l2 * W[W != 0.0]
+    H[np.arange(n), np.arange(n)] += task.l2
+    scale = np.sqrt(np.maximum(np.diag(H), TINY))  # columns of all sizes become alike
+    step = np.linalg.lstsq(H / np.outer(scale, scale), -slopes / scale, rcond=1e-13)[0] / scale
+    near = W.copy()
+    near[W != 0.0] += step[:n]
+    return near, b + step[n:] if task.fit_intercept else b
+
+
+def _rounding_of_sums(X: Any, mean: Array, residual: Array, weight: Array) -> Array:
+    """Return by how much rounding changes the sums ``A' diag(weight) residual``: columns of large numbers feel it."""
+    size = np.sqrt(np.sum(weight[:, None] * residual**2, axis=0))
+    return 8 * EPSILON * np.outer(np.sqrt(_sq_lengths(X, mean, weight)), size)
+
+
+def _dual_value(task: LogisticTask, R: Array, G: Array) -> float:
+    l1, l2, values = task.l1, task.l2, []
+    if l2 > 0.0:
+        excess = np.maximum(np.abs(G) - l1, 0.0)
+        entropy = float(task.weight @ _entropies(R, task.labels))
+        values.append(entropy - float(np.sum(excess**2)) / (2.0 * l2))
+    if l1 > 0.0:
+        steepest = float(np.abs(G).max(initial=0.0))
+        t = 1.0 if steepest <= l1 else l1 / steepest
+        values.append(float(task.weight @ _entropies(t * R, task.labels)))
+    return float(np.max(values))
+
+
+def _gap_certificate(gap: float, objective: float, goal: float) -> Certificate:
     """Return the certificate of a model with a penalty; the gap to reach is a part of the objective, the goal.
 
     A gap below 0, by as much as it may be above, is an error of the lower bound.
@@ -64,7 +235,7 @@ def gap_certificate(gap: float, objective: float, goal: float) -> Certificate:
     return Certificate("optimal", (claim,))
 
 
-def slope_certificate(steepest: float, relative_gap: float, tol: float) -> Certificate:
+def _slope_certificate(steepest: float, relative_gap: float, tol: float) -> Certificate:
     """Return the certificate of a model that a large ``tol`` let stop where the objective hardly falls."""
     claim = Claim(
         "slope",
@@ -77,7 +248,7 @@ def slope_certificate(steepest: float, relative_gap: float, tol: float) -> Certi
     return Certificate("stationary", (claim,), reason)
 
 
-def gradient_certificate(gradient: float, separable: bool, goal: float) -> Certificate:
+def _gradient_certificate(gradient: float, separable: bool, goal: float) -> Certificate:
     """Return the certificate of a model without a penalty."""
     return Certificate(
         "stationary",
@@ -100,113 +271,18 @@ def gradient_certificate(gradient: float, separable: bool, goal: float) -> Certi
     )
 
 
-def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate: the gap, or without a penalty the gradient, of the attributes as they are stored."""
-    task = LogisticObjective.of(parameters, data)
-    found = task.coefficients(dense(fitted.coef_), fitted.intercept_)
-    if found is None:
-        raise ValueError(f"coef_ and intercept_ must suit {len(task.classes)} classes, got {fitted.coef_.shape}.")
-    W, b = found
-    X = task.X.astype(np.float64) if sparse.issparse(task.X) else np.asarray(task.X, dtype=np.float64)
-    mean = np.asarray(task.weight @ X).ravel() / task.weight.sum() if task.fit_intercept else np.zeros(len(W))
-    size, goal = float(np.abs(b).max()), min(parameters.tol, LARGEST_GAP)
-    b = b + mean @ W if parameters.fit_intercept else np.zeros_like(b)  # one that should not be has its own claim
-    if task.n_columns > 1:
-        b = b - b.mean()  # the same for all classes changes nothing, but where means are large it costs digits
-    if task.is_penalized:
-        certificate = _prove_gap(task, X, mean, W, b, fitted.dual_gap_, goal)
+def _entropies(R: Array, labels: Array) -> Array:
+    """Return the entropy of each row's probabilities from ``P - Y``: one near 1 is known by what it lacks."""
+    if R.shape[1] == 1:
+        lacking, others = np.abs(R[:, 0]), np.abs(R)
     else:
-        certificate = _prove_gradient(task, X, mean, _times(X, mean, W) + b, goal)
-    if parameters.fit_intercept:
-        return certificate
-    return certificate.with_claims(Claim("intercept", "size of intercept_: there is none", size, 0.0))
-
-
-def _prove_gap(
-    task: LogisticObjective, X: Any, mean: Array, W: Array, b: Array, reported: float, goal: float
-) -> Certificate:
-    """Return the gap of the weights and the intercept of the centered rows, and whether ``reported`` is that gap."""
-    Z, weight, labels = _times(X, mean, W), task.weight, task.labels
-    objective = _loss(Z + b, labels, weight) + task.penalty.at(W.ravel())
-    R, G = _dual_point(task, X, mean, Z, b)
-    dual, is_moved = _dual_value(task, R, G), False
-    near, b_near, at_near = W, b, Z
-    for _ in range(MOST_STEPS if task.X.dtype == np.float32 and np.count_nonzero(W) <= MOST_UNKNOWNS else 0):
-        if not is_moved and objective - dual <= goal * objective:
-            break
-        near, b_near = _nearer(task, X, mean, near, b_near, _residuals(at_near + b_near, labels))
-        at_near = _times(X, mean, near)
-        R_near, G_near = _dual_point(task, X, mean, at_near, b_near)
-        if not (better := _dual_value(task, R_near, G_near)) > dual:
-            break
-        R, G, dual, is_moved = R_near, G_near, better, True
-    gap = objective - dual
-    worse = G + np.sign(G) * _rounding_of_sums(X, mean, R, weight)
-    rounding = abs(dual - _dual_value(task, R, worse))  # what columns of large numbers add to a gap
-    sums = min(8 * EPSILON * float(weight.sum()), goal * abs(objective))  # what the solver's sums lose near its labels
-    reproduced = Claim(
-        "reported gap",
-        "dual_gap_ is less by this than the gap of coef_ and intercept_"
-        if is_moved
-        else "dual_gap_ differs by this from the gap of coef_ and intercept_",
-        max(gap - reported, 0.0) if is_moved else abs(gap - reported),  # moved, the dual point is nearly the best one
-        REPRODUCED * abs(objective) + 0.01 * abs(gap) + rounding + sums,
-    )
-    certificate = gap_certificate(gap, objective, goal)
-    if task.rough and not certificate.holds:
-        certificate = slope_certificate(task.steepest(G, W), gap / objective, task.rough)
-    return certificate.with_claims(reproduced)
-
-
-def _dual_point(task: LogisticObjective, X: Any, mean: Array, Z: Array, b: Array) -> tuple[Array, Array]:
-    """Return residuals of logits near ``Z`` that the dual problem allows, and their products with the columns."""
-    weight, labels = task.weight, task.labels
-    R = _balanced(Z, b, labels, weight, len(task.classes)) if task.fit_intercept else _residuals(Z, labels)
-    return R, _transposed_times(X, mean, R * weight[:, None])
-
-
-def _nearer(task: LogisticObjective, X: Any, mean: Array, W: Array, b: Array, R: Array) -> tuple[Array, Array]:
-    """Return one step of Newton's method, which moves the intercepts and the weights that are not 0."""
-    columns, classes = np.nonzero(W)
-    A = np.asarray(X[:, columns].toarray() if sparse.issparse(X) else X[:, columns]) - mean[columns]
-    if task.fit_intercept:
-        A = np.hstack([A, np.ones((len(A), W.shape[1]))])
-        classes = np.concatenate([classes, np.arange(W.shape[1])])
-    P = R.copy()
-    if W.shape[1] == 1:
-        P[:, 0] += task.labels
-    else:
-        P[np.arange(len(P)), task.labels] += 1.0
-    own, root = P[:, classes], np.sqrt(task.weight)[:, None]
-    H = (A * own * root).T @ (A * root) * (classes[:, None] == classes) - (A * own * root).T @ (A * own * root)
-    slopes = np.sum(A * (R * task.weight[:, None])[:, classes], axis=0)
-    n = len(columns)
-    slopes[:n] += task.penalty.l1 * np.sign(W[W != 0.0]) + task.penalty.l2 * W[W != 0.0]
-    H[np.arange(n), np.arange(n)] += task.penalty.l2
-    scale = np.sqrt(np.maximum(np.diag(H), TINY))  # columns of all sizes become alike
-    step = np.linalg.lstsq(H / np.outer(scale, scale), -slopes / scale, rcond=1e-13)[0] / scale
-    near = W.copy()
-    near[W != 0.0] += step[:n]
-    return near, b + step[n:] if task.fit_intercept else b
-
-
-def _rounding_of_sums(X: Any, mean: Array, residual: Array, weight: Array) -> Array:
-    """Return by how much rounding changes the sums ``A' diag(weight) residual``: columns of large numbers feel it."""
-    size = np.sqrt(np.sum(weight[:, None] * residual**2, axis=0))
-    return 8 * EPSILON * np.outer(np.sqrt(_sq_lengths(X, mean, weight)), size)
-
-
-def _dual_value(task: LogisticObjective, R: Array, G: Array) -> float:
-    l1, l2, values = task.penalty.l1, task.penalty.l2, []
-    if l2 > 0.0:
-        excess = np.maximum(np.abs(G) - l1, 0.0)
-        entropy = float(task.weight @ entropy_of_residuals(R, task.labels))
-        values.append(entropy - float(np.sum(excess**2)) / (2.0 * l2))
-    if l1 > 0.0:
-        steepest = float(np.abs(G).max(initial=0.0))
-        t = 1.0 if steepest <= l1 else l1 / steepest
-        values.append(float(task.weight @ entropy_of_residuals(t * R, task.labels)))
-    return float(np.max(values))
+        rows = np.arange(len(R))
+        lacking, others = -R[rows, labels], R.copy()
+        others[rows, labels] = 0.0
+    lacking = np.clip(lacking, 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(lacking < 1.0, -(1.0 - lacking) * np.log1p(-lacking), 0.0)
+    return np.asarray(own + entr(np.clip(others, 0.0, 1.0)).sum(axis=1))
 
 
 def _balanced(Z: Array, b: Array, labels: Array, weight: Array, n_classes: int) -> Array:
@@ -268,8 +344,8 @@ def _curvature(R: Array, labels: Array, weight: Array) -> Array:
     return M
 
 
-def _prove_gradient(task: LogisticObjective, X: Any, mean: Array, logits: Array, goal: float) -> Certificate:
-    residual, weight = _residuals(logits, task.labels), task.weight
+def _prove_gradient(task: LogisticTask, mean: Array, logits: Array, goal: float) -> Certificate:
+    X, residual, weight = task.X, _residuals(logits, task.labels), task.weight
     size = float(np.sqrt(np.sum(weight[:, None] * residual**2)))
     weighted = weight[:, None] * residual
     slopes = np.abs(_transposed_times(X, mean, weighted))
@@ -278,7 +354,7 @@ def _prove_gradient(task: LogisticObjective, X: Any, mean: Array, logits: Array,
     if task.fit_intercept:
         largest = np.maximum(largest, np.abs(weighted.sum(axis=0)).max() / np.sqrt(weight.sum()))
     gradient = float(largest) / max(size, np.finfo(float).tiny)
-    return gradient_certificate(gradient, separable(X, task.labels, weight, logits, task.fit_intercept), goal)
+    return _gradient_certificate(gradient, separable(X, task.labels, weight, logits, task.fit_intercept), goal)
 
 
 def separable(X: Any, labels: Array, weight: Array, logits: Array, fit_intercept: bool) -> bool:
@@ -367,3 +443,6 @@ def _sq_lengths(X: Any, mean: Array, weight: Array) -> Array:
     if sparse.issparse(X):
         return np.maximum(X.multiply(X).T @ weight - weight.sum() * mean**2, 0.0)
     return weight @ (X - mean) ** 2
+
+
+PROVES = {"LogisticRegression": prove_logistic}

@@ -9,17 +9,16 @@ every column bends alike: columns are centered by the intercept and divided by :
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from pellucid.core.label_sets import is_multilabel
-from pellucid.core.linear_classifier import dense
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.classes import has_label_sets
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.training_data import TrainingData
 
@@ -36,62 +35,37 @@ MOST_UNKNOWNS = 200
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Means and units of the columns; with an intercept the last unknown is the score at the means."""
+class Units:
+    """Means and units of the columns; with an intercept the last unknown is the score at the means, over 4."""
 
     mean: Array
     unit: Array
     fit_intercept: bool
 
-    @property
-    def n_unknowns(self) -> int:
-        """Number of columns, and one for the intercept."""
-        return len(self.unit) + self.fit_intercept
 
-    def line(self, u: Array) -> tuple[Array, float]:
-        """Return weights and intercept for the unknowns."""
-        w = u[: len(self.unit)] / self.unit
-        return w, float(4.0 * u[-1] - self.mean @ w) if self.fit_intercept else 0.0
-
-    def gradient(self, by_weight: Array, by_intercept: float) -> Array:
-        """Return the gradient by the unknowns from that by the weights and the intercept."""
-        if not self.fit_intercept:
-            return np.asarray(by_weight / self.unit)
-        return np.append((by_weight - self.mean * by_intercept) / self.unit, 4.0 * by_intercept)
-
-    def centered(self, X: Any) -> tuple[Any, Columns]:
-        """Return dense rows less their means, in float64, and their columns: a mean far from 0 then costs no digits."""
-        if sparse.issparse(X) or not self.fit_intercept:
-            return X, self
-        return np.subtract(X, self.mean, dtype=np.float64), replace(self, mean=np.zeros_like(self.mean))
-
-
-def measure_columns(X: Any, weight: Array, alpha: float, *, fit_intercept: bool) -> Columns:
-    """Return the means and units of the columns of ``X``."""
-    total = float(weight.sum())
-    mean = np.asarray(weight @ X, dtype=np.float64) / total
+def column_units(X: Any, weight: Array, alpha: float, *, fit_intercept: bool) -> Units:
+    """Return the means of the columns, 0 without an intercept, and the units in which they bend alike."""
+    share = weight / weight.sum()
+    mean = np.asarray(share @ X, dtype=np.float64)
     if sparse.issparse(X):
-        squares = np.asarray(weight @ X.multiply(X), dtype=np.float64) / total
+        squares = np.asarray(share @ X.multiply(X), dtype=np.float64)
         variance = np.maximum(squares - mean**2, EPSILON * squares)
     else:
-        parts = [weight[part] @ (X[part] - mean) ** 2 for part in _blocks(X)]
-        variance = np.sum(parts, axis=0) / total
-    if not fit_intercept:
-        variance = variance + mean**2
-    unit = np.sqrt(variance / 16.0 + alpha)
-    return Columns(mean * fit_intercept, np.where(unit > 0.0, unit, 1.0), fit_intercept)
+        variance = np.sum([share[part] @ (X[part] - mean) ** 2 for part in _blocks(X)], axis=0)
+    unit = np.sqrt((variance if fit_intercept else variance + mean**2) / 16.0 + alpha)
+    return Units(mean * fit_intercept, np.where(unit > 0.0, unit, 1.0), fit_intercept)
 
 
 def prove_regression_discriminant(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate of the worst output, and whether the labels are those of the data."""
-    columns = measure_columns(data.X, data.weights, parameters.alpha, fit_intercept=parameters.fit_intercept)
+    columns = column_units(data.X, data.weights, parameters.alpha, fit_intercept=parameters.fit_intercept)
     coef = dense(fitted.coef_)
     if len(coef) != data.y.shape[1] or fitted.intercept_.shape != (len(coef),):
         raise ValueError(f"coef_ must have a row for each of {data.y.shape[1]} outputs, got {len(coef)}.")
     certificate = prove_outputs(
         data.X, data.y, data.weights, coef, fitted.intercept_, parameters.alpha, parameters.tol, columns
     )
-    same = fitted.multilabel_ == is_multilabel(data) and np.array_equal(fitted.classes_, data.classes)
+    same = fitted.multilabel_ == has_label_sets(data) and np.array_equal(fitted.classes_, data.classes)
     labels = Claim("labels", "1 if classes_ or multilabel_ are not those of the data", float(not same), 0.0)
     if parameters.fit_intercept:
         return certificate.with_claims(labels)
@@ -100,26 +74,27 @@ def prove_regression_discriminant(fitted: Any, parameters: Any, data: TrainingDa
 
 
 def prove_outputs(
-    X: Any, targets: Array, weight: Array, coef: Array, intercept: Array, alpha: float, tol: float, columns: Columns
+    X: Any, targets: Array, weight: Array, coef: Array, intercept: Array, alpha: float, tol: float, columns: Units
 ) -> Certificate:
     """Return the certificate of the worst output; ``targets`` are 0 and 1, one column per output."""
     bound = tol + ROUNDINGS * float(np.finfo(X.dtype).eps)  # of the training data
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     coef, intercept = coef.astype(np.float64), np.broadcast_to(intercept, len(coef)).astype(np.float64)
-    X, inner = columns.centered(X)
-    intercept = intercept + coef @ (columns.mean - inner.mean)
+    mean = columns.mean
+    if not sparse.issparse(X):  # a mean far from 0 then costs no digits
+        X, intercept, mean = X - mean, intercept + coef @ mean, np.zeros_like(mean)
     gradients, plateaus, bends = [], [], []
     for k, w in enumerate(coef):
         scores = np.asarray(X @ w) + intercept[k]
         outputs = expit(scores)
         errors, slopes = outputs - targets[:, k], outputs * (1.0 - outputs)
         residual = weight * errors * slopes / weight.sum()
-        gradient = inner.gradient(np.asarray(X.T @ residual) + alpha * w, float(residual.sum()))
-        gradients.append(float(np.max(np.abs(gradient))))
+        along = (np.asarray(X.T @ residual) + alpha * w - mean * residual.sum()) / columns.unit
+        gradients.append(float(np.max(np.abs(along), initial=4.0 * abs(residual.sum()) * columns.fit_intercept)))
         plateaus.append(_above_simpler(scores, w, targets[:, k], weight, alpha, fit_intercept=columns.fit_intercept))
-        if columns.n_unknowns <= MOST_UNKNOWNS:
+        if X.shape[1] + columns.fit_intercept <= MOST_UNKNOWNS:
             bend = slopes**2 + errors * slopes * (1.0 - 2.0 * outputs)
-            bends.append(_steepest_fall(X, weight * bend / weight.sum(), alpha, inner))
+            bends.append(_steepest_fall(X, weight * bend / weight.sum(), alpha, mean, columns))
     remedy = "Raise max_iter or tol."
     claims = [
         Claim(
@@ -161,15 +136,14 @@ def _above_simpler(
     return float(np.maximum(objective(1.0) - np.min(simpler), 0.0))
 
 
-def _steepest_fall(X: Any, bend: Array, alpha: float, columns: Columns) -> float:
+def _steepest_fall(X: Any, bend: Array, alpha: float, mean: Array, columns: Units) -> float:
     """Return how negative the smallest eigenvalue of the Hessian is, in the units of the columns."""
-    hessian = np.zeros((columns.n_unknowns, columns.n_unknowns))
+    hessian: Any = 0.0
     for part in _blocks(X):
-        rows = X[part].toarray() if sparse.issparse(X) else X[part]
-        rows = (rows - columns.mean) / columns.unit
+        rows = (dense(X[part]) - mean) / columns.unit
         if columns.fit_intercept:
             rows = np.column_stack([rows, np.full(len(rows), 4.0)])
-        hessian += rows.T @ (bend[part, None] * rows)
+        hessian = hessian + rows.T @ (bend[part, None] * rows)
     places = np.arange(len(columns.unit))
     hessian[places, places] += alpha / columns.unit**2
     return max(0.0, -float(np.linalg.eigvalsh(hessian)[0]))
@@ -179,3 +153,6 @@ def _blocks(X: Any) -> list[slice]:
     """Return parts of the rows that are small enough to be copied."""
     height = max(1, BLOCK // X.shape[1])
     return [slice(start, start + height) for start in range(0, X.shape[0], height)]
+
+
+PROVES = {"RegressionDiscriminant": prove_regression_discriminant}

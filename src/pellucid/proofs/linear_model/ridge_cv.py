@@ -1,4 +1,7 @@
-"""The proof that no other penalty predicts left-out rows better than the chosen one."""
+"""The proof that no other penalty predicts left-out rows better than the chosen one: every score once more.
+
+Rows are left out one by one, or fold by fold: those fits are made again by a singular value decomposition.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import svd
 
-from pellucid.core.weights import mean_about_first
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.linear_model.least_squares import prove_line
-from pellucid.proofs.linear_model.ridge_cv_search import SAME_SCORE, left_out_scores, search_claims
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.weights import weighted_mean
+
+SAME_SCORE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
+"""Difference of two scores, relative to the larger of 1 and the score, that rounding may make; by dtype of the rows."""
 
 TIE = 1e-6
 """Relative difference of two mean squared errors below which they count as equal."""
@@ -37,7 +41,7 @@ def prove_ridge_cv(fitted: Any, parameters: Any, data: TrainingData) -> Certific
     """Return the certificate of the final fit and of the choice of its penalty."""
     certificate = prove_line(fitted, data, alpha=fitted.alpha_, parameters=parameters, tol=0.0)
     if parameters.cv is not None:
-        return certificate.with_claims(*search_claims(fitted, parameters, data))
+        return certificate.with_claims(*_search_claims(fitted, parameters, data))
     rows = LeftOutRows.of(data, fit_intercept=parameters.fit_intercept)
     alphas = np.atleast_1d(np.asarray(parameters.alphas, dtype=np.float64)).ravel()
     claims = score_claims(fitted, parameters, data, rows, alphas)
@@ -63,13 +67,12 @@ class LeftOutRows:
         """Return the directions of the training rows, from a singular value decomposition."""
         y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
         weight, root = data.weights, np.sqrt(data.weights)[:, None]
-        dense = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
+        A = dense(data.X).astype(np.float64)
         y_mean: Any = 0.0
         if fit_intercept:
-            dense = dense - dense[0]
-            dense, y_mean = dense - weight @ dense / weight.sum(), mean_about_first(y, weight)
+            A, y_mean = A - weighted_mean(A, weight), weighted_mean(y, weight)
         share = weight / weight.sum() if fit_intercept else np.zeros(len(y))
-        left, s, is_whole = _directions(root * dense, root if fit_intercept else None)
+        left, s, is_whole = _directions(root * A, root if fit_intercept else None)
         return cls(y, root, root * (y - y_mean), share, left, s, is_whole)
 
     @property
@@ -115,7 +118,7 @@ def score_claims(
         scores = -kept.mean(axis=0)  # (t, a)
     else:
         kept, unknown = rows.y[:, :, None] - errors / rows.root[:, :, None], unknown / rows.root[:, :, None]
-        scores = left_out_scores(kept, rows.y, data.weight, parameters)
+        scores = _left_out_scores(fitted.score, kept, rows.y, data.weight, per_target=parameters.alpha_per_target)
     if not parameters.alpha_per_target:
         scores = scores.mean(axis=0, keepdims=True)
     own = np.array(
@@ -177,3 +180,70 @@ def _left_out_errors(
     known = np.where(part > part_unit, part - part_unit, 0.0)[:, None]
     most = np.where(known > 0.0, (np.abs(error) + error_unit) / np.where(known > 0.0, known, 1.0), np.inf)
     return error / np.where(part > 0.0, part, 1.0)[:, None], least, most
+
+
+def _search_claims(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Claim, ...]:
+    """Return the claims about ``alpha_`` and ``best_score_``; none where the folds are drawn anew at each use.
+
+    Nor where all targets of a fold are equal: of a constant R2 knows right from wrong only, which rounding decides.
+    """
+    if fitted.folds is None or not all(np.ptp(data.given[1][test]) > 0 for _, test in fitted.folds):
+        return ()
+    alphas = np.atleast_1d(np.asarray(parameters.alphas, dtype=np.float64)).ravel()
+    scores = _mean_scores(fitted, parameters, data, alphas)
+    chosen = np.flatnonzero(alphas == fitted.alpha_)
+    own = float(scores[chosen[0]]) if len(chosen) else -np.inf
+    size = max(1.0, float(np.abs(scores).max()))
+    bound = SAME_SCORE[np.dtype(data.X.dtype)]
+    return (
+        Claim(
+            "penalty",
+            "score of the best penalty above that of alpha_, relative",
+            (float(scores.max()) - own) / size,
+            bound,
+            "Refit: alpha_ is not the best of alphas on these data.",
+        ),
+        Claim("score", "difference of best_score_ from that score", abs(fitted.best_score_ - own) / size, bound),
+    )
+
+
+def _left_out_scores(score: Any, predictions: Array, y: Array, weight: Array | None, *, per_target: bool) -> Array:
+    """Return the score of each penalty for predictions of shape (n, t, a): per target, or a row for all together."""
+    groups = [[k] for k in range(y.shape[1])] if per_target else [list(range(y.shape[1]))]
+    each = range(predictions.shape[2])
+    return np.array(
+        [[score(predictions[:, group, a].squeeze(), y[:, group].squeeze(), weight) for a in each] for group in groups]
+    )
+
+
+def _mean_scores(fitted: Any, parameters: Any, data: TrainingData, alphas: Array) -> Array:
+    """Return the mean score of each penalty over the folds of the given rows."""
+    X, y, given = data.given
+    rows, weight = dense(X).astype(np.float64), np.ones(X.shape[0]) if given is None else given
+    scores = []
+    for train, test in fitted.folds:
+        predictions = _predictions(rows, y, weight, train, test, alphas, fit_intercept=parameters.fit_intercept)
+        own = None if given is None else given[test]
+        scores.append([fitted.score(predicted, y[test], own) for predicted in predictions])
+    return np.mean(scores, axis=0)
+
+
+def _predictions(
+    X: Array, y: Array, weight: Array, train: Array, test: Array, alphas: Array, *, fit_intercept: bool
+) -> list[Array]:
+    """Return what each penalty predicts for the test rows after a fit to the training rows."""
+    share = weight[train] / weight[train].sum()
+    mean, y_mean = (share @ X[train], share @ y[train]) if fit_intercept else (np.zeros(X.shape[1]), 0.0)
+    root = np.sqrt(weight[train])
+    left, s, right = svd(root[:, None] * (X[train] - mean), full_matrices=False, check_finite=False)
+    along = left.T @ (root * (y[train] - y_mean).T).T
+    rows = (X[test] - mean) @ right.T
+    directions = s > 100 * EPSILON * s.max(initial=0.0)
+    found = []
+    for alpha in alphas:
+        shrunk = np.where(directions, s / np.where(directions, s**2 + alpha, 1.0), 0.0)
+        found.append(y_mean + (rows * shrunk) @ along)
+    return found
+
+
+PROVES = {"RidgeCV": prove_ridge_cv}

@@ -32,7 +32,7 @@ FEW = 100
 """Rows whose pairs are listed."""
 
 
-def certificate_of(relative_gap: float, tol: float) -> Certificate:
+def _certificate(relative_gap: float, tol: float) -> Certificate:
     """Return the certificate for a duality gap."""
     gap = Claim(
         "duality gap",
@@ -49,14 +49,13 @@ def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
     query, weight = _queries(fitted.qid_, data), data.weights
     hinge = parameters.loss == "hinge"
     if query is None or not _are_weights(fitted.coef_, data) or (hinge and not _is_witness(fitted, data)):
-        return certificate_of(np.nan, parameters.tol)
+        return _certificate(np.nan, parameters.tol)
     X = sparse.csr_array(data.X) if sparse.issparse(data.X) else _centered(data.X, query)
     y = np.asarray(data.y, dtype=np.float64)
-    short = _Short.of(y, np.asarray(X @ fitted.coef_), query, weight, 1.0)
-    if hinge:  # max(0, 1 - m) - max(0, 1 - d - m) is d min(1, max(0, 1 - m) / d)
-        f, loss, width = np.asarray(X @ fitted.smoothed_coef_), short.total, fitted.smoothing_
-        near, far = (_Short.of(y, f, query, weight, target) for target in (1.0, 1.0 - width))
-        slopes, bound = (near.slopes - far.slopes) / width, (near.total - far.total) / width
+    short = _Short.of(y, np.asarray(X @ fitted.coef_), query, weight)
+    if hinge:
+        smooth = _Short.of(y, np.asarray(X @ fitted.smoothed_coef_), query, weight, float(fitted.smoothing_))
+        loss, slopes, bound = short.total, smooth.slopes, smooth.total
     else:
         slopes, loss = 2.0 * short.slopes, short.squares
         bound = 2.0 * short.total - loss
@@ -64,7 +63,7 @@ def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
     objective = 0.5 * float(fitted.coef_ @ fitted.coef_) + parameters.C * loss
     gap = objective - parameters.C * bound + 0.5 * float(v @ v)
     # no gap is below 0: one that is, by more than rounding, comes of a width that drowns in it, and proves nothing
-    return certificate_of(float(np.abs(gap) / np.maximum(objective, TINY)), parameters.tol)
+    return _certificate(float(np.abs(gap) / np.maximum(objective, TINY)), parameters.tol)
 
 
 def _queries(qid: Array, data: TrainingData) -> Array | None:
@@ -93,18 +92,23 @@ def _centered(X: Array, query: Array) -> Array:
 
 @dataclass
 class _Short:
-    """Sums over the pairs whose margin is short of a target: by row, and of the first and second power."""
+    """Sums over the pairs whose margin is short of 1: by row, and of the first and second power.
+
+    With a ``width`` a pair adds the part of it that it lacks, at most 1: what it lacks to 1, less what it lacks to
+    1 - width, over the width.
+    """
 
     lacks: Array  # (n,): of the pairs in which the row is better
     excess: Array  # (n,): of those in which it is worse
+    width: float
     squares: float = 0.0
 
     @classmethod
-    def of(cls, y: Array, f: Array, query: Array, weight: Array, target: float) -> _Short:
-        sums = cls(np.zeros(len(y)), np.zeros(len(y)))
+    def of(cls, y: Array, f: Array, query: Array, weight: Array, width: float = np.inf) -> _Short:
+        sums = cls(np.zeros(len(y)), np.zeros(len(y)), width)
         order = np.lexsort((y, query))
         for rows in np.split(order, np.cumsum(np.bincount(query))[:-1]):
-            sums.add_pairs_within(rows, y, f, weight, target)
+            sums.add_pairs_within(rows, y, f, weight)
         return sums
 
     @property
@@ -116,37 +120,45 @@ class _Short:
     def total(self) -> float:
         return float(self.lacks.sum())
 
-    def add_pairs_within(self, rows: Array, y: Array, f: Array, weight: Array, target: float) -> None:
+    def add_pairs_within(self, rows: Array, y: Array, f: Array, weight: Array) -> None:
         """Add the pairs among rows that are sorted by ``y``: each half with the other, then within the halves."""
         waiting = [rows]
         while waiting:
             rows = waiting.pop()
             cut = _cut(y[rows])
             if cut and len(rows) <= FEW:
-                self.add_listed_pairs(rows, y, f, weight, target)
+                self.add_listed_pairs(rows, y, f, weight)
+            elif cut and self.width == np.inf:
+                self.add_pairs_between(rows[cut:], rows[:cut], f, weight, 1.0, 1.0)
             elif cut:
-                self.add_pairs_between(rows[cut:], rows[:cut], f, weight, target)
+                self.add_pairs_between(rows[cut:], rows[:cut], f, weight, 1.0, 1.0 / self.width)
+                self.add_pairs_between(rows[cut:], rows[:cut], f, weight, 1.0 - self.width, -1.0 / self.width)
+            if cut and len(rows) > FEW:
                 waiting += [rows[:cut], rows[cut:]]
 
-    def add_listed_pairs(self, rows: Array, y: Array, f: Array, weight: Array, target: float) -> None:
-        lack = np.maximum(target - f[rows][:, None] + f[rows], 0.0) * (y[rows][:, None] > y[rows])
+    def add_listed_pairs(self, rows: Array, y: Array, f: Array, weight: Array) -> None:
+        lack = np.maximum(1.0 - f[rows][:, None] + f[rows], 0.0) * (y[rows][:, None] > y[rows])
+        lack = lack if self.width == np.inf else np.minimum(lack / self.width, 1.0)
         both = lack * np.outer(weight[rows], weight[rows])
         self.lacks[rows] += both.sum(axis=1)
         self.excess[rows] += both.sum(axis=0)
         self.squares += float(np.sum(both * lack))
 
-    def add_pairs_between(self, better: Array, worse: Array, f: Array, weight: Array, target: float) -> None:
+    def add_pairs_between(
+        self, better: Array, worse: Array, f: Array, weight: Array, target: float, factor: float
+    ) -> None:
+        """Add what the margins of all pairs lack to the target, times the factor."""
         better, worse = better[np.argsort(f[better])], worse[np.argsort(f[worse])]
         middle = float(np.mean(f[worse]))
         up, down, heavy, light = f[better] - middle, f[worse] - middle, weight[better], weight[worse]
         before = np.searchsorted(down, up - target, side="right")  # the worse rows from here on are too near
         count, linear, square = (_sums_from(light * down**power, before) for power in range(3))
         goal = target - up
-        self.lacks[better] += heavy * (goal * count + linear)
-        self.squares += float(heavy @ (goal**2 * count + 2.0 * goal * linear + square))
+        self.lacks[better] += factor * heavy * (goal * count + linear)
+        self.squares += factor * float(heavy @ (goal**2 * count + 2.0 * goal * linear + square))
         until = np.searchsorted(up, down + target, side="left")  # the better rows up to here are too near
         count, linear = (_sums_until(heavy * up**power, until) for power in range(2))
-        self.excess[worse] += light * ((target + down) * count - linear)
+        self.excess[worse] += factor * light * ((target + down) * count - linear)
 
 
 def _cut(values: Array) -> int:
@@ -162,3 +174,6 @@ def _sums_from(terms: Array, start: Array) -> Array:
 
 def _sums_until(terms: Array, stop: Array) -> Array:
     return np.append(0.0, np.cumsum(terms))[stop]
+
+
+PROVES = {"RankingSVM": prove_ranking}

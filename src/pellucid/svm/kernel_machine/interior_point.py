@@ -17,6 +17,7 @@ import scipy.linalg
 
 from pellucid.core.types import Array
 from pellucid.proofs.rounding import EPSILON
+from pellucid.svm.kernel_machine.machine_kernels import CHUNK, pair_steps
 
 MOST_STEPS = 80
 PRECISION = 1e-11
@@ -34,7 +35,7 @@ KEEP = 0.99
 Solve = Callable[[Array], Array]
 
 
-class Curvature(Protocol):
+class MachineCurvature(Protocol):
     """The matrix of products, as an interior point needs it."""
 
     def times(self, coef: Array) -> Array:
@@ -118,7 +119,7 @@ class _Halves:
 
 
 def interior_point(
-    curvature: Curvature, target: Array, lower: Array, upper: Array, tube: float, total: float = 0.0
+    curvature: MachineCurvature, target: Array, lower: Array, upper: Array, tube: float, total: float = 0.0
 ) -> Array:
     """Return coefficients near the minimum, with sum ``total``, at the ends of their boxes where they belong there."""
     n, slope = len(target), max(float(np.abs(target).max(initial=0.0)) + tube, 1e-300)
@@ -144,7 +145,9 @@ def interior_point(
     return _at_ends(halves, slope, n, total)
 
 
-def _step(curvature: Curvature, halves: _Halves, gradient: Array, tube: float, y: float, missing: float) -> float:
+def _step(
+    curvature: MachineCurvature, halves: _Halves, gradient: Array, tube: float, y: float, missing: float
+) -> float:
     """Go one step by Mehrotra's rule: look ahead along the plain direction, then aim where that says; return new y."""
     n, size, slack = len(gradient), halves.size, halves.slack
     D = halves.low / size + halves.high / slack
@@ -197,3 +200,68 @@ def _at_ends(halves: _Halves, slope: float, n: int, total: float) -> Array:
         coef += halves.added_up(missing * rooms / rooms.sum(), n)
         return coef
     return halves.added_up(halves.sign * halves.size, n)
+
+
+STEPS_EACH = 100
+"""Pair steps per coefficient before something else is tried: an interior point of the set if it is small enough for a
+factorization to be quick, or other coefficients."""
+
+QUICK_FACTOR = 1024
+"""Coefficients up to which a set is solved by an interior point if pairs are slow."""
+
+
+class WorkingSet:
+    """Coefficients with their gradient, boxes and products; filled up to whole chunks by some that may not move."""
+
+    def __init__(self, K: Array, coef: Array, gradient: Array, lower: Array, upper: Array, tube: float) -> None:
+        self._q, self._K, self.tube = len(coef), K, tube
+        filled = np.zeros((4, len(K)))
+        filled[:, : len(coef)] = coef, gradient, lower, upper
+        self._coef, self._gradient, self._lower, self._upper = filled
+        self.before = coef, gradient
+
+    @property
+    def coef(self) -> Array:
+        """The coefficients as they are now."""
+        return self._coef[: self._q]
+
+    @property
+    def gradient(self) -> Array:
+        """The gradient there."""
+        return self._gradient[: self._q]
+
+    @property
+    def gain(self) -> float:
+        """How much the dual objective has risen: the gradient is linear between the two points."""
+        coef, gradient = self.before
+        tubes = self.tube * float(np.abs(self.coef).sum() - np.abs(coef).sum())
+        return -float((self.coef - coef) @ (0.5 * (self.gradient + gradient))) - tubes
+
+    def solve(self, tol: float, most: float, *, may_leap: bool = True) -> tuple[int, bool]:
+        """Move pairs until they violate by at most ``tol``, or leap if that takes too long.
+
+        Return how many moved, and whether a leap, if there was one, led lower: where it does not, none will.
+        """
+        shape = (len(self._coef) // CHUNK, CHUNK)
+        chunked = (part.reshape(shape) for part in (self._coef, self._gradient, self._lower, self._upper))
+        room = np.empty((3, *shape))
+        allowed = min(STEPS_EACH * self._q, most)
+        steps = int(pair_steps(self._K.reshape(-1, *shape), *chunked, self.tube, tol, allowed, *room))
+        if may_leap and steps == STEPS_EACH * self._q and self._q <= QUICK_FACTOR:
+            return steps, self._leap()
+        return steps, True
+
+    def _leap(self) -> bool:
+        """Go where an interior point says, if that is lower; return whether it is."""
+        K = self._K[: self._q, : self._q].astype(np.float64)
+        target = K @ self.coef - self.gradient
+        lower, upper = self._lower[: self._q], self._upper[: self._q]
+        found = interior_point(WholeMatrix(K), target, lower, upper, self.tube, float(self.coef.sum()))
+        change = found - self.coef
+        slope = K @ change
+        tubes = self.tube * float(np.abs(found).sum() - np.abs(self.coef).sum())
+        is_lower = bool(change @ (self.gradient + 0.5 * slope) + tubes < 0.0)
+        if is_lower:
+            self._coef[: self._q] += change
+            self._gradient[: self._q] += slope
+        return is_lower

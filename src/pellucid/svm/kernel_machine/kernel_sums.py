@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import scipy.sparse as sp
 
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array
-from pellucid.kernels import RBF, Kernel, Linear
+from pellucid.kernels import RBF, Constant, Kernel, Linear, Polynomial, Product, Scaled, Sum
+from pellucid.kernels.formulas import whole_power
 from pellucid.kernels.product_blocks import squared_lengths
-from pellucid.numerics.exponential_kernels import double_exponentials
+from pellucid.numerics.exponential_kernels import double_exponentials, single_exponentials
 from pellucid.proofs.rounding import EPSILON
 
 HEIGHT, WIDTH = 256, 1024
@@ -85,3 +87,120 @@ def _dense(rows: Any) -> Array:
 def _longest(X: Any) -> float:
     """Return the length of the longest row."""
     return math.sqrt(float(squared_lengths(X).max(initial=0.0)))
+
+
+ROUGH = 1e-4
+"""Largest error that float32 may cause in a value of the Gaussian kernel; otherwise float64 computes it."""
+
+LARGEST = 1e12
+"""Squared length of a row up to which products are computed in float32, far from its largest number."""
+
+HIGHEST_DEGREE = 8
+
+
+class SumBlocks(ABC):
+    """Blocks of the matrix of products, computed when asked for."""
+
+    def __init__(self, kernel: Kernel, rows: Any) -> None:
+        self.kernel, self.rows = kernel, rows
+        self.narrow(None)
+
+    def narrow(self, columns: Array | None) -> None:
+        """Look at these rows only, as columns of the blocks; None stands for all."""
+        self.columns = self.rows if columns is None else self.rows[columns]
+
+    @abstractmethod
+    def fill(self, chosen: Array, span: slice, out: Array) -> None:
+        """Write the products of the chosen rows with the columns of the span to ``out``."""
+
+
+class PreciseBlocks(SumBlocks):
+    """The kernel itself, in float64."""
+
+    def fill(self, chosen: Array, span: slice, out: Array) -> None:
+        """Write the products, rounded to what ``out`` holds."""
+        out[...] = self.kernel(self.rows[chosen], self.columns[span])
+
+
+class GivenBlocks(SumBlocks):
+    """Products that the user has computed."""
+
+    def narrow(self, columns: Array | None) -> None:
+        """Look at these columns only."""
+        self.columns = np.arange(self.rows.shape[0]) if columns is None else columns
+
+    def fill(self, chosen: Array, span: slice, out: Array) -> None:
+        """Copy the products."""
+        out[...] = self.kernel(self.rows[chosen], self.columns[span])
+
+
+class FloatBlocks(SumBlocks):
+    """Products by one matrix product in float32, then the kernel of each."""
+
+    def __init__(self, kernel: Kernel, rows: Array) -> None:
+        self._norms = np.einsum("ij,ij->i", rows, rows)
+        super().__init__(kernel, rows)
+
+    def narrow(self, columns: Array | None) -> None:
+        """Look at these rows only."""
+        super().narrow(columns)
+        self._column_norms = self._norms if columns is None else self._norms[columns]
+
+    def fill(self, chosen: Array, span: slice, out: Array) -> None:
+        """Write the products."""
+        np.matmul(self.rows[chosen], self.columns[span].T, out=out)
+        self._apply(self.kernel, out, self._norms[chosen], self._column_norms[span])
+
+    def _apply(self, kernel: Kernel, products: Array, norms: Array, column_norms: Array) -> None:
+        """Turn inner products into values of the kernel, in place."""
+        match kernel:
+            case RBF():
+                rate = np.float32(kernel.gamma / math.log(2.0))
+                single_exponentials(products, norms, column_norms, rate, np.empty_like(column_norms))
+            case Polynomial():
+                products *= np.float32(kernel.gamma)
+                products += np.float32(kernel.coef0)
+                products[...] = whole_power(products, int(kernel.degree))
+            case Constant():
+                products[...] = kernel.value
+            case Scaled():
+                self._apply(kernel.kernel, products, norms, column_norms)
+                products *= np.float32(kernel.factor)
+            case Sum() | Product():
+                inner = products.copy()
+                self._apply(kernel.parts[0], products, norms, column_norms)
+                for part in kernel.parts[1:]:
+                    values = inner.copy()
+                    self._apply(part, values, norms, column_norms)
+                    (np.add if isinstance(kernel, Sum) else np.multiply)(products, values, out=products)
+
+
+def blocks_of(kernel: Kernel, rows: Any, *, room: float) -> SumBlocks:
+    """Return the fastest blocks of a kernel that are precise enough; a dense copy may take ``room`` bytes."""
+    if kernel.is_given:
+        return GivenBlocks(kernel, rows)
+    leaves = plain_parts(kernel)
+    if not all(_has_float_form(leaf) for leaf in leaves) or 4.0 * rows.shape[0] * rows.shape[1] > room:
+        return PreciseBlocks(kernel, rows)
+    dense = rows.toarray() if sp.issparse(rows) else rows
+    if all(isinstance(leaf, RBF | Constant) for leaf in leaves):
+        dense = dense - dense.mean(axis=0)  # no distance changes
+    length = float(np.einsum("ij,ij->i", dense, dense).max(initial=0.0))
+    rate = max((leaf.gamma for leaf in leaves if isinstance(leaf, RBF)), default=0.0)
+    if (
+        not max(length, rate, 1.0 / max(length, 1.0 / LARGEST)) <= LARGEST
+        or rate * length * float(np.finfo(np.float32).eps) > ROUGH
+    ):
+        return PreciseBlocks(kernel, rows)
+    return FloatBlocks(kernel, np.ascontiguousarray(dense, dtype=np.float32))
+
+
+def plain_parts(kernel: Kernel) -> list[Kernel]:
+    """Return the kernels that a sum, product or multiple is made of, none of which has parts."""
+    return [leaf for part in kernel.parts for leaf in plain_parts(part)] if kernel.parts else [kernel]
+
+
+def _has_float_form(kernel: Kernel) -> bool:
+    if isinstance(kernel, Polynomial):
+        return float(kernel.degree).is_integer() and 1 <= kernel.degree <= HIGHEST_DEGREE
+    return isinstance(kernel, Linear | RBF | Constant)

@@ -1,4 +1,4 @@
-r"""What the stored numbers of one machine say about it, computed from its definition and shared with no solver.
+r"""What a fit says of its kernel machines: objective, gap, conditions, and whether the kernel is an inner product.
 
 With :math:`r_i = t_i - f(x_i)` and the excess over the tube as loss, the primal objective exceeds the dual one by
 
@@ -13,12 +13,21 @@ that of the problem whose constraints are loosened by that excess.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky
 
+from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
+from pellucid.kernels.kernel import Kernel
+from pellucid.kernels.mercer import check_mercer
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import ROUNDING, sum_error
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)
@@ -150,3 +159,94 @@ class MachineMeasures:
         """The middle of the range; its finite end if it has one only, 0 if it has none."""
         ends = [end for end in self.intercept_range if math.isfinite(end)]
         return sum(ends) / len(ends) if ends else 0.0
+
+
+LARGEST_GAP = 1e-3
+"""Part of the objective that the gap may be at most, whatever ``tol``."""
+
+REMEDY = "Raise max_iter or cache_size, or standardize X."
+
+
+def machine_certificate(gap: float, violation: float, infeasibility: float, tol: float, doubt: str) -> Certificate:
+    """Return the certificate of the worst machine.
+
+    ``doubt`` says why the kernel is not known to be an inner product; empty if it is. Without one, the conditions hold
+    at the minimum and perhaps elsewhere, and a gap means nothing.
+    """
+    conditions = Claim(
+        "optimality conditions",
+        "by how much the score of a row is not what its coefficient asks for, at most",
+        violation,
+        tol * (1.0 + ROUNDING),
+        REMEDY,
+    )
+    feasible = Claim(
+        "dual feasibility",
+        "part of all coefficients by which one leaves its box or their sum leaves 0",
+        infeasibility,
+        ROUNDING,
+    )
+    if doubt:
+        return Certificate("stationary", (conditions, feasible), doubt)
+    relative = Claim(
+        "duality gap",
+        "part of its objective by which the worst machine is above its minimum, at most",
+        gap,
+        min(tol, LARGEST_GAP) + ROUNDING,
+        REMEDY,
+    )
+    return Certificate("optimal", (relative, conditions, feasible))
+
+
+def proved_certificate(machines: Sequence[MachineMeasures], tol: float, doubt: str) -> Certificate:
+    """Return the certificate of measured machines."""
+    return machine_certificate(
+        float(np.max([machine.relative_gap for machine in machines])),
+        float(np.max([machine.violation for machine in machines])),
+        float(np.max([machine.infeasibility for machine in machines])),
+        tol,
+        doubt,
+    )
+
+
+MOST_ROWS = 1000
+"""Training rows up to which a kernel is shown to be an inner product on them, which takes as long as a small fit."""
+
+TRIED = 60
+"""Rows among which a witness is looked for."""
+
+
+def doubt_about(kernel: Kernel, data: TrainingData) -> str:
+    """Return why the kernel is not known to be an inner product, with a witness if one is found; empty if it is known.
+
+    On few rows a Cholesky factor of the products shows that no combination of them has negative energy, up to a shift
+    of the diagonal that is rounding.
+    """
+    n = data.X.shape[0]
+    if kernel.positive or (n <= MOST_ROWS and _is_positive(_products(kernel, data.X, np.arange(n)))):
+        return ""
+    tried = some_rows(n, TRIED)
+    part = data.X[np.ix_(tried, tried)] if kernel.is_given else data.X[tried]
+    found = check_mercer(kernel, part)
+    if found.holds:
+        return f"The kernel is not known to be an inner product on these {n} rows, so there may be better machines."
+    rows = data.given_rows(tried[found.rows]).tolist()
+    numbers = ", ".join(f"{value:g}" for value in found.vector)
+    return (
+        f"The kernel is no inner product, so there may be better machines: the rows {rows} times ({numbers}) have the "
+        f"squared length {found.energy:.3g}."
+    )
+
+
+def _products(kernel: Kernel, X: Any, rows: Any) -> Any:
+    return kernel(X, rows) if kernel.is_given else kernel(X)
+
+
+def _is_positive(products: Any) -> bool:
+    n = len(products)
+    shift = n * sum_error(n) * float(np.abs(np.diagonal(products)).max(initial=0.0))
+    try:
+        cholesky(products + shift * np.eye(n), lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True

@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from pellucid.core.types import Array, Data
+from pellucid.kernels.choice import ProductRules, gamma_from, is_given, kernel_from
 from pellucid.kernels.functions import check_products, check_symmetric
-from pellucid.kernels.product_rules import ProductRules
+from pellucid.kernels.kernel import Kernel
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -59,3 +60,26 @@ def function_products(function: Any, X: Data, others: Data) -> Array:
         )
     check_products(products)
     return products
+
+
+def matrix_function(kernel: Any) -> Any:
+    """Return the kernel if it is a plain function of two matrices, None for names and kernel objects."""
+    return kernel if callable(kernel) and not isinstance(kernel, Kernel) else None
+
+
+def has_products(kernel: Any) -> bool:
+    """Return whether the training data are products in the end, given or from a function."""
+    return matrix_function(kernel) is not None or is_given(kernel)
+
+
+def machine_kernel(parameters: Any, gamma: float) -> Kernel:
+    """Return the kernel of the parameters; a function of matrices has been applied when the machine sees its data."""
+    kernel = parameters.kernel if matrix_function(parameters.kernel) is None else "precomputed"
+    return kernel_from(kernel, gamma=gamma, degree=parameters.degree, coef0=float(parameters.coef0))
+
+
+def machine_gamma(parameters: Any, data: TrainingData) -> float:
+    """Return the factor that ``gamma`` means for these data; 0 where the kernel is not one of scikit-learn's names."""
+    if has_products(parameters.kernel) or not isinstance(parameters.kernel, str):
+        return 0.0
+    return gamma_from(parameters.gamma, data.X, data.weights)

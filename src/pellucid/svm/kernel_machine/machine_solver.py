@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -14,15 +15,18 @@ from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.kernels import Linear
 from pellucid.proofs.rounding import EPSILON
-from pellucid.svm.kernel_machine.feature_rows import FeatureRows
-from pellucid.svm.kernel_machine.float_blocks import Blocks, PreciseBlocks, blocks_of
-from pellucid.svm.kernel_machine.hard_margin import hard_margin
-from pellucid.svm.kernel_machine.interior_point import FewFeatures, interior_point
-from pellucid.svm.kernel_machine.machine_claims import LARGEST_GAP
+from pellucid.svm.kernel_machine.interior_point import QUICK_FACTOR, FewFeatures, WorkingSet, interior_point
+from pellucid.svm.kernel_machine.kernel_sums import PreciseBlocks, SumBlocks, blocks_of
 from pellucid.svm.kernel_machine.machine_kernels import CHUNK, survey
-from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem, dual_objective, machine_point
-from pellucid.svm.kernel_machine.product_rows import GivenRows, ProductRows
-from pellucid.svm.kernel_machine.working_set import QUICK_FACTOR, WorkingSet
+from pellucid.svm.kernel_machine.machine_measures import LARGEST_GAP
+from pellucid.svm.kernel_machine.machine_problem import (
+    MachineFit,
+    MachineProblem,
+    NotSeparableError,
+    dual_objective,
+    machine_point,
+)
+from pellucid.svm.kernel_machine.product_rows import FeatureRows, GivenRows, ProductRows
 
 FEW_ROWS = 1024
 """Rows up to which all products are in float64 at once: they fit in the cache."""
@@ -110,16 +114,16 @@ def solve_machine(
     effort = MachineEffort(tol, np.inf if max_iter < 0 else max_iter, cache_size * 2.0**20, shrinking, watch)
     widest = float((problem.upper - problem.lower).max(initial=0.0))
     if math.isfinite(widest) and widest * float(np.abs(problem.diagonal()).max(initial=0.0)) * EPSILON <= HIDDEN:
-        return Descent(problem, effort, start).run()
+        return PairDescent(problem, effort, start).run()
     quick = replace(effort, tol=LOOSE * tol, max_iter=min(effort.max_iter, QUICK_STEPS * problem.n))
 
     def solve(boxed: MachineProblem, begin: Array | None, loosely: bool) -> MachineFit:
-        return Descent(boxed, quick if loosely else effort, begin).run()
+        return PairDescent(boxed, quick if loosely else effort, begin).run()
 
     return hard_margin(problem, solve)
 
 
-class Descent:
+class PairDescent:
     """The state of one descent: coefficients, their gradient, and the rows that are looked at."""
 
     def __init__(self, problem: MachineProblem, effort: MachineEffort, start: Array | None = None) -> None:
@@ -144,7 +148,7 @@ class Descent:
             return GivenRows(problem.rows)
         self.most_together = int(np.clip(room / (np.dtype(dtype).itemsize * problem.n), 2, WORKING_SET[1]))
         if dtype is np.float64 and not problem.kernel.is_given:
-            blocks: Blocks = PreciseBlocks(problem.kernel, problem.rows)
+            blocks: SumBlocks = PreciseBlocks(problem.kernel, problem.rows)
         else:
             blocks = blocks_of(problem.kernel, problem.rows, room=0.5 * room)
         return ProductRows(blocks, problem.n, size=room, least=self.most_together, dtype=dtype)
@@ -280,7 +284,7 @@ def _first_coef(problem: MachineProblem) -> Array:
 class ActiveRows:
     """The rows that a descent looks at, side by side in memory."""
 
-    def __init__(self, descent: Descent, names: Array) -> None:
+    def __init__(self, descent: PairDescent, names: Array) -> None:
         problem = descent.problem
         self.names, self.tube = names, problem.tube
         self.coef, self.gradient = descent.coef[names], descent.gradient[names]
@@ -290,3 +294,71 @@ class ActiveRows:
     def survey(self) -> tuple[float, float, float]:
         """Measure the slopes; return the least upwards, the largest downwards, and the gap of these rows."""
         return survey(self.coef, self.gradient, self.lower, self.upper, self.tube, self.rising, self.falling)
+
+
+TIMES = 100.0
+"""By how much C grows from one machine to the next."""
+
+GROWTH = 1.5
+"""By how much the dual objective must grow with C at least where a machine was not solved, or no more C is tried."""
+
+THIN = 1e-6
+"""Margin, as a share of the longest row in the space of the kernel, below which classes count as not separable."""
+
+THINNEST = 1e-7
+"""The same for a box that is finite but wide: the square of a thinner margin is rounding of the products."""
+
+Solve = Callable[[MachineProblem, Array | None, bool], MachineFit]
+"""The machine of a box, from a start; loosely or as well as asked for."""
+
+
+def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
+    """Return the machine of an infinite box, from those of growing boxes, each begun where the last one ended.
+
+    If no coefficient is at the end of its box, the box does not matter. Otherwise the dual objective is at most half
+    the squared norm of any separating machine, so that a large one says how thin the margin must be: too thin, and
+    there is none that could be told from rounding. A box that is finite, but so wide that rounding of the scores would
+    hide the tolerance, is treated alike: the machine is then the last one that could be measured. A regressor that
+    allows no error beyond its tube is the same with half the range of the targets in place of 1.
+    """
+    is_regressor = bool(np.any(np.isinf(problem.lower) & np.isinf(problem.upper)))
+    reach = 0.5 * float(np.ptp(problem.target)) if is_regressor else 1.0
+    longest = float(np.sqrt(problem.diagonal().max(initial=0.0)))
+    if longest == 0.0 and not (is_regressor and reach <= problem.tube):
+        raise _refusal(0.0, is_regressor)
+    widest = float(np.max(problem.upper - problem.lower))
+    last = 0.0
+    C, start, trace, n_iter = (reach or 1.0) / (longest or 1.0) ** 2, None, Trace(), 0
+    while True:
+        boxed = replace(problem, lower=np.maximum(problem.lower, -C), upper=np.minimum(problem.upper, C))
+        machine = solve(boxed, start, True)
+        trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
+        if (machine.converged and _is_inside(machine, C)) or widest <= C:
+            machine = solve(boxed, machine.coef, False)
+            trace, n_iter = Trace.joined([trace, machine.trace], renumber=True), n_iter + machine.n_iter
+            if _is_inside(machine, C) or widest <= C:
+                return replace(machine, trace=trace, n_iter=n_iter)
+        margin = reach / np.sqrt(2.0 * machine.dual) if machine.dual > 0.0 else np.inf
+        is_lost = not machine.converged and machine.dual < GROWTH * last  # in rounding
+        if (is_lost or margin <= THIN * longest) and not np.isfinite(widest):
+            raise _refusal(margin, is_regressor)
+        if is_lost or margin <= THINNEST * longest:
+            point = machine_point(problem, machine.coef, machine.gradient)
+            return MachineFit(**vars(point), n_iter=n_iter, trace=trace, converged=False)
+        C, start, last = TIMES * C, machine.coef, machine.dual
+
+
+def _is_inside(machine: MachineFit, C: float) -> bool:
+    return bool(np.abs(machine.coef).max(initial=0.0) < C)
+
+
+def _refusal(margin: float, is_regressor: bool) -> NotSeparableError:
+    if is_regressor:
+        return NotSeparableError(
+            "C must be finite where no function stays within epsilon of all targets, got inf. Use a C such as 1000, a "
+            "larger epsilon or another kernel."
+        )
+    return NotSeparableError(
+        f"C must be finite for classes that cannot be separated, got inf: no margin is wider than {margin:.1g}."
+        " Use a C such as 1000, or another kernel."
+    )

@@ -11,14 +11,14 @@ from scipy import sparse
 from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.kernels.formulas import Linear
 from pellucid.kernels.functions import GivenKernel
-from pellucid.kernels.inner_product import Linear
 from pellucid.kernels.kernel import Kernel
 from pellucid.svm.kernel_machine.kernel_sums import kernel_matrix
 from pellucid.svm.kernel_machine.machine_kernels import pick
 from pellucid.svm.kernel_machine.machine_problem import MachineFit, MachineProblem
+from pellucid.svm.kernel_machine.machine_rows import PairRows
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
-from pellucid.svm.kernel_machine.pair_rows import PairRows
 
 FEW_ROWS = 512
 """Rows up to which all products of a machine are computed at once: 2 MB."""

@@ -14,13 +14,12 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.linear_classifier import dense
 from pellucid.core.types import Array, Data
-from pellucid.kernels.inner_product import Linear
+from pellucid.kernels.formulas import Linear
 from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.kernel_sums import kernel_sums
-from pellucid.svm.kernel_machine.machine_kernel import has_products, machine_kernel, matrix_function
 from pellucid.svm.kernel_machine.machine_measures import MachineMeasures
-from pellucid.svm.kernel_machine.machine_rules import function_products
-from pellucid.svm.kernel_machine.pairwise_layout import class_blocks
+from pellucid.svm.kernel_machine.machine_rows import class_blocks
+from pellucid.svm.kernel_machine.machine_rules import function_products, has_products, machine_kernel, matrix_function
 
 
 class SupportVectorModel(CertifiedEstimator):

@@ -1,1 +1,1 @@
-"""LinearSVC: its solvers, proof and workings."""
+"""Linear machines: LinearSVC and LinearSVR, their solvers and workings."""

@@ -10,7 +10,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.linear_classifier import LinearClassifier
 from pellucid.core.random_state import drawn_seed
 from pellucid.core.types import Array, Data
-from pellucid.svm.crammer_singer.crammer_singer_solver import fit_together
+from pellucid.svm.linear_svc.crammer_singer_solver import fit_together
 from pellucid.svm.linear_svc.linear_svc_solvers import fit_machines
 
 

@@ -1,4 +1,4 @@
-"""Method card of the linear support vector machine."""
+"""Method cards of the linear support vector machines."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.input_rules import CLASSES, InputRules
+from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Number, OneOf, Optional, Real
 from pellucid.kinds.sparse import SparseRows
-from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, POSITIVE, RANDOM_STATE, VERBOSE
-from pellucid.proofs.svm.linear_svc import prove_linear_svc
+from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.proofs.svm.linear_machines import prove_linear_svc, prove_linear_svr
 from pellucid.svm.linear_svc.linear_svc import LinearSVC
+from pellucid.svm.linear_svc.linear_svr import LinearSVR
 
 DUALS = {("l2", "hinge"): (True,), ("l2", "squared_hinge"): (True, False), ("l1", "squared_hinge"): (False,)}
 """Penalty and loss -> the values of ``dual`` that LIBLINEAR has a solver for; 'auto' always finds one."""
@@ -33,6 +34,11 @@ def _check_combination(estimator: Any) -> None:
             f"dual must be {solved[0]} or 'auto' for penalty={estimator.penalty!r} and loss={estimator.loss!r}, "
             f"got {estimator.dual!r}. Use 'auto'."
         )
+
+
+def _check_regression(estimator: Any) -> None:
+    if estimator.loss == "epsilon_insensitive" and estimator.dual not in ("auto", True):
+        raise ValueError("dual must be True or 'auto' for loss='epsilon_insensitive', got False. Use 'auto'.")
 
 
 CARDS = (
@@ -68,6 +74,37 @@ CARDS = (
             {"loss": "hinge", "class_weight": "balanced"},
             {"penalty": "l1", "fit_intercept": False},
             {"multi_class": "crammer_singer"},
+        ),
+        unproved={"n_iter_": WORK_DONE},
+    ),
+    MethodCard(
+        LinearSVR,
+        topics=("LIN-8",),
+        prove=prove_linear_svr,
+        workings="pellucid.svm.svc.svr_workings:linear_svr_workings",
+        parameters={
+            "epsilon": NONNEGATIVE,
+            "tol": POSITIVE,
+            "C": POSITIVE,
+            "loss": OneOf(("epsilon_insensitive", "squared_epsilon_insensitive")),
+            "fit_intercept": FLAG,
+            "intercept_scaling": Number(above=0, hint="For no intercept use fit_intercept=False."),
+            "dual": OneOf(("auto",)) | FLAG,
+            "verbose": VERBOSE,
+            "random_state": RANDOM_STATE,
+            "max_iter": COUNT,
+        },
+        check=_check_regression,
+        attributes={
+            "coef_": Numbers(("n_features",), ("float64",)),
+            "intercept_": Real() | Numbers((None,), ("float64",)),
+            "dual_coef_": Optional(Numbers((None,), ("float64",))),
+            "n_iter_": COUNT,
+        },
+        input=InputRules(NUMBERS, sparse=("csr",), dtypes=np.float64, order="C"),
+        variants=(
+            {"loss": "squared_epsilon_insensitive", "epsilon": 0.1},
+            {"epsilon": 0.2, "fit_intercept": False},
         ),
         unproved={"n_iter_": WORK_DONE},
     ),

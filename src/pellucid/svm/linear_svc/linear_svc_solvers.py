@@ -10,20 +10,24 @@ import numpy as np
 
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
+from pellucid.core.linear_classifier import class_weights, machine_costs, machine_signs
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.numerics.curvature_equations import DIRECT
-from pellucid.proofs.svm.linear_svc import LARGEST_GAP, box_violation, gap_certificate, machine_costs_of
 from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.linear_svc.dual_descent import hinge_dual_descent, squared_hinge_start
-from pellucid.svm.linear_svc.hinge import hinge_interior_point, hinge_near_rows, hinge_to_rounding
-from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
+from pellucid.svm.linear_svc.hinge import (
+    hinge_dual_descent,
+    hinge_interior_point,
+    hinge_near_rows,
+    hinge_to_rounding,
+    squared_hinge_start,
+)
+from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP, MarginFit, MarginProblem, RepeatedRows
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton
 from pellucid.svm.linear_svc.squared_hinge_l1 import column_descent, proximal_newton
-from pellucid.svm.repeated_rows import RepeatedRows
 
 MANY_ROWS, MANY_ROWS_EACH = 10_000, 200
 """Rows, and rows per column, from which the hinge is solved on the rows near the margin: of fewer a sample misleads."""
@@ -39,7 +43,9 @@ Solve = Callable[[MarginProblem, Effort], MarginFit]
 
 def fit_machines(data: TrainingData, parameters: Any, watch: Watch, seed: int) -> Fit:
     """Return the fit of one machine per class, or one for two classes."""
-    signs, cost = machine_costs_of(data, parameters)
+    signs = machine_signs(data.y, len(data.classes))
+    by_class = class_weights(parameters.class_weight, data)
+    cost = np.atleast_2d(machine_costs(signs, parameters.C * data.weights, by_class))
     rows = AugmentedRows(data.X, parameters.intercept_scaling if parameters.fit_intercept else 0.0)
     solve = choose_solver(parameters.loss, parameters.penalty, rows, seed)
     effort = Effort(min(parameters.tol, LARGEST_GAP), parameters.max_iter, watch)
@@ -49,14 +55,10 @@ def fit_machines(data: TrainingData, parameters: Any, watch: Watch, seed: int) -
         **rows.stored(np.stack([machine.u for machine in machines])),
         "n_iter_": max(machine.n_iter for machine in machines),
     }
-    violation = None
     if parameters.loss == "hinge":
         alphas = np.stack([np.zeros(rows.n) if machine.alpha is None else machine.alpha for machine in machines])
         attributes["dual_coef_"] = data.spread(alphas * signs)
-        violation = box_violation(alphas, cost)
-    relative_gap = max(machine.gap / abs(machine.objective) for machine in machines)
-    trace = Trace.joined([machine.trace for machine in machines], numbered="machine")
-    return Fit(attributes, trace, certificate=gap_certificate(relative_gap, violation, parameters))
+    return Fit(attributes, Trace.joined([machine.trace for machine in machines], numbered="machine"))
 
 
 def _solve_each(rows: AugmentedRows, signs: Array, cost: Array, solve: Solve, effort: Effort) -> list[MarginFit]:

@@ -46,7 +46,7 @@ def squared_hinge_newton(problem: MarginProblem, effort: Effort, start: Array | 
     r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, g_i - m_i)^2`; it starts at 0 if not told."""
     start = np.zeros(problem.rows.width) if start is None else start
     found, smooth = Found(start, start, 0.0), _SmoothProblem(problem, effort.goal)
-    spare = 0 if isinstance(smooth.solve, ConjugateGradient) else SPARE_STEPS
+    spare = 0 if isinstance(smooth.solve, ConjugateSteps) else SPARE_STEPS
     exact = EXACT if smooth.entries <= SMALL else NEARLY_EXACT
     newton_descent(
         smooth, found, effort,
@@ -98,7 +98,7 @@ class _SmoothProblem:
         if rows.base.n <= DIRECT and (rows.width > DIRECT or self._is_wide):
             self.solve = DualFactor(problem)
         else:
-            self.solve = PrimalFactor(problem) if rows.width <= DIRECT else ConjugateGradient(problem)
+            self.solve = PrimalFactor(problem) if rows.width <= DIRECT else ConjugateSteps(problem)
 
     @property
     def _is_wide(self) -> bool:
@@ -157,7 +157,7 @@ class DualFactor:
         return g - self.base.pull(spread)
 
 
-class ConjugateGradient:
+class ConjugateSteps:
     """The same by conjugate gradients."""
 
     def __init__(self, problem: MarginProblem) -> None:

@@ -31,7 +31,7 @@ from pellucid.svm.svm_kernels import column_pass, lasso_model_descent
 
 LOSS = SquaredHingeLoss()
 
-EXACT = 1e-10
+EXACT_WITH_L1 = 1e-10
 """Part of the objective at which the gap is small enough to stop."""
 
 SPARE_STEPS = 3
@@ -57,7 +57,7 @@ def proximal_newton(problem: MarginProblem, effort: Effort) -> MarginFit:
     while True:
         objective, gap, pull = _values(problem, machine.u, margins, balance=crawls)
         machine.note(objective, gap, nonzero=float(np.count_nonzero(machine.u)))
-        if effort.watch(machine.u) or machine.n_iter >= effort.max_iter or machine.is_within(EXACT):
+        if effort.watch(machine.u) or machine.n_iter >= effort.max_iter or machine.is_within(EXACT_WITH_L1):
             return machine
         if machine.is_within(effort.goal):
             spare -= 1

@@ -1,1 +1,1 @@
-"""SVC: classes separated pair by pair in the space of a kernel."""
+"""Kernel machines: SVC and SVR."""

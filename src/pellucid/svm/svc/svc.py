@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.estimator import fit_method
 from pellucid.core.linear_classifier import dense
 from pellucid.core.types import Array, Data
-from pellucid.svm.kernel_machine.pairwise_layout import class_blocks, class_pairs, join_pairs, machine_coefs
+from pellucid.svm.kernel_machine.machine_rows import class_blocks, class_pairs, join_pairs, machine_coefs
 from pellucid.svm.kernel_machine.support_vector_model import SupportVectorModel, summed_vectors
 from pellucid.svm.svc.svc_probability import agreeing, class_probabilities, is_asked_for, pair_probabilities
 from pellucid.svm.svc.svc_solvers import PairSolver

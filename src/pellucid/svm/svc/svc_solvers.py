@@ -13,19 +13,13 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
 from pellucid.proofs.training_data import TrainingData
-from pellucid.svm.kernel_machine.kernel_doubt import doubt_about
-from pellucid.svm.kernel_machine.machine_claims import proved_certificate
-from pellucid.svm.kernel_machine.machine_kernel import has_products, machine_gamma, machine_kernel
-from pellucid.svm.kernel_machine.machine_measures import MachineMeasures
+from pellucid.svm.kernel_machine.machine_measures import MachineMeasures, doubt_about, proved_certificate
 from pellucid.svm.kernel_machine.machine_problem import MachineFit
-from pellucid.svm.kernel_machine.merged_rows import merged_rows
-from pellucid.svm.kernel_machine.pair_rows import svc_pairs
-from pellucid.svm.kernel_machine.pairwise_layout import in_layout
+from pellucid.svm.kernel_machine.machine_rows import in_layout, merged_rows, steady_rows, svc_pairs
+from pellucid.svm.kernel_machine.machine_rules import has_products, machine_gamma, machine_kernel
 from pellucid.svm.kernel_machine.pairwise_machines import fit_pairs
-from pellucid.svm.kernel_machine.steady_rows import steady_rows
 from pellucid.svm.kernel_machine.support_vector_model import measured_attributes, support_attributes
-from pellucid.svm.svc.svc_calibration import calibrate
-from pellucid.svm.svc.svc_probability import is_asked_for
+from pellucid.svm.svc.svc_probability import calibrate, is_asked_for
 
 
 class PairSolver:

@@ -13,7 +13,7 @@ from sympy import Matrix, Rational, oo, sqrt
 
 from pellucid.core.checks import check_positive, is_number
 from pellucid.core.types import Data
-from pellucid.kernels.kernel_exact_workings import ExactKernel, exact_kernel
+from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.optimize.checks.real_algebra import shown
 from pellucid.optimize.constrained.active_set_workings import BoxedDual, Multipliers, solve_dual
 from pellucid.optimize.constrained.exact_machine_workings import (
@@ -28,7 +28,7 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     slack_price,
     width_step,
 )
-from pellucid.svm.smo_workings import PairSearch, pair_steps, rule_step, search_by_pairs
+from pellucid.svm.svc.smo_workings import PairSearch, pair_steps, rule_step, search_by_pairs
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features
 from pellucid.workings.exact_labels import read_labels, sorted_classes

@@ -1,1 +1,0 @@
-"""Bridge regression: penalties between and below the lasso and ridge."""

@@ -1,1 +1,0 @@
-"""Discrimination by regression of sigmoid outputs."""

@@ -1,0 +1,259 @@
+r"""Proof of a model learned by stochastic gradient descent: how far above its minimum the objective is, at most.
+
+.. math:: P(w, b) = \frac1n\sum_i c_i\,\ell_i(w'x_i + b) + \tfrac{\lambda}{2}\|w\|_2^2 + \mu\|w\|_1
+
+With :math:`v = \frac1n\sum c_i g_i x_i`, any slopes with :math:`\sum c_i g_i = 0` bound it from below by weak duality,
+
+.. math:: P \ge -\frac1n\sum_i c_i\,\ell_i^*(g_i) - \frac{1}{2\lambda}\sum_j\max(|v_j| - \mu, 0)^2 .
+
+Two choices of :math:`g` are tried, drawn towards 0 by several factors: the slopes at the fitted scores, and those that
+the descent itself has averaged: it writes :math:`w = \sum_i a_i x_i`, which is right at the minimum for
+:math:`g_i = -\lambda n a_i / c_i`. The method stops by its own rule and far from its minimum, so the gap is stated: it
+must be a smaller part of the objective than all of it, which is known without slopes, as losses are not negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, xlogy
+
+from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.classes import class_weights, machine_costs, machine_signs
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.training_data import TrainingData
+
+FACTORS = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1, 0.03, 0.01, 0.0)
+"""Slopes far from the best are better when drawn towards 0; at 0 the bound says that losses are not negative."""
+
+PART = 1e-9
+"""Part of the objective that two ways to compute it may differ by."""
+
+
+@dataclass(frozen=True)
+class RowLoss:
+    """A loss of one number: its value, its slope (at a kink the steeper), its conjugate and where that is finite."""
+
+    value: Callable[[Array], Array]
+    slope: Callable[[Array], Array]
+    conjugate: Callable[[Array], Array]
+    slopes: tuple[float, float]
+
+
+def row_loss(name: str, epsilon: float) -> tuple[RowLoss, bool]:
+    """Return the loss of this name in scikit-learn, and whether it is one of margins, or else of residuals."""
+    margin_losses = {
+        "hinge": _shortfall(1.0),
+        "perceptron": _shortfall(0.0),
+        "squared_hinge": RowLoss(
+            lambda m: np.maximum(1.0 - m, 0.0) ** 2,
+            lambda m: -2.0 * np.maximum(1.0 - m, 0.0),
+            lambda s: s + s**2 / 4.0,
+            (-np.inf, 0.0),
+        ),
+        "modified_huber": RowLoss(
+            lambda m: np.where(m < -1.0, -4.0 * m, np.maximum(1.0 - m, 0.0) ** 2),
+            lambda m: np.where(m < -1.0, -4.0, -2.0 * np.maximum(1.0 - m, 0.0)),
+            lambda s: s + s**2 / 4.0,
+            (-4.0, 0.0),
+        ),
+        "log_loss": RowLoss(
+            lambda m: np.logaddexp(0.0, -m),
+            lambda m: -expit(-m),
+            lambda s: xlogy(-s, -s) + xlogy(1.0 + s, 1.0 + s),
+            (-1.0, 0.0),
+        ),
+    }
+    if name in margin_losses:
+        return margin_losses[name], True
+    if name in ("squared_error", "huber"):
+        bend = np.inf if name == "squared_error" else epsilon
+        return RowLoss(
+            lambda r: np.minimum(np.abs(r), bend) * (np.abs(r) - 0.5 * np.minimum(np.abs(r), bend)),
+            lambda r: np.clip(r, -bend, bend),
+            lambda s: s**2 / 2.0,
+            (-bend, bend),
+        ), False
+
+    def over(r: Array) -> Array:
+        return np.maximum(np.abs(r) - epsilon, 0.0)
+
+    if name == "epsilon_insensitive":
+        return RowLoss(over, lambda r: np.sign(r) * (over(r) > 0.0), lambda s: epsilon * np.abs(s), (-1.0, 1.0)), False
+    return RowLoss(
+        lambda r: over(r) ** 2,
+        lambda r: 2.0 * np.sign(r) * over(r),
+        lambda s: epsilon * np.abs(s) + s**2 / 4.0,
+        (-np.inf, np.inf),
+    ), False
+
+
+def _shortfall(corner: float) -> RowLoss:
+    """Return the loss that is what a margin lacks to the corner."""
+    return RowLoss(
+        lambda m: np.maximum(corner - m, 0.0),
+        lambda m: np.where(m <= corner, -1.0, 0.0),
+        lambda s: corner * s,
+        (-1.0, 0.0),
+    )
+
+
+@dataclass(frozen=True)
+class DescentProblem:
+    """The problem of one machine and the point found for it."""
+
+    X: Any
+    y: Array
+    cost: Array
+    total: float
+    loss: RowLoss
+    of_margins: bool
+    l2: float
+    l1: float
+    fit_intercept: bool
+
+    def objective(self, w: Array, b: float) -> float:
+        """Return the objective of a line."""
+        losses = self.loss.value(self._argument(np.asarray(self.X @ w) + b))
+        penalty = 0.5 * self.l2 * float(w @ w) + self.l1 * float(np.abs(w).sum())
+        return float(self.cost @ losses) / self.total + penalty
+
+    def bound(self, w: Array, b: float, sums: Array | None) -> float:
+        """Return the best lower bound from the slopes at the scores, or from the row sums of the updates."""
+        sign = self.y if self.of_margins else 1.0
+        candidates = [sign * self.loss.slope(self._argument(np.asarray(self.X @ w) + b))]
+        if sums is not None and self.l2 > 0.0:
+            slopes = -self.l2 * self.total * sums / np.where(self.cost > 0.0, self.cost, 1.0)
+            candidates.append(sign * np.clip(sign * slopes, *self.loss.slopes))
+        return max(map(self._bound_by, candidates))
+
+    def _argument(self, scores: Array) -> Array:
+        return self.y * scores if self.of_margins else scores - self.y
+
+    def _bound_by(self, slopes: Array) -> float:
+        if self.fit_intercept:
+            slopes = _balanced(slopes, self.cost)
+        v = np.abs(np.asarray(self.X.T @ (self.cost * slopes))) / self.total
+        largest = float(v.max(initial=0.0))
+        limit = self.l1 / largest if self.l2 == 0.0 and largest > 0.0 else np.inf
+        values = []
+        for factor in (min(factor, limit) for factor in FACTORS):
+            g = factor * slopes
+            conjugate = self.loss.conjugate(self.y * g) if self.of_margins else self.y * g + self.loss.conjugate(g)
+            over = np.maximum(factor * v - self.l1, 0.0)
+            square = float(over @ over) / (2.0 * self.l2) if self.l2 > 0.0 else 0.0
+            values.append(-float(self.cost @ conjugate) / self.total - square)
+        return max(values)
+
+
+def prove_sgd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate; nothing is claimed of a model that has seen its data in parts."""
+    if not (hasattr(fitted, "objective_") or hasattr(fitted, "dual_coef_")):
+        reason = "Learned by partial_fit: the rows of earlier parts are gone, and with them the proof."
+        return Certificate("none", (), reason)
+    objective, gap = _measured(fitted, parameters, data)
+    stored, stored_gap = fitted.objective_, fitted.dual_gap_
+    size = np.maximum(np.maximum(np.abs(objective), np.abs(stored)), TINY)
+    worst = int(np.argmax(gap / size))
+    claims = (
+        Claim(
+            "objective",
+            "part by which objective_ differs from the objective of coef_ and intercept_",
+            float(np.max(np.abs(objective - stored) / size)),
+            PART,
+        ),
+        Claim(
+            "duality gap",
+            "part of its objective by which the worst machine is above its minimum, at most",
+            float(gap[worst] / size[worst]),
+            1.0 + PART,
+            "Fit again, with a smaller tol for a smaller gap.",
+        ),
+        Claim(
+            "reported gap",
+            "part by which dual_gap_ differs from the gap of coef_ and intercept_",
+            float(np.max(np.abs(gap - stored_gap) / size)),
+            PART,
+        ),
+        *_sum_claims(fitted, data),
+    )
+    if not gap[worst] >= objective[worst] or gap[worst] == 0.0:
+        return Certificate("bounded", claims)
+    reason = "The descent stopped by its rule, and its slopes bound the minimum by nothing better than 0."
+    return Certificate("none", claims, reason)
+
+
+def _measured(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Array, Array]:
+    """Return the objective of each machine and how far above its minimum it is, at most."""
+    X, (signs, costs), dual = plain_rows(data.X), signs_and_costs(parameters, data), kept_dual(fitted, data)
+    loss, of_margins = row_loss(getattr(parameters, "loss", "perceptron"), getattr(parameters, "epsilon", 0.0))
+    l2, l1 = _penalties(parameters)
+    coef, intercept = dense(fitted.coef_).astype(np.float64), np.asarray(fitted.intercept_, dtype=np.float64)
+    total, found = float(data.weights.sum()), []
+    for k, (y, cost) in enumerate(zip(signs, costs, strict=True)):
+        problem = DescentProblem(X, y, cost, total, loss, of_margins, l2, l1, bool(parameters.fit_intercept))
+        sums = None
+        if dual is not None:
+            sums = dual[[k]].toarray()[0] if dual.shape[1] == len(y) else np.zeros(len(y))
+        found.append((problem.objective(coef[k], intercept[k]), problem.bound(coef[k], intercept[k], sums)))
+    objective, bound = np.array(found).T
+    is_wrong = bound - objective > PART * np.abs(objective)  # a bound above the objective bounds nothing
+    return objective, np.where(is_wrong, np.nan, np.maximum(objective - bound, 0.0))
+
+
+def _penalties(parameters: Any) -> tuple[float, float]:
+    """Return the rates of the l2 and the l1 penalty."""
+    share = {"l1": 1.0, "elasticnet": parameters.l1_ratio}.get(str(parameters.penalty), 0.0) or 0.0
+    rate = 0.0 if parameters.penalty is None else parameters.alpha
+    return float(rate * (1.0 - share)), float(rate * share)
+
+
+def _balanced(slopes: Array, cost: Array) -> Array:
+    """Return the slopes with the heavier sign drawn towards 0 until they add up to 0."""
+    up, down = float(cost @ np.maximum(slopes, 0.0)), float(cost @ np.maximum(-slopes, 0.0))
+    least = min(up, down)
+    if least <= EPSILON * max(up, down):
+        return np.zeros_like(slopes)
+    return np.where(slopes > 0.0, slopes * (least / up), slopes * (least / down))
+
+
+def _sum_claims(fitted: Any, data: TrainingData) -> tuple[Claim, ...]:
+    """Return the claim that the weights are the sum of the rows that the updates have added up, where they are."""
+    dual, X, coef = kept_dual(fitted, data), plain_rows(data.X), dense(fitted.coef_).astype(np.float64)
+    if dual is None:
+        return ()
+    error = np.inf
+    if dual.shape == (len(coef), X.shape[0]):
+        error = float(np.max(np.abs(dual.toarray() @ X - coef) / size_of_sums(X, dual.toarray())))
+    rounding = max(float(np.finfo(data.X.dtype).eps), sum_error(X.shape[0])) * 16.0
+    return (Claim("sum of updates", "part by which coef_ differs from the rows times dual_coef_", error, rounding),)
+
+
+def signs_and_costs(parameters: Any, data: TrainingData) -> tuple[Array, Array]:
+    """Return the sign and the cost of each row in each machine."""
+    signs = machine_signs(data.y, len(data.classes))
+    return signs, machine_costs(signs, data.weights, class_weights(parameters.class_weight, data))
+
+
+def kept_dual(fitted: Any, data: TrainingData) -> Any:
+    """Return ``dual_coef_`` of the rows that have weight, None if there is none."""
+    dual = getattr(fitted, "dual_coef_", None)
+    return dual if dual is None or data.kept is None or dual.shape[1] != data.n_given else dual[:, data.kept]
+
+
+def size_of_sums(X: Any, dual: Array) -> Array:
+    """Return what the sums ``dual @ X`` are at most, by the largest entries: rounding errors are parts of it."""
+    return np.abs(dual).sum(axis=1)[:, None] * dense(abs(X).max(axis=0)).ravel() + TINY
+
+
+def plain_rows(X: Any) -> Any:
+    """Return the rows in float64."""
+    return sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+
+
+PROVES = {"SGDClassifier": prove_sgd}

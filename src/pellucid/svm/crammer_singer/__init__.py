@@ -1,1 +1,0 @@
-"""One machine for all classes (Crammer and Singer)."""

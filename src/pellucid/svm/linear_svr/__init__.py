@@ -1,1 +1,0 @@
-"""LinearSVR: its solver, proof and workings."""

@@ -1,1 +1,0 @@
-"""SVR: regression with a tube in the space of a kernel."""

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.rounding import EPSILON
 
 GIVEN = "precomputed"
 
@@ -56,6 +57,11 @@ def named_metric(metric: Any, p: float | None, metric_params: Mapping[str, Any] 
             return metric, {**params, "p": power, "w": weights}
         return short, params
     return metric, params
+
+
+def lost_digits(metric: Any) -> float:
+    """Return by how much a distance may be wrong whatever its size: a cosine that is taken from 1 loses its digits."""
+    return 16 * EPSILON if isinstance(metric, str) and metric in ("cosine", "correlation") else 0.0
 
 
 def power_of(metric: Any, params: Mapping[str, Any]) -> float | None:

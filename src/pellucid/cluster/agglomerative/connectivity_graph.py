@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_array
 
+from pellucid.cluster.kmedoids.metrics import distances_between
 from pellucid.core.types import Array
 
 
@@ -39,14 +40,12 @@ def connectivity_graph(X: Array, connectivity: Any, metric: Any) -> tuple[Array,
 
 
 def _bridges(X: Array, piece: Array, n_pieces: int, metric: Any) -> Array:
-    from sklearn.metrics import pairwise_distances
-
     members, found = [np.flatnonzero(piece == k) for k in range(n_pieces)], []
     for one, other in combinations(members, 2):
         if isinstance(metric, str) and metric == "precomputed":
             gaps = X[np.ix_(one, other)]
         else:
-            gaps = pairwise_distances(X[one], X[other], metric=metric)
+            gaps = distances_between(X[one], X[other], metric)
         i, j = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
         found.append((one[i], other[j]))
     return np.array(found)

@@ -45,7 +45,7 @@ def distance_matrix(X: Array, metric: Any) -> Array:
     elif metric in PAIR_BY_PAIR:
         return cdist(X.astype(np.float64), X.astype(np.float64), PAIR_BY_PAIR[metric])
     else:
-        upper = np.triu(np.asarray(pairwise_distances(X, metric=metric), dtype=np.float64), 1)
+        upper = np.triu(np.asarray(pairwise_distances(X.astype(np.float64), metric=metric)), 1)
     upper += upper.T
     return upper
 
@@ -58,4 +58,5 @@ def paired_gaps(X: Array, first: Array, second: Array, metric: Any) -> Array:
         return X[first, second].astype(np.float64)
     if isinstance(metric, str) and metric in EUCLIDEAN:
         return np.sqrt(np.square(X[first].astype(np.float64) - X[second]).sum(axis=1))
+    X = X.astype(np.float64)
     return np.asarray(paired_distances(X[first], X[second], metric=metric), dtype=np.float64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, Self
 
 from sklearn.base import ClusterMixin
@@ -14,7 +12,6 @@ from pellucid.cluster.agglomerative.distances import check_rows
 from pellucid.cluster.diana.diana_solvers import divide
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
-from pellucid.proofs.cluster.diana import AT_FIT, prove_diana
 
 
 class Diana(ClusterMixin, CertifiedEstimator):
@@ -78,9 +75,7 @@ class Diana(ClusterMixin, CertifiedEstimator):
         """Fit to ``X`` of shape (n_samples, n_features), or to distances of shape (n_samples, n_samples)."""
         data = self._check(X, y)
         check_rows(data.X, self.n_clusters, self.metric)
-        found = divide(data.X, self.n_clusters, self.metric)
-        certificate = prove_diana(SimpleNamespace(**found.attributes), self, data, work=AT_FIT)
-        return self._adopt(replace(found, certificate=certificate), data)
+        return self._adopt(divide(data.X, self.n_clusters, self.metric), data)
 
     @property
     def linkage_matrix_(self) -> Array:

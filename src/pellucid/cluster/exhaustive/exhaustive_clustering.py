@@ -80,7 +80,7 @@ def exhaustive_clustering(
     if math.isinf(best):
         raise ValueError("score must be a finite number for at least one clustering, got none. Look at the function.")
     certificate = certify_exhaustive(
-        X, best_labels, measure, sign * best, n_clusters=n_clusters, maximize=maximize, counted=count
+        X, best_labels, score, sign * best, n_clusters=n_clusters, maximize=maximize, counted=count
     )
     warn_unless_holds(certificate, "exhaustive_clustering")
     return ExhaustiveClustering(best_labels, sign * best, int(best_labels.max()) + 1, count, trace, certificate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from pellucid.cluster.kmeans.measured_rows import measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
+from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON
 
 LOOKED_AT = 256
@@ -20,6 +22,10 @@ DIFFERENCES = 1 << 21
 """That this may take, for all rows and centers."""
 DIGITS_LEFT = 1e-4
 """Part of the squares of row and center above which their distance is told from a product."""
+FEW_ROWS, FEW_COLUMNS = 64, 64
+"""Few rows are proved as ``verify`` does; more of few columns get a bound of the objective."""
+CLOSED = 1e-9
+"""A gap, as a part of the objective, that is taken for none."""
 ENTRIES_AT_ONCE = 1 << 18
 """Distances computed in one go, or entries of sparse rows that are filled up with zeros."""
 
@@ -84,10 +90,45 @@ def exact_distances(X: Any, center: Array) -> Array:
     return distances
 
 
-def strays_of_some(X: Any, centers: Array, labels: Array) -> tuple[float, int]:
-    """Return how many of some rows, told from differences, have a nearer center than their own, and of how many."""
+def labels_claim(X: Any, centers: Array, labels: Array) -> Claim:
+    """Return the claim that some rows, told from differences, have no nearer center than their own."""
     count = int(np.clip(DIFFERENCES / centers.size, LOOKED_AT // 16, LOOKED_AT))
     some = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(np.intp))
     exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
     own = exact[np.arange(len(some)), labels[some]]
-    return float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1]))), len(some)
+    strays = float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1])))
+    return Claim("assignment", f"of {len(some):,} rows, those nearer to another center than to their own", strays, 0.0)
+
+
+def with_gap(certificate: Certificate, objective: float, X: Any, n_clusters: int, weight: Array | None) -> Certificate:
+    """Return the certificate with the distance to the best clustering of all, if there is a bound of it."""
+    return with_known_gap(certificate, objective, _scatter_bound(X, weight, n_clusters) if objective > 0.0 else 0.0)
+
+
+def with_known_gap(certificate: Certificate, objective: float, least: float) -> Certificate:
+    """Return the same, where ``least`` is what no clustering can beat; 0 says nothing, unless nothing is left."""
+    if objective > 0.0 and least <= 0.0:
+        return certificate
+    gap = max(1.0 - least / objective, 0.0) if objective > 0.0 else 0.0
+    if gap <= CLOSED:
+        statement = "part of the objective that the best clustering of all could save, at most"
+        return replace(certificate, grade="optimal").with_claims(Claim("gap", statement, gap, CLOSED))
+    saved = f"The best clustering of all could save at most {100.0 * gap:.3g} % of the objective."
+    return replace(certificate, reason=f"{certificate.reason} {saved}".strip())
+
+
+def _scatter_bound(X: Any, weight: Array | None, n_clusters: int) -> float:
+    """Return the scatter along all but the K - 1 widest directions, which no K centers can take away; 0 if unknown."""
+    n, d = X.shape
+    if d > FEW_COLUMNS:
+        return 0.0
+    middle = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    moments = np.zeros((d + 1, d + 1))
+    for piece in split_evenly(n, 1 + n * d // ENTRIES_AT_ONCE):
+        rows = np.asarray(X[piece].toarray() if sparse.issparse(X) else X[piece], dtype=np.float64)
+        rows = np.column_stack([np.ones(len(rows)), rows - middle])
+        moments += rows.T @ (rows if weight is None else rows * weight[piece, None])
+    scatter = moments[1:, 1:] - np.outer(moments[0, 1:], moments[0, 1:]) / moments[0, 0]
+    spreads, total = np.linalg.eigvalsh(scatter), float(np.trace(scatter))
+    left = float(spreads[: max(d - n_clusters + 1, 0)].sum())
+    return max(left - 8 * EPSILON * (d + np.sqrt(n)) * total, 0.0)

@@ -10,8 +10,7 @@ from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Live, Nothing, OneOf, Optional, Real, Whole
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
-from pellucid.proofs.cluster.kmeans import prove_kmeans
-from pellucid.proofs.cluster.minibatch_kmeans import prove_minibatch_kmeans
+from pellucid.proofs.cluster.kmeans import prove_kmeans, prove_minibatch_kmeans
 
 STARTS = ("k-means++", "random", "random-partition", "furthest-first", "k-log-k")
 CENTERS = Numbers((None, None)) | Items(Items(NUMBER)) | Live("an array", lambda value: hasattr(value, "__array__"))

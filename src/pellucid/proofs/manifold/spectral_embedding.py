@@ -26,8 +26,8 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.manifold.classical_mds import rows_claim
 from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
+from pellucid.proofs.matrices.graph_links import wrong_links
 from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
-from pellucid.proofs.matrices.neighbor_links import wrong_links
 from pellucid.proofs.rounding import rounding_unit, sum_error
 from pellucid.proofs.sampling import at_most_wrong, drawn, graded
 from pellucid.proofs.training_data import TrainingData

@@ -1,4 +1,9 @@
-"""Links with nearest rows, recomputed from all distances: which must be there, and which may be."""
+r"""Links between rows: those with nearest rows, recomputed from all distances, and the matrix that embeds a graph.
+
+.. math:: M_{ij} = A_{ij} / \sqrt{d_i d_j}, \qquad M_{ii} = 1, \qquad d_i = \sum_{j \ne i} A_{ij}
+
+Its largest eigenvalues, none of them above 2, are 2 less the smallest of the normalized Laplacian of the affinities A.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,39 @@ from scipy import sparse
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.rounding import EPSILON
+
+UNLINKED = 1e-200
+"""Part of the largest sum of links that counts as none: the squares of what is divided by its root would overflow."""
+
+
+def normalized_links(affinity: Any) -> tuple[Any, Array]:
+    """Return :math:`M`, sparse if the affinities are, and the roots of the sums of links, 1 for a row without links."""
+    n = affinity.shape[0]
+    if sparse.issparse(affinity):
+        links = affinity.tocoo()
+        apart = links.row != links.col
+        rows, columns, values = links.row[apart], links.col[apart], links.data[apart].astype(np.float64)
+        roots = _roots(np.bincount(rows, weights=values, minlength=n))
+        parts = sparse.coo_array((values / roots[rows] / roots[columns], (rows, columns)), shape=(n, n))
+        return (parts + sparse.eye_array(n)).tocsr(), roots
+    values = np.array(affinity, dtype=np.float64)
+    np.fill_diagonal(values, 0.0)
+    roots = _roots(values.sum(axis=1))
+    values /= roots[:, None]
+    values /= roots
+    np.fill_diagonal(values, 1.0)
+    return values, roots
+
+
+def _roots(degrees: Array) -> Array:
+    """Return the roots of sums of links; NaN below 0, which no claim survives."""
+    return np.where(np.abs(degrees) > UNLINKED * degrees.max(initial=0.0), np.sqrt(degrees), 1.0)
+
+
+def halved(affinity: Any) -> Any:
+    """Return given affinities, of two orders of the same rows the mean."""
+    both = (affinity + affinity.T) / 2.0
+    return both.tocsr() if sparse.issparse(both) else both
 
 
 def wrong_links(stored: Any, X: Any, rows: Array, k: int, *, is_given: bool) -> float:

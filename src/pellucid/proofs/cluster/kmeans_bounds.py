@@ -29,12 +29,11 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import eigh, eigvalsh
 
-from pellucid.core.threads import single_threaded_blas
-from pellucid.core.types import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.sampling import is_fitting
 
 MOST_COLUMNS = 1000
 """Of the rows, or rows, up to which the spectral bound is computed."""
@@ -56,22 +55,25 @@ CLOSED = 1e-9
 """A gap, as a part of the objective, that is taken for none."""
 
 
-def quick_bound(X: Any, weight: Array | None, labels: Array, n_clusters: int, n_steps: int = 0) -> float | None:
-    """Return a bound that a fit has time for; None where there is none. Weights that are None are all 1."""
+def lower_bound(X: Any, weight: Array, labels: Array, n_clusters: int, steps_at_fit: int = 0) -> float | None:
+    """Return what no clustering can beat, by the best means that these data allow; None where there is none."""
+    exact = line_bound(X, weight, n_clusters)
+    if exact is not None:
+        return exact
     n, d = X.shape
-    bound = spectral_bound(X, weight, n_clusters) if min(n, d) <= FEW_COLUMNS else None
-    if n <= FEW_ROWS and n_clusters > 1:
-        weight = np.ones(n) if weight is None else weight
-        return max(bound or 0.0, _bound_of_part(X, weight, labels, n_clusters, n_steps))
-    return bound
+    known = [spectral_bound(X, weight, n_clusters) if min(n, d) <= FEW_COLUMNS or not is_fitting() else None]
+    if not is_fitting():
+        known.append(semidefinite_bound(X, weight, labels, n_clusters))
+    elif n <= FEW_ROWS and n_clusters > 1:
+        known.append(_bound_of_part(X, weight, labels, n_clusters, steps_at_fit))
+    return max((bound for bound in known if bound is not None), default=None)
 
 
-def spectral_bound(X: Any, weight: Array | None, n_clusters: int) -> float | None:
+def spectral_bound(X: Any, weight: Array, n_clusters: int) -> float | None:
     """Return the total scatter less its K - 1 largest eigenvalues; None where that would take too long."""
     n, d = X.shape
     if min(n, d) > MOST_COLUMNS:
         return None
-    weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     if n < d:
         rows = _dense(X)
         rows = rows - weight @ rows / weight.sum()
@@ -168,13 +170,12 @@ def _bound_of_part(X: Any, weight: Array, labels: Array, n_clusters: int, n_step
     unit = math.ldexp(1.0, -math.frexp(size)[1])
     rows *= unit  # so that fourth powers do not overflow
     used, labels = np.unique(labels, return_inverse=True)
-    with single_threaded_blas():
-        clusters = _Clusters(rows, weight, labels, len(used), n_clusters)
-        points = [clusters.dual_point(z) for z in clusters.values_to_try()]
-        if not all(np.isfinite(matrix).all() for matrix, _ in points):
-            return 0.0
-        found = (_improved(clusters, matrix, alpha, n_steps) for matrix, alpha in points)
-        return max(0.0, *(clusters.bound(matrix, alpha) for matrix, alpha in found)) / unit**2
+    clusters = _Clusters(rows, weight, labels, len(used), n_clusters)
+    points = [clusters.dual_point(z) for z in clusters.values_to_try()]
+    if not all(np.isfinite(matrix).all() for matrix, _ in points):
+        return 0.0
+    found = (_improved(clusters, matrix, alpha, n_steps) for matrix, alpha in points)
+    return max(0.0, *(clusters.bound(matrix, alpha) for matrix, alpha in found)) / unit**2
 
 
 class _Clusters:
@@ -261,4 +262,4 @@ def _largest_eigenvalues(matrix: Array, count: int) -> float:
 
 
 def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    return dense(X).astype(np.float64)

@@ -1,10 +1,16 @@
-"""The shape of a tree of merges, for its proof: every cluster is a piece of one order of the rows."""
+"""Trees of clusters as their proofs see them: each cluster is a piece of one order of the rows; and distances."""
 
 from __future__ import annotations
 
-import numpy as np
+from heapq import heappush, heappushpop
+from typing import Any
 
-from pellucid.core.types import Array
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.distances import distances, is_given
 from pellucid.proofs.sampling import at_most_wrong, draws
 
 LAST = 20
@@ -112,3 +118,44 @@ class TreeShape:
             own = level == depth
             found[own] = np.maximum(largest[ends[own, 0]], largest[ends[own, 1] - 2**depth])
         return found
+
+
+def row_distances(X: Array, Y: Array, metric: Any) -> Array:
+    """Return the distances of rows: as in SciPy, also where scikit-learn's trees mean another by the same name."""
+    if isinstance(metric, str) and metric == "braycurtis":
+        return cdist(np.asarray(X, np.float64), np.asarray(Y, np.float64), metric)
+    return distances(np.asarray(X, np.float64), np.asarray(Y, np.float64), metric)
+
+
+def all_distances(X: Array, metric: Any) -> Array:
+    """Return the distances of all rows; of given ones the upper side counts, and a function gives them all at once."""
+    if is_given(metric) or callable(metric):
+        found = np.asarray(X if is_given(metric) else metric(X), dtype=np.float64)
+    else:
+        found = row_distances(X, X, metric)
+    upper = np.triu(found, 1)
+    return upper + upper.T
+
+
+def label_claim(labels: Any, shape: TreeShape, n_clusters: int) -> Claim:
+    """Return the claim that labels are those of the clusters that the last merges joined, in scikit-learn's order.
+
+    That is the order of a heap from which the node that merged last is taken, and its two parts are put back: the
+    first in its place, the second at the end, from where it rises.
+    """
+    statement = "rows that are not labelled as their cluster of the tree, cut as the parameters say"
+    labels, n = np.asarray(labels), shape.n_rows
+    if labels.shape != (n,) or labels.dtype.kind != "i":
+        return Claim("labels", statement, float(n), 0.0)
+    nodes = shape.roots()
+    if len(shape.children) == n - 1:
+        heap = [-nodes[0]]
+        for _ in range(n_clusters - 1):
+            left, right = shape.children[-heap[0] - n].tolist()
+            heappush(heap, -left)
+            heappushpop(heap, -right)
+        nodes = [-node for node in heap]
+    right_labels = np.empty(n, np.int64)
+    for label, node in enumerate(nodes):
+        right_labels[shape.order[shape.starts[node] : shape.starts[node] + shape.sizes[node]]] = label
+    return Claim("labels", statement, float(np.sum(right_labels != labels)), 0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +14,6 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.decomposition.feature_embedding.similarities import GIVEN, similarities_of, similarities_to
 from pellucid.numerics.leading_eigenvectors import dense_times, eigenpairs_at_once, leading_eigenpairs, signed
-from pellucid.proofs.decomposition.feature_embedding import feature_embedding_claims
 
 LARGE, FEW = 500, 0.1
 """Rows from which, and part of them up to which, a few eigenvectors are found without all the others."""
@@ -92,8 +90,7 @@ class FeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
         }
         if self.similarity != GIVEN:
             attributes["X_fit_"] = data.X.copy()
-        certificate = feature_embedding_claims(SimpleNamespace(**attributes), self, data, S, is_fit=True)
-        return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
+        return self._adopt(Fit(attributes, found.trace), data)
 
     def fit_transform(self, X: Data, y: Data = None, **params: Any) -> Array:
         """Fit, and return the vectors, of shape (n_samples, n_components)."""

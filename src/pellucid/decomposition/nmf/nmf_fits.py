@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,20 +18,21 @@ from pellucid.decomposition.nmf.multiplicative_solvers import multiplicative_fac
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, beta_of
 from pellucid.decomposition.nmf.nmf_solvers import best_weights, coordinate_factors
 from pellucid.decomposition.nmf.nmf_starts import start_factors
-from pellucid.proofs.decomposition.nmf import least_residual, prove_factors
+from pellucid.proofs.rounding import rounding_unit
 from pellucid.proofs.training_data import TrainingData
 
-SIDE_AT_FIT = 128
-"""Rows or columns, whichever are fewer, up to which a fit compares its error with that of singular vectors."""
+RESIDUAL = 1e-9
+"""The least residual that is asked for, whatever ``tol`` says."""
 
 
 def fit_factors(parameters: Any, data: TrainingData, W: Data, H: Data, watch: Watch) -> Fit:
-    """Return the fit of both factors, in the units and the precision of the data, with its certificate."""
+    """Return the fit of both factors, in the units and the precision of the data."""
     X = data.X
     check_observed(X, parameters.beta_loss)
     problem = NmfProblem.of(X, parameters)
     W, H = _start(parameters, problem, W, H, X.dtype)
-    effort = Effort(max(float(parameters.tol), least_residual(X.dtype)), parameters.max_iter, watch)
+    stored = rounding_unit(X.dtype) if X.dtype != np.float64 else 0.0
+    effort = Effort(max(float(parameters.tol), RESIDUAL, stored), parameters.max_iter, watch)
     if parameters.solver == "cd":
         rng, q = check_random_state(parameters.random_state), len(H)
         found = coordinate_factors(
@@ -48,8 +48,7 @@ def fit_factors(parameters: Any, data: TrainingData, W: Data, H: Data, watch: Wa
         "reconstruction_err_": error_of(problem, W, H),
         "n_iter_": found.attributes["n_iter_"],
     }
-    certificate = prove_factors(SimpleNamespace(**attributes), parameters, data, most_side=SIDE_AT_FIT)
-    return replace(found, attributes=attributes, certificate=certificate)
+    return replace(found, attributes=attributes)
 
 
 def weights_for(parameters: Any, X: Any, H: Array) -> tuple[Array, int]:

@@ -8,7 +8,7 @@ from pellucid.decomposition.truncated_svd.truncated_svd import TruncatedSVD
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import OneOf, Whole
 from pellucid.kinds.usual import COUNT, NONNEGATIVE, RANDOM_STATE
-from pellucid.proofs.decomposition.truncated_svd import prove_truncated_svd
+from pellucid.proofs.decomposition.svd import prove_truncated_svd
 
 CARDS = (
     MethodCard(

@@ -101,6 +101,8 @@ def resolved_kernel(
     >>> kernel_matrix(resolved_kernel("poly", degree=2, coef0=1.0), np.array([[1.0, 2.0]]), np.array([[3.0, 0.0]]))
     array([[16.]])
     """
+    if isinstance(kernel, ProofKernel):
+        return kernel
     if isinstance(kernel, str):
         name = "poly" if kernel == "polynomial" else kernel
         if gamma is None and name == "chi2":

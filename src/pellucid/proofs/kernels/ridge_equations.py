@@ -20,11 +20,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.threads import run_blocks
-from pellucid.kernels.kernel import Kernel
-from pellucid.kernels.product_blocks import cut
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
+from pellucid.proofs.kernels.matrices import kernel_diagonal, kernel_matrix, resolved_kernel, row_blocks
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import in_percent, most_wrong
 from pellucid.proofs.training_data import TrainingData
@@ -35,15 +33,13 @@ PRODUCT_ERROR = 1e-12
 USEFUL = 1e-3
 """Part of the targets by which fitted values may be off, at most, however ill-conditioned the equations are."""
 
-BLOCK_ROWS = 64
 
-
-def equation_claims(kernel: Kernel, alpha: Any, data: TrainingData, a: Array, rows: Array) -> tuple[Claim, Claim]:
+def equation_claims(kernel: Any, alpha: Any, data: TrainingData, a: Array, rows: Array) -> tuple[Claim, Claim]:
     """Return the claims about the dual coefficients ``a`` of shape (n, targets), from the equations of some rows."""
-    y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
+    kernel, y = resolved_kernel(kernel), np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
     ridge = np.atleast_1d(np.asarray(alpha, dtype=np.float64)) / data.weights[:, None]  # (n, 1 or targets)
     residual, largest = equation_errors(kernel, data, a, y, ridge, rows)
-    size = kernel.diagonal(data.X) if kernel.positive else np.full(len(a), largest)
+    size = kernel_diagonal(kernel, data.X) if kernel.positive else np.full(len(a), largest)
     unit = np.sqrt(np.maximum(size, 0.0)[:, None] + ridge)
     with np.errstate(over="ignore", invalid="ignore"):  # of a broken model
         scale = unit[rows] * np.sum(unit * np.abs(a), axis=0) + np.abs(y[rows])
@@ -77,21 +73,17 @@ def _fitted_values_claim(residual: Array, y: Array, ridge: Array, size: Array, w
 
 
 def equation_errors(
-    kernel: Kernel, data: TrainingData, a: Array, y: Array, ridge: Array, rows: Array
+    kernel: Any, data: TrainingData, a: Array, y: Array, ridge: Array, rows: Array
 ) -> tuple[Array, float]:
     """Return the residuals of the chosen equations, and the largest product seen."""
     others = (np.arange(data.n_given) if data.kept is None else data.kept) if kernel.is_given else data.X
-
-    def of(part: slice) -> tuple[Array, float]:
-        chosen = rows[part]
-        products = kernel(data.X[chosen], others)
+    residuals, largest = [], 0.0
+    for part in row_blocks(len(rows), len(a)):
+        products = kernel_matrix(kernel, data.X[rows[part]], others)
         with np.errstate(over="ignore", invalid="ignore"):
-            left = products @ a + (ridge * a)[chosen]
-        return y[chosen] - left, float(np.abs(products).max(initial=0.0))
-
-    parts = cut(len(rows), BLOCK_ROWS)
-    found = [of(part) for part in parts] if kernel.has_function else run_blocks(of, parts)
-    return np.concatenate([residual for residual, _ in found]), max(size for _, size in found)
+            residuals.append(y[rows[part]] - products @ a - (ridge * a)[rows[part]])
+        largest = float(np.maximum(largest, np.abs(products).max(initial=0.0)))
+    return np.concatenate(residuals), largest
 
 
 def rows_that_differ(stored: Any, given: Any) -> float:

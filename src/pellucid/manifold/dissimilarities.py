@@ -39,6 +39,7 @@ def all_distances(metric: Metric, X: Array) -> Array:
     if not isinstance(metric.name, str):
         found = np.asarray(pairwise_distances(X, metric=metric.name, **metric.params), dtype=np.float64)
     else:
+        X = np.asarray(X, dtype=np.float64)
         found = np.empty((len(X), len(X)))
         for start in range(0, len(X), ROWS_AT_ONCE):
             found[start : start + ROWS_AT_ONCE] = metric.table(X[start : start + ROWS_AT_ONCE], X)

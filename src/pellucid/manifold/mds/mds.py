@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -28,9 +27,8 @@ from pellucid.manifold.mds.mds_parameters import (
 from pellucid.manifold.monotone import Disparities
 from pellucid.manifold.orientation import oriented
 from pellucid.manifold.placing import place_by_stress
-from pellucid.manifold.stress_solvers import StressDescent, descend, first_places, look_at
-from pellucid.proofs.manifold.mds import mds_claims
-from pellucid.proofs.manifold.stress import descent_claim
+from pellucid.manifold.stress_solvers import StressDescent, descend, descent_claim, first_places, look_at
+from pellucid.proofs.seen import Seen
 
 
 class MDS(Embedding):
@@ -154,7 +152,7 @@ class MDS(Embedding):
         }
         if not is_given(metric_name(self)):
             attributes["X_fit_"] = data.X.copy()
-        proof = mds_claims(SimpleNamespace(**attributes), self, data, distances)
+        proof = card_of(type(self)).prove(Seen(**attributes), self, data)
         certificate = proof.with_claims(descent_claim(best.trace, float(np.sum(distances**2))))
         return self._adopt(Fit(attributes, best.trace, certificate=certificate), data)
 

@@ -10,7 +10,7 @@ from pellucid.manifold.dissimilarities import DistanceRules, check_metric_name, 
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, PLACES, ROWS, TABLE
 from pellucid.manifold.mds.mds import MDS
 from pellucid.manifold.mds.mds_parameters import DEPRECATED, metric_name
-from pellucid.proofs.manifold.mds import prove_mds
+from pellucid.proofs.manifold.stress import prove_mds
 
 CARDS = (
     MethodCard(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -18,10 +17,9 @@ from pellucid.manifold.embedding import Embedding
 from pellucid.manifold.orientation import oriented
 from pellucid.manifold.placing import place_by_stress
 from pellucid.manifold.sammon.weighting import normalizer, weights_for
-from pellucid.manifold.stress_solvers import descend, first_places, look_at
+from pellucid.manifold.stress_solvers import descend, descent_claim, first_places, look_at
 from pellucid.neighbors.metric import Metric
-from pellucid.proofs.manifold.sammon_mapping import sammon_claims
-from pellucid.proofs.manifold.stress import descent_claim
+from pellucid.proofs.seen import Seen
 
 
 class SammonMapping(Embedding):
@@ -129,7 +127,7 @@ class SammonMapping(Embedding):
         }
         if not is_given(self.metric):
             attributes["X_fit_"] = data.X.copy()
-        proof = sammon_claims(SimpleNamespace(**attributes), self, data, distances)
+        proof = card_of(type(self)).prove(Seen(**attributes), self, data)
         certificate = proof.with_claims(descent_claim(found.trace, normalizer(distances)))
         return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
 

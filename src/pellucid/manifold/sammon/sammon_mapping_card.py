@@ -10,7 +10,7 @@ from pellucid.manifold.dissimilarities import DistanceRules, check_metric_name, 
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, PLACES, ROWS, TABLE
 from pellucid.manifold.sammon.sammon_mapping import SammonMapping
 from pellucid.manifold.sammon.weighting import WEIGHTINGS
-from pellucid.proofs.manifold.sammon_mapping import prove_sammon_mapping
+from pellucid.proofs.manifold.stress import prove_sammon_mapping
 
 CARDS = (
     MethodCard(

@@ -60,9 +60,7 @@ def embedding_claims(fitted: Any, parameters: Any, data: TrainingData) -> list[C
     return [
         _links_claim(fitted.affinity_matrix_, parameters, data.X, looked_at),
         *_vector_claims(matrix, values, vectors, fitted.embedding_, noise),
-        missed_claim(
-            matrix, values, vectors, noise=noise, wants_all=False, is_positive=is_positive, is_fit=is_fitting()
-        ),
+        missed_claim(matrix, values, vectors, noise=noise, wants_all=False, is_positive=is_positive),
     ]
 
 

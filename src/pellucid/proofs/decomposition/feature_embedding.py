@@ -83,7 +83,6 @@ def _embedding_claims(fitted: Any, parameters: Any, data: TrainingData, S: Array
                 noise=noise,
                 wants_all=not has_extent.all(),
                 is_positive=parameters.similarity != GIVEN,
-                is_fit=is_fitting(),
             ),
         ),
     )

@@ -61,7 +61,6 @@ def prove_kernel_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certif
             noise=noise,
             wants_all=parameters.n_components is None or fewer,
             is_positive=kernel.positive,
-            is_fit=is_fitting(),
         ),
     ]
     if parameters.fit_inverse_transform:

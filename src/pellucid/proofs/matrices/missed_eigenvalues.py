@@ -24,7 +24,7 @@ from scipy.linalg import eigh_tridiagonal, lapack
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import TINY
-from pellucid.proofs.sampling import MISSED, draws
+from pellucid.proofs.sampling import MISSED, draws, is_fitting
 
 FACTORED = 4000
 """Rows up to which ``verify`` factors the rest of the matrix."""
@@ -88,13 +88,14 @@ def missed_claim(
     noise: float,
     wants_all: bool,
     is_positive: bool,
-    is_fit: bool,
+    is_fit: bool | None = None,
 ) -> Claim:
     """Return the claim that no eigenvalue above the smallest one found is left; above 0 if all were wanted.
 
     ``symmetric`` is a :class:`Symmetric`; one that may be negative, or is factored, is a :class:`SymmetricMatrix`.
     """
     n, k = vectors.shape
+    is_fit = is_fitting() if is_fit is None else is_fit
     level = max(float(values.max(initial=0.0)), symmetric.least_norm)
     left = symmetric.trace - float(values.sum())
     smallest = (0.0 if wants_all else float(values[-1])) if k else 0.0

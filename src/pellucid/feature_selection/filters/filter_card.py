@@ -8,8 +8,7 @@ from pellucid.feature_selection.filters.mrmr import MRMR
 from pellucid.feature_selection.filters.select_top import SelectTop
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Number, OneOf, Whole
-from pellucid.proofs.feature_selection.mrmr import prove_mrmr
-from pellucid.proofs.feature_selection.select_top import prove_ranking
+from pellucid.proofs.feature_selection.filters import prove_mrmr, prove_ranking
 
 WIDE, PLACES = ("float64",), ("int64",)
 MASK = Numbers(("n_features",), ("bool",))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import Self
 
 from pellucid.core.estimator import fit_method
 from pellucid.core.types import Array, Data
 from pellucid.feature_selection.filters.filter_selector import FilterSelector
 from pellucid.feature_selection.filters.mrmr_solvers import rank_by_mrmr
-from pellucid.proofs.feature_selection.mrmr import prove_choice
 
 
 class MRMR(FilterSelector):
@@ -64,6 +61,4 @@ class MRMR(FilterSelector):
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,), floats or labels."""
         data = self._check(X, y, sample_weight)
-        found = rank_by_mrmr(data, self)
-        certificate = prove_choice(SimpleNamespace(**found.attributes), self, data)
-        return self._adopt(replace(found, certificate=certificate), data)
+        return self._adopt(rank_by_mrmr(data, self), data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +18,6 @@ from pellucid.feature_selection.filters.relevance_solvers import (
     correlations,
     information_relevance,
 )
-from pellucid.proofs.feature_selection.select_top import prove_columns
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -95,8 +93,7 @@ class SelectTop(FilterSelector):
             "ranking_": ranking,
             "support_": support,
         }
-        certificate = prove_columns(SimpleNamespace(**attributes), self, data)
-        return self._adopt(Fit(attributes, trace, "ranked", certificate), data)
+        return self._adopt(Fit(attributes, trace, "ranked"), data)
 
 
 def _relevance(data: TrainingData, parameters: Any) -> Relevance:

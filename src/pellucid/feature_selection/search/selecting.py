@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array
@@ -23,7 +23,7 @@ from pellucid.feature_selection.search.fold_scores import FoldScores, asked_esti
 from pellucid.feature_selection.search.least_squares_sets import LeastSquaresSets
 from pellucid.feature_selection.search.search_rules import starts_from_all
 from pellucid.feature_selection.search.set_choice import mean_scores, standard_errors
-from pellucid.proofs.feature_selection.feature_search import prove_search
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 if TYPE_CHECKING:
@@ -81,8 +81,10 @@ class SearchingSelector(SelectorMixin, MetaEstimatorMixin, CertifiedEstimator):
         }
         checked = search.path[-1:] if by_moments else []
         scored_again = {place: plain.of_set(search.sets[place]) for place in checked}
-        seen = SimpleNamespace(**attributes, scored_again=scored_again, cannot_score="")
-        return self._adopt(Fit(attributes, search.trace, "searched", prove_search(seen, self, data)), data)
+        # asked for here: a proof of the model itself would score many sets again
+        seen = Seen(**attributes, scored_again=scored_again, cannot_score="")
+        certificate = card_of(type(self)).prove(seen, self, data)
+        return self._adopt(Fit(attributes, search.trace, "searched", certificate), data)
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)

@@ -12,10 +12,10 @@ from scipy import sparse
 import pellucid
 from pellucid.cluster import KMeans
 from pellucid.cluster.kmeans.center_answers import _scatter_bound
-from pellucid.cluster.kmeans.kmeans_line import best_line_centers
-from pellucid.proofs.cluster.kmeans_bounds import line_bound, semidefinite_bound, spectral_bound
+from pellucid.cluster.kmeans.kmeans_solvers import best_line_centers
 from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.cluster.kmeans import with_gap
+from pellucid.proofs.cluster.kmeans_bounds import line_bound, semidefinite_bound, spectral_bound
 from pellucid.proofs.training_data import TrainingData
 
 seeds = pytest.mark.parametrize("seed", range(8))

@@ -15,8 +15,13 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.random_state import fixed_seed
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.centered_kernel import centered_times, components_kernel
-from pellucid.decomposition.kernel_pca_solvers import CenteredProducts, find_components, learn_inverse
+from pellucid.decomposition.kernel_pca_solvers import (
+    CenteredProducts,
+    centered_times,
+    components_kernel,
+    find_components,
+    learn_inverse,
+)
 from pellucid.kernels.choice import gamma_from, is_given
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from pellucid.cluster import KMeans, choose_clusters, silhouette_samples
-from pellucid.cluster.choosing.cluster_choice import ClusterChoice
 from pellucid.cluster.choosing.criteria import largest
+from pellucid.cluster.choosing.recommendation import ClusterChoice
 from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array

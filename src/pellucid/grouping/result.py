@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pellucid.cluster.choosing.cluster_choice import ClusterChoice
+from pellucid.cluster.choosing.recommendation import ClusterChoice
 from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
 from pellucid.grouping.methods import MethodScore

@@ -18,8 +18,7 @@ from pellucid.core.threads import run_blocks, shared_blas, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.manifold.scalar_products import ScalarProducts
-from pellucid.manifold.scalar_products_solvers import coordinates, main_axes
+from pellucid.manifold.scalar_products import ScalarProducts, coordinates, main_axes
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON, TINY
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import _VALID_METRICS
 
 from pellucid.core.types import Array
 from pellucid.numerics.distance_matrix import check_distance_matrix
@@ -60,3 +62,15 @@ def paired_gaps(X: Array, first: Array, second: Array, metric: Any) -> Array:
         return np.sqrt(np.square(X[first].astype(np.float64) - X[second]).sum(axis=1))
     X = X.astype(np.float64)
     return np.asarray(paired_distances(X[first], X[second], metric=metric), dtype=np.float64)
+
+
+DEPEND_ON_ALL_ROWS = {"mahalanobis", "seuclidean", "nan_euclidean", "haversine"}
+METRICS = tuple(sorted({*_VALID_METRICS, "precomputed"} - DEPEND_ON_ALL_ROWS))
+
+
+def distances_between(X: Array, Y: Array, metric: Any) -> Array:
+    """Return the distance of each row of X to each of Y, in float64; a function is asked for every pair."""
+    one, other = np.asarray(X, np.float64), np.asarray(Y, np.float64)
+    if isinstance(metric, str) and metric in PAIR_BY_PAIR:
+        return cdist(one, other, PAIR_BY_PAIR[metric])
+    return np.asarray(pairwise_distances(one, other, metric=metric), dtype=np.float64)

@@ -12,8 +12,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.kmeans.center_answers import FEW_ROWS, labels_claim, with_gap, with_known_gap
-from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums, own_distances
+from pellucid.cluster.kmeans.center_answers import (
+    FEW_ROWS,
+    NOTHING,
+    ClusterSums,
+    labels_claim,
+    own_distances,
+    with_gap,
+    with_known_gap,
+)
+from pellucid.cluster.kmeans.kmeans_starts_kernels import add_cluster
 from pellucid.cluster.kmeans.measured_rows import DenseRows, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.cluster.kmeans.nearest_centers_kernels import plain_rounds
@@ -24,7 +32,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.rounding import ROUNDING, sum_error
+from pellucid.proofs.rounding import EPSILON, ROUNDING, sum_error
 from pellucid.proofs.training_data import TrainingData
 
 SMALL = 1 << 18
@@ -192,3 +200,36 @@ def _descent(trace: Trace, scatter: float) -> Claim:
     rises = np.diff(trace["objective"])
     statement = "largest rise of the objective from one round to the next, as a part of the scatter of all rows"
     return Claim("descent", statement, max(float(rises.max(initial=0.0)), 0.0) / (scatter or 1.0), ROUNDING)
+
+
+MOST_ENTRIES = 1 << 24
+"""Of the table of cuts, different values times clusters, up to which it is made."""
+
+
+def best_line_centers(data: TrainingData, n_clusters: int) -> tuple[Array, float] | None:
+    """Return the centers of the best clustering of one column, and its objective, less what rounding can add.
+
+    None for several columns, and for too many or too few different values.
+    """
+    if data.X.shape[1] != 1:
+        return None
+    column = (data.X.toarray() if sparse.issparse(data.X) else data.X).ravel().astype(np.float64)
+    values, places = np.unique(column, return_inverse=True)
+    if not n_clusters < len(values) <= MOST_ENTRIES // n_clusters:
+        return None
+    weight = np.bincount(places, weights=data.weight, minlength=len(values))
+    middle = weight @ values / weight.sum()
+    moved = values - middle
+    sums = [np.concatenate(([0.0], np.cumsum(terms))) for terms in (weight, weight * moved, weight * moved**2)]
+    before, cuts = np.full(len(values) + 1, np.inf), np.zeros((n_clusters, len(values) + 1), np.int32)
+    before[0] = 0.0
+    for k in range(n_clusters):
+        after = np.full(len(values) + 1, np.inf)
+        add_cluster(*sums, before, after, cuts[k])
+        before = after
+    stop, centers = len(values), np.empty((n_clusters, 1))
+    for k in reversed(range(n_clusters)):
+        start = int(cuts[k, stop])
+        centers[k] = middle + weight[start:stop] @ moved[start:stop] / weight[start:stop].sum()
+        stop = start
+    return centers, max(float(before[-1]) - 8 * EPSILON * np.sqrt(len(values)) * float(sums[2][-1]), 0.0)

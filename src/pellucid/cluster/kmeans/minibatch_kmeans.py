@@ -8,8 +8,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pellucid.cluster.kmeans.center_answers import FEW_ROWS, labels_claim, nearest_centers, with_gap
-from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums, mean_variance, own_distances
+from pellucid.cluster.kmeans.center_answers import (
+    FEW_ROWS,
+    NOTHING,
+    ClusterSums,
+    labels_claim,
+    mean_variance,
+    nearest_centers,
+    own_distances,
+    with_gap,
+)
 from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.kmeans.minibatch_kmeans_solvers import (
     Batches,

@@ -9,9 +9,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.cluster.agglomerative.distances import check_rows
+from pellucid.cluster.agglomerative.distances import check_rows, distances_between
 from pellucid.cluster.kmedoids.kmedoids_solvers import all_distances, build, partition
-from pellucid.cluster.kmedoids.metrics import distances_between
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.input_rules import FLOATS

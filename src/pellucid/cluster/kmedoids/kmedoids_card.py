@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pellucid.cluster.agglomerative.distances import METRICS
 from pellucid.cluster.kmedoids.kmedoids import KMedoids
-from pellucid.cluster.kmedoids.metrics import METRICS
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import InputRules
 from pellucid.kinds.arrays import Numbers

@@ -9,9 +9,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_array, check_random_state
 
 from pellucid.cluster.kmeans.kmeans import KMeans
-from pellucid.cluster.spectral.affinity import GIVEN, is_pairwise
-from pellucid.cluster.spectral.embedding_labels_solvers import cluster_qr, discretize
-from pellucid.cluster.spectral.spectral_clustering_solvers import links_of
+from pellucid.cluster.spectral.spectral_clustering_solvers import GIVEN, cluster_qr, discretize, is_pairwise, links_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pellucid.cluster.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_pairwise
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering
+from pellucid.cluster.spectral.spectral_clustering_solvers import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_pairwise
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import NO_TARGET
 from pellucid.kernels.choice import BY_NAME

@@ -16,10 +16,8 @@ from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.alternating.alternating_solvers import alternating_factors
-from pellucid.decomposition.alternating.observed_entries import entries_of
-from pellucid.decomposition.alternating.observed_matrix import observed_matrix
-from pellucid.decomposition.product_entries import product_entries
+from pellucid.decomposition.alternating.alternating_solvers import alternating_factors, entries_of, observed_matrix
+from pellucid.decomposition.momentum import product_entries
 
 RESIDUAL = 1e-7
 """The least residual that is asked for: differences of objectives show the root of their rounding."""

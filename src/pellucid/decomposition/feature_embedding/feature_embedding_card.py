@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import NO_TARGET
-from pellucid.decomposition.feature_embedding.feature_embedding import FeatureEmbedding
-from pellucid.decomposition.feature_embedding.similarities import GIVEN, SIMILARITIES
-from pellucid.decomposition.feature_embedding.similarity_rules import SimilarityRules
+from pellucid.decomposition.feature_embedding.feature_embedding import (
+    GIVEN,
+    SIMILARITIES,
+    FeatureEmbedding,
+    SimilarityRules,
+)
 from pellucid.kinds.arrays import FLOATS, Numbers
 from pellucid.kinds.plain import OneOf, Optional, Whole
 from pellucid.proofs.decomposition.feature_embedding import prove_feature_embedding

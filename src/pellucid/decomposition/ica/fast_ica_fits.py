@@ -14,11 +14,8 @@ from pellucid.core.fit import Fit
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.core.user_warnings import warn_user
-from pellucid.decomposition.ica.contrasts import contrast_of, is_built_in
-from pellucid.decomposition.ica.fast_ica_solvers import SOLVERS
-from pellucid.decomposition.ica.spacings import multi_information
-from pellucid.decomposition.ica.spacings_solvers import least_entropy_rotation
-from pellucid.decomposition.ica.whitening import Whitening, find_whitening
+from pellucid.decomposition.ica.fast_ica_solvers import SOLVERS, Whitening, contrast_of, find_whitening, is_built_in
+from pellucid.decomposition.ica.spacings import least_entropy_rotation, multi_information
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 

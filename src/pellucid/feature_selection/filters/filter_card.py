@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
-from pellucid.feature_selection.filters.filter_input import FilterInput
+from pellucid.feature_selection.filters.filter_selector import FilterInput
 from pellucid.feature_selection.filters.mrmr import MRMR
 from pellucid.feature_selection.filters.select_top import SelectTop
 from pellucid.kinds.arrays import Numbers

@@ -13,7 +13,7 @@ from pellucid.core.cards import MethodCard
 from pellucid.core.types import Array
 from pellucid.feature_selection.search.floating_selector import FloatingSelector
 from pellucid.feature_selection.search.fold_scores import FoldScores, asked_estimator
-from pellucid.feature_selection.search.search_input import search_input
+from pellucid.feature_selection.search.selecting import search_input
 from pellucid.feature_selection.search.sequential_feature_selector import SequentialFeatureSelector
 from pellucid.files.nesting import Model
 from pellucid.kinds.arrays import Numbers

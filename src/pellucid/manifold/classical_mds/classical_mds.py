@@ -14,8 +14,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
 from pellucid.manifold.embedding import Embedding
-from pellucid.manifold.scalar_products import ScalarProducts, place_of
-from pellucid.manifold.scalar_products_solvers import coordinates, main_axes, main_axes_of_rows
+from pellucid.manifold.scalar_products import ScalarProducts, coordinates, main_axes, main_axes_of_rows, place_of
 from pellucid.neighbors.metric import Metric
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData

@@ -17,13 +17,16 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.decomposition.kernel_pca import KernelPCA
 from pellucid.manifold.classical_mds.classical_mds import check_components
-from pellucid.manifold.dissimilarities import is_given
+from pellucid.manifold.dissimilarities import is_given, listed, named, parts_of
 from pellucid.manifold.embedding import Embedding
-from pellucid.manifold.graph_parts import listed, named, parts_of
-from pellucid.manifold.isomap.neighbor_graph import distance_block, graph_metric
-from pellucid.manifold.isomap.neighbor_graph_solvers import joined, neighbor_distances, undirected
-from pellucid.manifold.scalar_products import ScalarProducts, place_of
-from pellucid.manifold.scalar_products_solvers import coordinates, main_axes
+from pellucid.manifold.isomap.neighbor_graph_solvers import (
+    distance_block,
+    graph_metric,
+    joined,
+    neighbor_distances,
+    undirected,
+)
+from pellucid.manifold.scalar_products import ScalarProducts, coordinates, main_axes, place_of
 from pellucid.neighbors.metric import Metric
 from pellucid.numerics.shortest_paths import all_shortest_paths
 

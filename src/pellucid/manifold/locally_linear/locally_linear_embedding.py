@@ -15,10 +15,12 @@ from pellucid.core.fit import Fit
 from pellucid.core.random_state import fixed_seed
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
+from pellucid.manifold.dissimilarities import named, parts_of
 from pellucid.manifold.embedding import Embedding, known_places
-from pellucid.manifold.graph_parts import named, parts_of
-from pellucid.manifold.locally_linear.alignment import WAYS, barycenter_weights, from_weights
-from pellucid.manifold.locally_linear.locally_linear_embedding_solvers import (
+from pellucid.manifold.locally_linear.alignment import (
+    WAYS,
+    barycenter_weights,
+    from_weights,
     nearest_training_rows,
     smallest_beside_constant,
 )

@@ -8,8 +8,7 @@ from pellucid.kinds.plain import OneOf, Real, Whole
 from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE, VERBOSE
 from pellucid.manifold.dissimilarities import DistanceRules, check_metric_name, is_given
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, PLACES, ROWS, TABLE
-from pellucid.manifold.mds.mds import MDS
-from pellucid.manifold.mds.mds_parameters import DEPRECATED, metric_name
+from pellucid.manifold.mds.mds import DEPRECATED, MDS, metric_name
 from pellucid.proofs.manifold.stress import prove_mds
 
 CARDS = (

@@ -8,8 +8,7 @@ from pellucid.kinds.plain import OneOf, Real, Whole
 from pellucid.kinds.usual import COUNT, NONNEGATIVE, RANDOM_STATE
 from pellucid.manifold.dissimilarities import DistanceRules, check_metric_name, is_given
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, PLACES, ROWS, TABLE
-from pellucid.manifold.sammon.sammon_mapping import SammonMapping
-from pellucid.manifold.sammon.weighting import WEIGHTINGS
+from pellucid.manifold.sammon.sammon_mapping import WEIGHTINGS, SammonMapping
 from pellucid.proofs.manifold.stress import prove_sammon_mapping
 
 CARDS = (

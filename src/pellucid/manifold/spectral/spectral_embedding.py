@@ -16,17 +16,19 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.kernels.distance import RBF
+from pellucid.manifold.dissimilarities import named, parts_of
 from pellucid.manifold.embedding import Embedding, known_places
-from pellucid.manifold.graph_parts import named, parts_of
-from pellucid.manifold.spectral.links import (
+from pellucid.manifold.spectral.spectral_embedding_solvers import (
     GIVEN,
     GIVEN_NEIGHBORS,
     NEIGHBORS,
+    embed,
     gamma_meant,
     is_one_of,
+    links_of,
     neighbors_meant,
+    unnormalized,
 )
-from pellucid.manifold.spectral.spectral_embedding_solvers import embed, links_of, unnormalized
 from pellucid.neighbors.metric import Metric
 from pellucid.neighbors.nearest_rows import nearest_rows
 from pellucid.numerics.laplacian import asymmetry, is_connected, normalized

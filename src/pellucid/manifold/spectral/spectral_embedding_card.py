@@ -10,8 +10,8 @@ from pellucid.kinds.plain import Live, Nothing, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE
 from pellucid.manifold.manifold_kinds import COMPONENTS, WIDE
-from pellucid.manifold.spectral.links import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_one_of
 from pellucid.manifold.spectral.spectral_embedding import SpectralEmbedding
+from pellucid.manifold.spectral.spectral_embedding_solvers import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_one_of
 from pellucid.proofs.manifold.spectral_embedding import prove_spectral_embedding
 
 CARDS = (

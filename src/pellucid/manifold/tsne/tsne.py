@@ -15,10 +15,14 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch
 from pellucid.manifold.dissimilarities import is_given
-from pellucid.manifold.embedding import Embedding, known_places
-from pellucid.manifold.orientation import oriented
-from pellucid.manifold.tsne.placing_by_affinity import place_by_affinity
-from pellucid.manifold.tsne.tsne_parameters import later_rate_meant, metric_of, neighbors_meant, rate_meant
+from pellucid.manifold.embedding import Embedding, known_places, oriented
+from pellucid.manifold.tsne.tsne_parameters import (
+    later_rate_meant,
+    metric_of,
+    neighbors_meant,
+    place_by_affinity,
+    rate_meant,
+)
 from pellucid.manifold.tsne.tsne_solvers import (
     EXAGGERATED,
     FIRST_MOMENTUM,

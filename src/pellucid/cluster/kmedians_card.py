@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pellucid.cluster.kmeans.kmeans_card import CENTERS, STARTS
+from pellucid.cluster.kmeans.kmeans_starts import STARTS
+
+from pellucid.cluster.kmeans.kmeans_card import CENTERS
 from pellucid.cluster.kmedians import KMedians
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import InputRules
@@ -20,7 +22,7 @@ CARDS = (
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
-            "init": OneOf(STARTS) | CENTERS | Live("a function"),
+            "init": OneOf(tuple(STARTS)) | CENTERS | Live("a function"),
             "n_init": OneOf(("auto",)) | Whole(low=1),
             "max_iter": Whole(low=1),
             "random_state": RANDOM_STATE,

@@ -65,7 +65,7 @@ def paired_gaps(X: Array, first: Array, second: Array, metric: Any) -> Array:
 
 
 DEPEND_ON_ALL_ROWS = {"mahalanobis", "seuclidean", "nan_euclidean", "haversine"}
-METRICS = tuple(sorted({*_VALID_METRICS, "precomputed"} - DEPEND_ON_ALL_ROWS))
+PAIR_METRICS = tuple(sorted({*_VALID_METRICS, "precomputed"} - DEPEND_ON_ALL_ROWS))
 
 
 def distances_between(X: Array, Y: Array, metric: Any) -> Array:

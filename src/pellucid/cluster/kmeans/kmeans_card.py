@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pellucid.cluster.kmeans.kmeans_starts import STARTS
+
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.kmeans.minibatch_kmeans import MiniBatchKMeans
 from pellucid.core.cards import WORK_DONE, MethodCard
@@ -12,7 +14,6 @@ from pellucid.kinds.plain import Live, Nothing, OneOf, Optional, Real, Whole
 from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
 from pellucid.proofs.cluster.kmeans import prove_kmeans, prove_minibatch_kmeans
 
-STARTS = ("k-means++", "random", "random-partition", "furthest-first", "k-log-k")
 CENTERS = Numbers((None, None)) | Items(Items(NUMBER)) | Live("an array", lambda value: hasattr(value, "__array__"))
 
 CARDS = (
@@ -53,7 +54,7 @@ CARDS = (
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
-            "init": OneOf(STARTS) | CENTERS | Live("a function"),
+            "init": OneOf(tuple(STARTS)) | CENTERS | Live("a function"),
             "max_iter": Whole(low=1),
             "batch_size": Whole(low=1),
             "verbose": VERBOSE,

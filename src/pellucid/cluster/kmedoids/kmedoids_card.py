@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pellucid.cluster.agglomerative.distances import METRICS
+from pellucid.cluster.agglomerative.distances import PAIR_METRICS
 from pellucid.cluster.kmedoids.kmedoids import KMedoids
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import InputRules
@@ -21,7 +21,7 @@ CARDS = (
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
-            "metric": OneOf(METRICS) | Live("a function"),
+            "metric": OneOf(PAIR_METRICS) | Live("a function"),
             "init": OneOf(("build", "random")) | Numbers((None,), ("int64", "int32")) | Items(COUNT) | A_LIST,
             "max_iter": Whole(low=1),
             "random_state": RANDOM_STATE,

@@ -13,7 +13,7 @@ from pellucid.kinds.usual import COUNT, MAYBE_WHOLE, NONNEGATIVE, POSITIVE, RAND
 from pellucid.manifold.dissimilarities import check_metric_name
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, WIDE
 from pellucid.manifold.tsne.tsne import TSNE
-from pellucid.manifold.tsne.tsne_parameters import NeighborRules, check_combination
+from pellucid.manifold.tsne.tsne_parameters import AffinityRules, check_combination
 from pellucid.proofs.manifold.tsne import prove_tsne
 
 
@@ -55,7 +55,7 @@ CARDS = (
             "n_iter_": COUNT,
             "X_fit_": Numbers(("n_rows", "n_features"), FLOATS) | SparseRows(("n_rows", "n_features")),
         },
-        input=NeighborRules(NO_TARGET, sparse=("csr",), order="C", weights=False, fewest_rows=2),
+        input=AffinityRules(NO_TARGET, sparse=("csr",), order="C", weights=False, fewest_rows=2),
         variants=(
             {"perplexity": 5.0, "init": "random", "method": "exact", "n_components": 1},
             {"perplexity": 8.0, "n_components": 3, "metric": "manhattan"},

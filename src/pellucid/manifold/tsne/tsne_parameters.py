@@ -58,7 +58,7 @@ def check_combination(parameters: Any) -> None:
 
 
 @dataclass(frozen=True)
-class NeighborRules(InputRules):
+class AffinityRules(InputRules):
     """Rules for rows, or for given distances of all rows; of a sparse matrix those that it stores count."""
 
     def check(self, estimator: Any, X: Data, *args: Any, **options: Any) -> TrainingData:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # what is named here is imported on first use
     from pellucid.decomposition.nmf.nmf import NMF, non_negative_factorization
     from pellucid.decomposition.pca.pca import PCA, pca_per_class
     from pellucid.decomposition.svd.svd import SVD
-    from pellucid.decomposition.truncated_svd.truncated_svd import TruncatedSVD
+    from pellucid.decomposition.svd.truncated_svd import TruncatedSVD
 
 __all__ = [
     "NMF",

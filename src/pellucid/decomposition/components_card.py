@@ -17,7 +17,7 @@ from pellucid.decomposition.feature_embedding.feature_embedding import (
 from pellucid.decomposition.kernel_pca import KernelPCA
 from pellucid.decomposition.pca.pca import PCA
 from pellucid.decomposition.svd.svd import SVD
-from pellucid.decomposition.truncated_svd.truncated_svd import TruncatedSVD
+from pellucid.decomposition.svd.truncated_svd import TruncatedSVD
 from pellucid.kernels.choice import is_given
 from pellucid.kernels.distance import RBF
 from pellucid.kernels.inner_product import Polynomial

@@ -179,8 +179,8 @@ def follow_ward_chain(sums, sizes, means, norms, shares, bounds, lows, query, wh
 
 # Complete and average linkage on a matrix of distances: the chain of nearest neighbors.
 #
-# A merged cluster writes its distances to its row only: others read that column when they next look for a neighbor, since
-# writing columns costs more than all else.
+# A merged cluster writes its distances to its row only: others read that column when they next look for a neighbor,
+# since writing columns costs more than all else.
 
 
 TILE = 64

@@ -141,8 +141,8 @@ SOLVERS: dict[str, Solver] = {"parallel": symmetric_rotation, "deflation": defla
 
 # Contrasts of independent components: a slope :math:`g` and the mean of its derivative, for each row of a matrix.
 #
-# 'logcosh' is :math:`g(s) = \tanh(\alpha s)`, 'exp' :math:`s e^{-s^2/2}`, 'cube' :math:`s^3`; or a function of the user's
-# that returns :math:`g` and the mean of :math:`g'` over the last axis.
+# 'logcosh' is :math:`g(s) = \tanh(\alpha s)`, 'exp' :math:`s e^{-s^2/2}`, 'cube' :math:`s^3`; or a function of the
+# user's that returns :math:`g` and the mean of :math:`g'` over the last axis.
 
 
 Contrast = Callable[[Array], tuple[Array, Array]]

@@ -10,8 +10,7 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.feature_selection.filters.column_codes import coded_columns, coded_target
-from pellucid.feature_selection.filters.filter_selector import FilterSelector
+from pellucid.feature_selection.filters.column_codes import FilterSelector, coded_columns, coded_target
 from pellucid.feature_selection.filters.relevance_solvers import informations
 from pellucid.feature_selection.search.search_rules import best_of
 from pellucid.proofs.training_data import TrainingData

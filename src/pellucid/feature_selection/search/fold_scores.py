@@ -65,8 +65,8 @@ class FoldScores:
 # Cross-validated scores of least squares on many sets of columns, from moments: no set is fitted by itself.
 #
 # For each fold a matrix of the training moments of X and y is *swept* on the columns of the set S (Goodnight, 1979). It
-# then holds :math:`H = G_{SS}^{-1}`, the coefficients w of y and :math:`a_j` of every other column on S. One column more
-# or less changes the residuals e of the test rows along one vector:
+# then holds :math:`H = G_{SS}^{-1}`, the coefficients w of y and :math:`a_j` of every other column on S. One column
+# more or less changes the residuals e of the test rows along one vector:
 #
 # .. math:: e \leftarrow e - \beta_jv_j,\quad v_j = x_j - X_Sa_j,\qquad
 # e \leftarrow e + \frac{w_j}{H_{jj}}\,v_j,\quad v_j = X_SH_{:j}

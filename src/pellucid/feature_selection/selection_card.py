@@ -1,4 +1,4 @@
-"""Method cards of the searches for features."""
+"""Method cards of filters and of searches for features."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from sklearn.metrics import get_scorer_names
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.types import Array
+from pellucid.feature_selection.filters.column_codes import FilterInput
+from pellucid.feature_selection.filters.mrmr import MRMR
+from pellucid.feature_selection.filters.select_top import SelectTop
 from pellucid.feature_selection.search.floating_selector import FloatingSelector
 from pellucid.feature_selection.search.fold_scores import FoldScores, asked_estimator
 from pellucid.feature_selection.search.selecting import search_input
@@ -20,13 +23,23 @@ from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Text, Whole
 from pellucid.kinds.usual import FOLDS, MAYBE_WHOLE
 from pellucid.proofs.feature_selection.feature_search import prove_search
+from pellucid.proofs.feature_selection.filters import prove_mrmr, prove_ranking
 from pellucid.proofs.sampling import drawn
 from pellucid.proofs.training_data import TrainingData
 
-MOST_SETS, MOST_RIVALS = 30, 100
+WIDE = ("float64",)
+
+PLACES = ("int64",)
+
+MASK = Numbers(("n_features",), ("bool",))
+
+MOST_SETS = 30
+
+MOST_RIVALS = 100
 """Sets of the path that verify scores again, as many of all, and rivals of the last."""
 
 OTHER_FOLDS = "Nothing is claimed about the scores: the folds are drawn anew each time, or cannot be had again."
+
 OTHER_SCORES = "Nothing is claimed about the scores: the estimator draws at random without a seed."
 
 
@@ -93,11 +106,13 @@ class ScoreName(Text):
 
 
 PART = Number(above=0.0, high=1.0)
+
 SHARED: dict[str, Kind] = {
     "estimator": Nothing() | Model() | Live("an estimator", lambda value: hasattr(value, "fit")),
     "scoring": Nothing() | ScoreName() | Live("a function"),
     "cv": FOLDS,
 }
+
 FITTED: dict[str, Kind] = {
     "support_": Numbers(("n_features",), ("bool",)),
     "n_features_to_select_": Whole(low=0),
@@ -108,6 +123,45 @@ FITTED: dict[str, Kind] = {
 }
 
 CARDS = (
+    MethodCard(
+        SelectTop,
+        topics=("SEL-2",),
+        prove=prove_ranking,
+        workings="pellucid.feature_selection.filters.select_top_workings:select_top_workings",
+        parameters={
+            "k": OneOf(("all",)) | Whole(low=1),
+            "measure": OneOf(("mutual_information", "correlation")),
+            "n_bins": Whole(low=2),
+            "level": Number(above=0.0, below=1.0),
+        },
+        attributes={
+            "scores_": Numbers(("n_features",), WIDE, low=0.0),
+            "intervals_": Numbers(("n_features", 2), WIDE, low=0.0),
+            "pvalues_": Numbers(("n_features",), WIDE, low=0.0),
+            "ranking_": Numbers(("n_features",), PLACES, low=0),
+            "support_": MASK,
+        },
+        input=FilterInput(),
+        variants=({"k": 2, "n_bins": 4}, {"k": 2, "measure": "correlation"}),
+    ),
+    MethodCard(
+        MRMR,
+        topics=("SEL-2",),
+        prove=prove_mrmr,
+        parameters={
+            "k": Whole(low=1),
+            "criterion": OneOf(("difference", "quotient")),
+            "n_bins": Whole(low=2),
+        },
+        attributes={
+            "order_": Numbers(("n_chosen",), PLACES, low=0),
+            "relevance_": Numbers(("n_features",), WIDE, low=0.0),
+            "redundancy_": Numbers(("n_features", "n_chosen"), WIDE, low=0.0),
+            "support_": MASK,
+        },
+        input=FilterInput(),
+        variants=({"k": 2, "n_bins": 4}, {"k": 3, "criterion": "quotient"}),
+    ),
     MethodCard(
         FloatingSelector,
         topics=("SEL-1",),

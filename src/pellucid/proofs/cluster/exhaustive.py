@@ -33,7 +33,7 @@ def certify_exhaustive(
     most_scored: int = MOST_SCORED,
 ) -> Certificate:
     """Return what is known of the best clustering of all: scores of all others, or of a random sample, again."""
-    measure, sign = SCORES.get(score, score) if isinstance(score, str) else score, -1.0 if maximize else 1.0
+    measure, sign = SCORES[score] if isinstance(score, str) else score, -1.0 if maximize else 1.0
     n, total = len(X), _ways(n_clusters)(len(X), 0)
     own = float(measure(X, np.asarray(labels)))
     bound = sum_error(X.size) * max(abs(own), abs(value))

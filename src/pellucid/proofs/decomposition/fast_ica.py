@@ -201,14 +201,14 @@ def _stepped(Z: Array, W: Array, contrast: Any) -> Array:
     return np.asarray(product - np.atleast_1d(curvature)[:, None] * W, dtype=np.float64)
 
 
-def _contrast(parameters: Any) -> Callable[[Array], tuple[Array, Array]]:
+def _contrast(parameters: Any) -> Callable[[Array], tuple[Array, Any]]:
     """Return the function that gives the slopes of the contrast and the means of their derivatives, row by row."""
     options = dict(parameters.fun_args or {})
     if callable(parameters.fun):
         return lambda s: _with_means(*parameters.fun(s, **options))
     alpha = options.get("alpha", 1.0)
 
-    def slopes(s: Array) -> tuple[Array, Array]:
+    def slopes(s: Array) -> tuple[Array, Any]:
         if parameters.fun == "logcosh":
             g = np.tanh(alpha * s)
             return g, alpha * np.mean(1.0 - g * g, axis=-1, dtype=np.float64)

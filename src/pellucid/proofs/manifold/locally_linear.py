@@ -163,8 +163,8 @@ def _matrix(fitted: Any, parameters: Any, X: Array) -> Any:
     """
     neighbors, n = fitted.neighbors_, len(X)
     if parameters.method == "standard":
-        places = (np.repeat(np.arange(n), neighbors.shape[1]), neighbors.ravel())
-        rest = sparse.eye_array(n) - sparse.coo_array((fitted.weights_.ravel(), places), shape=(n, n))
+        ends = (np.repeat(np.arange(n), neighbors.shape[1]), neighbors.ravel())
+        rest = sparse.eye_array(n) - sparse.coo_array((fitted.weights_.ravel(), ends), shape=(n, n))
         return sparse.csr_array(rest.T @ rest)
     apart = X[neighbors].astype(np.float64) - X[:, None]
     if parameters.method == "modified":

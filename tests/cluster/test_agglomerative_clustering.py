@@ -19,13 +19,17 @@ import pellucid
 from pellucid.cluster import AgglomerativeClustering
 from pellucid.cluster.agglomerative import constrained_kernels, constrained_merges
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree, single_tree
-from pellucid.cluster.agglomerative.chain_kernels import pushed
+from pellucid.cluster.agglomerative.chain_kernels import fill_tiles, matrix_chain, pushed, ward_chain
 from pellucid.cluster.agglomerative.constrained_merges import constrained_tree
 from pellucid.cluster.agglomerative.dendrogram import tree_of_chain
-from pellucid.cluster.agglomerative.dendrogram_kernels import hand_down, join_nodes, keep_tree_edges, lift_heights
-from pellucid.cluster.agglomerative.matrix_chain_kernels import fill_tiles, matrix_chain
-from pellucid.cluster.agglomerative.spanning_tree_kernels import grow_tree, grow_tree_of_matrix
-from pellucid.cluster.agglomerative.ward_chain_kernels import ward_chain
+from pellucid.cluster.agglomerative.spanning_tree_kernels import (
+    grow_tree,
+    grow_tree_of_matrix,
+    hand_down,
+    join_nodes,
+    keep_tree_edges,
+    lift_heights,
+)
 from tests.plain_kernels import in_python
 from tests.proving import quiet_proof
 

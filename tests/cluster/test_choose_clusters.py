@@ -13,9 +13,8 @@ from sklearn.mixture import GaussianMixture
 
 import pellucid
 from pellucid.cluster import KMeans, SpectralClustering, choose_clusters, silhouette_score
-from pellucid.cluster.choosing.criteria import best_gap, dispersion, even_rows, largest, spherical_bic
+from pellucid.cluster.choosing.criteria import agreement, best_gap, dispersion, even_rows, largest, spherical_bic
 from pellucid.cluster.choosing.recommendation import reason_for, recommend
-from pellucid.cluster.choosing.stability import agreement
 from pellucid.drawing.cluster_choice_plot import plot_cluster_choice
 from pellucid.numerics.elbow import elbow_of
 from pellucid.plots import plot_silhouettes

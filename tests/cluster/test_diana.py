@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 import pellucid
 from pellucid.cluster import Diana
-from pellucid.cluster.diana.diana_solvers import splinter
+from pellucid.cluster.diana.diana import splinter
 from tests.proving import quiet_proof
 
 FOUR = np.array([[0, 2, 6, 10], [2, 0, 5, 9], [6, 5, 0, 4], [10, 9, 4, 0]], dtype=float)

@@ -12,8 +12,13 @@ from scipy.special import stirling2
 
 import pellucid
 from pellucid.cluster import AgglomerativeClustering, KMeans, exhaustive_clustering
-from pellucid.cluster.exhaustive.partitions import bell_number, partition_count, partitions, stirling_number
-from pellucid.cluster.exhaustive.scores import inertia
+from pellucid.cluster.exhaustive_clustering import (
+    bell_number,
+    inertia,
+    partition_count,
+    partitions,
+    stirling_number,
+)
 from pellucid.proofs.cluster.exhaustive import _drawn, certify_exhaustive
 
 FIVE = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])

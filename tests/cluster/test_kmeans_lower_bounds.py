@@ -11,10 +11,11 @@ from scipy import sparse
 
 import pellucid
 from pellucid.cluster import KMeans
-from pellucid.cluster.kmeans.kmeans_line import best_line_centers
-from pellucid.cluster.kmeans.kmeans_lower_bounds import line_bound, semidefinite_bound, spectral_bound
+from pellucid.cluster.kmeans.center_answers import _scatter_bound
+from pellucid.cluster.kmeans.kmeans_solvers import best_line_centers
 from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.cluster.kmeans import with_gap
+from pellucid.proofs.cluster.kmeans_bounds import line_bound, semidefinite_bound, spectral_bound
 from pellucid.proofs.training_data import TrainingData
 
 seeds = pytest.mark.parametrize("seed", range(8))
@@ -139,8 +140,8 @@ def test_no_bound_of_single_precision_rows_is_above_the_objective(offset, make):
     X = make((np.random.default_rng(0).standard_normal((100_000, 3)) + offset).astype(np.float32))
     rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     scatter = np.square(rows - rows.mean(axis=0)).sum()
-    for weight in (None, np.ones(len(rows))):
-        bound = spectral_bound(X, weight, 1)
+    ones = np.ones(len(rows))
+    for bound in (spectral_bound(X, ones, 1), _scatter_bound(X, None, 1), _scatter_bound(X, ones, 1)):
         assert scatter * (1.0 - 1e-9) <= bound <= scatter
 
 

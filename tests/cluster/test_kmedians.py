@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 from pellucid.cluster import KMedians
-from pellucid.cluster.medians import middle_values
+from pellucid.cluster.kmedians_solvers import middle_values
 from tests.proving import quiet_proof
 
 FIVE = np.array([[0.0], [1.0], [2.0], [8.0], [90.0]])

@@ -6,20 +6,27 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.cluster.kmeans.kmeans_line_kernels import add_cluster
-from pellucid.cluster.kmeans.kmeans_starts_kernels import add_center, add_sparse_center, gains_of, sparse_gains_of
+from pellucid.cluster.kmeans.kmeans_starts_kernels import (
+    add_center,
+    add_cluster,
+    add_sparse_center,
+    gains_of,
+    sparse_gains_of,
+)
 from pellucid.cluster.kmeans.measured_rows import Bounds, DenseRows, SparseRows, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters, group_centers
 from pellucid.cluster.kmeans.nearest_centers_kernels import (
     find_doubtful,
     judge_rows,
+    move_sparse_sums,
     move_sums,
     own_distances,
+    own_sparse_distances,
     plain_rounds,
     settle_rows,
     take_rows,
+    take_sparse_rows,
 )
-from pellucid.cluster.kmeans.sparse_centers_kernels import move_sparse_sums, own_sparse_distances, take_sparse_rows
 from tests.plain_kernels import in_python
 
 NONE = np.empty(0)

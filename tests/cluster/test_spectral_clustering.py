@@ -16,7 +16,7 @@ from sklearn.neighbors import kneighbors_graph
 
 import pellucid
 from pellucid.cluster import SpectralClustering, spectral_clustering
-from pellucid.cluster.spectral.embedding_labels_solvers import cluster_qr, discretize, outstanding_rows
+from pellucid.cluster.spectral.spectral_clustering_solvers import cluster_qr, discretize, outstanding_rows
 from pellucid.kernels import RBF
 from pellucid.numerics import laplacian_eigenvectors
 from pellucid.numerics.laplacian import is_connected, normalized

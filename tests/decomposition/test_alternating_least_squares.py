@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 import pellucid
 from pellucid.decomposition import AlternatingLeastSquares
 from pellucid.decomposition.alternating.alternating_kernels import solve_rows
-from pellucid.decomposition.alternating.observed_entries import entries_of
+from pellucid.decomposition.alternating.alternating_solvers import entries_of
 from tests.plain_kernels import in_python
 from tests.proving import quiet_proof
 

@@ -13,11 +13,8 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.decomposition import FastICA, fastica, match_sources, multi_information
-from pellucid.decomposition.ica.contrasts import contrast_of
-from pellucid.decomposition.ica.fast_ica_solvers import FEWEST, SAMPLE, orthonormal
-from pellucid.decomposition.ica.spacings import spacings_entropy
-from pellucid.decomposition.ica.spacings_solvers import best_angle, plane_rotation
-from pellucid.decomposition.ica.whitening import find_whitening
+from pellucid.decomposition.ica.fast_ica_solvers import FEWEST, SAMPLE, contrast_of, find_whitening, orthonormal
+from pellucid.decomposition.ica.spacings import best_angle, plane_rotation, spacings_entropy
 from pellucid.proofs.decomposition.fast_ica import MEAN_LOG_COSH, noise_gains
 from tests.proving import quiet_proof
 

@@ -16,9 +16,8 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.decomposition import NMF, non_negative_factorization
-from pellucid.decomposition.nmf.active_set_kernels import finish_columns
 from pellucid.decomposition.nmf.multiplicative_solvers import LARGE
-from pellucid.decomposition.nmf.nmf_kernels import add_weighted_rows, descend, ratios_of_rows
+from pellucid.decomposition.nmf.nmf_kernels import add_weighted_rows, descend, finish_columns, ratios_of_rows
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, coordinate_gains
 from tests.plain_kernels import in_python
 from tests.proving import quiet_proof

@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits, load_iris
 
 import pellucid
 from pellucid.decomposition import PCA, pca_per_class
-from pellucid.decomposition.pca.component_count import count_for_share, minka_count
+from pellucid.decomposition.pca.pca_solvers import count_for_share, minka_count
 from pellucid.numerics import principal_directions
 from pellucid.numerics.design import make_design
 from tests.proving import quiet_proof

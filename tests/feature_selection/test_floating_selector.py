@@ -18,9 +18,8 @@ from sklearn.pipeline import make_pipeline
 
 import pellucid
 from pellucid.feature_selection import FloatingSelector
-from pellucid.feature_selection.search.fold_scores import FoldScores
-from pellucid.feature_selection.search.least_squares_sets import LeastSquaresSets
-from pellucid.feature_selection.search.set_choice import best_of, chosen_set
+from pellucid.feature_selection.search.fold_scores import FoldScores, LeastSquaresSets
+from pellucid.feature_selection.search.search_rules import best_of, chosen_set
 from pellucid.linear_model import LinearRegression, LogisticRegression
 from pellucid.workings import show_work
 

@@ -13,7 +13,7 @@ from sklearn.metrics import mutual_info_score
 import pellucid
 from pellucid.feature_selection import MRMR, SelectTop
 from pellucid.feature_selection.filters.column_codes import coded_column
-from pellucid.proofs.feature_selection import mrmr
+from pellucid.proofs.feature_selection import filters as mrmr
 from tests.proving import quiet_proof
 from tests.tampering import changes, objects
 

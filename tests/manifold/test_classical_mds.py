@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import ClassicalMDS as PeerClassicalMDS
 
 import pellucid
-from pellucid.manifold import ClassicalMDS, scalar_products_solvers
+from pellucid.manifold import ClassicalMDS, scalar_products
 from pellucid.workings import show_work
 
 FEW = settings(max_examples=15, deadline=None)
@@ -74,7 +74,7 @@ def test_same_answer_as_scikit_learn(metric):
 def test_few_axes_of_many_rows_are_found_without_the_others(monkeypatch):
     X = cloud(n=120)
     whole = ClassicalMDS(metric="manhattan").fit(X)
-    monkeypatch.setattr(scalar_products_solvers, "LARGE", 10)
+    monkeypatch.setattr(scalar_products, "LARGE", 10)
     part = ClassicalMDS(metric="manhattan").fit(X)
     np.testing.assert_allclose(part.embedding_, whole.embedding_, atol=1e-9)
     assert pellucid.verify(part, X).holds

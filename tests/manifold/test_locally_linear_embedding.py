@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import pellucid
 from pellucid.manifold import LocallyLinearEmbedding, locally_linear_embedding
-from pellucid.manifold.locally_linear import locally_linear_embedding_solvers
+from pellucid.manifold.locally_linear import alignment
 from pellucid.manifold.locally_linear.alignment import WAYS, barycenter_weights
 from pellucid.proofs.manifold import locally_linear as proof
 from pellucid.workings import show_work
@@ -69,7 +69,7 @@ def test_other_units_another_order_and_a_shift_change_nothing_but_signs(seed, me
 @pytest.mark.parametrize("large", [10, 1000])
 @pytest.mark.parametrize("method", ["standard", "modified", "ltsa"])
 def test_same_answer_as_scikit_learn(method, large, monkeypatch):
-    monkeypatch.setattr(locally_linear_embedding_solvers, "LARGE", large)
+    monkeypatch.setattr(alignment, "LARGE", large)
     X = roll()
     ours = model_of(X, method)
     peer = PeerEmbedding(n_neighbors=10, method=method, eigen_solver="dense").fit(X)

@@ -14,7 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import pellucid
 from pellucid.manifold import MDS, smacof, stress_solvers
-from pellucid.manifold.monotone import Disparities
+from pellucid.manifold.mds.mds import Disparities
 from pellucid.numerics import stress_kernels
 from tests.plain_kernels import in_python
 

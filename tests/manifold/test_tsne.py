@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.manifold import TSNE
-from pellucid.manifold.orientation import oriented
+from pellucid.manifold.embedding import oriented
 from pellucid.manifold.tsne import tsne_kernels, tsne_solvers
-from pellucid.manifold.tsne.placing_by_affinity import place_by_affinity
+from pellucid.manifold.tsne.tsne_parameters import place_by_affinity
 from pellucid.manifold.tsne.tsne_solvers import Forces, affinities_of, joint_affinities
 from pellucid.proofs.manifold.tsne import _affinities, _squares_above_the_least
 from tests.plain_kernels import in_python

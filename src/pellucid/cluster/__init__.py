@@ -8,9 +8,8 @@ if TYPE_CHECKING:  # what is named here is imported on first use
     from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
     from pellucid.cluster.choosing.choose_clusters import choose_clusters
     from pellucid.cluster.diana.diana import Diana
-    from pellucid.cluster.exhaustive.exhaustive_clustering import exhaustive_clustering
-    from pellucid.cluster.kmeans.kmeans import KMeans
-    from pellucid.cluster.kmeans.kmeans_functions import k_means, kmeans_plusplus
+    from pellucid.cluster.exhaustive_clustering import exhaustive_clustering
+    from pellucid.cluster.kmeans.kmeans import KMeans, k_means, kmeans_plusplus
     from pellucid.cluster.kmeans.minibatch_kmeans import MiniBatchKMeans
     from pellucid.cluster.kmedians import KMedians
     from pellucid.cluster.kmedoids.kmedoids import KMedoids

@@ -28,7 +28,6 @@ from pellucid.numerics.soft_assignment import (
     standard_rows,
     sums_of,
 )
-from pellucid.proofs.cluster.soft_kmeans import fitted_certificate
 from pellucid.proofs.training_data import TrainingData
 
 STIFF = 1e6
@@ -88,7 +87,7 @@ def _ascend(
         "lower_bounds_": bounds,
         "log_likelihood_": float(logs.mean() if data.weight is None else data.weight @ logs / data.weight.sum()),
     }
-    return Fit(attributes, trace, stopped, fitted_certificate(attributes, parameters, data, moved))
+    return Fit(attributes, trace, stopped)
 
 
 def _fast_sums(rows: StandardRows, means: Array, square: float) -> tuple[float, Array]:

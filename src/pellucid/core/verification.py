@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
@@ -15,6 +16,7 @@ from pellucid.core.fit_parameters import changed_parameters, parameter_texts
 from pellucid.core.input_rules import CLASSES
 from pellucid.core.pipeline_proof import steps_again
 from pellucid.core.random_state import generator
+from pellucid.core.threads import single_threaded_blas
 from pellucid.core.types import Data
 from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.proofs.certificate import Certificate
@@ -25,6 +27,9 @@ from pellucid.proofs.training_data import TrainingData, fingerprint
 OTHER_DATA = (
     "These are not the training data: their fingerprint differs. Verify with the rows, targets and weights of the fit."
 )
+
+FEW_ROWS = 1000
+"""Up to so many, matrices are small: threads of BLAS would cost more than they bring."""
 
 
 def verify(
@@ -57,8 +62,9 @@ def verify(
     check_is_fitted(whole)
     with (
         drawing(generator(random_state)),
-        np.errstate(all="ignore"),
-    ):  # a broken model may overflow; its claims read inf or nan
+        np.errstate(all="ignore"),  # a broken model may overflow; its claims read inf or nan
+        single_threaded_blas() if _num_samples(X) <= FEW_ROWS else nullcontext(),
+    ):
         if isinstance(whole, Pipeline):
             certificate = _proof_of_pipeline(whole, X, y, sample_weight)
         else:

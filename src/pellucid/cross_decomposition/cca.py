@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +14,6 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.cross_decomposition.cca_solvers import canonical_views, solve_cca
-from pellucid.proofs.cross_decomposition.cca import prove_views
 
 FLOATS = (np.float64, np.float32)
 
@@ -119,8 +117,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
         views = canonical_views(data, targets, scale=self.scale, alpha=float(self.alpha))
         found = solve_cca(views, self.n_components)
         attributes = {**found.attributes, "single_target_": data.y.ndim == 1}
-        certificate = prove_views(SimpleNamespace(**attributes), self, data, factor=views.factor)
-        self._adopt(replace(found, attributes=attributes, certificate=certificate), data)
+        self._adopt(replace(found, attributes=attributes), data)
         if len(self.n_iter_) < self.n_components:
             warn_user(
                 f"CCA: y residual is constant at iteration {len(self.n_iter_)}: X or y has no more directions, and "

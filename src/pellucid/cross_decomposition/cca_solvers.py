@@ -9,15 +9,15 @@ of their moments, or where columns are nearly collinear from a QR factorization 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.cross_decomposition.joint_factor import Whitened, cut_for, ridge_rows, whitened
 from pellucid.numerics.row_scatter import row_scatter, without_constants
+from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.training_data import TrainingData
 
 WELL_CONDITIONED = 1e3
@@ -153,3 +153,40 @@ def _signs(weights: Array) -> Array:
 def _padded(columns: Array, n: int) -> Array:
     """Return the columns with zeros up to n of them."""
     return np.pad(columns, ((0, 0), (0, n - columns.shape[1])))
+
+
+CUT = 1e6 * EPSILON
+"""Singular values below this part of the largest count as 0, as in scikit-learn."""
+
+
+class Whitened(NamedTuple):
+    """One block of columns of F as U S V', without what counts as 0."""
+
+    scores: Array
+    """U: an orthonormal basis of all scores of the view."""
+    singular: Array
+    directions: Array
+    """V: an orthonormal basis of the directions that matter."""
+
+    @property
+    def condition(self) -> float:
+        """The largest singular value in units of the smallest that was kept."""
+        return float(self.singular[0] / self.singular[-1]) if len(self.singular) else 1.0
+
+
+def whitened(block: Array, cut: float) -> Whitened:
+    """Return the block without directions whose singular value is below ``cut`` times the largest."""
+    left, singular, right = np.linalg.svd(block, full_matrices=False)
+    kept = int(np.sum(singular > cut * singular.max(initial=0.0)))
+    return Whitened(left[:, :kept], singular[:kept], right[:kept].T)
+
+
+def cut_for(mean: Array, scale: Array) -> float:
+    """Return the part of the largest singular value that counts as 0; more where an offset has eaten digits."""
+    return max(CUT, 64 * EPSILON * float(np.max(np.abs(mean) / scale, initial=0.0)))
+
+
+def ridge_rows(rows: Any, alpha: float) -> Array:
+    """Return rows with those added that a ridge stands for."""
+    p = rows.shape[1]
+    return np.vstack([rows, np.sqrt(alpha) * np.eye(p)]) if alpha > 0.0 else np.asarray(rows)

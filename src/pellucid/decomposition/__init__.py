@@ -8,17 +8,14 @@ if TYPE_CHECKING:  # what is named here is imported on first use
     from pellucid.decomposition.alternating.alternating_least_squares import AlternatingLeastSquares
     from pellucid.decomposition.factor_analysis.factor_analysis import FactorAnalysis
     from pellucid.decomposition.feature_embedding.feature_embedding import FeatureEmbedding
-    from pellucid.decomposition.ica.fast_ica import FastICA
-    from pellucid.decomposition.ica.fast_ica_functions import fastica
+    from pellucid.decomposition.ica.fast_ica import FastICA, fastica
     from pellucid.decomposition.ica.match_sources import match_sources
     from pellucid.decomposition.ica.spacings import multi_information
     from pellucid.decomposition.kernel_pca import KernelPCA
-    from pellucid.decomposition.nmf.nmf import NMF
-    from pellucid.decomposition.nmf.nmf_functions import non_negative_factorization
-    from pellucid.decomposition.pca.pca import PCA
-    from pellucid.decomposition.pca.pca_per_class import pca_per_class
+    from pellucid.decomposition.nmf.nmf import NMF, non_negative_factorization
+    from pellucid.decomposition.pca.pca import PCA, pca_per_class
     from pellucid.decomposition.svd.svd import SVD
-    from pellucid.decomposition.truncated_svd.truncated_svd import TruncatedSVD
+    from pellucid.decomposition.svd.truncated_svd import TruncatedSVD
 
 __all__ = [
     "NMF",

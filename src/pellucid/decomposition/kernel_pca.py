@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -16,10 +15,14 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.random_state import fixed_seed
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.centered_kernel import centered_times, components_kernel
-from pellucid.decomposition.kernel_pca_solvers import CenteredProducts, find_components, learn_inverse
+from pellucid.decomposition.kernel_pca_solvers import (
+    CenteredProducts,
+    centered_times,
+    components_kernel,
+    find_components,
+    learn_inverse,
+)
 from pellucid.kernels.choice import gamma_from, is_given
-from pellucid.proofs.decomposition.kernel_pca import prove_components
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
@@ -150,8 +153,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEsti
             projected = attributes["eigenvectors_"] * np.sqrt(attributes["eigenvalues_"])
             dual = learn_inverse(kernel, projected, data.X, float(self.alpha))
             attributes |= {"X_transformed_fit_": projected, "dual_coef_": dual}
-        certificate = prove_components(SimpleNamespace(**attributes), self, data, centered=products.matrix)
-        return self._adopt(replace(found, attributes=attributes, certificate=certificate), data)
+        return self._adopt(replace(found, attributes=attributes), data)
 
     def fit_transform(self, X: Data, y: Data = None, **params: Any) -> Array:
         """Fit, and return the projections of the training rows, which need no products."""

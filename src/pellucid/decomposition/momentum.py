@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.types import Array
 
 FIRST, FASTER, SLOWER, MOST = 0.5, 1.05, 0.5, 1.0
 
@@ -24,3 +29,17 @@ class Momentum:
     def slow_down(self) -> None:
         """Go half as far: the round was taken back."""
         self.part *= SLOWER
+
+
+NUMBERS_AT_ONCE = 1 << 18
+
+
+def product_entries(X: Any, W: Array, H: Array) -> Array:
+    """Return the entries of ``WH`` where a CSR matrix has one."""
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    found, columns = np.empty(X.nnz), np.ascontiguousarray(H.T)
+    step = max(1, NUMBERS_AT_ONCE // max(1, W.shape[1]))
+    for start in range(0, X.nnz, step):
+        part = slice(start, start + step)
+        np.einsum("ij,ij->i", W[rows[part]], columns[X.indices[part]], out=found[part])
+    return found

@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from pellucid.core.threads import run_blocks, shares
-from pellucid.core.types import Array
+from pellucid.core.cards import card_of
+from pellucid.core.estimator import CertifiedEstimator
+from pellucid.core.threads import own_threads, run_blocks, shares
+from pellucid.core.types import Array, Data
 
 BLOCK_ROWS = 4096
 
@@ -29,3 +33,31 @@ def projected(X: Any, components: Array, mean: Array | None = None) -> Array:
 
     run_blocks(work, shares(X.shape[0], X.size * max(V.shape[1], 1)))
     return out
+
+
+class Projecting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
+    """Base of transformers whose answer is the product of a row with each of ``components_``."""
+
+    components_: Array
+
+    def transform(self, X: Data) -> Array:
+        """Return the coordinates of rows along the components, of shape (n_samples, n_components)."""
+        check_is_fitted(self)
+        X = card_of(type(self)).rules_for(self).check_rows(self, X)
+        with own_threads():
+            return projected(X, self.components_)
+
+    def inverse_transform(self, X: Data) -> Array:
+        """Return the rows in the span of the components with these coordinates."""
+        check_is_fitted(self)
+        return np.asarray(check_array(X, dtype=(np.float64, np.float32)) @ self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(card_of(type(self)).rules_for(self).sparse)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

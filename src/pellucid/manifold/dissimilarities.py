@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.neighbors import VALID_METRICS
@@ -39,6 +42,7 @@ def all_distances(metric: Metric, X: Array) -> Array:
     if not isinstance(metric.name, str):
         found = np.asarray(pairwise_distances(X, metric=metric.name, **metric.params), dtype=np.float64)
     else:
+        X = np.asarray(X, dtype=np.float64)
         found = np.empty((len(X), len(X)))
         for start in range(0, len(X), ROWS_AT_ONCE):
             found[start : start + ROWS_AT_ONCE] = metric.table(X[start : start + ROWS_AT_ONCE], X)
@@ -75,3 +79,29 @@ class DistanceRules(InputRules):
         if self.given and X.min(initial=0.0) < 0.0:
             raise ValueError(f"X must have no negative numbers as distances of new rows, got {X.min():g}.")
         return X
+
+
+MOST_NAMED = 5
+
+
+def parts_of(graph: Any) -> list[Array]:
+    """Return the rows of each part, in the order of their first rows."""
+    n_parts, labels = connected_components(sparse.csr_array(graph), directed=False)
+    return [np.flatnonzero(labels == label) for label in range(n_parts)]
+
+
+def named(parts: Iterable[Array]) -> str:
+    """Return a text that says how large the first parts are and which row each begins with.
+
+    Examples
+    --------
+    >>> named([np.array([0, 2]), np.array([1])])
+    '2 with row 0, 1 with row 1'
+    """
+    return listed(f"{len(part)} with row {part[0]}" for part in parts)
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return the first of some texts, with dots for the others."""
+    every = list(texts)
+    return ", ".join([*every[:MOST_NAMED], *(["..."] if len(every) > MOST_NAMED else [])])

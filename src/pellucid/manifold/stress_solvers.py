@@ -18,8 +18,9 @@ from pellucid.core.threads import run_blocks, shared_blas, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.manifold.scalar_products import ScalarProducts
-from pellucid.manifold.scalar_products_solvers import coordinates, main_axes
+from pellucid.manifold.scalar_products import ScalarProducts, coordinates, main_axes
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.rounding import EPSILON, TINY
 
 BLOCK_ROWS = 64
 
@@ -114,3 +115,11 @@ def descend(
             aim = following
             seen = look_at(places, aim, weights)
     return StressDescent(places, seen.stress, step, trace)
+
+
+def descent_claim(trace: Trace, size: float) -> Claim:
+    """Return the claim that the stress never rose on the way; ``size`` is that of the weighted squared distances."""
+    values = np.asarray(trace["objective"], dtype=np.float64)
+    level = max(float(np.abs(values).max(initial=0.0)), 1e3 * EPSILON * size, TINY)
+    rise = float(np.max(np.diff(values), initial=0.0)) / level
+    return Claim("descent", "largest rise of the stress in a step, in parts of the largest", rise, 1e-9)

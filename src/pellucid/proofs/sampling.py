@@ -45,9 +45,9 @@ def draws() -> np.random.Generator:
     return _drawn_from.get() or np.random.default_rng(_AT_FIT)
 
 
-def is_verifying() -> bool:
-    """Return whether ``verify`` asks, and not a fit, which may look at less."""
-    return _drawn_from.get() is not None
+def is_fitting() -> bool:
+    """Return whether it is a fit that asks, not verify: then a proof looks at less, lest it cost as much as the fit."""
+    return _drawn_from.get() is None
 
 
 def drawn(n: int, most: int, always: Any = ()) -> Array:

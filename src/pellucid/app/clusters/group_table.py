@@ -20,9 +20,8 @@ from pellucid.app.tables.preparation import comparable, readable_names
 from pellucid.app.tables.reading import TableError, as_frame
 from pellucid.app.tables.understanding import Columns
 from pellucid.cluster import KMeans, choose_clusters, silhouette_samples
-from pellucid.cluster.choosing.cluster_choice import ClusterChoice
 from pellucid.cluster.choosing.criteria import largest
-from pellucid.cluster.choosing.recommendation import SHAKY, WEAK
+from pellucid.cluster.choosing.recommendation import SHAKY, WEAK, ClusterChoice
 from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array

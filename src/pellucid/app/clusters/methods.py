@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from pellucid.cluster import AgglomerativeClustering, KMeans, KMedoids, SpectralClustering, silhouette_score
-from pellucid.cluster.choosing.stability import agreement, labels_of
+from pellucid.cluster.choosing.criteria import agreement, labels_of
 from pellucid.core.types import Array
 from pellucid.mixture import GaussianMixture
 

@@ -11,7 +11,7 @@ from pellucid.app.clusters.methods import MethodScore
 from pellucid.app.clusters.profiles import Profile
 from pellucid.app.table_model import TableModel
 from pellucid.app.tables.understanding import Columns
-from pellucid.cluster.choosing.cluster_choice import ClusterChoice
+from pellucid.cluster.choosing.recommendation import ClusterChoice
 from pellucid.core.random_state import some_rows
 from pellucid.core.short_html import short_html
 from pellucid.core.types import Array

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -18,8 +17,6 @@ from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.proofs.cluster.agglomerative import prove_agglomerative, work_at_fit
-from pellucid.proofs.training_data import TrainingData
 
 MOST_TRACED = 100
 """Merges that the trace lists; of more, so many evenly spaced."""
@@ -125,7 +122,7 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
                 f"{tree.n_connected_components} > 1. Completing it to avoid stopping the tree early.",
                 UserWarning,
             )
-        return self._adopt(self._fit_of(tree, data), data)
+        return self._adopt(self._fit_of(tree), data)
 
     @property
     def linkage_matrix_(self) -> Array:
@@ -148,7 +145,7 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
             return self.n_clusters < max(100, 0.02 * X.shape[0])
         return bool(self.compute_full_tree)
 
-    def _fit_of(self, tree: Dendrogram, data: TrainingData) -> Fit:
+    def _fit_of(self, tree: Dendrogram) -> Fit:
         n_clusters = self.n_clusters
         if n_clusters is None:
             n_clusters = int(np.count_nonzero(tree.heights >= self.distance_threshold)) + 1
@@ -161,10 +158,8 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
             "children_": tree.children,
             "distances_": tree.heights,
         }
-        work = work_at_fit(tree.n_leaves)
-        certificate = prove_agglomerative(SimpleNamespace(**attributes), self, data, work=work)
         stopped, later = "one cluster is left" if is_finished else "n_clusters", {"trace_": partial(_trace, tree)}
-        return Fit(attributes, stopped=stopped, certificate=certificate, later=later)
+        return Fit(attributes, stopped=stopped, later=later)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

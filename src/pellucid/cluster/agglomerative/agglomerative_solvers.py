@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.cluster.agglomerative.connectivity_graph import connectivity_graph
-from pellucid.cluster.agglomerative.constrained_merges import constrained_tree
+from pellucid.cluster.agglomerative.constrained_merges import connectivity_graph, constrained_tree
 from pellucid.cluster.agglomerative.dendrogram import Dendrogram, tree_of_chain, tree_of_edges
 from pellucid.cluster.agglomerative.distances import EUCLIDEAN, distance_matrix, paired_gaps
 from pellucid.core.threads import run_blocks, thread_count
@@ -45,7 +44,7 @@ def merge_tree(X: Array, linkage: str, metric: Any, connectivity: Any, n_merges:
 
 def ward_tree(X: Array) -> Dendrogram:
     """Return the tree of Ward's linkage: heights are those of SciPy, the distance of two rows at the bottom."""
-    from pellucid.cluster.agglomerative.ward_chain_kernels import ward_chain
+    from pellucid.cluster.agglomerative.chain_kernels import ward_chain
 
     rows, unit = scaled(X)
     rows -= middle_values(rows)
@@ -91,7 +90,7 @@ def single_tree_of_matrix(D: Array) -> Dendrogram:
 
 def matrix_tree(D: Array, linkage: str) -> Dendrogram:
     """Return the tree of complete or average linkage from all distances, which it writes over."""
-    from pellucid.cluster.agglomerative.matrix_chain_kernels import AVERAGE, COMPLETE, matrix_chain
+    from pellucid.cluster.agglomerative.chain_kernels import AVERAGE, COMPLETE, matrix_chain
 
     merges, heights = np.empty((len(D) - 1, 2), np.int64), np.empty(len(D) - 1)
     matrix_chain(D, AVERAGE if linkage == "average" else COMPLETE, merges, heights)
@@ -100,7 +99,7 @@ def matrix_tree(D: Array, linkage: str) -> Dendrogram:
 
 def euclidean_matrix(X: Array, *, rooted: bool) -> tuple[Array, float]:
     """Return distances of all rows, or their squares, and the unit that distances are in."""
-    from pellucid.cluster.agglomerative.matrix_chain_kernels import TILE, fill_tiles
+    from pellucid.cluster.agglomerative.chain_kernels import TILE, fill_tiles
 
     rows, unit = scaled(X)
     n, p = rows.shape
@@ -131,7 +130,7 @@ def middle_values(X: Array) -> Array:
 
 def _in_spanning_tree(edges: Array, lengths: Array, n: int) -> Array:
     """Return which edges, of a graph in one piece, its minimum spanning tree has."""
-    from pellucid.cluster.agglomerative.dendrogram_kernels import keep_tree_edges
+    from pellucid.cluster.agglomerative.spanning_tree_kernels import keep_tree_edges
 
     ends = np.sort(edges, axis=1)
     order = np.lexsort((ends[:, 1], ends[:, 0], lengths))

@@ -25,7 +25,7 @@ def tree_of_chain(merges: Array, heights: Array) -> Dendrogram:
 
     Names of clusters are their last rows. Merges at one height are ordered by the lower name, then by the higher.
     """
-    from pellucid.cluster.agglomerative.dendrogram_kernels import lift_heights
+    from pellucid.cluster.agglomerative.spanning_tree_kernels import lift_heights
 
     prior = np.empty_like(merges)
     lift_heights(merges, np.full(len(merges) + 1, -1), heights, prior)
@@ -46,7 +46,7 @@ def tree_of_edges(edges: Array, lengths: Array) -> Dendrogram:
 
 def joined(merges: Array, heights: Array) -> Dendrogram:
     """Return the tree of merges in order, each given by a row of either cluster."""
-    from pellucid.cluster.agglomerative.dendrogram_kernels import join_nodes
+    from pellucid.cluster.agglomerative.spanning_tree_kernels import join_nodes
 
     n, children = len(merges) + 1, np.empty_like(merges)
     join_nodes(merges, np.arange(n), np.arange(n), children)
@@ -76,7 +76,7 @@ def _order_by_parts(merges: Array, heights: Array, prior: Array) -> Array:
 
 def cut(tree: Dendrogram, n_clusters: int) -> Array:
     """Return the cluster of each row when the last merges are undone."""
-    from pellucid.cluster.agglomerative.dendrogram_kernels import hand_down
+    from pellucid.cluster.agglomerative.spanning_tree_kernels import hand_down
 
     labels = np.full(tree.n_leaves + len(tree.children), -1)
     labels[cut_nodes(tree.children.tolist(), tree.n_leaves, n_clusters)] = np.arange(n_clusters)
@@ -86,7 +86,7 @@ def cut(tree: Dendrogram, n_clusters: int) -> Array:
 
 def forest_labels(tree: Dendrogram) -> Array:
     """Return the cluster of each row of a tree that was not finished: its trees, in the order of their roots."""
-    from pellucid.cluster.agglomerative.dendrogram_kernels import hand_down
+    from pellucid.cluster.agglomerative.spanning_tree_kernels import hand_down
 
     n_nodes = tree.n_leaves + len(tree.children)
     is_root = np.ones(n_nodes, bool)

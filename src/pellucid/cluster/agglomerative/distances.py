@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import _VALID_METRICS
 
 from pellucid.core.types import Array
 from pellucid.numerics.distance_matrix import check_distance_matrix
@@ -45,7 +47,7 @@ def distance_matrix(X: Array, metric: Any) -> Array:
     elif metric in PAIR_BY_PAIR:
         return cdist(X.astype(np.float64), X.astype(np.float64), PAIR_BY_PAIR[metric])
     else:
-        upper = np.triu(np.asarray(pairwise_distances(X, metric=metric), dtype=np.float64), 1)
+        upper = np.triu(np.asarray(pairwise_distances(X.astype(np.float64), metric=metric)), 1)
     upper += upper.T
     return upper
 
@@ -58,4 +60,17 @@ def paired_gaps(X: Array, first: Array, second: Array, metric: Any) -> Array:
         return X[first, second].astype(np.float64)
     if isinstance(metric, str) and metric in EUCLIDEAN:
         return np.sqrt(np.square(X[first].astype(np.float64) - X[second]).sum(axis=1))
+    X = X.astype(np.float64)
     return np.asarray(paired_distances(X[first], X[second], metric=metric), dtype=np.float64)
+
+
+DEPEND_ON_ALL_ROWS = {"mahalanobis", "seuclidean", "nan_euclidean", "haversine"}
+PAIR_METRICS = tuple(sorted({*_VALID_METRICS, "precomputed"} - DEPEND_ON_ALL_ROWS))
+
+
+def distances_between(X: Array, Y: Array, metric: Any) -> Array:
+    """Return the distance of each row of X to each of Y, in float64; a function is asked for every pair."""
+    one, other = np.asarray(X, np.float64), np.asarray(Y, np.float64)
+    if isinstance(metric, str) and metric in PAIR_BY_PAIR:
+        return cdist(one, other, PAIR_BY_PAIR[metric])
+    return np.asarray(pairwise_distances(one, other, metric=metric), dtype=np.float64)

@@ -11,10 +11,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from pellucid.cluster.choosing.cluster_choice import ClusterChoice
-from pellucid.cluster.choosing.criteria import best_gap, dispersion, even_rows, largest, spherical_bic
-from pellucid.cluster.choosing.recommendation import reason_for, recommend
-from pellucid.cluster.choosing.stability import agreement, labels_of
+from pellucid.cluster.choosing.criteria import (
+    agreement,
+    best_gap,
+    dispersion,
+    even_rows,
+    labels_of,
+    largest,
+    spherical_bic,
+)
+from pellucid.cluster.choosing.recommendation import ClusterChoice, reason_for, recommend
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.silhouette import silhouette_score
 from pellucid.core.random_state import generator, some_rows

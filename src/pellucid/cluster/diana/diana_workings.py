@@ -7,7 +7,7 @@ from typing import Any
 
 from sympy import Matrix, Rational
 
-from pellucid.cluster.agglomerative.exact_distances import exact_distances
+from pellucid.cluster.agglomerative.agglomerative_workings import exact_distances
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, formula, sentence, step, table

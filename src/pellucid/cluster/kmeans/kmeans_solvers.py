@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.kmeans.center_answers import strays_of_some
-from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums, own_distances
-from pellucid.cluster.kmeans.kmeans_lower_bounds import quick_bound
+from pellucid.cluster.kmeans.center_answers import (
+    FEW_ROWS,
+    NOTHING,
+    ClusterSums,
+    labels_claim,
+    own_distances,
+    with_gap,
+    with_known_gap,
+)
+from pellucid.cluster.kmeans.kmeans_starts_kernels import add_cluster
 from pellucid.cluster.kmeans.measured_rows import DenseRows, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.cluster.kmeans.nearest_centers_kernels import plain_rounds
@@ -23,9 +31,8 @@ from pellucid.core.recording import is_recording
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
-from pellucid.proofs.certificate import Claim
-from pellucid.proofs.cluster.kmeans import kmeans_certificate, rounding_of_centers, with_gap
-from pellucid.proofs.rounding import ROUNDING
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.rounding import EPSILON, ROUNDING, sum_error
 from pellucid.proofs.training_data import TrainingData
 
 SMALL = 1 << 18
@@ -162,22 +169,67 @@ def _finished(
     _assign(nearest, sums, centers)
     moved = float(np.sum((sums.means(nearest.centers) - nearest.centers) ** 2))
     labels = nearest.finish()
-    strays, n_rows = strays_of_some(X, centers, labels)
     inertia = own_distances(nearest.rows, sums.weight, centers, labels)
-    certificate = kmeans_certificate(strays, moved, goal + rounding_of_centers(X, len(centers)), n_rows)
-    if least is None:
-        least = quick_bound(X, data.weight, labels, len(centers))
     attributes = {
         "cluster_centers_": centers.astype(X.dtype),
         "labels_": data.spread(labels, fill=-1),
         "inertia_": inertia,
         "n_iter_": len(trace),
     }
-    certificate = with_gap(certificate, inertia, least).with_claims(_descent(trace, sums.scatter))
-    return Fit(attributes, trace, stopped, certificate)
+    if X.shape[0] <= FEW_ROWS:
+        return Fit(attributes, trace, stopped)
+    certificate = Certificate(
+        "stationary", (labels_claim(X, centers, labels), _centers_claim(moved, goal, X, len(centers)))
+    )
+    if least is None:
+        certificate = with_gap(certificate, inertia, X, len(centers), data.weight)
+    else:
+        certificate = with_known_gap(certificate, inertia, least)
+    return Fit(attributes, trace, stopped, certificate.with_claims(_descent(trace, sums.scatter)))
+
+
+def _centers_claim(moved: float, goal: float, X: Any, n_clusters: int) -> Claim:
+    """Return the claim that one more step is within the goal, but for centers being stored as the data are."""
+    largest = float(abs(X).max()) if sparse.issparse(X) else float(max(X.max(), -X.min()))
+    rounding = 8.0 * float(np.finfo(X.dtype).eps) + sum_error(X.shape[0])
+    allowed = goal + n_clusters * X.shape[1] * (rounding * largest) ** 2
+    return Claim("centers", "sum of squared moves in one more step", moved, allowed, "Raise max_iter, or tol.")
 
 
 def _descent(trace: Trace, scatter: float) -> Claim:
     rises = np.diff(trace["objective"])
     statement = "largest rise of the objective from one round to the next, as a part of the scatter of all rows"
     return Claim("descent", statement, max(float(rises.max(initial=0.0)), 0.0) / (scatter or 1.0), ROUNDING)
+
+
+MOST_ENTRIES = 1 << 24
+"""Of the table of cuts, different values times clusters, up to which it is made."""
+
+
+def best_line_centers(data: TrainingData, n_clusters: int) -> tuple[Array, float] | None:
+    """Return the centers of the best clustering of one column, and its objective, less what rounding can add.
+
+    None for several columns, and for too many or too few different values.
+    """
+    if data.X.shape[1] != 1:
+        return None
+    column = (data.X.toarray() if sparse.issparse(data.X) else data.X).ravel().astype(np.float64)
+    values, places = np.unique(column, return_inverse=True)
+    if not n_clusters < len(values) <= MOST_ENTRIES // n_clusters:
+        return None
+    weight = np.bincount(places, weights=data.weight, minlength=len(values))
+    middle = weight @ values / weight.sum()
+    moved = values - middle
+    sums = [np.concatenate(([0.0], np.cumsum(terms))) for terms in (weight, weight * moved, weight * moved**2)]
+    before, cuts = np.full(len(values) + 1, np.inf), np.zeros((n_clusters, len(values) + 1), np.int32)
+    before[0] = 0.0
+    for k in range(n_clusters):
+        after = np.full(len(values) + 1, np.inf)
+        add_cluster(*sums, before, after, cuts[k])
+        before = after
+    stop, centers = len(values), np.empty((n_clusters, 1))
+    for k in reversed(range(n_clusters)):
+        start = int(cuts[k, stop])
+        centers[k] = middle + weight[start:stop] @ moved[start:stop] / weight[start:stop].sum()
+        stop = start
+    return centers, max(float(before[-1]) - 8 * EPSILON * np.sqrt(len(values)) * float(sums[2][-1]), 0.0)

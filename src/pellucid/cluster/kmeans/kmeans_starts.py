@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from pellucid.cluster.agglomerative.agglomerative_solvers import merge_tree
 from pellucid.cluster.agglomerative.dendrogram import cut
-from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums
+from pellucid.cluster.kmeans.center_answers import NOTHING, ClusterSums
 from pellucid.cluster.kmeans.kmeans_starts_kernels import AT_ONCE
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import pieces

@@ -7,9 +7,10 @@ candidate at least twice as far from the owner as the row is cannot be nearer to
 
 # mypy: allow-untyped-defs
 
-from pellucid.cluster.kmeans.nearest_centers_kernels import squared_distance
-from pellucid.cluster.kmeans.sparse_centers_kernels import sparse_squared_distance
-from pellucid.numerics.compiling_kernels import lean_and_kept, lean_in_any_order
+import numpy as np
+
+from pellucid.cluster.kmeans.nearest_centers_kernels import sparse_squared_distance, squared_distance
+from pellucid.numerics.compiling_kernels import kept, lean, lean_and_kept, lean_in_any_order
 
 AT_ONCE = 4
 """Candidates that are measured together: a row is read once for all."""
@@ -101,3 +102,38 @@ def add_sparse_center(
                 before = 0.0 if number == 0 else nearest[i]
                 heights[bucket[i]] += (distance - before) * (weight[i] if weight.size > 0 else 1.0)
                 nearest[i], owner[i] = distance, number
+
+
+@lean
+def scatter(weights, sums, squares, i, j):
+    """Return the sum of squared distances to their mean of the points i to j - 1, from sums over the first ones."""
+    weight, total = weights[j] - weights[i], sums[j] - sums[i]
+    return max(squares[j] - squares[i] - total * total / weight, 0.0)
+
+
+@kept
+def add_cluster(weights, sums, squares, before, after, cuts):
+    """Write the least objective of the first j points with one cluster more, and where its last cluster begins.
+
+    The best beginning never falls as j grows, so it is found for the middle j first, and the halves are left with the
+    beginnings on their side. O(n log n).
+    """
+    n = before.size - 1
+    stack = np.empty((128, 4), np.int64)
+    stack[0] = (1, n, 0, n - 1)
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        low, high, first, last = stack[depth]
+        if low > high:
+            continue
+        middle = (low + high) // 2
+        best, cut = np.inf, first
+        for i in range(first, min(last, middle - 1) + 1):
+            value = before[i] + scatter(weights, sums, squares, i, middle)
+            if value < best:
+                best, cut = value, i
+        after[middle], cuts[middle] = best, cut
+        stack[depth] = (low, middle - 1, first, cut)
+        stack[depth + 1] = (middle + 1, high, cut, last)
+        depth += 2

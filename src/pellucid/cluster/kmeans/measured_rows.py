@@ -161,7 +161,7 @@ class SparseRows:
 
     def judge(self, rows: Array, coded: CodedCenters, bounds: Bounds, before: Array) -> None:
         """Find the nearest of all centers for some rows."""
-        from pellucid.cluster.kmeans.sparse_centers_kernels import take_sparse_rows
+        from pellucid.cluster.kmeans.nearest_centers_kernels import take_sparse_rows
 
         width = coded.factors.shape[1]
         height = min(max(1, len(rows)), max(64, BYTES_AT_ONCE // (4 * width)))
@@ -188,13 +188,13 @@ class SparseRows:
 
     def move(self, rows: Array, before: Array, labels: Array, weight: Array, part: slice, sums: Sums) -> None:
         """Bring the sums of some clusters up to date."""
-        from pellucid.cluster.kmeans.sparse_centers_kernels import move_sparse_sums
+        from pellucid.cluster.kmeans.nearest_centers_kernels import move_sparse_sums
 
         move_sparse_sums(*self.parts, weight, rows, before, labels, part.start, part.stop, *sums)
 
     def own_distances(self, part: slice, weight: Array, centers: Array, labels: Array, distances: Array) -> float:
         """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
-        from pellucid.cluster.kmeans.sparse_centers_kernels import own_sparse_distances
+        from pellucid.cluster.kmeans.nearest_centers_kernels import own_sparse_distances
 
         sizes = np.einsum("kj,kj->k", centers, centers)
         return float(

@@ -8,10 +8,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pellucid.cluster.kmeans.center_answers import nearest_centers, strays_of_some
-from pellucid.cluster.kmeans.cluster_sums import NOTHING, ClusterSums, mean_variance, own_distances
+from pellucid.cluster.kmeans.center_answers import (
+    FEW_ROWS,
+    NOTHING,
+    ClusterSums,
+    labels_claim,
+    mean_variance,
+    nearest_centers,
+    own_distances,
+    with_gap,
+)
 from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
-from pellucid.cluster.kmeans.kmeans_lower_bounds import MOST_STEPS, quick_bound
 from pellucid.cluster.kmeans.minibatch_kmeans_solvers import (
     Batches,
     BatchRules,
@@ -26,15 +33,12 @@ from pellucid.core.partial_fit import partial_fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.cluster.kmeans import objective_claim, with_gap
-from pellucid.proofs.cluster.minibatch_kmeans import (
-    NO_LABELS,
-    minibatch_certificate,
-    minibatch_claims,
-    step_claim,
-)
+from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.training_data import TrainingData
+
+STEP = 0.05
+"""Part of the objective that one step over all rows may save after large batches."""
+ONE_PASS = "The batches have drawn no more rows than there are: nothing is claimed of how far the centers have come."
 
 
 class MiniBatchKMeans(CenteredClusters):
@@ -174,24 +178,30 @@ class MiniBatchKMeans(CenteredClusters):
 
     def _judged(
         self, data: TrainingData, state: BatchState, rough: float, n_iter: int
-    ) -> tuple[dict[str, Any], Certificate]:
+    ) -> tuple[dict[str, Any], Certificate | None]:
         """Return the attributes, with the labels of all rows if asked, and what is known of them."""
         centers = state.centers.astype(data.X.dtype)
         attributes: dict[str, Any] = {"cluster_centers_": centers, "counts_": state.counts, "inertia_": rough}
         if not self.compute_labels:
-            return attributes, Certificate("none", (), NO_LABELS)
+            return attributes, None
         nearest = nearest_centers(data.X, centers)
         weight = NOTHING if data.weight is None else data.weight
         inertia = own_distances(nearest.rows, weight, nearest.centers, nearest.bounds.labels)
         sums = ClusterSums(nearest.rows, data.weight, self.n_clusters)
         sums.gather(nearest.bounds.labels)
         saved = float(sums.totals @ np.sum((sums.means(nearest.centers) - nearest.centers) ** 2, axis=1))
-        bound = quick_bound(data.X, data.weights, nearest.names, self.n_clusters, MOST_STEPS)
         attributes |= {"labels_": data.spread(nearest.names, fill=-1), "inertia_": inertia}
-        strays, n_rows = strays_of_some(data.X, centers, nearest.names)
-        claims = minibatch_claims(strays, n_rows, objective_claim(inertia, inertia, n_rows))
-        step = step_claim(saved, inertia, self, data.X.shape[0])
-        return attributes, with_gap(minibatch_certificate(claims, step, n_iter), inertia, bound)
+        if len(nearest.names) <= FEW_ROWS:
+            return attributes, None
+        claims = [labels_claim(data.X, centers, nearest.names)]
+        certificate = Certificate("none", tuple(claims), ONE_PASS)
+        if n_iter > 1:
+            allowed = STEP + 0.5 * self.n_clusters / min(self.batch_size, len(nearest.names))
+            statement = "part of the objective that moving the centers to the means of all their rows would save"
+            value = saved / inertia if inertia > 0.0 else saved
+            step = Claim("step", statement, value, allowed, "Raise max_iter, max_no_improvement or batch_size.")
+            certificate = Certificate("bounded", (*claims, step))
+        return attributes, with_gap(certificate, inertia, data.X, self.n_clusters, data.weight)
 
     def _start_rows(self, n: int) -> int:
         """Return how many rows a start is made from."""

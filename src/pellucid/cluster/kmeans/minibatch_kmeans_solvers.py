@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.cluster.kmeans.center_answers import score_rows
-from pellucid.cluster.kmeans.cluster_sums import ClusterSums
+from pellucid.cluster.kmeans.center_answers import ClusterSums, score_rows
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.core.trace import Trace

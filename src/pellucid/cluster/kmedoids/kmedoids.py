@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -11,14 +9,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.cluster.agglomerative.distances import check_rows
+from pellucid.cluster.agglomerative.distances import check_rows, distances_between
 from pellucid.cluster.kmedoids.kmedoids_solvers import all_distances, build, partition
-from pellucid.cluster.kmedoids.metrics import distances_between
 from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.input_rules import FLOATS
 from pellucid.core.types import Array, Data
-from pellucid.proofs.cluster.kmedoids import AT_FIT, prove_kmedoids
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -101,9 +97,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             return self._found(data, order, D, medoids)
 
         effort = Effort(0.0, self.max_iter, self._watch(X, None, attributes=fitted, max_iter=self.max_iter))
-        found = partition(D, weight, self._start(data, order, D), effort, fitted)
-        certificate = prove_kmedoids(SimpleNamespace(**found.attributes), self, data, work=AT_FIT)
-        return self._adopt(replace(found, certificate=certificate), data)
+        return self._adopt(partition(D, weight, self._start(data, order, D), effort, fitted), data)
 
     def predict(self, X: Data) -> Array:
         """Return the nearest medoid of each row, of equally near ones the first; X as in ``fit``."""

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.cluster.agglomerative.agglomerative_solvers import euclidean_matrix
-from pellucid.cluster.agglomerative.distances import EUCLIDEAN
-from pellucid.cluster.kmedoids.metrics import distances_between
+from pellucid.cluster.agglomerative.distances import EUCLIDEAN, distances_between
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks, split_evenly, thread_count

@@ -6,7 +6,7 @@ from typing import Any
 
 from sympy import Matrix, Rational
 
-from pellucid.cluster.agglomerative.exact_distances import exact_distances
+from pellucid.cluster.agglomerative.agglomerative_workings import exact_distances
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.workings.notation import math

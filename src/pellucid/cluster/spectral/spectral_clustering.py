@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +9,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_array, check_random_state
 
 from pellucid.cluster.kmeans.kmeans import KMeans
-from pellucid.cluster.spectral.affinity import GIVEN, is_pairwise
-from pellucid.cluster.spectral.embedding_labels_solvers import cluster_qr, discretize
-from pellucid.cluster.spectral.spectral_clustering_solvers import links_of
+from pellucid.cluster.spectral.spectral_clustering_solvers import GIVEN, cluster_qr, discretize, is_pairwise, links_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
@@ -20,9 +17,6 @@ from pellucid.core.user_warnings import warn_user
 from pellucid.numerics.laplacian import asymmetry, is_connected, normalized
 from pellucid.numerics.laplacian_eigenvectors import leading_vectors
 from pellucid.numerics.leading_eigenvectors import signed
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.cluster.spectral_clustering import embedding_claims, with_label_claims
-from pellucid.proofs.training_data import TrainingData
 
 MERE_ROUNDING = 1e-10
 """Asymmetry of given affinities that nobody is told of."""
@@ -164,13 +158,10 @@ class SpectralClustering(ClusterMixin, CertifiedEstimator):
             "eigenvalues_": np.maximum(2.0 - found.values, 0.0),
             "embedding_": embedding,
         }
-        attributes, certificate = self._with_labels(attributes, data, M, roots, rng)
-        return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
+        return self._adopt(Fit(self._with_labels(attributes, rng), found.trace), data)
 
-    def _with_labels(
-        self, attributes: dict[str, Any], data: TrainingData, M: Any, roots: Array, rng: np.random.RandomState
-    ) -> tuple[dict[str, Any], Certificate]:
-        """Return the attributes with the labels, and what is claimed of all."""
+    def _with_labels(self, attributes: dict[str, Any], rng: np.random.RandomState) -> dict[str, Any]:
+        """Return the attributes with the labels."""
         embedding = attributes["embedding_"]
         if self.assign_labels == "kmeans":
             model = KMeans(self.n_clusters, n_init=self.n_init, random_state=rng).fit(embedding)
@@ -183,11 +174,7 @@ class SpectralClustering(ClusterMixin, CertifiedEstimator):
             attributes["labels_"] = discretize(embedding, random_state=rng).astype(np.int32)
         else:
             attributes["labels_"] = cluster_qr(embedding).astype(np.int32)
-        fitted = SimpleNamespace(**attributes)
-        claims = embedding_claims(fitted, self, data, M, roots)
-        if self.assign_labels == "kmeans":
-            return attributes, Certificate(model.certificate_.grade, (*claims, *model.certificate_.claims))
-        return attributes, with_label_claims(fitted, self, claims)
+        return attributes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -17,16 +16,11 @@ from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.alternating.alternating_solvers import alternating_factors
-from pellucid.decomposition.alternating.observed_entries import entries_of
-from pellucid.decomposition.alternating.observed_matrix import observed_matrix
-from pellucid.decomposition.product_entries import product_entries
-from pellucid.proofs.decomposition.alternating import (
-    COLUMNS_AT_FIT,
-    RESIDUAL,
-    penalties_of,
-    prove_rows_and_columns,
-)
+from pellucid.decomposition.alternating.alternating_solvers import alternating_factors, entries_of, observed_matrix
+from pellucid.decomposition.momentum import product_entries
+
+RESIDUAL = 1e-7
+"""The least residual that is asked for: differences of objectives show the root of their rounding."""
 
 
 class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
@@ -110,15 +104,14 @@ class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         start = check_random_state(self.random_state).standard_normal((data.X.shape[1], self.n_components))
         start *= np.sqrt(_typical_size(data.X))
         effort = Effort(max(float(self.tol), RESIDUAL), self.max_iter, watch)
-        found = alternating_factors(entries, start, penalties_of(self), effort, data.X.dtype.type)
+        found = alternating_factors(entries, start, _penalties(self), effort, data.X.dtype.type)
         attributes: dict[str, Any] = {
             "components_": np.ascontiguousarray(found.attributes["components_"], dtype=data.X.dtype),
             "weights_": found.attributes["weights_"].astype(data.X.dtype),
             "n_iter_": found.attributes["n_iter_"],
         }
-        attributes["objective_"] = _objective(data.X, attributes, penalties_of(self))
-        certificate = prove_rows_and_columns(SimpleNamespace(**attributes), self, data, most=COLUMNS_AT_FIT)
-        return self._adopt(replace(found, attributes=attributes, certificate=certificate), data)
+        attributes["objective_"] = _objective(data.X, attributes, _penalties(self))
+        return self._adopt(replace(found, attributes=attributes), data)
 
     def fit_transform(self, X: Data, y: Data = None) -> Array:
         """Fit, and return :math:`Z`."""
@@ -167,6 +160,12 @@ def _check_known(X: Any) -> None:
         raise ValueError("X must leave out what is not known if it is sparse, but it contains NaN.")
     if not values.size or np.all(np.isnan(values)):
         raise ValueError("X must have an entry that is known, but it contains none. NaN means that it is not known.")
+
+
+def _penalties(parameters: Any) -> tuple[float, float]:
+    """Return the penalties of the rows and of the components."""
+    alpha = float(parameters.alpha)
+    return alpha, alpha if parameters.alpha_components is None else float(parameters.alpha_components)
 
 
 def _typical_size(X: Any) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,6 @@ from pellucid.decomposition.factor_analysis.factor_analysis_solvers import (
 )
 from pellucid.decomposition.factor_analysis.factor_model import factor_scores, log_determinant, precision
 from pellucid.numerics.row_scatter import row_scatter, without_constants
-from pellucid.proofs.decomposition.factor_analysis import prove_factors
 
 
 class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
@@ -126,8 +124,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certifie
         watch = self._watch(X, None, attributes=attributes, max_iter=self.max_iter)
         found = fit_factors(problem, start, Effort(self.tol, self.max_iter, watch))
         final = {**found.attributes, **attributes(found.attributes["components_"], found.attributes["noise_variance_"])}
-        certificate = prove_factors(SimpleNamespace(**final), self, data, moments=(mean, covariance))
-        return self._adopt(replace(found, attributes=final, certificate=certificate), data)
+        return self._adopt(replace(found, attributes=final), data)
 
     def transform(self, X: Data) -> Array:
         r"""Return the expected factors :math:`E[z \mid x]`, of shape (n_samples, n_components)."""

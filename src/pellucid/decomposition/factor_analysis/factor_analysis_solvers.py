@@ -22,8 +22,7 @@ from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores
-from pellucid.decomposition.factor_analysis.factor_rotation import rotated
+from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores, rotated
 from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once
 
 NARROW = 1e-4

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.input_rules import InputRules
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.feature_embedding.similarities import GIVEN, similarities_of, similarities_to
+from pellucid.kernels.functions import check_symmetric
 from pellucid.numerics.leading_eigenvectors import dense_times, eigenpairs_at_once, leading_eigenpairs, signed
-from pellucid.proofs.decomposition.feature_embedding import feature_embedding_claims
+from pellucid.proofs.training_data import TrainingData
 
 LARGE, FEW = 500, 0.1
 """Rows from which, and part of them up to which, a few eigenvectors are found without all the others."""
@@ -92,8 +94,7 @@ class FeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
         }
         if self.similarity != GIVEN:
             attributes["X_fit_"] = data.X.copy()
-        certificate = feature_embedding_claims(SimpleNamespace(**attributes), self, data, S, is_fit=True)
-        return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
+        return self._adopt(Fit(attributes, found.trace), data)
 
     def fit_transform(self, X: Data, y: Data = None, **params: Any) -> Array:
         """Fit, and return the vectors, of shape (n_samples, n_components)."""
@@ -114,3 +115,55 @@ class FeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.similarity == GIVEN
         return tags
+
+
+GIVEN = "precomputed"
+SIMILARITIES = ("cosine", "correlation", GIVEN)
+
+
+def unit_rows(X: Array, similarity: str) -> Array:
+    """Return rows of length 1, about their mean for correlations; rows of zeros stay."""
+    rows = np.asarray(X, dtype=np.float64)
+    size = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    rows = rows / np.where(size > 0.0, size, 1.0)
+    if similarity == "correlation":
+        rows = rows - rows.mean(axis=1, keepdims=True)
+    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    is_flat = length <= 1e-13 * np.sqrt(X.shape[1])
+    return np.asarray(np.where(is_flat, 0.0, rows / np.where(is_flat, 1.0, length)))
+
+
+def similarities_of(X: Array, similarity: Any) -> Array:
+    """Return the similarities of all rows, float64."""
+    if similarity == GIVEN:
+        return np.asarray(X, dtype=np.float64)
+    rows = unit_rows(X, similarity)
+    return np.asarray(rows @ rows.T)
+
+
+def similarities_to(new: Array, X: Any, similarity: Any) -> Array:
+    """Return the similarities of new rows to the known ones; given ones are those."""
+    if similarity == GIVEN:
+        return np.asarray(new, dtype=np.float64)
+    return np.asarray(unit_rows(new, similarity) @ unit_rows(X, similarity).T)
+
+
+@dataclass(frozen=True)
+class SimilarityRules(InputRules):
+    """Similarities are square and symmetric; with ``given=False`` the rows are vectors, whose products they are."""
+
+    given: bool = True
+
+    def check(self, estimator: Any, X: Data, *args: Any, **options: Any) -> TrainingData:
+        """Return the training data."""
+        data = super().check(estimator, X, *args, **options)
+        if not self.given:
+            return data
+        rows, columns = data.X.shape
+        if rows != columns:
+            raise ValueError(
+                f"X must be square if it holds similarities, got shape {(rows, columns)}. Use similarity='cosine' or "
+                "'correlation' for rows."
+            )
+        dense = data.X.toarray() if sparse.issparse(data.X) else data.X
+        return replace(data, X=check_symmetric(np.array(dense, dtype=np.float64)))

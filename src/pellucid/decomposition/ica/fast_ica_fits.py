@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pellucid.core.cards import card_of
 from pellucid.core.effort import Effort
 from pellucid.core.fit import Fit
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.core.user_warnings import warn_user
-from pellucid.decomposition.ica.contrasts import contrast_of, is_built_in
-from pellucid.decomposition.ica.fast_ica_solvers import SOLVERS
-from pellucid.decomposition.ica.spacings import multi_information
-from pellucid.decomposition.ica.spacings_solvers import least_entropy_rotation
-from pellucid.decomposition.ica.whitening import Whitening, find_whitening
-from pellucid.proofs.decomposition.fast_ica import ROWS_OF_SPACINGS, prove_sources
+from pellucid.decomposition.ica.fast_ica_solvers import SOLVERS, Whitening, contrast_of, find_whitening, is_built_in
+from pellucid.decomposition.ica.spacings import least_entropy_rotation, multi_information
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 LARGE = 1 << 17
@@ -27,6 +24,9 @@ LARGE = 1 << 17
 
 NARROW_TOL = 1e-8
 """A smaller ``tol`` asks for float64 nevertheless."""
+
+ROWS_OF_SPACINGS = 4000
+"""Rows whose spacings tell entropies."""
 
 ROWS_OF_INFORMATION = 2000
 """Rows from which the remaining multi-information is estimated."""
@@ -55,7 +55,8 @@ def fit_sources(estimator: Any, data: TrainingData) -> Fit:
         found = SOLVERS[estimator.algorithm](Z, start, contrast, effort, in_parts=in_parts)
     attributes = _attributes(found.attributes["rotation"], whitening, estimator.whiten, X)
     attributes["n_iter_"] = found.attributes["n_iter_"]
-    certificate = prove_sources(SimpleNamespace(**attributes), estimator, data, dtype=dtype)
+    # asked for here, as a proof of the model itself would wait for what is left for later
+    certificate = card_of(type(estimator)).prove(Seen(**attributes), estimator, data)
     some = X[some_rows(len(X), ROWS_OF_INFORMATION)]
     later = {"multi_information_": partial(multi_information, sources_of(some, attributes))}
     return Fit(attributes, found.trace, found.stopped, certificate, later)

@@ -18,8 +18,15 @@ from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.decomposition.momentum import Momentum
-from pellucid.decomposition.nmf.data_products import DataProducts, DenseProducts, products_of
-from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, coordinate_gains, filled
+from pellucid.decomposition.nmf.nmf_problem import (
+    DataProducts,
+    DenseProducts,
+    NmfProblem,
+    Penalties,
+    coordinate_gains,
+    filled,
+    products_of,
+)
 from pellucid.proofs.rounding import TINY
 
 WIDTH = 128
@@ -202,7 +209,7 @@ def sweep(factor: Array, products: Products, penalties: Penalties, order: Array,
 
 def finish(factor: Array, products: Products, penalties: Penalties) -> None:
     """Make the best of a factor that is nearly so, in place."""
-    from pellucid.decomposition.nmf.active_set_kernels import finish_columns
+    from pellucid.decomposition.nmf.nmf_kernels import finish_columns
 
     _in_parts(finish_columns, factor, products, penalties)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_X_y
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.core.cards import card_of
@@ -14,8 +16,7 @@ from pellucid.core.partial_fit import partial_fit_method
 from pellucid.core.random_state import fixed_seed
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.pca.component_count import count_for_share
-from pellucid.decomposition.pca.pca_solvers import add_rows, find_components
+from pellucid.decomposition.pca.pca_solvers import add_rows, count_for_share, find_components
 from pellucid.decomposition.projection import projected
 from pellucid.numerics.elbow import elbow_of
 
@@ -234,3 +235,27 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
         tags.input_tags.sparse = self.svd_solver in ("auto", "arpack", "covariance_eigh")
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def pca_per_class(X: Data, y: Data, **parameters: Any) -> dict[Any, PCA]:
+    """Return a PCA of the rows of each class: its own mean and its own axes.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    parameters
+        Those of :class:`PCA`.
+
+    Examples
+    --------
+    >>> models = pca_per_class([[0, 0], [1, 1], [0, 5], [2, 5]], ["a", "a", "b", "b"], n_components=1)
+    >>> {label: model.components_.round(3).tolist() for label, model in models.items()}
+    {'a': [[0.707, 0.707]], 'b': [[1.0, 0.0]]}
+    """
+    labels = np.asarray(y)
+    X, _ = check_X_y(X, np.zeros(len(labels)), accept_sparse="csr")
+    rows = X.tocsr() if sparse.issparse(X) else X
+    return {label.item(): PCA(**parameters).fit(rows[labels == label]) for label in np.unique(labels)}

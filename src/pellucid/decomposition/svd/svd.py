@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.estimator import fit_method
 from pellucid.core.random_state import fixed_seed
 from pellucid.core.types import Array, Data
-from pellucid.decomposition.projecting import Projecting
+from pellucid.decomposition.projection import Projecting
 from pellucid.decomposition.svd.svd_solvers import decompose
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
-from pellucid.decomposition.svd.svd_shape import wanted_shape
 from pellucid.numerics.design import make_design
 from pellucid.numerics.principal_directions import from_rows, in_ordinary_units, leading_directions
 from pellucid.proofs.training_data import TrainingData
@@ -49,3 +48,20 @@ def _left_side(image: Array, values: Array) -> tuple[Array, Array]:
     q, r = np.linalg.qr(image)
     lengths = np.where(values > 0.0, np.linalg.norm(image, axis=0), 0.0)
     return np.asarray(q * np.where(r.diagonal() < 0.0, -1.0, 1.0)), lengths
+
+
+DEFAULT_TRUNCATED = 2
+
+
+def wanted_shape(parameters: Any, shape: tuple[int, int]) -> tuple[int, int, int]:
+    """Return how many left vectors, singular values and right vectors are wanted; refuse more than there are."""
+    n, d = shape
+    most = min(n, d)
+    if parameters.kind == "full":
+        return n, most, d
+    k = parameters.n_components
+    if k is None:
+        k = most if parameters.kind == "compact" else min(DEFAULT_TRUNCATED, most)
+    if k > most:
+        raise ValueError(f"n_components must be at most {most}, the shorter side of X, got {k}. Ask for fewer.")
+    return k, k, k

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from types import SimpleNamespace
-from typing import Self
+from typing import Any, Self
+
+import numpy as np
 
 from pellucid.core.estimator import fit_method
+from pellucid.core.fit import Fit
+from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.feature_selection.filters.filter_selector import FilterSelector
-from pellucid.feature_selection.filters.mrmr_solvers import rank_by_mrmr
-from pellucid.proofs.feature_selection.mrmr import prove_choice
+from pellucid.feature_selection.filters.column_codes import FilterSelector, coded_columns, coded_target
+from pellucid.feature_selection.filters.relevance_solvers import informations
+from pellucid.feature_selection.search.search_rules import best_of
+from pellucid.proofs.training_data import TrainingData
 
 
 class MRMR(FilterSelector):
@@ -64,6 +67,35 @@ class MRMR(FilterSelector):
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,), floats or labels."""
         data = self._check(X, y, sample_weight)
-        found = rank_by_mrmr(data, self)
-        certificate = prove_choice(SimpleNamespace(**found.attributes), self, data)
-        return self._adopt(replace(found, certificate=certificate), data)
+        return self._adopt(rank_by_mrmr(data, self), data)
+
+
+def rank_by_mrmr(data: TrainingData, parameters: Any) -> Fit:
+    """Return the columns in the order of choice, with what was compared."""
+    columns = coded_columns(data.X, data.weight, parameters.n_bins)
+    relevance = informations(columns, coded_target(data.y, data.weight, parameters.n_bins), data.weight)
+    d, trace = len(columns), Trace()
+    k = min(parameters.k, d)
+    redundancy, order = np.zeros((d, k)), np.zeros(k, dtype=np.int64)
+    support = np.zeros(d, dtype=bool)
+    for step in range(k):
+        values = criterion_values(relevance, redundancy[:, :step], parameters.criterion)
+        chosen = best_of(np.where(support, -np.inf, values))
+        order[step], support[chosen] = chosen, True
+        shared = float(redundancy[chosen, :step].mean()) if step else 0.0
+        redundancy[:, step] = informations(columns, columns[chosen], data.weight)
+        trace.add(iteration=step + 1, relevance=float(relevance[chosen]), redundancy=shared, feature=float(chosen))
+    attributes = {"order_": order, "relevance_": relevance, "redundancy_": redundancy, "support_": support}
+    return Fit(attributes, trace, "ranked")
+
+
+LEAST = 1e-12
+"""Bits below which a redundancy counts as this, in the quotient."""
+
+
+def criterion_values(relevance: Array, redundancy: Array, criterion: str) -> Array:
+    """Return the criterion of each column, given what it shares with the chosen ones, a column for each of these."""
+    if redundancy.shape[1] == 0:
+        return relevance
+    mean = redundancy.mean(axis=1)
+    return relevance - mean if criterion == "difference" else relevance / np.maximum(mean, LEAST)

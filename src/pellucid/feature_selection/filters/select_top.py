@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -11,15 +10,13 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.feature_selection.filters.column_codes import coded_columns, coded_target, numbers_of
-from pellucid.feature_selection.filters.filter_selector import FilterSelector
+from pellucid.feature_selection.filters.column_codes import FilterSelector, coded_columns, coded_target, numbers_of
 from pellucid.feature_selection.filters.relevance_solvers import (
     Relevance,
     best_first,
     correlations,
     information_relevance,
 )
-from pellucid.proofs.feature_selection.select_top import prove_columns
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -95,8 +92,7 @@ class SelectTop(FilterSelector):
             "ranking_": ranking,
             "support_": support,
         }
-        certificate = prove_columns(SimpleNamespace(**attributes), self, data)
-        return self._adopt(Fit(attributes, trace, "ranked", certificate), data)
+        return self._adopt(Fit(attributes, trace, "ranked"), data)
 
 
 def _relevance(data: TrainingData, parameters: Any) -> Relevance:

@@ -13,12 +13,15 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.feature_selection.search.search_rules import (
+    best_of,
+    chosen_set,
     floating_goal,
+    is_better,
     is_floating,
+    mean_scores,
     sequential_steps,
     starts_from_all,
 )
-from pellucid.feature_selection.search.set_choice import best_of, chosen_set, is_better, mean_scores
 
 
 class Candidate(NamedTuple):

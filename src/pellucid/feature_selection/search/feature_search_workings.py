@@ -10,8 +10,14 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Array, Data
 from pellucid.feature_selection.search.feature_search import FeatureSearch, run_search
-from pellucid.feature_selection.search.search_rules import holds_numbers, is_floating, starts_from_all
-from pellucid.feature_selection.search.set_choice import chosen_set, mean_scores, standard_errors
+from pellucid.feature_selection.search.search_rules import (
+    chosen_set,
+    holds_numbers,
+    is_floating,
+    mean_scores,
+    standard_errors,
+    starts_from_all,
+)
 from pellucid.workings.document import Block, Document, Step, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_data
 from pellucid.workings.notation import Math, math

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,18 +12,18 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
-from pellucid.core.types import Array
+from pellucid.core.input_rules import UNCHECKED, InputRules
+from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch
 from pellucid.feature_selection.search.feature_search import FeatureSearch, run_search
-from pellucid.feature_selection.search.fold_scores import FoldScores, asked_estimator
-from pellucid.feature_selection.search.least_squares_sets import LeastSquaresSets
-from pellucid.feature_selection.search.search_rules import starts_from_all
-from pellucid.feature_selection.search.set_choice import mean_scores, standard_errors
-from pellucid.proofs.feature_selection.feature_search import prove_search
+from pellucid.feature_selection.search.fold_scores import FoldScores, LeastSquaresSets, asked_estimator
+from pellucid.feature_selection.search.search_rules import mean_scores, standard_errors, starts_from_all
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 if TYPE_CHECKING:
@@ -81,8 +81,10 @@ class SearchingSelector(SelectorMixin, MetaEstimatorMixin, CertifiedEstimator):
         }
         checked = search.path[-1:] if by_moments else []
         scored_again = {place: plain.of_set(search.sets[place]) for place in checked}
-        seen = SimpleNamespace(**attributes, scored_again=scored_again, cannot_score="")
-        return self._adopt(Fit(attributes, search.trace, "searched", prove_search(seen, self, data)), data)
+        # asked for here: a proof of the model itself would score many sets again
+        seen = Seen(**attributes, scored_again=scored_again, cannot_score="")
+        certificate = card_of(type(self)).prove(seen, self, data)
+        return self._adopt(Fit(attributes, search.trace, "searched", certificate), data)
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
@@ -110,3 +112,36 @@ class SearchingSelector(SelectorMixin, MetaEstimatorMixin, CertifiedEstimator):
         router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         router.add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
         return router
+
+
+@dataclass(frozen=True)
+class SearchInput(InputRules):
+    """Rows of numbers; targets of any kind, or none: the estimator decides what they mean."""
+
+    target: str = UNCHECKED
+    sparse: tuple[str, ...] = ("csc",)
+    dtypes: Any = "numeric"
+    weights: bool = False
+
+    def check(
+        self, estimator: Any, X: Data, y: Data = None, sample_weight: Data | None = None, **options: Any
+    ) -> TrainingData:
+        """Return the training data; the target as an array, not looked at."""
+        if sample_weight is not None:
+            raise ValueError(
+                f"sample_weight must be None for {type(estimator).__name__}, got weights. Repeat the rows, or ask for "
+                "them by metadata routing."
+            )
+        reset = options.get("reset", True)
+        X = validate_data(estimator, X, **self._options(reset=reset) | {"ensure_min_features": 2})
+        X = self._settled(estimator, X, look_for_nan=not self.missing)
+        if y is not None:
+            y = np.asarray(y)
+            if y.ndim == 0:
+                raise ValueError(f"y must hold a target for each row, got {y!r}.")
+        return TrainingData(X, y, given=(X, y, None))
+
+
+def search_input(selector: Any) -> SearchInput:
+    """Return the rules for a selector: NaN goes through where its estimator takes it."""
+    return SearchInput(missing=selector.estimator is not None and get_tags(selector.estimator).input_tags.allow_nan)

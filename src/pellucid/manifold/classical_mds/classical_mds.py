@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -15,10 +14,9 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
 from pellucid.manifold.embedding import Embedding
-from pellucid.manifold.scalar_products import ScalarProducts, place_of
-from pellucid.manifold.scalar_products_solvers import coordinates, main_axes, main_axes_of_rows
+from pellucid.manifold.scalar_products import ScalarProducts, coordinates, main_axes, main_axes_of_rows, place_of
 from pellucid.neighbors.metric import Metric
-from pellucid.proofs.manifold.classical_mds import classical_mds_claims
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -128,7 +126,7 @@ def _fit_rows(parameters: Any, metric: Metric, data: TrainingData) -> Fit:
         "squared_means_": means / unit / unit,
         "X_fit_": data.X.copy(),
     }
-    certificate = classical_mds_claims(SimpleNamespace(**attributes), parameters, data, is_fit=True)
+    certificate = card_of(type(parameters)).prove(Seen(**attributes), parameters, data)
     later = {"dissimilarity_matrix_": partial(all_distances, metric, attributes["X_fit_"])}
     return Fit(attributes, found.trace, certificate=certificate, later=later)
 
@@ -147,6 +145,4 @@ def _fit_distances(parameters: Any, metric: Metric, data: TrainingData) -> Fit:
     }
     if not is_given(parameters.metric):
         attributes["X_fit_"] = data.X.copy()
-    fitted = SimpleNamespace(**attributes)
-    certificate = classical_mds_claims(fitted, parameters, data, is_fit=True, products=products)
-    return Fit(attributes, found.trace, certificate=certificate)
+    return Fit(attributes, found.trace)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -18,16 +17,18 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.decomposition.kernel_pca import KernelPCA
 from pellucid.manifold.classical_mds.classical_mds import check_components
-from pellucid.manifold.dissimilarities import is_given
+from pellucid.manifold.dissimilarities import is_given, listed, named, parts_of
 from pellucid.manifold.embedding import Embedding
-from pellucid.manifold.graph_parts import listed, named, parts_of
-from pellucid.manifold.isomap.neighbor_graph import distance_block, graph_metric
-from pellucid.manifold.isomap.neighbor_graph_solvers import joined, neighbor_distances, undirected
-from pellucid.manifold.scalar_products import ScalarProducts, place_of
-from pellucid.manifold.scalar_products_solvers import coordinates, main_axes
+from pellucid.manifold.isomap.neighbor_graph_solvers import (
+    distance_block,
+    graph_metric,
+    joined,
+    neighbor_distances,
+    undirected,
+)
+from pellucid.manifold.scalar_products import ScalarProducts, coordinates, main_axes, place_of
 from pellucid.neighbors.metric import Metric
 from pellucid.numerics.shortest_paths import all_shortest_paths
-from pellucid.proofs.manifold.isomap import isomap_claims
 
 
 class Isomap(Embedding):
@@ -134,7 +135,7 @@ class Isomap(Embedding):
         data = self._check(X)
         check_components(self.n_components, data.X.shape[0])
         metric = graph_metric(self)
-        graph, is_joined = self._linked(metric, data.X)
+        graph = self._linked(metric, data.X)
         paths = all_shortest_paths(graph).astype(data.X.dtype, copy=False)
         products = ScalarProducts.of(np.asarray(paths, dtype=np.float64))
         found = main_axes(
@@ -153,17 +154,15 @@ class Isomap(Embedding):
             "squared_means_": products.means / products.unit / products.unit,
             "X_fit_": data.X.copy(),
         }
-        certificate = isomap_claims(
-            SimpleNamespace(**attributes), self, data, products=products, is_fit=True, is_joined=is_joined
-        )
-        return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
+        return self._adopt(Fit(attributes, found.trace), data)
 
-    def _linked(self, metric: Metric, X: Any) -> tuple[Any, bool]:
-        """Return the neighbor graph in one piece, and whether parts had to be joined."""
+    def _linked(self, metric: Metric, X: Any) -> Any:
+        """Return the neighbor graph in one piece."""
+        X = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)  # some metrics would be rounded to float32
         graph = undirected(*neighbor_distances(self, metric, X, X, is_training=True), X.shape[0])
         parts = parts_of(graph)
         if len(parts) == 1:
-            return graph, False
+            return graph
         count = f"The number of connected components of the neighbors graph is {len(parts)} > 1 (rows: {named(parts)})"
         if is_given(metric.name) and sparse.issparse(X):
             raise RuntimeError(
@@ -174,7 +173,7 @@ class Isomap(Embedding):
         pairs = listed(f"{i} and {j}" for i, j in links)
         rule = f"every two parts are joined by their closest rows ({pairs})"
         warn_user(f"{count}: {rule}. Raise n_neighbors or radius.", ConvergenceWarning)
-        return graph, True
+        return graph
 
     def transform(self, X: Data) -> Array:
         """Return the places of new rows, whose paths go by way of their neighbors among the training rows."""

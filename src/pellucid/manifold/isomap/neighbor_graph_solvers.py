@@ -10,7 +10,6 @@ from scipy import sparse
 
 from pellucid.core.types import Array
 from pellucid.manifold.dissimilarities import is_given
-from pellucid.manifold.isomap.neighbor_graph import BLOCK_ENTRIES, distance_block
 from pellucid.neighbors.metric import Metric
 from pellucid.neighbors.nearest_rows import build_tree, nearest_rows, tree_pays
 
@@ -79,3 +78,23 @@ def joined(graph: Any, parts: list[Array], metric: Metric, X: Any) -> tuple[Any,
     others = np.concatenate([known.col, [link[1] for link in links]])
     lengths = np.concatenate([known.data, [link[2] for link in links]])
     return undirected(rows, others, lengths, graph.shape[0]), [link[:2] for link in links]
+
+
+BLOCK_ENTRIES = 2**21
+"""Distances of one block of rows: 16 MB."""
+
+
+def graph_metric(parameters: Any) -> Metric:
+    """Return the metric that the parameters of Isomap mean."""
+    return Metric.resolve(parameters.metric, parameters.p, parameters.metric_params)
+
+
+def distance_block(metric: Metric, queries: Any, X: Any) -> Array:
+    """Return distances of some rows to all, float64; infinite where a given sparse matrix stores none."""
+    if not is_given(metric.name):
+        return np.asarray(metric.table(queries, X), dtype=np.float64)
+    if not sparse.issparse(queries):
+        return np.array(queries, dtype=np.float64)
+    found, stored = np.full(queries.shape, np.inf), queries.tocoo()
+    found[stored.row, stored.col] = stored.data
+    return found

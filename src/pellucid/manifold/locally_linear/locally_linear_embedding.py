@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -16,14 +15,16 @@ from pellucid.core.fit import Fit
 from pellucid.core.random_state import fixed_seed
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
+from pellucid.manifold.dissimilarities import named, parts_of
 from pellucid.manifold.embedding import Embedding, known_places
-from pellucid.manifold.graph_parts import named, parts_of
-from pellucid.manifold.locally_linear.alignment import WAYS, barycenter_weights, from_weights
-from pellucid.manifold.locally_linear.locally_linear_embedding_solvers import (
+from pellucid.manifold.locally_linear.alignment import (
+    WAYS,
+    barycenter_weights,
+    from_weights,
     nearest_training_rows,
     smallest_beside_constant,
 )
-from pellucid.proofs.manifold.locally_linear import EUCLIDEAN, locally_linear_claims
+from pellucid.neighbors.metric import Metric
 
 
 class LocallyLinearEmbedding(Embedding):
@@ -142,8 +143,7 @@ class LocallyLinearEmbedding(Embedding):
             "eigenvalues_": found.values,
             "reconstruction_error_": float(found.values.sum()),
         }
-        certificate = locally_linear_claims(SimpleNamespace(**attributes), self, data, M, is_fit=True)
-        return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
+        return self._adopt(Fit(attributes, found.trace), data)
 
     def transform(self, X: Data) -> Array:
         """Return the places of new rows: the mean of those of their neighbors by the weights of the standard method.
@@ -161,7 +161,7 @@ class LocallyLinearEmbedding(Embedding):
 
     def input_distances(self) -> Array:
         """Return Euclidean distances of the training rows."""
-        return EUCLIDEAN.table(self.X_fit_, self.X_fit_)
+        return Metric("euclidean").table(self.X_fit_, self.X_fit_)
 
     @property
     def nbrs_(self) -> NearestNeighbors:

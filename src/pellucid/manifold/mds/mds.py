@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
+from scipy.optimize import isotonic_regression
+from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,21 +17,48 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import ignore
 from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
-from pellucid.manifold.embedding import Embedding
-from pellucid.manifold.mds.mds_parameters import (
-    DEPRECATED,
-    is_metric,
-    is_normalized,
-    metric_name,
-    metric_of,
-    warn_of_old_names,
-)
-from pellucid.manifold.monotone import Disparities
-from pellucid.manifold.orientation import oriented
-from pellucid.manifold.placing import place_by_stress
-from pellucid.manifold.stress_solvers import StressDescent, descend, first_places, look_at
-from pellucid.proofs.manifold.mds import mds_claims
-from pellucid.proofs.manifold.stress import descent_claim
+from pellucid.manifold.embedding import Embedding, oriented, place_by_stress
+from pellucid.manifold.stress_solvers import StressDescent, descend, descent_claim, first_places, look_at
+from pellucid.neighbors.metric import Metric
+from pellucid.proofs.seen import Seen
+
+DEPRECATED = "deprecated"
+
+
+def is_metric(parameters: Any) -> bool:
+    """Return whether distances themselves are wanted, not their order only; once ``metric`` said so."""
+    return bool(parameters.metric if isinstance(parameters.metric, bool) else parameters.metric_mds)
+
+
+def metric_name(parameters: Any) -> Any:
+    """Return the metric by name or function; ``dissimilarity`` may say so as in old versions."""
+    if parameters.dissimilarity != DEPRECATED:
+        return parameters.dissimilarity
+    return "euclidean" if isinstance(parameters.metric, bool) else parameters.metric
+
+
+def metric_of(parameters: Any) -> Metric:
+    """Return the metric with its keywords."""
+    return Metric.resolve(metric_name(parameters), None, parameters.metric_params)
+
+
+def is_normalized(parameters: Any) -> bool:
+    """Return whether the stored stress is that of Kruskal, in parts of the squared distances on the map."""
+    is_auto = isinstance(parameters.normalized_stress, str)
+    return not is_metric(parameters) if is_auto else bool(parameters.normalized_stress)
+
+
+def warn_of_old_names(parameters: Any) -> None:
+    """Warn of parameters that scikit-learn drops in 1.10, and refuse two words for the same thing."""
+    if parameters.dissimilarity != DEPRECATED:
+        if not isinstance(parameters.metric, bool) and parameters.metric != "euclidean":
+            raise ValueError(
+                f"dissimilarity must be left out with metric={parameters.metric!r}, got "
+                f"{parameters.dissimilarity!r}: You provided both `dissimilarity` and `metric`. Use metric only."
+            )
+        warn_user("The `dissimilarity` parameter is about to go. Use `metric`.", FutureWarning)
+    if isinstance(parameters.metric, bool):
+        warn_user(f"Use metric_mds={parameters.metric} instead of metric={parameters.metric}.", FutureWarning)
 
 
 class MDS(Embedding):
@@ -154,7 +182,7 @@ class MDS(Embedding):
         }
         if not is_given(metric_name(self)):
             attributes["X_fit_"] = data.X.copy()
-        proof = mds_claims(SimpleNamespace(**attributes), self, data, distances)
+        proof = card_of(type(self)).prove(Seen(**attributes), self, data)
         certificate = proof.with_claims(descent_claim(best.trace, float(np.sum(distances**2))))
         return self._adopt(Fit(attributes, best.trace, certificate=certificate), data)
 
@@ -252,3 +280,36 @@ def smacof(
     found = model._best_descent(distances, init, ignore)
     stress = model._stored_stress(found, distances)
     return (found.places, stress, found.n_iter) if return_n_iter else (found.places, stress)
+
+
+class Disparities:
+    """The order of the dissimilarities of all pairs; those of 0 are missing, and equal ones get equal disparities."""
+
+    def __init__(self, dissimilarities: Array) -> None:
+        values = squareform(dissimilarities, checks=False)
+        self.n, self.is_known = len(dissimilarities), values != 0.0
+        self.values, self.group, self.counts = np.unique(values[self.is_known], return_inverse=True, return_counts=True)
+
+    def scaled(self, levels: Array) -> Array:
+        """Return disparities of all pairs (n, n) from one for each different dissimilarity; their mean square is 1."""
+        found = np.zeros(len(self.is_known))
+        found[self.is_known] = levels[self.group]
+        total = float(found @ found)
+        return squareform(found * np.sqrt(len(found) / total) if total > 0.0 else found)
+
+    def levels(self, places: Array) -> Array:
+        """Return what the distances on a map say of each different dissimilarity, rising."""
+        distances = pdist(places)[self.is_known]
+        means = np.bincount(self.group, distances, minlength=len(self.values)) / self.counts
+        return np.asarray(isotonic_regression(means, weights=self.counts).x)
+
+    def __call__(self, places: Array, step: int) -> Array:
+        """Return the disparities; before the first step they are the dissimilarities themselves."""
+        return self.scaled(self.values if step == 0 else self.levels(places))
+
+    def of(self, dissimilarities: Array, places: Array) -> Array:
+        """Return disparities of other dissimilarities, between those of the map."""
+        levels = self.levels(places)
+        total = float(self.counts @ levels**2)
+        scale = np.sqrt(len(self.is_known) / total) if total > 0.0 else 1.0
+        return np.interp(dissimilarities, self.values, levels * scale)

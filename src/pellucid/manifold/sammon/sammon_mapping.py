@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -14,14 +13,10 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
-from pellucid.manifold.embedding import Embedding
-from pellucid.manifold.orientation import oriented
-from pellucid.manifold.placing import place_by_stress
-from pellucid.manifold.sammon.weighting import normalizer, weights_for
-from pellucid.manifold.stress_solvers import descend, first_places, look_at
+from pellucid.manifold.embedding import Embedding, oriented, place_by_stress
+from pellucid.manifold.stress_solvers import descend, descent_claim, first_places, look_at
 from pellucid.neighbors.metric import Metric
-from pellucid.proofs.manifold.sammon_mapping import sammon_claims
-from pellucid.proofs.manifold.stress import descent_claim
+from pellucid.proofs.seen import Seen
 
 
 class SammonMapping(Embedding):
@@ -129,7 +124,7 @@ class SammonMapping(Embedding):
         }
         if not is_given(self.metric):
             attributes["X_fit_"] = data.X.copy()
-        proof = sammon_claims(SimpleNamespace(**attributes), self, data, distances)
+        proof = card_of(type(self)).prove(Seen(**attributes), self, data)
         certificate = proof.with_claims(descent_claim(found.trace, normalizer(distances)))
         return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
 
@@ -152,3 +147,36 @@ class SammonMapping(Embedding):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_given(self.metric)
         return tags
+
+
+# The two weightings that Sammon's stress is known with.
+#
+# 'inverse'
+# :math:`w = 1/\delta`, divided by the sum of all distances: Sammon's own (1969);
+# 'inverse_square'
+# :math:`w = 1/\delta^2`, divided by the number of pairs: the mean squared relative error.
+
+
+WEIGHTINGS = ("inverse", "inverse_square")
+
+
+def mean_distance(distances: Array) -> float:
+    """Return the mean of the distances of pairs that are apart; 1 if there are none."""
+    n_apart = int(np.sum(distances > 0.0))
+    return float(distances.sum()) / n_apart if n_apart else 1.0
+
+
+def weights_for(distances: Array, weighting: str) -> Array:
+    """Return the weight of each pair, with distances in units of their mean, so that nothing overflows.
+
+    Pairs at distance 0 have none, as nothing can be divided by it.
+    """
+    power = 1 if weighting == "inverse" else 2
+    is_apart = distances > 0.0
+    mean = mean_distance(distances)
+    return np.where(is_apart, (np.where(is_apart, distances, mean) / mean) ** -power, 0.0)
+
+
+def normalizer(distances: Array) -> float:
+    """Return what the sum with these weights is divided by: it is the same for both weightings."""
+    return max(int(np.sum(distances > 0.0)) / 2.0 * mean_distance(distances) ** 2, np.finfo(float).tiny)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -17,23 +16,24 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.kernels.formulas import RBF
+from pellucid.manifold.dissimilarities import named, parts_of
 from pellucid.manifold.embedding import Embedding, known_places
-from pellucid.manifold.graph_parts import named, parts_of
-from pellucid.manifold.spectral.links import (
+from pellucid.manifold.spectral.spectral_embedding_solvers import (
     GIVEN,
     GIVEN_NEIGHBORS,
     NEIGHBORS,
+    embed,
     gamma_meant,
     is_one_of,
+    links_of,
     neighbors_meant,
+    unnormalized,
 )
-from pellucid.manifold.spectral.spectral_embedding_solvers import embed, links_of, unnormalized
 from pellucid.neighbors.metric import Metric
 from pellucid.neighbors.nearest_rows import nearest_rows
 from pellucid.numerics.laplacian import asymmetry, is_connected, normalized
 from pellucid.numerics.laplacian_eigenvectors import leading_vectors
 from pellucid.numerics.leading_eigenvectors import signed
-from pellucid.proofs.manifold.spectral_embedding import spectral_embedding_claims
 
 MERE_ROUNDING = 1e-6
 """Asymmetry of given affinities that nobody is told of: products in float32 have it."""
@@ -155,8 +155,7 @@ class SpectralEmbedding(Embedding):
             attributes["n_neighbors_"] = neighbors_meant(self.n_neighbors, n)
         if is_one_of(self.affinity, "rbf"):
             attributes["gamma_"] = gamma_meant(self.gamma, data.X.shape[1])
-        certificate = spectral_embedding_claims(SimpleNamespace(**attributes), self, data, is_fit=True)
-        return self._adopt(Fit(attributes, found.trace, certificate=certificate), data)
+        return self._adopt(Fit(attributes, found.trace), data)
 
     def transform(self, X: Data) -> Array:
         """Return the places of new rows, or of rows with given affinities or distances to all training rows.

@@ -15,10 +15,14 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch
 from pellucid.manifold.dissimilarities import is_given
-from pellucid.manifold.embedding import Embedding, known_places
-from pellucid.manifold.orientation import oriented
-from pellucid.manifold.tsne.placing_by_affinity import place_by_affinity
-from pellucid.manifold.tsne.tsne_parameters import later_rate_meant, metric_of, neighbors_meant, rate_meant
+from pellucid.manifold.embedding import Embedding, known_places, oriented
+from pellucid.manifold.tsne.tsne_parameters import (
+    later_rate_meant,
+    metric_of,
+    neighbors_meant,
+    place_by_affinity,
+    rate_meant,
+)
 from pellucid.manifold.tsne.tsne_solvers import (
     EXAGGERATED,
     FIRST_MOMENTUM,
@@ -32,8 +36,16 @@ from pellucid.manifold.tsne.tsne_solvers import (
     neighbors_and_distances,
 )
 from pellucid.neighbors.nearest_rows import nearest_rows
-from pellucid.proofs.manifold.tsne import Measured, tsne_claims
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
+
+ALL_PAIRS = 2**20
+"""Pairs up to which the proof of a fit sums them up itself."""
+STATIONARY = 0.02
+"""Bound on the gradient, in parts of the attraction: a little more than the share at which a descent ends."""
+GRADIENT_SAYS = "norm of the gradient of the divergence, in parts of that of the attraction alone"
+REMEDY = "Raise max_iter, or lower angle."
 
 
 class TSNE(Embedding):
@@ -165,17 +177,25 @@ class TSNE(Embedding):
         watch = self._watch(X, y, attributes=lambda places: {"embedding_": places}, max_iter=self.max_iter)
         descent = self._descent(data, forces, watch)
         places = oriented(descent.places).astype(np.float32)
-        measured = Measured(*forces.measured(places.astype(np.float64)), descent.largest_rise)
+        divergence, gradient = forces.measured(places.astype(np.float64))
         attributes = {
             "embedding_": places,
-            "kl_divergence_": measured.divergence,
+            "kl_divergence_": divergence,
             "neighbors_": neighbors,
             "affinities_": affinities,
             "learning_rate_": rate_meant(self, n),
             "n_iter_": descent.n_iter,
             "X_fit_": data.X.copy(),
         }
-        certificate = tsne_claims(attributes, self, data, measured)
+        rise = descent.largest_rise / max(abs(divergence), 1e-3)
+        certificate = (
+            card_of(type(self))
+            .prove(Seen(**attributes), self, data)
+            .with_claims(
+                *([] if n * n <= ALL_PAIRS else [Claim("gradient", GRADIENT_SAYS, gradient, STATIONARY, REMEDY)]),
+                Claim("descent", "largest rise of the divergence in a step of L-BFGS, in parts of it", rise, 1e-6),
+            )
+        )
         return self._adopt(Fit(attributes, descent.trace, descent.stopped, certificate), data)
 
     def _spacing(self) -> float:

@@ -15,17 +15,27 @@ With a connectivity heights may fall, and merges are done again from the first, 
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
-from pellucid.cluster.agglomerative.agglomerative_replay import constrained_shortfall, spanning_shortfall
-from pellucid.cluster.agglomerative.cluster_gaps import make_gaps
-from pellucid.cluster.agglomerative.tree_cut import cut_nodes
-from pellucid.cluster.agglomerative.tree_shape import TreeShape, looked_at, tree_problems
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.rounding import EPSILON, sum_error
+from pellucid.proofs.cluster.cluster_trees import (
+    TreeShape,
+    all_distances,
+    label_claim,
+    looked_at,
+    row_distances,
+    tree_problems,
+)
+from pellucid.proofs.distances import is_given, lost_digits
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 AT_FIT = 400_000
@@ -35,17 +45,19 @@ TO_VERIFY = 200_000_000
 WORK_PER_MERGE = 50_000
 """What looking at one merge takes beside its distances, in distances."""
 WORK_OF_A_REPLAYED_MERGE = 4000
+ROWS_AT_ONCE = 256
+EXACT = 2.0**48
+"""Whole numbers below it are exact, and so far apart that their roots differ too."""
+
+PAIR_BY_PAIR = ("euclidean", "l2", "l1", "manhattan", "cityblock", "chebyshev", "canberra", "braycurtis", "sqeuclidean")
+"""Metrics in which the distance of two rows does not depend on the others: they are computed where they are needed."""
 
 
-def work_at_fit(n_rows: int) -> int:
-    """Return how many distances a fit to so many rows computes again."""
-    return min(AT_FIT, max(WORK_PER_MERGE, n_rows**2 // 2))
-
-
-def prove_agglomerative(fitted: Any, parameters: Any, data: TrainingData, *, work: int = TO_VERIFY) -> Certificate:
+def prove_agglomerative(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     X, children, heights = data.X, np.asarray(fitted.children_), np.asarray(fitted.distances_, dtype=np.float64)
     n, n_pieces = X.shape[0], 1
+    work = min(AT_FIT, max(WORK_PER_MERGE, n**2 // 2)) if is_fitting() else TO_VERIFY
     problems = tree_problems(children, heights, n, fitted.n_leaves_)
     if problems:
         return _certificate(_tree_claim(problems))
@@ -58,7 +70,7 @@ def prove_agglomerative(fitted: Any, parameters: Any, data: TrainingData, *, wor
     else:
         claims, n_pieces, missing = _constrained(X, parameters, shape, heights, work)
     missing += int(fitted.n_connected_components_ != n_pieces)
-    return _certificate(_tree_claim(missing), *claims, _label_claim(fitted, parameters, shape, heights))
+    return _certificate(_tree_claim(missing), *claims, _labels(fitted, parameters, shape, heights))
 
 
 def _certificate(*claims: Claim) -> Certificate:
@@ -127,19 +139,202 @@ def _constrained(
     return claims, n_pieces, missing
 
 
-def _label_claim(fitted: Any, parameters: Any, shape: TreeShape, heights: Array) -> Claim:
-    """Return the claim that the labels are those of the clusters that the last merges joined."""
+def _labels(fitted: Any, parameters: Any, shape: TreeShape, heights: Array) -> Claim:
+    """Return the claim about the labels; a wrong number of clusters makes all of them wrong."""
     wanted = parameters.n_clusters
     if wanted is None:
         wanted = int(np.sum(heights >= parameters.distance_threshold)) + 1
-    labels = np.asarray(fitted.labels_)
-    statement = "rows that are not labelled as their cluster of the tree, cut as the parameters say"
-    if labels.shape != (shape.n_rows,) or fitted.n_clusters_ != wanted or labels.dtype.kind != "i":
-        return Claim("labels", statement, float(shape.n_rows), 0.0)
-    is_whole = len(shape.children) == shape.n_rows - 1
-    nodes = cut_nodes(shape.children.tolist(), shape.n_rows, wanted) if is_whole else shape.roots()
-    right = np.empty(shape.n_rows, np.int64)
-    for label, node in enumerate(nodes):
-        start = shape.starts[node]
-        right[shape.order[start : start + shape.sizes[node]]] = label
-    return Claim("labels", statement, float(np.sum(right != labels)), 0.0)
+    return label_claim(fitted.labels_ if fitted.n_clusters_ == wanted else None, shape, wanted)
+
+
+def make_gaps(X: Array, metric: Any, linkage: str) -> RowGaps | WardGaps:
+    """Return what measures clusters by this linkage."""
+    return WardGaps(X) if linkage == "ward" else RowGaps(X, metric, linkage)
+
+
+class RowGaps:
+    """Single, complete or average: the least, largest or mean distance of the rows of two clusters."""
+
+    rounding_scale: float
+    """Sums of positive numbers keep their digits; a cosine that is taken from 1 does not."""
+
+    def __init__(self, X: Array, metric: Any, linkage: str) -> None:
+        self.reduce = {"single": np.minimum, "complete": np.maximum, "average": np.add}[linkage]
+        self.is_mean = linkage == "average"
+        self.metric = metric if isinstance(metric, str) and metric in PAIR_BY_PAIR else None
+        self.X = np.asarray(X, np.float64) if self.metric else all_distances(X, metric)
+        self.factor = 1.0 + X.shape[1] / 16 if self.metric else 1.0
+        self.rounding_scale = float(lost_digits(metric) > 0.0)
+        # the mean of Manhattan distances is one quotient; of Euclidean ones it is a sum of roots
+        is_settled = linkage == "complete" or (linkage == "average" and metric in ("cityblock", "l1", "manhattan"))
+        self.settles_ties = is_settled and self.metric is not None and _are_small_and_whole(self.X, len(X) * X.shape[1])
+
+    def cost(self, shape: TreeShape) -> Array:
+        """Return how many distances of rows each merge takes."""
+        return shape.sizes[shape.n_rows :] * shape.n_rows
+
+    def to_clusters(self, shape: TreeShape, starts: Array, pair: Array) -> Array:
+        """Return the distances of two clusters to all, which begin at these places of the order of rows."""
+        ends = np.append(starts[1:], shape.n_rows)
+        return np.stack([self._from_one(shape, starts, slice(starts[k], ends[k])) for k in pair])
+
+    def _from_one(self, shape: TreeShape, starts: Array, own: slice) -> Array:
+        total = None
+        for first in range(own.start, own.stop, ROWS_AT_ONCE):
+            rows = shape.order[first : min(first + ROWS_AT_ONCE, own.stop)]
+            part = self.reduce.reduceat(self.reduce.reduce(self._distances(rows)[:, shape.order], axis=0), starts)
+            total = part if total is None else self.reduce(total, part)
+        assert total is not None  # every cluster has rows
+        sizes = np.diff(np.append(starts, shape.n_rows))
+        return total / (sizes * (own.stop - own.start)) if self.is_mean else total
+
+    def _distances(self, rows: Array) -> Array:
+        return row_distances(self.X[rows], self.X, self.metric) if self.metric else self.X[rows]
+
+
+class WardGaps:
+    """Ward's: the distance of the means of two clusters, times what their sizes make of it."""
+
+    def __init__(self, X: Array) -> None:
+        rows = np.asarray(X, np.float64)
+        self.X = rows - np.median(rows, axis=0)
+        self.rounding_scale = float(np.sqrt(np.square(self.X).sum(axis=1).max(initial=0.0)))
+        self.factor = 1.0 + X.shape[1] / 16
+        self.settles_ties = _are_small_and_whole(2.0 * self.X, len(X) ** 2 * X.shape[1])
+
+    def cost(self, shape: TreeShape) -> Array:
+        """Return how many distances each merge takes, about."""
+        return np.full(len(shape.children), (2 + self.X.shape[1]) * shape.n_rows)
+
+    def to_clusters(self, shape: TreeShape, starts: Array, pair: Array) -> Array:
+        """Return the distances of two clusters to all, which begin at these places of the order of rows."""
+        sizes = np.diff(np.append(starts, shape.n_rows)).astype(np.float64)
+        sums = np.add.reduceat(self.X[shape.order], starts, axis=0)
+        # gaps of means times both sizes: no quotient before the last, so that equal distances are equal numbers
+        gaps = [sizes[:, None] * sums[k] - sizes[k] * sums for k in pair]
+        squares = np.stack([np.square(gap).sum(axis=1) for gap in gaps])
+        return np.sqrt(2.0 * squares / ((sizes * sizes[pair, None]) * (sizes + sizes[pair, None])))
+
+
+def _are_small_and_whole(X: Array, terms: int) -> bool:
+    """Return whether sums of this many squares of whole numbers as large are exact."""
+    size = float(np.abs(X).max(initial=0.0))
+    return terms * size * (1.0 + size) < EXACT and bool(np.array_equal(X, np.rint(X)))
+
+
+def constrained_shortfall(X: Array, parameters: Any, children: Array, heights: Array) -> tuple[float, float, int]:
+    """Return how much nearer another pair was, how wrong a height is (both relatively), and the pieces of the graph."""
+    edges, n_pieces = _edges(X, parameters)
+    is_ward = parameters.linkage == "ward"
+    rows = np.asarray(X, np.float64)
+    moments = [(1.0, row) for row in (rows - np.median(rows, axis=0))] if is_ward else []
+    metric = "euclidean" if is_ward else parameters.metric
+    gaps = _paired(X, edges, metric).tolist()
+    around: dict[int, dict[int, float]] = {i: {} for i in range(len(rows))}
+    for (i, j), gap in zip(edges.tolist(), gaps, strict=True):
+        around[i][j] = around[j][i] = gap
+    waiting = [(gap, i, j) for (i, j), gap in zip(edges.tolist(), gaps, strict=True)]
+    heapify(waiting)
+    scale = float(np.sqrt(max((moment @ moment for _, moment in moments), default=float(lost_digits(metric) > 0.0))))
+    sizes, shortfall, error = [1] * len(rows), 0.0, 0.0
+    for new, (i, j) in enumerate(children.tolist(), start=len(rows)):
+        if j not in around.get(i, {}):
+            return np.inf, np.inf, n_pieces
+        while waiting[0][1] not in around or waiting[0][2] not in around:
+            heappop(waiting)
+        gap = around[i][j]
+        unit = max(gap + scale, TINY)
+        shortfall = max(shortfall, (gap - waiting[0][0]) / unit)
+        error = float(np.max([error, abs(heights[new - len(rows)] - gap) / unit]))  # a NaN stays
+        if is_ward:
+            (a, one), (b, other) = moments[i], moments[j]
+            moments.append((a + b, one + other))
+        around[new] = _joined(around.pop(i), around.pop(j), (i, j, new), parameters.linkage, sizes, moments)
+        sizes.append(sizes[i] + sizes[j])
+        for k, gap in around[new].items():
+            around[k].pop(i, None)
+            around[k].pop(j, None)
+            around[k][new] = gap
+            heappush(waiting, (gap, k, new))
+    return shortfall, error, n_pieces
+
+
+def spanning_shortfall(X: Array, parameters: Any, shape: TreeShape, heights: Array) -> tuple[float, float, int]:
+    """Return the same for single linkage, without merging: each height is the least of the edges that join at it.
+
+    An edge that was free when a merge was made joins at a later one, whose height is no larger than the edge and, as
+    heights never fall, no smaller than that of the merge.
+    """
+    edges, n_pieces = _edges(X, parameters)
+    gaps = _paired(X, edges, parameters.metric)
+    least = np.full(len(heights), np.inf)
+    np.minimum.at(least, shape.merge_of_pairs(edges), gaps)
+    if np.isinf(least).any():
+        return np.inf, np.inf, n_pieces
+    unit = np.maximum(least + float(lost_digits(parameters.metric) > 0.0), TINY)
+    falls = np.max((heights[:-1] - heights[1:]) / unit[1:], initial=0.0)
+    return float(falls), float(np.max(np.abs(heights - least) / unit)), n_pieces
+
+
+def _joined(
+    one: dict[int, float],
+    other: dict[int, float],
+    nodes: tuple[int, int, int],
+    linkage: str,
+    sizes: list[int],
+    moments: Any,
+) -> dict[int, float]:
+    """Return the distances of a new cluster to those that one of its two parts may merge with."""
+    i, j, new = nodes
+    found = {}
+    for k in (one.keys() | other.keys()) - {i, j}:
+        known = [(part[k], sizes[node]) for part, node in ((one, i), (other, j)) if k in part]
+        if linkage == "ward":
+            (a, first), (b, second) = moments[new], moments[k]
+            gap = first / a - second / b
+            found[k] = float(np.sqrt(2.0 * a * b / (a + b) * (gap @ gap)))
+        elif linkage == "average":
+            found[k] = sum(gap * size for gap, size in known) / sum(size for _, size in known)
+        else:
+            found[k] = (max if linkage == "complete" else min)(gap for gap, _ in known)
+    return found
+
+
+def _edges(X: Array, parameters: Any) -> tuple[Array, int]:
+    """Return who may merge with whom, pairs i < j, and how many pieces the graph had before bridges joined them.
+
+    A bridge joins the two rows of two pieces that are nearest to each other, of equal ones the first.
+    """
+    given = parameters.connectivity(X) if callable(parameters.connectivity) else parameters.connectivity
+    graph = sparse.csr_array(given)
+    n_pieces, piece = connected_components(graph != 0, directed=False)
+    ends = list(zip(*graph.nonzero(), strict=True))
+    for one, other in combinations([np.flatnonzero(piece == k) for k in range(n_pieces)], 2):
+        if is_given(parameters.metric):
+            gaps = X[np.ix_(one, other)]
+        else:
+            gaps = row_distances(X[one], X[other], parameters.metric)
+        i, j = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
+        ends.append((one[i], other[j]))
+    pairs = np.sort(np.array(ends, dtype=np.int64).reshape(-1, 2), axis=1)
+    return np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0), int(n_pieces)
+
+
+def _paired(X: Array, pairs: Array, metric: Any) -> Array:
+    """Return the distances of pairs of rows."""
+    if is_given(metric):
+        return X[pairs[:, 0], pairs[:, 1]].astype(np.float64)
+    if callable(metric):
+        return np.array([metric(X[i], X[j]) for i, j in pairs.tolist()], dtype=np.float64)
+    rows = np.asarray(X, np.float64)
+    if metric == "cosine":  # half the squared distance of two rows of length 1
+        lengths = np.linalg.norm(rows, axis=1)[:, None]
+        rows = rows / np.where(lengths > 0.0, lengths, 1.0)
+    apart = rows[pairs[:, 0]] - rows[pairs[:, 1]]
+    if metric in ("l1", "manhattan", "cityblock"):
+        return np.abs(apart).sum(axis=1)
+    squares = np.square(apart).sum(axis=1)
+    return squares / 2.0 if metric == "cosine" else np.sqrt(squares)
+
+
+PROVES = {"AgglomerativeClustering": prove_agglomerative}

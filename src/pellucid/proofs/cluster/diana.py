@@ -10,14 +10,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from pellucid.cluster.agglomerative.distances import PAIR_BY_PAIR, distance_matrix
-from pellucid.cluster.agglomerative.tree_cut import cut_nodes
-from pellucid.cluster.agglomerative.tree_shape import TreeShape, looked_at, tree_problems
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.rounding import sum_error
+from pellucid.proofs.cluster.agglomerative import PAIR_BY_PAIR
+from pellucid.proofs.cluster.cluster_trees import (
+    TreeShape,
+    all_distances,
+    label_claim,
+    looked_at,
+    row_distances,
+    tree_problems,
+)
+from pellucid.proofs.distances import lost_digits
+from pellucid.proofs.rounding import EPSILON, sum_error
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 AT_FIT = 200_000
@@ -27,7 +34,7 @@ WORK_PER_SPLIT = 10_000
 """What looking at one split takes beside its distances, in distances."""
 
 
-def prove_diana(fitted: Any, parameters: Any, data: TrainingData, *, work: int = TO_VERIFY) -> Certificate:
+def prove_diana(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     X, children, heights = data.X, np.asarray(fitted.children_), np.asarray(fitted.distances_, dtype=np.float64)
     n = X.shape[0]
@@ -41,25 +48,25 @@ def prove_diana(fitted: Any, parameters: Any, data: TrainingData, *, work: int =
     order = Claim("widest first", "how much wider a cluster is than one that was split before", falls, 0.0)
     return Certificate(
         "replayed",
-        (tree, order, *_splits(X, parameters.metric, shape, heights, work), *_rest(fitted, parameters, shape, heights)),
+        (tree, order, *_splits(X, parameters.metric, shape, heights), *_rest(fitted, parameters, shape, heights)),
     )
 
 
-def _splits(X: Array, metric: Any, shape: TreeShape, heights: Array, work: int) -> list[Claim]:
+def _splits(X: Array, metric: Any, shape: TreeShape, heights: Array) -> list[Claim]:
     sizes = shape.sizes[shape.n_rows :]
-    checked, of = looked_at(sizes**2 + WORK_PER_SPLIT, work, "splits")
-    name = PAIR_BY_PAIR.get(metric) if isinstance(metric, str) else None
-    D = None if name else distance_matrix(X, metric)
+    checked, of = looked_at(sizes**2 + WORK_PER_SPLIT, AT_FIT if is_fitting() else TO_VERIFY, "splits")
+    D = None if isinstance(metric, str) and metric in PAIR_BY_PAIR else all_distances(X, metric)
     X = np.asarray(X, np.float64)
-    wrong, error = 0, 0.0
+    wrong, error, lost = 0, 0.0, lost_digits(metric)
     for split in checked:
         start, size, left = shape.starts[shape.n_rows + split], sizes[split], shape.children[split, 0]
         rows = shape.order[start : start + size]
-        gaps = cdist(X[rows], X[rows], name) if D is None else D[np.ix_(rows, rows)]
+        gaps = row_distances(X[rows], X[rows], metric) if D is None else D[np.ix_(rows, rows)]
         width = float(gaps.max())
-        error = float(np.max([error, abs(heights[split] - width) / width if width > 0.0 else heights[split]]))
+        scale = width + lost / EPSILON
+        error = float(np.max([error, abs(heights[split] - width) / scale if scale > 0.0 else heights[split]]))
         is_left = np.arange(size) < shape.sizes[left]
-        wrong += not (is_split(gaps, is_left) or is_split(gaps, ~is_left))
+        wrong += not (is_split(gaps, is_left, lost) or is_split(gaps, ~is_left, lost))
     bound = sum_error(X.shape[1])
     return [
         Claim("splits", f"{of}, those that the rules would make otherwise", float(wrong), 0.0),
@@ -67,22 +74,22 @@ def _splits(X: Array, metric: Any, shape: TreeShape, heights: Array, work: int) 
     ]
 
 
-def is_split(D: Array, leaves: Array) -> bool:
+def is_split(D: Array, leaves: Array, lost: float) -> bool:
     """Return whether the rules can make these rows leave, where rounding may decide between equals either way."""
     n, slack = len(D), 4 * sum_error(len(D))
     means = D.sum(axis=1)
-    first = means.max() - means <= slack * means.max()
-    return any(_follows(D, leaves, int(row), slack) for row in np.flatnonzero(first & leaves)) if n > 1 else False
+    first = means.max() - means <= slack * means.max() + n * lost
+    return any(_follows(D, leaves, int(row), slack, lost) for row in np.flatnonzero(first & leaves)) if n > 1 else False
 
 
-def _follows(D: Array, leaves: Array, first: int, slack: float) -> bool:
+def _follows(D: Array, leaves: Array, first: int, slack: float, lost: float) -> bool:
     """Return whether these rows leave once the first does: each the best to follow, nobody else better off."""
     n, gone = len(D), np.zeros(len(D), bool)
     gone[first], n_gone = True, 1
     left, rest = D[:, first].copy(), D.sum(axis=1) - D[:, first]
     while n_gone < n - 1:
         to_left, to_rest = left / n_gone, rest / (n - n_gone - 1)
-        gains, loose = to_rest - to_left, slack * (to_rest + to_left)
+        gains, loose = to_rest - to_left, slack * (to_rest + to_left) + 2 * lost
         best = gains[~gone].max()
         if n_gone == leaves.sum():
             return bool(best <= loose[~gone].max())
@@ -98,16 +105,10 @@ def _follows(D: Array, leaves: Array, first: int, slack: float) -> bool:
 
 def _rest(fitted: Any, parameters: Any, shape: TreeShape, heights: Array) -> list[Claim]:
     """Return the claims about labels and the coefficient."""
-    right = np.empty(shape.n_rows, np.int64)
-    for label, node in enumerate(cut_nodes(shape.children.tolist(), shape.n_rows, parameters.n_clusters)):
-        right[shape.order[shape.starts[node] : shape.starts[node] + shape.sizes[node]]] = label
-    labels = np.asarray(fitted.labels_)
-    wrong = np.sum(right != labels) if labels.shape == right.shape and labels.dtype.kind == "i" else shape.n_rows
     alone = heights[shape.parents[: shape.n_rows] - shape.n_rows]
     coefficient = float(np.mean(1.0 - alone / heights[-1])) if heights[-1] > 0.0 else 0.0
-    statement = "rows that are not labelled as their cluster of the tree, cut as the parameters say"
     return [
-        Claim("labels", statement, float(wrong), 0.0),
+        label_claim(fitted.labels_, shape, parameters.n_clusters),
         Claim(
             "coefficient",
             "distance of divisive_coefficient_ from its recomputed value",
@@ -115,3 +116,6 @@ def _rest(fitted: Any, parameters: Any, shape: TreeShape, heights: Array) -> lis
             sum_error(shape.n_rows),
         ),
     ]
+
+
+PROVES = {"Diana": prove_diana}

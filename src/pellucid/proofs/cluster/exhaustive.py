@@ -6,14 +6,13 @@ or begins one. Of more than so many a random sample is scored again, which prove
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from pellucid.cluster.exhaustive.partitions import partition_count
-from pellucid.cluster.exhaustive.scores import score_named
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
@@ -34,8 +33,8 @@ def certify_exhaustive(
     most_scored: int = MOST_SCORED,
 ) -> Certificate:
     """Return what is known of the best clustering of all: scores of all others, or of a random sample, again."""
-    measure, sign = score_named(score), -1.0 if maximize else 1.0
-    n, total = len(X), partition_count(len(X), n_clusters)
+    measure, sign = SCORES[score] if isinstance(score, str) else score, -1.0 if maximize else 1.0
+    n, total = len(X), _ways(n_clusters)(len(X), 0)
     own = float(measure(X, np.asarray(labels)))
     bound = sum_error(X.size) * max(abs(own), abs(value))
     tried = list(_all(n, n_clusters)) if total <= most_scored else _drawn(n, n_clusters, most_scored)
@@ -80,18 +79,21 @@ def _codes(n: int, clusters: list[list[int]]) -> Array:
     return codes
 
 
-def _drawn(n: int, k: int | None, count: int) -> list[Array]:
-    """Return partitions drawn at random, all as likely."""
-    rng = draws()
+def _ways(k: int | None) -> Callable[[int, int], int]:
+    """Return the function that counts how the rest of the rows can follow when so many clusters are there."""
 
     @cache
     def ways(rows_left: int, used: int) -> int:
-        """Return in how many ways the rest can follow when so many clusters are there."""
         if rows_left == 0:
             return int(k is None or used == k)
         return used * ways(rows_left - 1, used) + ways(rows_left - 1, used + 1)
 
-    found = []
+    return ways
+
+
+def _drawn(n: int, k: int | None, count: int) -> list[Array]:
+    """Return partitions drawn at random, all as likely."""
+    rng, ways, found = draws(), _ways(k), []
     for _ in range(count):
         codes, used = np.zeros(n, np.int64), 0
         for row, left in enumerate(range(n - 1, -1, -1)):
@@ -100,3 +102,18 @@ def _drawn(n: int, k: int | None, count: int) -> list[Array]:
             used = max(used, int(codes[row]) + 1)
         found.append(codes)
     return found
+
+
+def _inertia(X: Array, labels: Array) -> float:
+    """Return the squared distances of pairs in a cluster over its size, which is those of its rows to their mean."""
+    squares = cdist(X, X, "sqeuclidean")
+    clusters = [squares[np.ix_(own, own)] for own in (np.flatnonzero(labels == k) for k in np.unique(labels))]
+    return float(sum(part.sum() / (2.0 * len(part)) for part in clusters))
+
+
+def _diameter(X: Array, labels: Array) -> float:
+    """Return the largest distance of two rows of one cluster."""
+    return float(cdist(X, X)[labels[:, None] == labels].max())
+
+
+SCORES: dict[str, Callable[[Array, Array], float]] = {"inertia": _inertia, "diameter": _diameter}

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.cluster.medians import middle_values
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import rounding_unit, sum_error
@@ -60,6 +59,15 @@ def _distance_from_median(X: Array, weight: Array, labels: Array, k: int, center
     if not len(rows):
         return 0.0
     inside = np.asarray(X[rows], dtype=np.float64)
-    low, high = middle_values(inside, weight[rows])
+    order = np.argsort(inside, axis=0)
+    values, weights = np.take_along_axis(inside, order, axis=0), weight[rows][order]
+    half = weights.sum(axis=0) * (0.5 - sum_error(len(rows)))
+    below, above = np.cumsum(weights, axis=0), np.cumsum(weights[::-1], axis=0)  # up to a value, and from it on
+    columns = np.arange(inside.shape[1])
+    low = values[np.argmax(below >= half, axis=0), columns]
+    high = values[::-1][np.argmax(above >= half, axis=0), columns]
     size = np.abs(inside).max(axis=0)
     return float(np.max(np.abs(center - (low + (high - low) / 2)) / np.where(size > 0.0, size, 1.0)))
+
+
+PROVES = {"KMedians": prove_kmedians}

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.cluster.kmedoids.metrics import distances_between
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.cluster.cluster_trees import row_distances
+from pellucid.proofs.distances import is_given, lost_digits
 from pellucid.proofs.rounding import sum_error
-from pellucid.proofs.sampling import drawn, in_percent, most_wrong
+from pellucid.proofs.sampling import drawn, in_percent, is_fitting, most_wrong
 from pellucid.proofs.training_data import TrainingData
 
 AT_FIT = 300_000
@@ -28,29 +29,31 @@ TO_VERIFY = 400_000_000
 AT_ONCE = 256
 
 
-def prove_kmedoids(fitted: Any, parameters: Any, data: TrainingData, *, work: int = TO_VERIFY) -> Certificate:
+def prove_kmedoids(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
-    X, weight, is_matrix = data.X, data.weights, _is_matrix(parameters.metric)
+    X, weight, metric = data.X, data.weights, parameters.metric
     wrong, rows = _wrong_medoids(fitted, parameters, data)
     medoids = Claim("medoids", "medoids that are no rows, or not those that are stored", float(wrong), 0.0)
     if wrong:
         return Certificate("replayed", (medoids,))
-    gaps = X[:, fitted.medoid_indices_].astype(np.float64) if is_matrix else _between(X, X[rows], parameters)
-    objective = float(weight @ gaps.min(axis=1))
-    error = abs(fitted.inertia_ - objective) / objective if objective > 0.0 else abs(fitted.inertia_)
-    strays = _strays(np.asarray(fitted.labels_), gaps, data)
+    gaps = X[:, fitted.medoid_indices_].astype(np.float64) if is_given(metric) else row_distances(X, X[rows], metric)
+    lost = lost_digits(metric)
+    objective, error = float(weight @ gaps.min(axis=1)), abs(fitted.inertia_)
+    if objective > 0.0:
+        error = max(abs(fitted.inertia_ - objective) - lost * float(weight.sum()), 0.0) / objective
+    strays = _strays(np.asarray(fitted.labels_), gaps, data, lost)
     return Certificate(
         "replayed",
         (
             medoids,
             Claim("assignment", "rows that are nearer to another medoid than to their own", float(strays), 0.0),
             Claim("objective", "relative distance of inertia_ from its value", error, sum_error(len(weight))),
-            _swap_claim(gaps, data, parameters, rows, work),
+            _swap_claim(gaps, data, metric, rows),
         ),
     )
 
 
-def _strays(labels: Array, gaps: Array, data: TrainingData) -> int:
+def _strays(labels: Array, gaps: Array, data: TrainingData, lost: float) -> int:
     """Return how many rows are not with their nearest medoid; rows of weight 0 have the label -1."""
     if labels.shape != (data.n_given,) or labels.dtype.kind != "i":
         return data.n_given
@@ -59,16 +62,8 @@ def _strays(labels: Array, gaps: Array, data: TrainingData) -> int:
     if own.min() < 0 or own.max() >= gaps.shape[1]:
         return data.n_given
     # the order of a sum decides between medoids that are equally near up to rounding
-    is_near = gaps[np.arange(len(own)), own] <= gaps.min(axis=1) * (1.0 + sum_error(data.X.shape[1]))
+    is_near = gaps[np.arange(len(own)), own] <= gaps.min(axis=1) * (1.0 + sum_error(data.X.shape[1])) + lost
     return int(np.sum(~is_near) + np.sum(without != -1))
-
-
-def _is_matrix(metric: Any) -> bool:
-    return isinstance(metric, str) and metric == "precomputed"
-
-
-def _between(X: Array, Y: Array, parameters: Any) -> Array:
-    return distances_between(X, Y, parameters.metric)
 
 
 def _wrong_medoids(fitted: Any, parameters: Any, data: TrainingData) -> tuple[int, Array]:
@@ -79,15 +74,16 @@ def _wrong_medoids(fitted: Any, parameters: Any, data: TrainingData) -> tuple[in
     rows = data.places(given)
     if len(rows) < k or len(np.unique(given)) < k:
         return k, rows
-    if _is_matrix(parameters.metric):
+    if is_given(parameters.metric):
         return 0, rows
     centers = np.asarray(fitted.cluster_centers_)
     return (k, rows) if centers.shape != (k, data.X.shape[1]) else (int(np.sum(centers != data.X[rows])), rows)
 
 
-def _swap_claim(gaps: Array, data: TrainingData, parameters: Any, rows: Array, work: int) -> Claim:
+def _swap_claim(gaps: Array, data: TrainingData, metric: Any, rows: Array) -> Claim:
     """Return the claim that no swap lowers the objective by more than rounding."""
     X, weight, n = data.X, data.weights, data.X.shape[0]
+    work = AT_FIT if is_fitting() else TO_VERIFY
     order = np.argsort(gaps, axis=1)[:, :2]
     owner, near = order[:, 0], gaps.min(axis=1)
     second = gaps[np.arange(n), order[:, 1]] if gaps.shape[1] > 1 else np.full(n, math.inf)
@@ -98,7 +94,7 @@ def _swap_claim(gaps: Array, data: TrainingData, parameters: Any, rows: Array, w
     best, counted = 0.0, data.given_rows(np.arange(n))
     for start in range(0, len(tried), AT_ONCE):
         block = tried[start : start + AT_ONCE]
-        D = X[np.ix_(block, counted)] if _is_matrix(parameters.metric) else _between(X[block], X, parameters)
+        D = X[np.ix_(block, counted)] if is_given(metric) else row_distances(X[block], X, metric)
         gain = np.minimum(D - near, 0.0)
         changes = (gain @ weight)[:, None] + (np.minimum(D, second) - near - gain) @ members
         best = float(np.min([best, changes.min()]))  # a NaN stays
@@ -107,6 +103,10 @@ def _swap_claim(gaps: Array, data: TrainingData, parameters: Any, rows: Array, w
     if len(tried) < len(others):
         wrong = f"at most {in_percent(most_wrong(len(tried)))} better, at 99 %"
         of = f"of swaps with {len(tried):,} of {len(others):,} rows ({wrong})"
-    lowered = -best / objective if objective > 0.0 else -best
+    lowered = max(-best - lost_digits(metric) * float(weight.sum()), 0.0)
+    lowered = lowered / objective if objective > 0.0 else lowered
     statement = f"{of}, the share of the objective that the best would save"
     return Claim("swaps", statement, lowered, 4 * sum_error(n), "Raise max_iter.")
+
+
+PROVES = {"KMedoids": prove_kmedoids}

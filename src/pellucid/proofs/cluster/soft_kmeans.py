@@ -10,7 +10,6 @@ direction of which it makes more is one of a saddle.
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,14 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
-from pellucid.proofs.sampling import drawn, draws
+from pellucid.proofs.sampling import drawn, draws, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_ONCE = 2048
 LIKELIHOOD_ROUNDING = 1e-11
 STEP_ROUNDING = 1e-12
 SHIFT, DIRECTIONS, STEPS, CURVED, CURVED_AT_FIT, LOOKED_AT = 1e-4, 3, 5, 5000, 1000, 1000
+STEP_SAYS = "nats by which one more step of EM moves the centers, on average over the rows"
 NOT_CONVERGED = "Raise max_iter or tol."
 
 
@@ -41,7 +41,7 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     found = log_sum / float(weight.sum())
     spread = _Spread(data.X, weight, beta)
     step = 0.5 * beta * float(sizes @ (moves**2).sum(axis=1)) / float(weight.sum())
-    _, shares = _posterior(data.X[fitted.asked], centers, beta)
+    _, shares = _posterior(_squares(data.X[fitted.asked], centers), data.X.shape[1], beta)
     said = np.asarray(fitted.responsibilities, dtype=np.float64)
     error = float(np.max(np.abs(said - shares))) if said.shape == shares.shape else math.inf
     stored = abs(fitted.log_likelihood_ - found)
@@ -52,28 +52,12 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
             Claim("assignment", "rows whose label is not their nearest center", float(strays), 0.0),
             Claim("likelihood", "distance of the stored likelihood from that of the centers", stored, spread.rounding),
             Claim("step", STEP_SAYS, step, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
-            _curvature_claim(data, centers, beta, parameters.tol, CURVED),
+            _curvature_claim(data, centers, beta, parameters.tol, CURVED_AT_FIT if is_fitting() else CURVED),
             Claim("responsibilities",
                   f"their distance from those of the centers, on {len(fitted.asked):,} of {n:,} rows",
                   error, 1e-8 + 8 * rounding_unit(data.X.dtype)),
         ),
     )  # fmt: skip
-
-
-STEP_SAYS = "nats by which one more step of EM moves the centers, on average over the rows"
-
-
-def fitted_certificate(attributes: Any, parameters: Any, data: TrainingData, moved: float) -> Certificate:
-    """Return what a fit can say at little cost."""
-    fitted, beta = SimpleNamespace(**attributes), float(parameters.beta)
-    return Certificate(
-        "stationary",
-        (
-            *_shared_claims(fitted, fitted.log_likelihood_, parameters, _Spread(data.X, data.weights, beta)),
-            Claim("step", STEP_SAYS, moved, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
-            _curvature_claim(data, fitted.cluster_centers_, beta, parameters.tol, CURVED_AT_FIT),
-        ),
-    )
 
 
 class _Spread:
@@ -112,14 +96,18 @@ def _shared_claims(fitted: Any, found: float, parameters: Any, spread: _Spread) 
     ]
 
 
-def _posterior(rows: Array, centers: Array, beta: float) -> tuple[Array, Array]:
+def _squares(rows: Array, centers: Array) -> Array:
+    """Return the squared distances of rows to centers, from differences."""
+    return np.stack([np.square(rows.astype(np.float64) - center).sum(axis=1) for center in centers], axis=1)
+
+
+def _posterior(squares: Array, n_columns: int, beta: float) -> tuple[Array, Array]:
     """Return the log density of each row, and its responsibilities."""
-    squares = np.stack([np.square(rows.astype(np.float64) - center).sum(axis=1) for center in centers], axis=1)
     joint = -0.5 * beta * squares
     top = joint.max(axis=1, keepdims=True)
     parts = np.exp(joint - top)
     total = parts.sum(axis=1, keepdims=True)
-    constant = 0.5 * rows.shape[1] * math.log(beta / (2 * math.pi)) - math.log(len(centers))
+    constant = 0.5 * n_columns * math.log(beta / (2 * math.pi)) - math.log(squares.shape[1])
     return (top + np.log(total))[:, 0] + constant, parts / total
 
 
@@ -129,11 +117,11 @@ def _one_step(X: Array, weight: Array, centers: Array, beta: float, labels: Arra
     for start in range(0, len(X), ROWS_AT_ONCE):
         some = slice(start, start + ROWS_AT_ONCE)
         rows, counts = np.asarray(X[some], dtype=np.float64), weight[some]
-        logs, shares = _posterior(rows, centers, beta)
+        squares = _squares(rows, centers)
+        logs, shares = _posterior(squares, rows.shape[1], beta)
         log_sum += float(counts @ logs)
         shares *= counts[:, None]
         sizes += shares.sum(axis=0)
-        squares = np.stack([np.square(rows - center).sum(axis=1) for center in centers], axis=1)
         own = labels[some]
         inside = (own >= 0) & (own < len(centers))
         mine = squares[np.arange(len(rows)), np.where(inside, own, 0)]
@@ -172,3 +160,6 @@ def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what the model says about some rows."""
     asked = drawn(data.X.shape[0], LOOKED_AT)
     return {"asked": asked, "responsibilities": model._answers(data.X[asked])}
+
+
+PROVES = {"SoftKMeans": prove_soft_kmeans}

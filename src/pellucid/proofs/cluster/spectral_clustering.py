@@ -1,6 +1,6 @@
 r"""Proof of a spectral clustering: links, eigenvectors, that none was missed, and the clusters in the embedding.
 
-The embedding is :math:`D^{-1/2}v` with eigenvectors v of the normalized links M (see ``affinity``), whose residuals
+The embedding is :math:`D^{-1/2}v` with eigenvectors v of the normalized links M (see ``graph_links``), whose residuals
 :math:`\|Mv - (2 - \lambda)v\|` put an eigenvalue within that distance of each (Weyl). The labels are proved as they
 were found: k-means by its own claims, with the rows of the embedding as data; a rotation by one more round; the rows
 that stand out by choosing them again.
@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, affinity_kernel, uses_neighbors
-from pellucid.numerics.laplacian import normalized, symmetric_links
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.cluster.kmeans import prove_kmeans
+from pellucid.proofs.kernels.matrices import ProofKernel, kernel_matrix, resolved_kernel
 from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
+from pellucid.proofs.matrices.graph_links import halved, normalized_links, wrong_links
 from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
-from pellucid.proofs.matrices.neighbor_links import wrong_links
 from pellucid.proofs.rounding import sum_error
-from pellucid.proofs.sampling import at_most_wrong, drawn, graded
+from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
+
+GIVEN, GIVEN_NEIGHBORS = "precomputed", "precomputed_nearest_neighbors"
 
 RESIDUAL = 1e-10
 """Residuals accepted, of a matrix whose largest eigenvalue is 2, where ``eigen_tol`` allows no more."""
@@ -44,19 +45,14 @@ def prove_spectral_clustering(fitted: Any, parameters: Any, data: TrainingData) 
     shape = shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("stationary", (Claim("shape", shape, 1.0, 0.0),))
-    M, roots = normalized(fitted.affinity_matrix_)
-    rows = drawn(data.X.shape[0], ROWS_AT_VERIFY)
-    claims = embedding_claims(fitted, parameters, data, M, roots, rows=rows)
-    return with_label_claims(fitted, parameters, claims)
+    return with_label_claims(fitted, parameters, embedding_claims(fitted, parameters, data))
 
 
-def embedding_claims(
-    fitted: Any, parameters: Any, data: TrainingData, M: Any, roots: Array, *, rows: Array | None = None
-) -> list[Claim]:
+def embedding_claims(fitted: Any, parameters: Any, data: TrainingData) -> list[Claim]:
     """Return what is claimed of links and embedding; at a fit only some rows of the links are looked at."""
-    is_fit = rows is None
-    at_fit = NEIGHBORS_AT_FIT if uses_neighbors(parameters.affinity) else ROWS_AT_FIT
-    looked_at = drawn(data.X.shape[0], at_fit) if rows is None else rows
+    M, roots = normalized_links(fitted.affinity_matrix_)
+    at_fit = NEIGHBORS_AT_FIT if _uses_neighbors(parameters.affinity) else ROWS_AT_FIT
+    looked_at = drawn(data.X.shape[0], at_fit if is_fitting() else ROWS_AT_VERIFY)
     values, vectors = 2.0 - fitted.eigenvalues_, fitted.embedding_ * roots[:, None]
     noise = max(RESIDUAL, 8 * sum_error(len(vectors)), 4 * _tolerance(parameters))
     is_positive = bool(np.all((M.data if sparse.issparse(M) else M) >= 0.0))
@@ -64,7 +60,7 @@ def embedding_claims(
     return [
         _links_claim(fitted.affinity_matrix_, parameters, data.X, looked_at),
         *_vector_claims(matrix, values, vectors, fitted.embedding_, noise),
-        missed_claim(matrix, values, vectors, noise=noise, wants_all=False, is_positive=is_positive, is_fit=is_fit),
+        missed_claim(matrix, values, vectors, noise=noise, wants_all=False, is_positive=is_positive),
     ]
 
 
@@ -111,18 +107,21 @@ def shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
     return ""
 
 
+def _uses_neighbors(affinity: Any) -> bool:
+    return isinstance(affinity, str) and affinity in ("nearest_neighbors", GIVEN_NEIGHBORS)
+
+
 def _links_claim(stored: Any, parameters: Any, X: Any, rows: Array) -> Claim:
     seen = at_most_wrong(len(rows), X.shape[0])
-    if uses_neighbors(parameters.affinity):
+    if _uses_neighbors(parameters.affinity):
         statement = f"links among {len(rows):,} rows that are not those with their nearest rows{seen}"
         is_given = parameters.affinity == GIVEN_NEIGHBORS
         wrong = wrong_links(stored, X, rows, parameters.n_neighbors, is_given=is_given)
         return Claim("affinity", statement, wrong, 0.0)
     if isinstance(parameters.affinity, str) and parameters.affinity == GIVEN:
-        expected = symmetric_links(X)[rows]
+        expected = halved(X)[rows]
     else:
-        kernel = affinity_kernel(parameters)
-        expected = kernel(X[rows], X) if len(rows) < X.shape[0] else kernel(X)
+        expected = kernel_matrix(_kernel(parameters, X), X[rows], X)
     apart = abs(stored[rows] - expected)
     size = max(float(abs(expected).max()), np.finfo(float).tiny)
     return Claim(
@@ -132,6 +131,11 @@ def _links_claim(stored: Any, parameters: Any, X: Any, rows: Array) -> Claim:
         float(apart.max()) / size,
         KERNEL,
     )
+
+
+def _kernel(parameters: Any, X: Any) -> ProofKernel:
+    options = {name: getattr(parameters, name) for name in ("gamma", "degree", "coef0")}
+    return resolved_kernel(parameters.affinity, **options, X=X, params=parameters.kernel_params)
 
 
 def _vector_claims(
@@ -179,3 +183,6 @@ def _rows_off_their_axis(embedding: Array, labels: Array) -> float:
 def _behind(coordinates: Array, labels: Array) -> float:
     own = coordinates[np.arange(len(labels)), labels]
     return float(np.sum(~(own >= coordinates.max(axis=1) - NEARLY)))
+
+
+PROVES = {"SpectralClustering": prove_spectral_clustering}

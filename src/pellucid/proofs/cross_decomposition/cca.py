@@ -3,7 +3,7 @@ r"""Proof of canonical correlations, in coordinates where both views are white.
 With :math:`F_x = U_xS_xV_x'` and :math:`F_y = U_yS_yV_y'` computed again from the rows, scores :math:`t = F_xa` and
 :math:`u = F_yb` of unit length have coordinates :math:`v = U_x't` and :math:`w = U_y'u`. They are singular vectors of
 :math:`K = U_x'U_y` if :math:`Kw = \rho v` and :math:`K'v = \rho w`; that no larger :math:`\rho` was missed is shown for
-the eigenvalues :math:`\rho^2` of :math:`KK'` as in ``numerics.missed_eigenvalues_proof``. The rest of what is stored
+the eigenvalues :math:`\rho^2` of :math:`KK'` as in ``missed_eigenvalues``. The rest of what is stored
 follows from the directions by equations that are checked one by one.
 """
 
@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.cross_decomposition.joint_factor import Whitened, cut_for, ridge_rows, whitened
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
-from pellucid.proofs.sampling import graded
+from pellucid.proofs.sampling import graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 RESIDUAL = 1e-9
@@ -28,7 +27,36 @@ WORST = 1e-3
 """Residuals accepted of any views: where rounding leaves more, nothing is proved."""
 
 
-class Seen(NamedTuple):
+WELL_CONDITIONED = 1e6
+"""Condition of the products of all columns up to which a fit takes a root of them for a factor of the rows."""
+
+CUT = 1e6 * EPSILON
+"""Singular values below this part of the largest count as 0, as in scikit-learn."""
+
+
+class WhiteView(NamedTuple):
+    """One view as U S V', without directions whose singular value counts as 0."""
+
+    scores: Array
+    """U: an orthonormal basis of all scores of the view."""
+    singular: Array
+    directions: Array
+    """V: an orthonormal basis of the directions that matter."""
+
+    @classmethod
+    def of(cls, block: Array, cut: float) -> WhiteView:
+        """Return the view of a block of columns; ``cut`` is the part of the largest singular value that counts as 0."""
+        left, singular, right = np.linalg.svd(block, full_matrices=False)
+        kept = singular > cut * singular.max(initial=0.0)
+        return cls(left[:, kept], singular[kept], right[kept].T)
+
+    @property
+    def condition(self) -> float:
+        """The largest singular value in units of the smallest that was kept."""
+        return float(self.singular.max() / self.singular.min()) if len(self.singular) else 1.0
+
+
+class ViewsSeen(NamedTuple):
     """What the claims need to know about the data."""
 
     mean: Array
@@ -36,8 +64,8 @@ class Seen(NamedTuple):
     factor: Array
     """F, with F'F the moments of both views in units of ``scale``."""
     p: int
-    x: Whitened
-    y: Whitened
+    x: WhiteView
+    y: WhiteView
 
     @property
     def noise(self) -> float:
@@ -57,19 +85,14 @@ class Seen(NamedTuple):
 
 def prove_cca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with the factor computed again from the rows."""
-    return prove_views(fitted, parameters, data)
-
-
-def prove_views(fitted: Any, parameters: Any, data: TrainingData, *, factor: Array | None = None) -> Certificate:
-    """Return the certificate; at a fit the ``factor`` of the moments is there already, with means and units."""
     shape = _shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    seen = _seen(data, parameters) if factor is None else _given(fitted, factor)
+    seen = _seen(data, parameters)
     found = min(parameters.n_components, len(seen.x.singular), len(seen.y.singular))
     claims = [_unit_claim(fitted, seen), _count_claim(fitted, parameters, data, found)]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        claims += _pair_claims(fitted, seen, found, is_fit=factor is not None)
+        claims += _pair_claims(fitted, seen, found)
         claims.append(_weight_claim(fitted, seen, found))
         claims.append(_coefficient_claim(fitted, seen))
     return graded("exact", claims)
@@ -87,7 +110,7 @@ def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
     return f"not of the shape of the data: {', '.join(wrong)}" if wrong else ""
 
 
-def _seen(data: TrainingData, parameters: Any) -> Seen:
+def _seen(data: TrainingData, parameters: Any) -> ViewsSeen:
     """Return what the rows say, from a QR factorization of them."""
     rows = np.column_stack([data.X, data.y.reshape(len(data.y), -1)]).astype(np.float64, copy=False)
     weight, p = data.weights, data.X.shape[1]
@@ -99,21 +122,25 @@ def _seen(data: TrainingData, parameters: Any) -> Seen:
     is_constant = deviation <= 8 * EPSILON * np.abs(mean)
     rows[:, is_constant] = 0.0
     scale = np.where(is_constant | (deviation == 0.0), 1.0, deviation) if parameters.scale else np.ones(len(mean))
-    factor = np.asarray(np.linalg.qr(ridge_rows(rows / scale, float(parameters.alpha)), mode="r"))
-    return _split(mean, scale, factor, p)
+    rows = rows / scale
+    if parameters.alpha > 0.0:  # a ridge is as good as rows of its own
+        rows = np.vstack([rows, np.sqrt(float(parameters.alpha)) * np.eye(len(mean))])
+    # an offset of the columns has eaten digits, which count as 0 too
+    cut = max(CUT, 64 * EPSILON * float(np.max(np.abs(mean) / scale, initial=0.0)))
+    factor = _factor(rows)
+    return ViewsSeen(mean, scale, factor, p, WhiteView.of(factor[:, :p], cut), WhiteView.of(factor[:, p:], cut))
 
 
-def _given(fitted: Any, factor: Array) -> Seen:
-    mean = np.concatenate([fitted.x_mean_, fitted.intercept_])
-    return _split(mean, np.concatenate([fitted.x_scale_, fitted.y_scale_]), factor, len(fitted.x_mean_))
+def _factor(rows: Array) -> Array:
+    """Return F with F'F the products of the columns; a fit takes a root of these, where that costs few digits."""
+    if is_fitting():
+        values, vectors = np.linalg.eigh(rows.T @ rows)
+        if values[0] * WELL_CONDITIONED >= values[-1]:
+            return np.sqrt(values)[:, None] * vectors.T
+    return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
-def _split(mean: Array, scale: Array, factor: Array, p: int) -> Seen:
-    cut = cut_for(mean, scale)
-    return Seen(mean, scale, factor, p, whitened(factor[:, :p], cut), whitened(factor[:, p:], cut))
-
-
-def _unit_claim(fitted: Any, seen: Seen) -> Claim:
+def _unit_claim(fitted: Any, seen: ViewsSeen) -> Claim:
     mean = np.concatenate([fitted.x_mean_, fitted.intercept_])
     scale = np.concatenate([fitted.x_scale_, fitted.y_scale_])
     away = np.max([np.max(np.abs(mean - seen.mean) / seen.scale), np.max(np.abs(scale / seen.scale - 1.0))])
@@ -136,7 +163,7 @@ def _count_claim(fitted: Any, parameters: Any, data: TrainingData, found: int) -
     )
 
 
-def _pair_claims(fitted: Any, seen: Seen, found: int, *, is_fit: bool) -> list[Claim]:
+def _pair_claims(fitted: Any, seen: ViewsSeen, found: int) -> list[Claim]:
     """Return claims about the pairs of scores in white coordinates."""
     K = seen.x.scores.T @ seen.y.scores
     x = _coordinates(seen.x, seen.blocks[0], fitted.x_rotations_[:, :found])
@@ -153,17 +180,17 @@ def _pair_claims(fitted: Any, seen: Seen, found: int, *, is_fit: bool) -> list[C
               float(np.max(largest[2:4])), seen.noise),
         Claim("row space", "largest part of a direction that no row has", float(np.max(largest[4:])), seen.noise),
         Claim("order", "correlations out of order, or weights of the other sign", float(disorder), 0.0),
-        missed_claim(symmetric, stored**2, x, noise=4 * seen.noise, wants_all=False, is_positive=True, is_fit=is_fit),
+        missed_claim(symmetric, stored**2, x, noise=4 * seen.noise, wants_all=False, is_positive=True),
     ]  # fmt: skip
 
 
-def _coordinates(view: Whitened, block: Array, rotations: Array) -> Array:
+def _coordinates(view: WhiteView, block: Array, rotations: Array) -> Array:
     """Return the scores, scaled to length 1, in the basis of the view."""
     scores = block @ rotations
     return np.asarray(view.scores.T @ (scores / np.maximum(np.sqrt(np.sum(scores**2, axis=0)), TINY)))
 
 
-def _outside(view: Whitened, rotations: Array) -> Array:
+def _outside(view: WhiteView, rotations: Array) -> Array:
     """Return the part of each direction that the view has no spread in, in parts of its length."""
     left = rotations - view.directions @ (view.directions.T @ rotations)
     return np.asarray(left / np.maximum(np.sqrt(np.sum(rotations**2, axis=0)), TINY))
@@ -177,7 +204,7 @@ def _first_signs(weights: Array) -> Array:
     )
 
 
-def _weight_claim(fitted: Any, seen: Seen, found: int) -> Claim:
+def _weight_claim(fitted: Any, seen: ViewsSeen, found: int) -> Claim:
     """Return the claim that loadings are regressions on the scores, and weights the directions made orthonormal."""
     worst = []
     for side, block in zip("xy", seen.blocks, strict=True):
@@ -202,10 +229,13 @@ def _weight_claim(fitted: Any, seen: Seen, found: int) -> Claim:
     )
 
 
-def _coefficient_claim(fitted: Any, seen: Seen) -> Claim:
+def _coefficient_claim(fitted: Any, seen: ViewsSeen) -> Claim:
     x_scale, y_scale = seen.scale[: seen.p], seen.scale[seen.p :]
     wanted = fitted.y_loadings_ @ fitted.x_rotations_.T
     away = np.abs(fitted.coef_ / y_scale[:, None] * x_scale - wanted)
     size = max(float(np.abs(wanted).max(initial=0.0)), TINY)
     said = "distance of coef_ from rotations of X times loadings of y, in parts of the largest"
     return Claim("coefficients", said, float(np.max(away)) / size, seen.noise)
+
+
+PROVES = {"CCA": prove_cca}

@@ -17,13 +17,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.decomposition.alternating.observed_matrix import observed_matrix
-from pellucid.decomposition.product_entries import product_entries
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.matrices.eigenpairs import wrong_signs
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
-from pellucid.proofs.sampling import drawn
+from pellucid.proofs.sampling import drawn, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 COLUMNS = 500
@@ -31,25 +29,22 @@ COLUMNS = 500
 
 COLUMNS_AT_FIT = 100
 
+ENTRIES_AT_ONCE = 1 << 16
+
 RESIDUAL = 1e-7
 """The least residual that is asked for, whatever ``tol`` says: a solver that looks at differences of objectives sees
 the root of their rounding."""
 
 
 def prove_alternating(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate, with everything computed again from the data."""
-    return prove_rows_and_columns(fitted, parameters, data)
-
-
-def prove_rows_and_columns(fitted: Any, parameters: Any, data: TrainingData, *, most: int = COLUMNS) -> Certificate:
-    """Return the certificate; a fit looks at fewer columns."""
+    """Return the certificate, with everything computed again from the data; a fit looks at fewer columns."""
     Z, B = (np.asarray(factor, dtype=np.float64) for factor in (fitted.weights_, fitted.components_))
     n, d = data.X.shape
     q = parameters.n_components
     if Z.shape != (n, q) or B.shape != (q, d) or not np.isfinite(np.sum(Z) + np.sum(B)):
         return Certificate("stationary", (Claim("shapes", "sizes that do not fit together", 1.0, 0.0),))
-    known = observed_matrix(data.X)
-    alphas = penalties_of(parameters)
+    known = _known_entries(data.X)
+    alphas = _penalties(parameters)
     rest = product_entries(known, Z, B) - known.data
     error = sparse.csr_array((rest, known.indices, known.indptr), shape=known.shape)
     half = 0.5 * float(known.data @ known.data)
@@ -61,7 +56,7 @@ def prove_rows_and_columns(fitted: Any, parameters: Any, data: TrainingData, *, 
         (
             Claim("objective", statement, off, sum_error(known.nnz)),
             _rows_claim(known, error, Z, B, alphas[0], data.X.dtype),
-            _columns_claim(error, Z, B, alphas[1], half, parameters, data.X.dtype, most),
+            _columns_claim(error, Z, B, alphas[1], half, parameters, data.X.dtype),
             _axes_claim(B, data.X.dtype),
         ),
     )
@@ -78,7 +73,7 @@ def _axes_claim(B: Array, dtype: Any) -> Claim:
     return Claim("axes", statement, float(off) / longest + mirrored, sum_error(B.shape[1]) + rounding_unit(dtype))
 
 
-def penalties_of(parameters: Any) -> tuple[float, float]:
+def _penalties(parameters: Any) -> tuple[float, float]:
     """Return the penalties of the rows and of the components."""
     alpha = float(parameters.alpha)
     return alpha, alpha if parameters.alpha_components is None else float(parameters.alpha_components)
@@ -96,10 +91,8 @@ def _rows_claim(known: Any, error: Any, Z: Array, B: Array, alpha: float, dtype:
     return Claim("rows", statement, float(off), max(sum_error(most * len(B)), rounding_unit(dtype)))
 
 
-def _columns_claim(
-    error: Any, Z: Array, B: Array, alpha: float, half: float, parameters: Any, dtype: Any, most: int
-) -> Claim:
-    columns = drawn(B.shape[1], most)
+def _columns_claim(error: Any, Z: Array, B: Array, alpha: float, half: float, parameters: Any, dtype: Any) -> Claim:
+    columns = drawn(B.shape[1], COLUMNS_AT_FIT if is_fitting() else COLUMNS)
     some = sparse.csr_array(error[:, columns].T)
     gradients = some @ Z + alpha * B[:, columns].T
     gain = 0.0
@@ -118,3 +111,23 @@ def _columns_claim(
         slack * max(float(parameters.tol), floor),
         f"Raise max_iter above {parameters.max_iter}, or alpha.",
     )
+
+
+def _known_entries(X: Any) -> Any:
+    """Return the entries that are known, as CSR in float64: those that are stored, or that are not NaN."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X, dtype=np.float64)
+    rows, columns = np.nonzero(~np.isnan(X))
+    return sparse.coo_array((X[rows, columns].astype(np.float64), (rows, columns)), shape=X.shape).tocsr()
+
+
+def product_entries(X: Any, W: Array, H: Array) -> Array:
+    """Return the entries of ``WH`` where a CSR matrix has one, a block of them at a time."""
+    entries, found = X.tocoo(), np.empty(X.nnz)
+    for start in range(0, X.nnz, ENTRIES_AT_ONCE):
+        some = slice(start, start + ENTRIES_AT_ONCE)
+        found[some] = np.sum(W[entries.row[some]] * H.T[entries.col[some]], axis=1)
+    return found
+
+
+PROVES = {"AlternatingLeastSquares": prove_alternating}

@@ -2,7 +2,7 @@ r"""Proof that directions are the leading right singular vectors of rows: residu
 
 With rows :math:`A`, centered or not and weighted, each pair is tested by :math:`\|A'Av - \sigma^2v\|`, which puts a
 squared singular value within that distance of :math:`\sigma^2` (Weyl). How it is shown that no larger one was missed is
-told in ``numerics.missed_eigenvalues_proof``.
+told in ``missed_eigenvalues``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pellucid.proofs.certificate import Claim
 from pellucid.proofs.matrices.eigenpairs import turned_claim, wrong_signs
 from pellucid.proofs.matrices.missed_eigenvalues import Symmetric, missed_claim
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
-from pellucid.proofs.sampling import at_most_wrong, drawn
 from pellucid.proofs.training_data import TrainingData
 
 RESIDUAL = 1e-10
@@ -34,9 +33,6 @@ ZERO = 1e-5
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 BLOCK_ROWS = 2048
-
-PAIRS_AT_FIT = 8
-"""PrincipalDirections tested at a fit that has no Gram matrix; ``verify`` tests all."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +140,6 @@ class ClaimedDirections:
     tol: float = 0.0
     lost: float = 0.0
     """What the products themselves have lost to rounding."""
-    rough: float = 0.0
-    """What a matrix has lost besides in which larger ones are looked for."""
-    residual: float | None = None
-    """At a fit: the longest residual, in parts of the largest square, where it has been measured already."""
-    is_fit: bool = False
 
     @property
     def noise(self) -> float:
@@ -163,7 +154,7 @@ def direction_claims(products: Symmetric, found: ClaimedDirections, *, is_factor
     with np.errstate(over="ignore", invalid="ignore"):
         angles = float(np.max(np.abs(found.vectors.T @ found.vectors - np.eye(k)), initial=0.0))
     return [
-        _residual_claim(products, found, PAIRS_AT_FIT if found.is_fit and not is_factored else k),
+        _residual_claim(products, found),
         Claim(
             "right angles",
             "largest product of two directions, or distance of one from length 1",
@@ -172,7 +163,7 @@ def direction_claims(products: Symmetric, found: ClaimedDirections, *, is_factor
         ),
         Claim("order", "squares out of order or below 0, and directions of the other sign", _disorder(found), 0.0),
         _missed(products, found, is_factored),
-        *([] if found.is_fit else [_turned(products, found)]),
+        _turned(products, found),
     ]
 
 
@@ -186,22 +177,15 @@ def _turned(products: Symmetric, found: ClaimedDirections) -> Claim:
     return turned_claim(between, found.squares, level=level, rounding=rounding, stored=stored)
 
 
-def _residual_claim(products: Symmetric, found: ClaimedDirections, most: int) -> Claim:
-    """Return the claim about the residuals of so many directions at most."""
-    k, residual = len(found.squares), found.residual
-    some = drawn(k, most if residual is None else k, always=[0, k - 1])
-    if residual is None:
-        level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
-        chosen, squares = (
-            (found.vectors, found.squares) if len(some) == k else (found.vectors[:, some], found.squares[some])
-        )
-        with np.errstate(over="ignore", invalid="ignore"):
-            rest = (products.times(chosen) - chosen * squares) / level
-            residual = float(np.sqrt(np.einsum("ij,ij->j", rest, rest).max(initial=0.0)))
+def _residual_claim(products: Symmetric, found: ClaimedDirections) -> Claim:
+    """Return the claim about the residuals of all directions."""
+    level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rest = (products.times(found.vectors) - found.vectors * found.squares) / level
+        residual = float(np.sqrt(np.sum(rest**2, axis=0).max(initial=0.0)))
     return Claim(
         "directions",
-        f"longest residual of {'every direction' if len(some) == k else f'{len(some)} of {k} directions'}, in parts of "
-        f"the largest squared singular value{at_most_wrong(len(some), k)}",
+        "longest residual of every direction, in parts of the largest squared singular value",
         residual,
         found.noise,
         "Lower tol, or use another solver.",
@@ -237,7 +221,7 @@ def _missed(products: Symmetric, found: ClaimedDirections, is_factored: bool) ->
         products,
         found.squares,
         found.vectors,
-        noise=found.noise + found.rough,
+        noise=found.noise,
         wants_all=False,
         is_positive=True,
         is_fit=not is_factored,

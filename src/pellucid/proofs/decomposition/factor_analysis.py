@@ -21,12 +21,19 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores, posterior_map
-from pellucid.decomposition.factor_analysis.factor_rotation import asymmetry
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
+
+FLOOR = 1e-12
+"""Least noise variance of a column, in parts of its variance, or as it is where the column is constant."""
+
+COLUMN_PART = {"varimax": 1.0, "quartimax": 0.0}
+r"""The c of the criterion :math:`\sum\lambda_{ij}^4 - \frac cd\sum_j(\sum_i\lambda_{ij}^2)^2` of a rotation."""
+
+ROWS_AT_ONCE = 4096
 
 EQUATIONS = 1e-7
 """Residuals accepted in deviations of a column, besides those that rounding of the data makes."""
@@ -55,23 +62,22 @@ class Correlations:
     n: float
 
     @classmethod
-    def of(cls, data: TrainingData, covariance: tuple[Array, Array] | None) -> Correlations:
-        """Return them from the rows, or from the moments that a fit has just computed."""
+    def of(cls, data: TrainingData) -> Correlations:
+        """Return them from the rows; a fit takes the root of their products, which is quicker and less exact."""
         n = float(data.weights.sum())
-        if covariance is not None:
-            mean, matrix = covariance
-            scale = _deviations(np.diagonal(matrix))
-            correlation = matrix / scale / scale[:, None]
-            values, vectors = np.linalg.eigh(correlation)
-            root = np.where(np.diagonal(correlation) > 0.0, np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, 0.0)
-            return cls(mean, scale, correlation, root, n)
         origin = data.X[0].astype(np.float64)
         rows = data.X - origin
         middle = data.weights @ rows / n
         rows = (rows - middle) * np.sqrt(data.weights / n)[:, None]
         scale = _deviations(np.sum(rows**2, axis=0))
         rows /= scale
-        return cls(origin + middle, scale, rows.T @ rows, np.asarray(np.linalg.qr(rows, mode="r")), n)
+        products = rows.T @ rows
+        if is_fitting():
+            values, vectors = np.linalg.eigh(products)
+            root = np.where(np.diagonal(products) > 0.0, np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, 0.0)
+        else:
+            root = np.asarray(np.linalg.qr(rows, mode="r"))
+        return cls(origin + middle, scale, products, root, n)
 
     @property
     def mean_error(self) -> float:
@@ -122,17 +128,10 @@ def _deviations(variance: Array) -> Array:
 
 def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with the moments computed again from the rows."""
-    return prove_factors(fitted, parameters, data)
-
-
-def prove_factors(
-    fitted: Any, parameters: Any, data: TrainingData, *, moments: tuple[Array, Array] | None = None
-) -> Certificate:
-    """Return the certificate; at a fit the mean and covariance are there already."""
     shape = _shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("stationary", (Claim("shape", shape, 1.0, 0.0),))
-    seen = Correlations.of(data, moments)
+    seen = Correlations.of(data)
     loadings, noise = fitted.components_ / seen.scale, fitted.noise_variance_ / seen.scale**2
     away = float(np.max(np.abs(fitted.mean_ - seen.mean) / seen.scale))
     claims = [Claim("mean", "distance of mean_ from the mean, in deviations", away, seen.mean_error)]
@@ -174,7 +173,7 @@ def _likelihood_claims(fitted: Any, parameters: Any, seen: Correlations, loading
 
 def _equation_claim(seen: Correlations, loadings: Array, noise: Array) -> Claim:
     """Return the claim that W solves its equations, whatever its rotation."""
-    inverse = posterior_map(loadings, noise)  # Sigma^-1 W'
+    inverse = _posterior_map(loadings, noise)  # Sigma^-1 W'
     rest = seen.matrix @ inverse - loadings.T
     return Claim(
         "equations",
@@ -208,10 +207,12 @@ def _form_claims(fitted: Any, parameters: Any, data: TrainingData, seen: Correla
         said = "largest product of two factors in deviations of the noise, in parts of the largest square"
     else:
         turned, said = (
-            asymmetry(W.T, parameters.rotation),
+            _asymmetry(W.T, COLUMN_PART[parameters.rotation]),
             "asymmetry of the gradient of the rotation, which is 0 at its maximum",
         )
-    scores = factor_scores(data.X, seen.mean, W, noise)
+    back = _posterior_map(W, noise)
+    blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(data.X), ROWS_AT_ONCE)]
+    scores = np.vstack([(data.X[rows] - seen.mean) @ back for rows in blocks])
     largest = np.abs(scores).max(axis=0, initial=0.0)
     against = np.where(np.abs(scores) >= (1.0 - TURNED) * largest, scores, -np.inf).max(axis=0, initial=-np.inf) < 0.0
     wrong = int(np.sum(np.diff(strength) > TURNED * size)) + int(np.sum(against))
@@ -219,3 +220,22 @@ def _form_claims(fitted: Any, parameters: Any, data: TrainingData, seen: Correla
         Claim("rotation", said, turned, TURNED + AMPLIFIED * seen.noise),
         Claim("order", "factors out of order or of the other sign", float(wrong), 0.0),
     ]
+
+
+def _posterior_map(W: Array, noise: Array) -> Array:
+    r"""Return what a centered row is multiplied by to give its factors, :math:`\Sigma^{-1}W'`."""
+    scaled = W / np.sqrt(noise)
+    values, vectors = np.linalg.eigh(scaled @ scaled.T)
+    inner = (vectors / (1.0 + np.maximum(values, 0.0))) @ vectors.T
+    return np.asarray((inner @ scaled / np.sqrt(noise)).T)
+
+
+def _asymmetry(loadings: Array, c: float) -> float:
+    """Return how far the product of loadings and gradient of the criterion is from symmetric: it is at a maximum."""
+    unit = loadings / max(float(np.abs(loadings).max(initial=0.0)), TINY)
+    gradient = unit**3 - c * unit * np.mean(unit**2, axis=0)
+    turned = unit.T @ gradient
+    return float(np.abs(turned - turned.T).max(initial=0.0)) / max(float(np.abs(turned).max(initial=0.0)), TINY)
+
+
+PROVES = {"FactorAnalysis": prove_factor_analysis}

@@ -16,6 +16,7 @@ tell how often it is as large.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -24,12 +25,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh, svdvals
 
-from pellucid.decomposition.ica.contrasts import contrast_of
-from pellucid.decomposition.ica.spacings import spacings_entropy
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit
-from pellucid.proofs.sampling import drawn
+from pellucid.proofs.sampling import drawn, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 WHITE = 1e-8
@@ -39,6 +38,9 @@ LOSES_DIGITS = 1e-8
 """Quotient of the least and the largest eigenvalue below which the least is taken from the rows themselves."""
 
 ROWS_AT_ONCE = 4096
+
+LARGE, NARROW_TOL = 1 << 17, 1e-8
+"""Numbers from which a fit looks at float32, and the tolerance below which it does not."""
 
 ROWS_OF_SPACINGS = 4000
 """Rows whose spacings tell entropies."""
@@ -57,17 +59,14 @@ MEAN_LOG_COSH = 0.3745672074914377
 
 
 def prove_fast_ica(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate, with everything computed again from the rows, in float64."""
-    return prove_sources(fitted, parameters, data)
-
-
-def prove_sources(fitted: Any, parameters: Any, data: TrainingData, *, dtype: type = np.float64) -> Certificate:
-    """Return the certificate; a fit takes its last look at large data in float32."""
+    """Return the certificate, with everything computed again from the rows; a fit looks at many in float32."""
     A, mixing = (np.asarray(part, dtype=np.float64) for part in (fitted.components_, fitted.mixing_))
     n, d = data.X.shape
     if A.shape != mixing.T.shape or A.shape[1] != d or (parameters.whiten and fitted.whitening_.shape != A.shape):
         return Certificate("stationary", (Claim("shapes", "sizes that do not fit together", 1.0, 0.0),))
     unit = rounding_unit(data.X.dtype)
+    is_narrow = data.X.dtype == np.float32 or (n * len(A) >= LARGE and parameters.tol >= NARROW_TOL)
+    dtype = np.float32 if is_fitting() and is_narrow else np.float64
     if parameters.whiten:
         K = np.asarray(fitted.whitening_, dtype=np.float64)
         seen = _CenteredRows.of(data.X, K, dtype)
@@ -177,7 +176,7 @@ def _inverse_claim(A: Array, mixing: Array, bound: float) -> Claim:
 def _fixed_point_claim(Z: Array, rotation: Array, parameters: Any) -> Claim:
     if parameters.algorithm == "spacings":
         return _spacings_claim(Z, rotation, parameters)
-    contrast = contrast_of(parameters)
+    contrast = _contrast(parameters)
     if parameters.algorithm == "parallel":
         turned = _turned(rotation, _stepped(Z, rotation, contrast))
     else:
@@ -202,6 +201,39 @@ def _stepped(Z: Array, W: Array, contrast: Any) -> Array:
     return np.asarray(product - np.atleast_1d(curvature)[:, None] * W, dtype=np.float64)
 
 
+def _contrast(parameters: Any) -> Callable[[Array], tuple[Array, Any]]:
+    """Return the function that gives the slopes of the contrast and the means of their derivatives, row by row."""
+    options = dict(parameters.fun_args or {})
+    if callable(parameters.fun):
+        return lambda s: _with_means(*parameters.fun(s, **options))
+    alpha = options.get("alpha", 1.0)
+
+    def slopes(s: Array) -> tuple[Array, Any]:
+        if parameters.fun == "logcosh":
+            g = np.tanh(alpha * s)
+            return g, alpha * np.mean(1.0 - g * g, axis=-1, dtype=np.float64)
+        if parameters.fun == "cube":
+            return s**3, np.mean(3.0 * s**2, axis=-1, dtype=np.float64)
+        bell = np.exp(-(s**2) / 2.0)
+        return s * bell, np.mean((1.0 - s**2) * bell, axis=-1, dtype=np.float64)
+
+    return slopes
+
+
+def _with_means(slope: Array, derivative: Array) -> tuple[Array, Array]:
+    """Return the slopes of a user's contrast with the means of the derivative, which may come as it is for one row."""
+    is_whole = np.ndim(derivative) == np.ndim(slope)
+    return np.asarray(slope), np.asarray(np.mean(derivative, axis=-1) if is_whole else derivative, dtype=np.float64)
+
+
+def _entropy(values: Array) -> Array:
+    r"""Return :math:`\frac1{n - m}\sum_i\log\frac{n + 1}{m}(s_{(i + m)} - s_{(i)})` of sorted rows, m the root of n."""
+    ordered, n = np.sort(values, axis=-1), values.shape[-1]
+    m = max(1, int(np.sqrt(n)))
+    gaps = np.maximum(ordered[..., m:] - ordered[..., : n - m], TINY)
+    return np.asarray(np.log((n + 1) / m) + np.mean(np.log(gaps), axis=-1))
+
+
 def _turned(W: Array, stepped: Array) -> Array:
     """Return how far the rows turn when a step is made orthonormal, symmetrically."""
     values, vectors = np.linalg.eigh(stepped @ stepped.swapaxes(-1, -2))
@@ -217,8 +249,8 @@ def _spacings_claim(Z: Array, rotation: Array, parameters: Any) -> Claim:
     gains = [0.0]
     for i, j in combinations(range(len(rotation)), 2):
         one, other = sources[i], sources[j]
-        before = np.sum(spacings_entropy(sources[[i, j]]))
-        after = spacings_entropy(cos * one + sin * other) + spacings_entropy(cos * other - sin * one)
+        before = np.sum(_entropy(sources[[i, j]]))
+        after = _entropy(cos * one + sin * other) + _entropy(cos * other - sin * one)
         gains.append(float(before - after.min()))
     return Claim(
         "fixed point",
@@ -264,3 +296,6 @@ def _gain(sources: Array) -> Array:
     size = np.abs(sources)
     means = np.mean(size + np.log1p(np.exp(-2.0 * size)), axis=-1, dtype=np.float64) - np.log(2.0)
     return np.asarray(sources.shape[-1] * np.sum((means - MEAN_LOG_COSH) ** 2, axis=-1))
+
+
+PROVES = {"FastICA": prove_fast_ica}

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.decomposition.feature_embedding.similarities import GIVEN, similarities_of
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.ridge_equations import rows_that_differ
 from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
 from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
-from pellucid.proofs.rounding import sum_error
-from pellucid.proofs.sampling import graded
+from pellucid.proofs.rounding import TINY, sum_error
+from pellucid.proofs.sampling import graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
+GIVEN = "precomputed"
 RESIDUAL = 1e-11
 ALL_VALUES = 1000
 """Rows up to which the share of negative eigenvalues is claimed: it takes all of them."""
@@ -31,19 +31,31 @@ def prove_feature_embedding(fitted: Any, parameters: Any, data: TrainingData) ->
     if fitted.embedding_.shape != (n, k) or fitted.eigenvalues_.shape != (k,):
         shape = f"embedding_ and eigenvalues_ are not those of {k} dimensions of {n} rows"
         return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    S = similarities_of(data.X, parameters.similarity)
-    proof = feature_embedding_claims(fitted, parameters, data, S, is_fit=False)
-    if n > ALL_VALUES:
+    S = _similarities(data.X, parameters.similarity)
+    proof = _embedding_claims(fitted, parameters, data, S)
+    if n > ALL_VALUES or is_fitting():
         return proof
     values = np.linalg.eigvalsh(S)
-    share = float(-values[values < 0.0].sum()) / max(float(np.abs(values).sum()), np.finfo(float).tiny)
+    share = float(-values[values < 0.0].sum()) / max(float(np.abs(values).sum()), TINY)
     told = f"{share:.3g} of the eigenvalues, by size, are below 0: that part of the similarities fits no vectors."
     return replace(proof, reason=told if share > sum_error(n) else "")
 
 
-def feature_embedding_claims(
-    fitted: Any, parameters: Any, data: TrainingData, S: Array, *, is_fit: bool
-) -> Certificate:
+def _similarities(X: Array, similarity: str) -> Array:
+    """Return given similarities, or the cosines of rows, about their own mean for correlations; 0 for flat rows."""
+    if similarity == GIVEN:
+        return np.asarray(X, dtype=np.float64)
+    rows = np.asarray(X, dtype=np.float64)
+    rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), TINY)
+    if similarity == "correlation":
+        rows = rows - rows.mean(axis=1, keepdims=True)
+    lengths = np.linalg.norm(rows, axis=1)
+    is_flat = lengths <= 1e-13 * np.sqrt(X.shape[1])
+    inverse = np.where(is_flat, 0.0, 1.0 / np.where(is_flat, 1.0, lengths))
+    return inverse[:, None] * (rows @ rows.T) * inverse
+
+
+def _embedding_claims(fitted: Any, parameters: Any, data: TrainingData, S: Array) -> Certificate:
     """Return what is claimed of the vectors, given the similarities."""
     rows = []
     if parameters.similarity != GIVEN:
@@ -71,7 +83,9 @@ def feature_embedding_claims(
                 noise=noise,
                 wants_all=not has_extent.all(),
                 is_positive=parameters.similarity != GIVEN,
-                is_fit=is_fit,
             ),
         ),
     )
+
+
+PROVES = {"FeatureEmbedding": prove_feature_embedding}

@@ -9,17 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from pellucid.decomposition.centered_kernel import centered_rows, components_kernel, linear_means
-from pellucid.kernels.choice import gamma_from
-from pellucid.kernels.kernel import Kernel
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.kernels.matrices import ProofKernel, gamma_value, kernel_diagonal, kernel_matrix, resolved_kernel
 from pellucid.proofs.kernels.ridge_equations import equation_claims, rows_that_differ
 from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, turned_claim, wrong_signs
 from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
-from pellucid.proofs.sampling import at_most_wrong, drawn, graded
+from pellucid.proofs.sampling import drawn, graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 RESIDUAL = 1e-11
@@ -29,15 +28,10 @@ ROWS_AT_FIT = 64
 
 
 def prove_kernel_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate, with everything computed again from the rows."""
-    return prove_components(fitted, parameters, data)
-
-
-def prove_components(fitted: Any, parameters: Any, data: TrainingData, *, centered: Array | None = None) -> Certificate:
-    """Return the certificate; at a fit the ``centered`` products are there already, and less is looked at."""
+    """Return the certificate, with the products computed again from the rows; a fit does less with them."""
     values, vectors = fitted.eigenvalues_, fitted.eigenvectors_
-    n, is_fit = data.X.shape[0], centered is not None
-    gamma = gamma_from(parameters.gamma, data.X)
+    n = data.X.shape[0]
+    gamma = gamma_value(parameters.gamma, data.X)
     claims = [
         Claim(
             "training rows",
@@ -50,19 +44,15 @@ def prove_components(fitted: Any, parameters: Any, data: TrainingData, *, center
     shape = _shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("exact", (*claims, Claim("shape", shape, 1.0, 0.0)))
-    kernel = components_kernel(parameters, gamma)
-    if centered is None:
-        centered, means = _centered(kernel, data.X)
-        rows = np.arange(n)
-    else:
-        rows = drawn(n, ROWS_AT_FIT)
-        means = _some_means(kernel, data.X, rows)
+    options = {name: getattr(parameters, name) for name in ("degree", "coef0")}
+    kernel = resolved_kernel(parameters.kernel, gamma=gamma, **options, params=parameters.kernel_params)
+    centered, means, diagonal = _centered(kernel, data.X)
+    rows = drawn(n, ROWS_AT_FIT if is_fitting() else n)
     matrix = SymmetricMatrix(centered)
-    about_mean = centered_rows(kernel, data.X)
-    noise = _noise(matrix, kernel.diagonal(data.X if about_mean is None else about_mean), float(parameters.tol))
+    noise = _noise(matrix, diagonal, float(parameters.tol))
     fewer = parameters.remove_zero_eig and len(values) < min(n, parameters.n_components or n)
     claims += [
-        _means_claim(fitted.kernel_means_, means, rows, kernel.diagonal(data.X)),
+        _means_claim(fitted.kernel_means_, means, kernel_diagonal(kernel, data.X)),
         *_vector_claims(matrix, values, vectors, parameters, noise),
         missed_claim(
             matrix,
@@ -71,7 +61,6 @@ def prove_components(fitted: Any, parameters: Any, data: TrainingData, *, center
             noise=noise,
             wants_all=parameters.n_components is None or fewer,
             is_positive=kernel.positive,
-            is_fit=is_fit,
         ),
     ]
     if parameters.fit_inverse_transform:
@@ -79,25 +68,19 @@ def prove_components(fitted: Any, parameters: Any, data: TrainingData, *, center
     return graded("exact", claims)
 
 
-def _others(kernel: Kernel, X: Any) -> Any:
-    return np.arange(X.shape[1]) if kernel.is_given else X
+def _centered(kernel: ProofKernel, X: Any) -> tuple[Array, Array, Array]:
+    """Return the products about their mean, the mean product of each row, and the products that rounding is part of.
 
-
-def _some_means(kernel: Kernel, X: Any, rows: Array) -> Array:
-    """Return the mean product of all rows with each of some."""
-    if kernel.is_given:  # not symmetric, perhaps
-        return np.asarray(kernel(X, rows).mean(axis=0))
-    return np.asarray(kernel(X[rows], X).mean(axis=1))
-
-
-def _centered(kernel: Kernel, X: Any) -> tuple[Array, Array]:
-    rows = centered_rows(kernel, X)
-    if rows is not None:
-        return kernel(rows), linear_means(kernel, X)
-    products = kernel(X, _others(kernel, X))
+    Dense rows of a linear kernel are taken about their mean first, so that an offset of them costs no digits.
+    """
+    if kernel.name == "linear" and not sparse.issparse(X):
+        mean = X.mean(axis=0, dtype=np.float64)
+        rows = X - mean
+        return rows @ rows.T, X @ mean, np.sum(rows**2, axis=1)
+    products = kernel_matrix(kernel, X)
     means = products.mean(axis=0)
     centered = products - means - products.mean(axis=1)[:, None] + means.mean()
-    return (centered + centered.T) / 2.0, means
+    return (centered + centered.T) / 2.0, means, kernel_diagonal(kernel, X)
 
 
 def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
@@ -116,13 +99,12 @@ def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
     return ""
 
 
-def _means_claim(stored: Array, means: Array, rows: Array, diagonal: Array) -> Claim:
+def _means_claim(stored: Array, means: Array, diagonal: Array) -> Claim:
     size = max(float(np.abs(diagonal).max(initial=0.0)), float(np.abs(means).max(initial=0.0)), TINY)
     return Claim(
         "means",
-        "largest distance of kernel_means_ from the mean product of a row, in parts of the largest product"
-        + at_most_wrong(len(rows), len(stored)),
-        float(np.max(np.abs(stored[rows] - means), initial=0.0)) / size,
+        "largest distance of kernel_means_ from the mean product of a row, in parts of the largest product",
+        float(np.max(np.abs(stored - means), initial=0.0)) / size,
         RESIDUAL,
     )
 
@@ -159,7 +141,7 @@ def _vector_claims(
     ]
 
 
-def _inverse_claims(fitted: Any, kernel: Kernel, parameters: Any, data: TrainingData, rows: Array) -> list[Claim]:
+def _inverse_claims(fitted: Any, kernel: ProofKernel, parameters: Any, data: TrainingData, rows: Array) -> list[Claim]:
     """Return claims about the ridge regression of the rows on their projections."""
     projected = fitted.eigenvectors_ * np.sqrt(np.maximum(fitted.eigenvalues_, 0.0))
     apart = float(np.max(np.abs(fitted.X_transformed_fit_ - projected), initial=0.0))
@@ -174,3 +156,6 @@ def _inverse_claims(fitted: Any, kernel: Kernel, parameters: Any, data: Training
         ),
         *equation_claims(kernel, parameters.alpha, rows_on_projections, fitted.dual_coef_, rows),
     ]
+
+
+PROVES = {"KernelPCA": prove_kernel_pca}

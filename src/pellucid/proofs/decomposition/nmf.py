@@ -3,7 +3,7 @@ r"""Proof of a nonnegative factorization: what another step could gain, and what
 All is computed again from the data and both stored factors, in float64.
 
 - *Coordinate descent* ends where single entries gain little. The best step of an entry with gradient :math:`g` and
-  curvature :math:`a` gains what ``coordinate_gains`` says, exactly. Summed over all entries of both factors, in parts
+  curvature :math:`a` gains what ``_gains`` says, exactly. Summed over all entries of both factors, in parts
   of :math:`\|X\|^2/2`, the root of that is at most ``tol``. Where entries are missing the curvature is that of complete
   data, which is no less, so that the gain is one that is sure.
 - *Multiplicative steps* end where ten of them lower the error by little; one more, taken here, lowers it by at most
@@ -17,58 +17,145 @@ The stored error pins both factors: it is that of the stored numbers, up to the 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigvalsh
 
-from pellucid.decomposition.nmf.nmf_problem import (
-    SMALLEST,
-    NmfProblem,
-    Penalties,
-    coordinate_gains,
-    filled,
-)
-from pellucid.decomposition.product_entries import product_entries
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.decomposition.alternating import product_entries
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 MOST_SIDE = 1500
 """Rows or columns, whichever are fewer, up to which all singular values are computed."""
+
+SIDE_AT_FIT = 128
+
+BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
+
+SMALLEST = float(np.finfo(np.float32).eps)
+"""What an entry of the product is at least where it is divided by, as in scikit-learn."""
+
+ORDINARY = 2.0**100
+"""Data whose largest entry is between this and its inverse are taken as they are."""
+
+ENTRIES_AT_ONCE = 1 << 18
 
 RESIDUAL = 1e-9
 """The least residual that is asked for, whatever ``tol`` says."""
 
 
 def prove_nmf(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate, with everything computed again from the data."""
-    return prove_factors(fitted, parameters, data)
-
-
-def prove_factors(fitted: Any, parameters: Any, data: TrainingData, *, most_side: int = MOST_SIDE) -> Certificate:
-    """Return the certificate; a fit computes singular values of small data only."""
+    """Return the certificate, with everything computed again from the data; a fit does less of it."""
     W, H = (np.asarray(factor, dtype=np.float64) for factor in (fitted.weights_, fitted.components_))
     wrong = _wrong_entries(W, H, fitted.n_components_, parameters, data.X.shape)
     factors = Claim("factors", "entries below 0, and sizes that do not fit together", wrong, 0.0)
     if wrong:
         return Certificate("stationary", (factors,))
-    problem = NmfProblem.of(data.X, parameters)
+    problem = DivergenceProblem(data.X, parameters)
     W, H = W / problem.root, H / problem.root
     squared = 2.0 * problem.divergence(W, H)
-    claims = [factors, _error_claim(problem, fitted.reconstruction_err_ / problem.unit_of_error, squared)]
+    claims = [factors, _error_claim(problem, fitted.reconstruction_err_ / problem.root**problem.beta, squared)]
     if parameters.solver == "cd":
         claims.append(_coordinates_claim(problem, W, H, parameters, data.X.dtype))
     else:
         claims.append(_step_claim(problem, W, H, parameters, data.X.dtype))
-    if problem.beta == 2.0 and not problem.has_missing and min(data.X.shape) <= most_side:
+    if (
+        problem.beta == 2.0
+        and not problem.has_missing
+        and min(data.X.shape) <= (SIDE_AT_FIT if is_fitting() else MOST_SIDE)
+    ):
         claims.append(_rank_claim(problem, squared, len(H)))
     return Certificate("stationary", tuple(claims))
 
 
-def least_residual(dtype: Any) -> float:
+class DivergenceProblem:
+    r"""The data divided by ``root`` squared, a power of 4, so that nothing overflows, and the penalties in these units.
+
+    With factors divided by ``root`` the objective is :math:`r^{2\beta}` times as large for the given data, and a
+    penalty on the power p of a factor :math:`r^{p - 2\beta}` times as large for these.
+    """
+
+    def __init__(self, X: Any, parameters: Any) -> None:
+        (n, d), loss = X.shape, parameters.beta_loss
+        self.beta = BETAS[loss] if isinstance(loss, str) else float(loss)
+        values = X.data if sparse.issparse(X) else X
+        largest = float(np.nanmax(values, initial=0.0))
+        is_ordinary = not 0.0 < largest < np.inf or 1.0 / ORDINARY < largest < ORDINARY
+        self.root = 1.0 if is_ordinary else float(2.0 ** round(math.log2(largest) / 2.0))
+        self.X = X if is_ordinary else X * X.dtype.type(1.0 / self.root) * X.dtype.type(1.0 / self.root)
+        self.has_missing = bool(np.isnan(np.sum(values)))
+        mix, alpha = float(parameters.l1_ratio), float(parameters.alpha_W)
+        on_components = alpha if isinstance(parameters.alpha_H, str) else float(parameters.alpha_H)
+        self.on_weights, self.on_components = (self._penalties(a, mix) for a in (d * alpha, n * on_components))
+        parts = (block for _, block in self.blocks())
+        self.size = float(sum(np.sum(part[part > 0.0] ** self.beta) for part in parts))
+
+    def _penalties(self, alpha: float, mix: float) -> tuple[float, float]:
+        """Return the factors of absolute values and of halved squares."""
+        with np.errstate(over="ignore", under="ignore"):
+            one, two = (float(np.float64(self.root) ** (power - 2.0 * self.beta)) for power in (1.0, 2.0))
+        return alpha * mix and alpha * mix * one, alpha * (1.0 - mix) and alpha * (1.0 - mix) * two
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield the rows in dense blocks of float64."""
+        n, d = self.X.shape
+        height = max(1, ENTRIES_AT_ONCE // d)
+        for start in range(0, n, height):
+            rows = slice(start, min(n, start + height))
+            yield rows, dense(self.X[rows]).astype(np.float64, copy=False)
+
+    def divergence(self, W: Array, H: Array) -> float:
+        """Return the divergence of the data from the product, entry by entry; of sparse data from sums over zeros."""
+        if sparse.issparse(self.X) and self.beta in (1.0, 2.0):
+            x, product = self.X.data.astype(np.float64), product_entries(self.X, W, H)
+            if self.beta == 2.0:  # (x - r)^2 at the entries, and r^2 elsewhere
+                elsewhere = float(np.sum((W.T @ W) * (H @ H.T))) - float(product @ product)
+                return 0.5 * (float(np.sum((x - product) ** 2)) + max(elsewhere, 0.0))
+            total = float(W.sum(axis=0) @ H.sum(axis=1))
+            return float(np.sum(x[x > 0.0] * np.log(x / np.maximum(product, SMALLEST))[x > 0.0] - x[x > 0.0])) + total
+        return sum(_divergence(block, W[rows] @ H, self.beta) for rows, block in self.blocks())
+
+    def objective(self, W: Array, H: Array) -> float:
+        """Return the divergence and the penalties."""
+        penalties = zip((W, H), (self.on_weights, self.on_components), strict=True)
+        return self.divergence(W, H) + sum(l1 * np.sum(F) + 0.5 * l2 * np.sum(F**2) for F, (l1, l2) in penalties)
+
+
+def _divergence(x: Array, r: Array, beta: float) -> float:
+    """Return the sum over the entries that are known: NaN do not count, and 0 log 0 is 0."""
+    x, r = x[~np.isnan(x)], r[~np.isnan(x)]
+    if beta == 2.0:
+        return 0.5 * float(np.sum((x - r) ** 2))
+    at_zeros, r = r[x == 0.0], np.maximum(r, SMALLEST)[x > 0.0]  # at zeros of the data the product may be 0
+    x = x[x > 0.0]
+    if beta == 1.0:
+        return float(np.sum(x * np.log(x / r) - x + r) + np.sum(at_zeros))
+    if beta == 0.0:
+        return float(np.sum(x / r - np.log(x / r) - 1.0))
+    there = np.sum(x**beta + (beta - 1.0) * r**beta - beta * x * r ** (beta - 1.0))
+    return float(there + (beta - 1.0) * np.sum(at_zeros**beta)) / (beta * (beta - 1.0))
+
+
+def _gains(factor: Array, gram: Array, products: Array, penalties: tuple[float, float]) -> float:
+    r"""Return what the best step of each single entry would gain, summed over all entries.
+
+    An entry with the gradient g and the curvature a moves to :math:`\max(f - g/a, 0)`, which gains
+    :math:`gs - as^2/2` for the step s; with no curvature, to 0 where the gradient is above 0.
+    """
+    curvature = np.broadcast_to(np.diagonal(gram)[:, None] + penalties[1], factor.shape)
+    gradient = gram @ factor - products + penalties[0] + penalties[1] * factor
+    free = gradient / np.where(curvature > 0.0, curvature, 1.0)
+    step = np.where(curvature > 0.0, np.minimum(factor, free), np.where(gradient > 0.0, factor, 0.0))
+    return float(np.sum(gradient * step - 0.5 * curvature * step**2))
+
+
+def _least_residual(dtype: Any) -> float:
     """Return what rounding of the stored factors leaves of a residual."""
     return max(RESIDUAL, rounding_unit(dtype) if np.dtype(dtype) != np.float64 else 0.0)
 
@@ -82,7 +169,7 @@ def _wrong_entries(W: Array, H: Array, q: int, parameters: Any, shape: tuple[int
     return float(np.sum(~(W >= 0.0)) + np.sum(~(H >= 0.0)))
 
 
-def _error_claim(problem: NmfProblem, stored: float, squared: float) -> Claim:
+def _error_claim(problem: DivergenceProblem, stored: float, squared: float) -> Claim:
     """Return the claim that the stored error is that of the stored factors; squares, since a root forgets near 0."""
     beta = problem.beta
     spread = 1.0 if beta in (0.0, 1.0, 2.0) else 1.0 + 1.0 / abs(beta * (beta - 1.0))
@@ -93,28 +180,28 @@ def _error_claim(problem: NmfProblem, stored: float, squared: float) -> Claim:
     return Claim("error", statement, off / size, sum_error(n * d) * spread)
 
 
-def _coordinates_claim(problem: NmfProblem, W: Array, H: Array, parameters: Any, dtype: Any) -> Claim:
+def _coordinates_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Any, dtype: Any) -> Claim:
     products = np.zeros(W.shape), np.zeros(H.shape)
     if sparse.issparse(problem.X):
         X = problem.X.astype(np.float64)
         products = np.asarray(X @ H.T), np.asarray((X.T @ W).T)
     else:
         for rows, block in problem.blocks():
-            known = filled(block, W[rows] @ H) if problem.has_missing else block
+            known = np.where(np.isnan(block), W[rows] @ H, block)
             products[0][rows] = known @ H.T
             products[1][...] += W[rows].T @ known
-    gains = coordinate_gains(W.T, H @ H.T, products[0].T, problem.on_weights)
-    gains += coordinate_gains(H, W.T @ W, products[1], problem.on_components)
+    gains = _gains(W.T, H @ H.T, products[0].T, problem.on_weights)
+    gains += _gains(H, W.T @ W, products[1], problem.on_components)
     return Claim(
         "stationary",
         "root of what the best steps of single entries gain, in parts of half the squared norm of the data",
         float(np.sqrt(np.maximum(gains, 0.0) / max(0.5 * problem.size, TINY))),
-        max(float(parameters.tol), least_residual(dtype)),
+        max(float(parameters.tol), _least_residual(dtype)),
         _remedy(parameters),
     )
 
 
-def _step_claim(problem: NmfProblem, W: Array, H: Array, parameters: Any, dtype: Any) -> Claim:
+def _step_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Any, dtype: Any) -> Claim:
     before = problem.objective(W, H)
     W = _stepped(W, *_quotient_for_weights(problem, W, H), problem.on_weights, problem.beta)
     H = _stepped(H, *_quotient_for_components(problem, W, H), problem.on_components, problem.beta)
@@ -124,12 +211,12 @@ def _step_claim(problem: NmfProblem, W: Array, H: Array, parameters: Any, dtype:
         "stationary",
         "decrease of the error by one more multiplicative step, in parts of the root of twice the data's size",
         float(np.maximum(decrease, 0.0)) / max(math.sqrt(2.0 * problem.size), TINY),
-        max(float(parameters.tol), least_residual(dtype)),
+        max(float(parameters.tol), _least_residual(dtype)),
         _remedy(parameters),
     )
 
 
-def _quotient_for_weights(problem: NmfProblem, W: Array, H: Array) -> tuple[Array, Array]:
+def _quotient_for_weights(problem: DivergenceProblem, W: Array, H: Array) -> tuple[Array, Array]:
     if problem.beta == 1.0 and sparse.issparse(problem.X):
         return np.asarray(_sparse_ratios(problem.X, W, H) @ H.T), np.broadcast_to(H.sum(axis=1), W.shape)
     above, below = np.empty(W.shape), np.empty(W.shape)
@@ -139,7 +226,7 @@ def _quotient_for_weights(problem: NmfProblem, W: Array, H: Array) -> tuple[Arra
     return above, below
 
 
-def _quotient_for_components(problem: NmfProblem, W: Array, H: Array) -> tuple[Array, Array]:
+def _quotient_for_components(problem: DivergenceProblem, W: Array, H: Array) -> tuple[Array, Array]:
     if problem.beta == 1.0 and sparse.issparse(problem.X):
         ratios = _sparse_ratios(problem.X, W, H)
         return np.asarray((ratios.T @ W).T), np.broadcast_to(W.sum(axis=0)[:, None], H.shape)
@@ -162,13 +249,13 @@ def _powers(x: Array, product: Array, beta: float) -> tuple[Array, Array]:
     return known * product ** (beta - 2.0), product ** (beta - 1.0)
 
 
-def _stepped(factor: Array, above: Array, below: Array, penalties: Penalties, beta: float) -> Array:
-    below = below + penalties.l1 + penalties.l2 * factor
+def _stepped(factor: Array, above: Array, below: Array, penalties: tuple[float, float], beta: float) -> Array:
+    below = below + penalties[0] + penalties[1] * factor
     power = 1.0 / (2.0 - beta) if beta < 1.0 else 1.0 / (beta - 1.0) if beta > 2.0 else 1.0
     return np.asarray(factor * (above / np.where(below > 0.0, below, 1.0)) ** power)
 
 
-def _rank_claim(problem: NmfProblem, squared: float, q: int) -> Claim:
+def _rank_claim(problem: DivergenceProblem, squared: float, q: int) -> Claim:
     """Return the claim that no matrix of the same rank has a larger error, which says how near ours is to the best."""
     X = problem.X.astype(np.float64)
     gram = X.T @ X if X.shape[1] <= X.shape[0] else X @ X.T
@@ -186,3 +273,6 @@ def _rank_claim(problem: NmfProblem, squared: float, q: int) -> Claim:
 
 def _remedy(parameters: Any) -> str:
     return f"Maximum number of iterations {parameters.max_iter} reached. Increase it to improve convergence."
+
+
+PROVES = {"NMF": prove_nmf}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from math import lgamma, log, pi
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pellucid.decomposition.pca.component_count import chosen_solver, fixed_count, minka_evidence
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.directions import (
     ClaimedDirections,
@@ -19,6 +19,9 @@ from pellucid.proofs.matrices.missed_eigenvalues import FACTORED
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import graded
 from pellucid.proofs.training_data import TrainingData
+
+SMALLEST = 1e-15
+"""A variance below this one counts as 0 for Minka's evidence, as in scikit-learn."""
 
 EVIDENCE = 1e-6
 """Part by which rounding of small variances may change the evidence for a number of components."""
@@ -120,10 +123,11 @@ def _count_claim(fitted: Any, parameters: Any, data: TrainingData, noise: float)
     """Return the claim that as many components were kept as the parameters say."""
     k = fitted.n_components_
     shape = (int(_count(data)), data.X.shape[1])
-    solver = chosen_solver(parameters, shape, is_sparse=sparse.issparse(data.X))
-    fixed = fixed_count(parameters.n_components, "full" if hasattr(fitted, "scatter_") else solver, min(shape))
-    if fixed is not None or parameters.n_components == "mle":
-        wanted = k if fixed is None else fixed
+    asked = parameters.n_components
+    if asked is None or asked == "mle" or not (isinstance(asked, (float, np.floating)) and 0.0 < asked < 1.0):
+        is_one_less = parameters.svd_solver == "arpack" or (parameters.svd_solver == "auto" and sparse.issparse(data.X))
+        most = min(shape) - (is_one_less and not hasattr(fitted, "scatter_"))
+        wanted = most if asked is None else k if asked == "mle" else int(asked)
         return Claim("components", "distance of their number from the one asked for", float(abs(k - wanted)), 0.0)
     held = np.concatenate([[0.0], np.cumsum(fitted.explained_variance_ratio_, dtype=np.float64)])
     share = float(parameters.n_components)
@@ -137,7 +141,7 @@ def _count_claim(fitted: Any, parameters: Any, data: TrainingData, noise: float)
 
 
 def _evidence_claim(k: int, variances: Any, n_rows: float) -> Claim:
-    evidence = minka_evidence(variances, n_rows)
+    evidence = np.array([_minka_evidence(variances, q, n_rows) for q in range(1, len(variances))])
     best = float(evidence.max(initial=-np.inf))
     own = float(evidence[k - 1]) if 1 <= k <= len(evidence) else (best if not len(evidence) else -np.inf)
     lacking = 0.0 if own == best else best - own
@@ -147,3 +151,26 @@ def _evidence_claim(k: int, variances: Any, n_rows: float) -> Claim:
         lacking / max(abs(best), TINY) if np.isfinite(lacking) else float("inf"),
         EVIDENCE,
     )
+
+
+def _minka_evidence(spectrum: Any, k: int, n_rows: float) -> float:
+    """Return the logarithm of Minka's evidence (2000, formula 30) for k components; -inf where one has no variance."""
+    d = len(spectrum)
+    if spectrum[k - 1] < SMALLEST:
+        return -np.inf
+    noise = max(SMALLEST, float(np.mean(spectrum[k:])))
+    inverse = np.append(1.0 / spectrum[:k], np.full(d - k, 1.0 / noise))
+    halves = [(d - i) / 2.0 for i in range(k)]
+    volume = sum(lgamma(half) - half * log(pi) for half in halves) - k * log(2.0)
+    log_curvature = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for i in range(k):
+            gaps = (inverse[i + 1 :] - inverse[i]) * (spectrum[i] - spectrum[i + 1 :]) * n_rows
+            log_curvature += float(np.sum(np.log(gaps)))
+    likelihood = -0.5 * n_rows * (float(np.sum(np.log(spectrum[:k]))) + (d - k) * log(noise))
+    freedom = d * k - k * (k + 1) / 2.0
+    found = volume + likelihood + 0.5 * ((freedom + k) * log(2.0 * pi) - log_curvature - k * log(n_rows))
+    return -np.inf if np.isnan(found) else found
+
+
+PROVES = {"PCA": prove_pca}

@@ -1,4 +1,4 @@
-"""Proof of the singular value decomposition: both sides, their values, and the sum of all squares."""
+"""Proofs of singular value decompositions, whole or truncated: vectors, values, squares and variances."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.decomposition.svd.svd_shape import wanted_shape
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.directions import (
@@ -20,6 +19,8 @@ from pellucid.proofs.rounding import TINY, rounding_unit
 from pellucid.proofs.sampling import graded
 from pellucid.proofs.training_data import TrainingData
 
+DEFAULT_TRUNCATED = 2
+
 LEFT = 1e-10
 """Length of what is left of an image, in parts of the largest singular value."""
 
@@ -27,7 +28,11 @@ LEFT = 1e-10
 def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the matrix."""
     n, d = data.X.shape
-    n_left, k, n_right = wanted_shape(parameters, (n, d))
+    is_full = parameters.kind == "full"
+    k = min(n, d) if is_full or parameters.n_components is None else parameters.n_components
+    if parameters.n_components is None and parameters.kind not in ("full", "compact"):
+        k = min(DEFAULT_TRUNCATED, n, d)
+    n_left, n_right = (n, d) if is_full else (k, k)
     shapes = fitted.U_.shape, fitted.singular_values_.shape, fitted.components_.shape
     if shapes != ((n, n_left), (k,), (n_right, d)):
         return Certificate("exact", (Claim("shape", f"not {n_left}, {k} and {n_right} vectors", 1.0, 0.0),))
@@ -77,3 +82,46 @@ def _left_claims(rows: GramOfRows, U: Array, values: Array, V: Array, *, is_whol
             max(1e-9, 2 * unit),
         ),
     ]
+
+
+def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate, with everything computed again from the rows."""
+    n, d = data.X.shape
+    k = min(parameters.n_components, n)
+    one_each = (fitted.singular_values_, fitted.explained_variance_, fitted.explained_variance_ratio_)
+    if fitted.components_.shape != (k, d) or any(values.shape != (k,) for values in one_each):
+        return Certificate("exact", (Claim("shape", f"not {k} components of {d} columns", 1.0, 0.0),))
+    rows = GramOfRows.of(data, is_centered=False)
+    V = fitted.components_.T.astype(np.float64)
+    squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
+    found = ClaimedDirections(squares, V, data.X.dtype, float(parameters.tol))
+    is_factored = d <= FACTORED
+    return graded(
+        "exact",
+        (
+            *direction_claims(rows, found, is_factored=is_factored),
+            singular_values_claim(fitted, rows, V),
+            _variance_claim(fitted, data, V, found.noise),
+        ),
+    )
+
+
+def _variance_claim(fitted: Any, data: TrainingData, V: Any, noise: float) -> Claim:
+    """Return the claim that the variances are those of the projections."""
+    centered = GramOfRows.of(data, is_centered=True)
+    n_rows = float(data.weights.sum())
+    variances = np.einsum("ij,ij->j", V, centered.times(V)) / n_rows
+    of_all = max(centered.trace / n_rows, TINY)
+    apart = max(
+        np.abs(fitted.explained_variance_ * centered.unit * centered.unit - variances).max(initial=0.0) / of_all,
+        np.abs(fitted.explained_variance_ratio_ - variances / of_all).max(initial=0.0),
+    )
+    return Claim(
+        "variances",
+        "largest distance of a variance from that of the projections, in parts of that of all columns",
+        float(apart),
+        noise + centered.subnormal_loss(of_all),
+    )
+
+
+PROVES = {"SVD": prove_svd, "TruncatedSVD": prove_truncated_svd}

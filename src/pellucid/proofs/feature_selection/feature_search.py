@@ -8,16 +8,21 @@ those that the estimator, fitted anew by scikit-learn's cross-validation, has on
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from pellucid.feature_selection.search.search_rules import floating_goal, is_floating, sequential_steps, starts_from_all
-from pellucid.feature_selection.search.set_choice import best_of, chosen_set, is_better, mean_scores
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.sampling import in_percent, most_wrong
 from pellucid.proofs.training_data import TrainingData
+
+BEYOND = 2
+"""Sizes that a floating search goes beyond the one wanted: on its way back it may find a better set of that size."""
+
+EQUAL = 1e-10
+"""Mean scores that differ by less, in parts of the larger or of 1, are equal: that much is rounding."""
 
 SCORE_ROUNDING = 1e-7
 """Difference of scores that rounding may make, in parts of 1 plus their size."""
@@ -30,12 +35,9 @@ def prove_search(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
         return Certificate("replayed", (Claim("shape", fault, 1.0, 0.0),))
     replay = _Replay(fitted, parameters)
     wrong = replay.walk()
-    d = data.X.shape[1]
-    if is_floating(parameters):
-        wanted, _ = floating_goal(parameters, d)
-        support = fitted.visited_[chosen_set(fitted.visited_, fitted.fold_scores_, wanted)]
-    else:
-        support = replay.mask
+    support = replay.mask
+    if _is_floating(parameters):
+        support = fitted.visited_[_chosen(fitted, replay.means, parameters)]
     chosen = int(np.sum(support != fitted.support_)) + int(fitted.n_features_to_select_ != fitted.support_.sum())
     claims = [
         Claim("steps", f"faults of {len(fitted.path_)} steps: {replay.first_fault or 'each was the best one'}",
@@ -80,9 +82,10 @@ class _Replay:
 
     def __init__(self, fitted: Any, parameters: Any) -> None:
         self.fitted, self.parameters = fitted, parameters
-        self.means = mean_scores(fitted.fold_scores_) if len(fitted.visited_) else np.zeros(0)
+        self.means = np.mean(fitted.fold_scores_, axis=1) if len(fitted.visited_) else np.zeros(0)
+        self.means[np.isnan(self.means)] = -np.inf  # a fold could not be scored
         self.places = {mask.tobytes(): place for place, mask in enumerate(fitted.visited_)}
-        self.from_all = starts_from_all(parameters)
+        self.from_all = _starts_from_all(parameters)
         self.mask = np.full(fitted.visited_.shape[1], self.from_all)
         self.best_of_size: dict[int, float] = {}
         self.faults, self.first_fault = 0, ""
@@ -93,21 +96,21 @@ class _Replay:
         if len(self.places) < len(self.means):
             self._fault("a set stands twice among those visited")
         kind = self.parameters.direction
-        if not is_floating(self.parameters):
+        if not _is_floating(self.parameters):
             self._sequential()
         elif self.from_all and self.mask.tobytes() not in self.places:
             self._fault("the set of all columns was not scored")
         else:
             if self.from_all:
                 self.best_of_size[len(self.mask)] = float(self.means[self.places[self.mask.tobytes()]])
-            _, last_size = floating_goal(self.parameters, len(self.mask))
+            last_size = _last_size(self.parameters, len(self.mask))
             {"add-remove": self._rounds}.get(kind, self._floating if "floating" in kind else self._straight)(last_size)
         if not self.faults and self.position < len(self.fitted.path_):
             self._fault("steps after the end of the search")
         return self.faults
 
     def _sequential(self) -> None:
-        n_steps, least_gain = sequential_steps(self.parameters, len(self.mask))
+        n_steps, least_gain = _sequential_steps(self.parameters, len(self.mask))
         before = -np.inf
         for _ in range(n_steps):
             best = self._best(adding=not self.from_all)
@@ -139,7 +142,8 @@ class _Replay:
             while not self.faults and (self.mask.sum() > 2 if adding else self.mask.sum() < d - 1):
                 back = self._best(adding=not adding)
                 size = int(self.mask.sum()) + (-1 if adding else 1)
-                if back is None or not is_better(float(self.means[back]), self.best_of_size.get(size, -np.inf)):
+                before = self.best_of_size.get(size, -np.inf)
+                if back is None or not self.means[back] > before + _rounding(before):
                     break
                 self._go(back)
 
@@ -154,7 +158,7 @@ class _Replay:
                 self._fault(f"a set one move from step {self.position} was not scored")
                 return None
             found.append(place)
-        return found[best_of(self.means[found])]
+        return found[_first_of_best(self.means[found])]
 
     def _go(self, best: int | None) -> None:
         """Take the next step of the path, which must lead to the best set."""
@@ -172,3 +176,72 @@ class _Replay:
     def _fault(self, words: str) -> None:
         self.faults += 1
         self.first_fault = self.first_fault or words
+
+
+def _is_floating(parameters: Any) -> bool:
+    """Return whether these are parameters of a FloatingSelector, which chooses among all sets it has seen."""
+    return hasattr(parameters, "max_features")
+
+
+def _starts_from_all(parameters: Any) -> bool:
+    is_shrinking = parameters.direction == "add-remove" and parameters.remove > parameters.add
+    return bool(is_shrinking or parameters.direction.endswith("backward"))
+
+
+def _sequential_steps(parameters: Any, d: int) -> tuple[int, float | None]:
+    """Return how many steps a plain search takes at most, and what the last must gain, as in scikit-learn."""
+    wanted = parameters.n_features_to_select
+    if wanted == "auto":
+        return (d // 2, None) if parameters.tol is None else (d - 1, float(parameters.tol))
+    size = int(wanted) if isinstance(wanted, Integral) else int(d * wanted)
+    return d - size if _starts_from_all(parameters) else size, None
+
+
+def _wanted_size(parameters: Any, d: int) -> int:
+    wanted = parameters.n_features_to_select
+    return int(wanted) if isinstance(wanted, Integral) else max(1, int(d * wanted))
+
+
+def _last_size(parameters: Any, d: int) -> int:
+    """Return the size at which a floating search ends."""
+    is_growing = not _starts_from_all(parameters)
+    if isinstance(parameters.n_features_to_select, str):
+        most = d if parameters.max_features is None else int(parameters.max_features)
+        return most if is_growing else 1
+    size = _wanted_size(parameters, d)
+    beyond = BEYOND if parameters.direction.startswith("floating") else 0
+    return min(d, size + beyond) if is_growing else max(1, size - beyond)
+
+
+def _chosen(fitted: Any, means: Array, parameters: Any) -> int:
+    """Return the place of the set to choose among those visited.
+
+    A number asks for the best set of that size; 'best' for the best of all, with the fewest columns of equal ones;
+    'one-standard-error' for the best of the smallest size at which some set is within one standard error of that.
+    """
+    rule, best, sizes = parameters.n_features_to_select, float(np.max(means)), fitted.visited_.sum(axis=1)
+    if isinstance(rule, str):
+        equal = np.flatnonzero(means >= best - _rounding(best))
+        top = int(equal[np.argmin(sizes[equal])])
+        if rule == "best":
+            return top
+        folds = fitted.fold_scores_[top]
+        error = float(np.std(folds, ddof=1)) / np.sqrt(len(folds)) if len(folds) > 1 else 0.0
+        size = sizes[means >= means[top] - error - _rounding(float(means[top]))].min()
+    else:
+        size = _wanted_size(parameters, fitted.visited_.shape[1])
+    places = np.flatnonzero(sizes == size)
+    return int(places[_first_of_best(means[places])])
+
+
+def _first_of_best(means: Array) -> int:
+    """Return the place of the largest mean, the first of those that are equal up to rounding."""
+    best = float(np.max(means))
+    return int(np.flatnonzero(means >= best - _rounding(best))[0])
+
+
+def _rounding(score: float) -> float:
+    return EQUAL * max(1.0, abs(score)) if np.isfinite(score) else 0.0
+
+
+PROVES = {"FloatingSelector": prove_search, "SequentialFeatureSelector": prove_search}

@@ -21,7 +21,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.matrices import ProofKernel, kernel_matrix, resolved_kernel
 from pellucid.proofs.kernels.ridge_equations import USEFUL, equation_claims, rows_that_differ
 from pellucid.proofs.rounding import TINY, sum_error
-from pellucid.proofs.sampling import drawn, graded, is_verifying
+from pellucid.proofs.sampling import drawn, graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_FIT = 256
@@ -40,7 +40,7 @@ def prove_kernel_ridge_cv(fitted: Any, parameters: Any, data: TrainingData) -> C
     """Return the certificate of the fit at ``alpha_``, of its choice, and of what is stored about it."""
     kernel = _kernel(parameters, data)
     certificate = _prove_equations(fitted, kernel, fitted.alpha_, data)
-    if not is_verifying():  # an inverse for each penalty takes longer than the fit
+    if is_fitting():  # an inverse for each penalty takes longer than the fit
         return certificate
     alphas = np.atleast_1d(np.asarray(parameters.alphas, dtype=np.float64)).ravel()
     if fitted.alpha_ not in alphas:
@@ -127,7 +127,7 @@ def _prove_equations(fitted: Any, kernel: ProofKernel, alpha: Any, data: Trainin
         return Certificate("exact", (claim, stored))
     dual = np.asarray(fitted.dual_coef_, dtype=np.float64).reshape(data.n_given, -1)
     n = data.X.shape[0]
-    rows = drawn(n, n if is_verifying() else ROWS_AT_FIT)
+    rows = drawn(n, n if not is_fitting() else ROWS_AT_FIT)
     used = dual if data.kept is None else dual[data.kept]
     return graded("exact", (*equation_claims(kernel, alpha, data, used, rows), _idle_claim(dual, data), stored))
 

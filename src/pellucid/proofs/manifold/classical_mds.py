@@ -1,34 +1,38 @@
-"""Proof of classical MDS: the distances are those of the data, and the places are along the main axes of the products.
+r"""Proof of classical MDS: the distances are those of the data, and the places are along the main axes of the products.
 
-``verify`` computes all distances and products again. A fit to Euclidean distances of rows forms neither: there the
-products are multiplied by vectors through the rows.
+.. math:: B = -\tfrac12 HD^{(2)}H,\quad H = I - \tfrac1n 11',\qquad B = V\Lambda V',\qquad Z = V\Lambda^{1/2}
+
+``verify`` computes all distances and products again. At a fit to Euclidean distances of rows neither is formed: there
+the products are multiplied by vectors through the rows. Each entry of :math:`B` has lost a few rounding errors of the
+largest squared distance; a matrix of such errors has a norm of about the root of n times their size, and by that much
+eigenvalues may move.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pellucid.manifold.dissimilarities import all_distances, is_given
-from pellucid.manifold.scalar_products import ScalarProducts
-from pellucid.neighbors.metric import Metric
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.distances import distances, is_given
 from pellucid.proofs.kernels.ridge_equations import rows_that_differ
-from pellucid.proofs.manifold.scalar_products import (
-    ALL_VALUES,
-    ProductsOfRows,
-    coordinate_claims,
-    means_claim,
-    negative_report,
-)
-from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix
-from pellucid.proofs.rounding import TINY
-from pellucid.proofs.sampling import graded
+from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
+from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.sampling import graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
+
+RESIDUAL = 1e-11
+"""Residuals accepted, in parts of the largest eigenvalue, where no ``tol`` allows more."""
+
+ALL_VALUES = 1000
+"""Rows up to which the share of negative eigenvalues is claimed: it takes all of them."""
+
 
 SAME = 1e-12
 """Difference of a stored distance from the one computed again, in parts of the largest."""
@@ -39,13 +43,17 @@ def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     shape = _shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    distances = all_distances(Metric.resolve(parameters.metric, None, parameters.metric_params), data.X)
-    products = ScalarProducts.of(distances)
-    proof = classical_mds_claims(fitted, parameters, data, is_fit=False, products=products)
-    proof = proof.with_claims(
-        means_claim(fitted.squared_means_, products), distances_claim(fitted.dissimilarity_matrix_, distances)
-    )
-    if len(distances) > ALL_VALUES:
+    claims = [] if is_given(parameters.metric) else [rows_claim(fitted.X_fit_, data.X)]
+    is_euclidean = isinstance(parameters.metric, str) and parameters.metric == "euclidean"
+    if is_fitting() and is_euclidean:
+        products: Any = ProductsOfRows(data.X)
+        return graded("exact", [*claims, *coordinate_claims(products, fitted, parameters, is_positive=True)])
+    between = all_distances(parameters.metric, parameters.metric_params, data.X, fitted.dissimilarity_matrix_)
+    products = ScalarProducts.of(between)
+    claims += coordinate_claims(products, fitted, parameters, is_positive=is_euclidean)
+    claims += [means_claim(fitted.squared_means_, products), distances_claim(fitted.dissimilarity_matrix_, between)]
+    proof = graded("exact", claims)
+    if len(between) > ALL_VALUES or is_fitting():
         return proof
     try:
         return replace(proof, reason=negative_report(np.linalg.eigvalsh(products.matrix)))
@@ -53,22 +61,14 @@ def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Cer
         return proof
 
 
-def classical_mds_claims(
-    fitted: Any, parameters: Any, data: TrainingData, *, is_fit: bool, products: ScalarProducts | None = None
-) -> Certificate:
-    """Return what is claimed of rows and places; without ``products`` those of Euclidean rows are not formed."""
-    claims = [] if is_given(parameters.metric) else [rows_claim(fitted.X_fit_, data.X)]
-    matrix = ProductsOfRows(data.X) if products is None else SymmetricMatrix(products.matrix)
-    is_euclidean = isinstance(parameters.metric, str) and parameters.metric == "euclidean"
-    claims += coordinate_claims(
-        matrix,
-        fitted,
-        parameters.n_components,
-        unit=matrix.unit if isinstance(matrix, ProductsOfRows) else products.unit,  # type: ignore[union-attr]
-        is_positive=is_euclidean,
-        is_fit=is_fit,
-    )
-    return graded("exact", claims)
+def all_distances(metric: Any, metric_params: Any, X: Array, stored: Array) -> Array:
+    """Return the distances of all rows; a fit does not ask a function of the user's for all of them again."""
+    if is_fitting() and callable(metric):
+        return np.asarray(stored, dtype=np.float64)
+    found = distances(X, X, metric, None, metric_params)
+    if not is_given(metric):
+        np.fill_diagonal(found, 0.0)
+    return found
 
 
 def rows_claim(stored: Any, given: Any) -> Claim:
@@ -77,14 +77,14 @@ def rows_claim(stored: Any, given: Any) -> Claim:
     return Claim("training rows", "rows of X_fit_ that are not those of the data", wrong, 0.0)
 
 
-def distances_claim(stored: Array, distances: Array) -> Claim:
+def distances_claim(stored: Array, between: Array) -> Claim:
     """Return the claim that the stored distances are those of the data."""
     with np.errstate(over="ignore", invalid="ignore"):
-        apart = float(np.max(np.abs(stored - distances), initial=0.0))
+        apart = float(np.max(np.abs(stored - between), initial=0.0))
     return Claim(
         "distances",
         "largest difference of a stored distance from that of the data, in parts of the largest",
-        apart / max(float(distances.max(initial=0.0)), TINY),
+        apart / max(float(between.max(initial=0.0)), TINY),
         SAME,
     )
 
@@ -94,6 +94,121 @@ def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
     n, k = data.X.shape[0], parameters.n_components
     if fitted.embedding_.shape != (n, k) or fitted.eigenvalues_.shape != (k,):
         return f"embedding_ and eigenvalues_ are not those of {k} dimensions of {n} rows"
-    if fitted.squared_means_.shape != (n,) or fitted.dissimilarity_matrix_.shape != (n, n):
+    given = getattr(fitted, "dissimilarity_matrix_", None)  # left for later where a fit does without
+    if fitted.squared_means_.shape != (n,) or (given is not None and given.shape != (n, n)):
         return "squared_means_ or dissimilarity_matrix_ have not one row per training row"
     return ""
+
+
+def unit_for(size: float) -> float:
+    """Return the power of two that brings a size near 1, so that squares and their sums stay finite."""
+    return float(0.5 ** np.frexp(size)[1]) if size > 0.0 else 1.0
+
+
+@dataclass(frozen=True)
+class ScalarProducts(SymmetricMatrix):
+    """Products about the mean of distances times ``unit``, and the mean squares of these."""
+
+    means: Array
+    unit: float
+
+    @classmethod
+    def of(cls, between: Array) -> ScalarProducts:
+        """Return the products that belong to the distances of all rows."""
+        unit = unit_for(float(between.max(initial=0.0)))
+        squares = np.square(np.asarray(between, dtype=np.float64) * unit)
+        means = squares.mean(axis=1)
+        return cls(-0.5 * (squares - means[:, None] - means + means.mean()), means, unit)
+
+
+class ProductsOfRows:
+    """The products of rows about their mean, never formed; it answers what a SymmetricMatrix does."""
+
+    def __init__(self, X: Array) -> None:
+        centered = np.asarray(X - X.mean(axis=0, dtype=np.float64), dtype=np.float64)
+        centered -= centered.mean(axis=0)  # that of rows far from 0 was rounded, and would be an axis of its own
+        self.unit = unit_for(float(np.abs(centered).max(initial=0.0)))
+        self.rows = centered * self.unit
+
+    def times(self, block: Array) -> Array:
+        """Return the products times a vector or a block of vectors."""
+        return np.asarray(self.rows @ (self.rows.T @ block))
+
+    @cached_property
+    def trace(self) -> float:
+        """The sum of all eigenvalues."""
+        return float(np.vdot(self.rows, self.rows))
+
+    @property
+    def norm(self) -> float:
+        """What no eigenvalue is above."""
+        return self.trace
+
+    @property
+    def least_norm(self) -> float:
+        """What the largest eigenvalue is at least."""
+        return max(self.trace / max(min(self.rows.shape), 1), TINY)
+
+
+def coordinate_claims(
+    matrix: Any, fitted: Any, parameters: Any, *, tol: float = 0.0, rounding: float = 0.0, is_positive: bool
+) -> list[Claim]:
+    """Return the claims about ``embedding_`` and ``eigenvalues_``, given the products.
+
+    ``rounding`` is that of the dtype in which the embedding is stored. Fewer axes than were asked for have an extent
+    only if the others have none: then no eigenvalue above rounding may be left.
+    """
+    n, unit = len(fitted.embedding_), matrix.unit
+    values = np.asarray(fitted.eigenvalues_, dtype=np.float64) * unit * unit
+    scaled = np.asarray(fitted.embedding_, dtype=np.float64) * unit
+    has_extent = values > 0.0
+    with np.errstate(invalid="ignore", over="ignore"):
+        vectors = scaled[:, has_extent] / np.sqrt(values[has_extent])
+    level = max(float(values.max(initial=0.0)), matrix.least_norm)
+    noise = max(RESIDUAL, 8 * sum_error(n), 4 * tol) + 64 * EPSILON * np.sqrt(n) / level + 4 * rounding
+    flat = scaled[:, ~has_extent]
+    disorder = int(np.sum(~(np.diff(values) <= 0.0))) + int(np.sum(~(values >= 0.0)))
+    disorder += wrong_signs(vectors, max(1e-9, 8 * rounding)) + int(np.any(flat != 0.0))
+    disorder += int(np.sum(np.cumsum(~has_extent)[has_extent] > 0)) if len(values) else 0
+    return [
+        *eigenpair_claims(
+            matrix, values[has_extent], vectors, level=level, noise=noise, remedy="Raise max_iter, or lower tol."
+        ),
+        Claim("order", "eigenvalues out of order or below 0, and axes of the other sign", float(disorder), 0.0),
+        missed_claim(
+            matrix,
+            values[has_extent],
+            vectors,
+            noise=noise,
+            wants_all=int(has_extent.sum()) < parameters.n_components,
+            is_positive=is_positive,
+        ),
+    ]
+
+
+def negative_report(eigenvalues: Array) -> str:
+    """Return what all eigenvalues of the products say of how far the distances are from those of points.
+
+    Distances of points in some space have none below 0. The share is that of the sizes.
+    """
+    total = float(np.abs(eigenvalues).sum())
+    below = float(-eigenvalues[eigenvalues < 0.0].sum())
+    if below <= 8 * sum_error(len(eigenvalues)) * total:
+        return ""
+    return f"{below / total:.3g} of the eigenvalues, by size, are below 0: that part of the distances fits no points."
+
+
+def means_claim(stored: Array, products: ScalarProducts, rounding: float = 0.0) -> Claim:
+    """Return the claim about the mean squared distances by which new rows are placed."""
+    means = products.means
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.abs(np.asarray(stored, dtype=np.float64) * products.unit * products.unit - means)
+    return Claim(
+        "means",
+        "largest distance of squared_means_ from the mean squared distance of a row, in parts of the largest",
+        float(np.max(apart, initial=0.0)) / max(float(means.max(initial=0.0)), TINY),
+        RESIDUAL + rounding,
+    )
+
+
+PROVES = {"ClassicalMDS": prove_classical_mds}

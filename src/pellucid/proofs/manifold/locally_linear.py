@@ -14,20 +14,21 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from pellucid.manifold.locally_linear.alignment import WAYS, from_weights, weight_equations
-from pellucid.neighbors.metric import Metric
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.distances import distances
 from pellucid.proofs.manifold.classical_mds import rows_claim
 from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
 from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
-from pellucid.proofs.sampling import at_most_wrong, drawn, graded
+from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_FIT = 16
 BLOCK_ENTRIES = 2**21
-EUCLIDEAN = Metric("euclidean")
+
+MODIFIED_REG = 1e-3
+"""Regularization of the weights of the modified method, as in scikit-learn."""
 
 RESIDUAL = 1e-13
 """Residuals accepted, in parts of the size of the matrix."""
@@ -41,17 +42,9 @@ def prove_locally_linear_embedding(fitted: Any, parameters: Any, data: TrainingD
     shape = _shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    if parameters.method == "standard":
-        M = from_weights(fitted.weights_, fitted.neighbors_)
-    else:
-        M = WAYS[parameters.method](data.X, fitted.neighbors_, parameters)
-    return locally_linear_claims(fitted, parameters, data, M, is_fit=False)
-
-
-def locally_linear_claims(fitted: Any, parameters: Any, data: TrainingData, M: Any, *, is_fit: bool) -> Certificate:
-    """Return what is claimed; at a fit neighbors of some rows are looked at, and eigenvalues not counted."""
+    M = _matrix(fitted, parameters, data.X)
     n = data.X.shape[0]
-    rows = drawn(n, ROWS_AT_FIT if is_fit else n)
+    rows = drawn(n, ROWS_AT_FIT if is_fitting() else n)
     claims = [rows_claim(fitted.X_fit_, data.X), _neighbors_claim(fitted.neighbors_, data.X, rows)]
     if parameters.method == "standard":
         claims.append(_weights_claim(fitted, parameters, data.X, rows))
@@ -71,7 +64,7 @@ def locally_linear_claims(fitted: Any, parameters: Any, data: TrainingData, M: A
             8 * EPSILON,
         ),
     ]
-    if not is_fit:
+    if not is_fitting():
         claims.append(_missed_claim(M, values, noise * size))
     return graded("exact", claims)
 
@@ -82,7 +75,7 @@ def _neighbors_claim(stored: Array, X: Array, rows: Array) -> Claim:
     seen = at_most_wrong(len(rows), len(X))
     slack = 1e-12 + 64 * EPSILON * np.sqrt(X.shape[1])
     for part in np.array_split(rows, -(-len(rows) * len(X) // BLOCK_ENTRIES)):
-        table = EUCLIDEAN.table(X[part], X)
+        table = distances(X[part], X, "euclidean")
         table[np.arange(len(part)), part] = np.inf
         own = np.take_along_axis(table, stored[part], axis=1)
         reach = np.partition(table, k - 1, axis=1)[:, k - 1 : k]
@@ -99,7 +92,11 @@ def _neighbors_claim(stored: Array, X: Array, rows: Array) -> Claim:
 def _weights_claim(fitted: Any, parameters: Any, X: Array, rows: Array) -> Claim:
     """Return the claim that weights sum to 1 and solve their equations."""
     weights = fitted.weights_[rows]
-    products, added = weight_equations(X[rows], X, fitted.neighbors_[rows], parameters.reg)
+    apart = X[fitted.neighbors_[rows]].astype(np.float64) - X[rows, None]
+    apart = apart / np.maximum(np.abs(apart).max(axis=(1, 2), keepdims=True), TINY)  # which changes no weight
+    products = apart @ apart.transpose(0, 2, 1)
+    trace = np.trace(products, axis1=1, axis2=2)
+    added = parameters.reg * np.where(trace > 0.0, trace, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         left = (products @ weights[:, :, None])[:, :, 0] + added[:, None] * weights
         off = np.abs(left - left.mean(axis=1, keepdims=True)).max(axis=1)
@@ -150,3 +147,85 @@ def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
     if parameters.method == "standard" and fitted.weights_.shape != (n, k):
         return f"weights_ are not {k} for each row"
     return ""
+
+
+def _matrix(fitted: Any, parameters: Any, X: Array) -> Any:
+    r"""Return the sum of a small matrix for each row at the places of its neighbors, whose small eigenvectors are kept.
+
+    standard
+        :math:`(I - W)'(I - W)`, W the weights that best write a row as a mean of its neighbors (Roweis and Saul, 2000);
+    modified
+        the same with several weights for each row, from the small eigenvectors of its neighbors (Zhang and Wang, 2006);
+    hessian
+        what products of main axes have beside constants and these axes: the part that bends (Donoho and Grimes, 2003);
+    ltsa
+        what is left of them beside constants and main axes (Zhang and Zha, 2004).
+    """
+    neighbors, n = fitted.neighbors_, len(X)
+    if parameters.method == "standard":
+        ends = (np.repeat(np.arange(n), neighbors.shape[1]), neighbors.ravel())
+        rest = sparse.eye_array(n) - sparse.coo_array((fitted.weights_.ravel(), ends), shape=(n, n))
+        return sparse.csr_array(rest.T @ rest)
+    apart = X[neighbors].astype(np.float64) - X[:, None]
+    if parameters.method == "modified":
+        places, blocks = np.column_stack([neighbors, np.arange(n)]), _modified_blocks(apart, parameters)
+    else:
+        block = _hessian_block if parameters.method == "hessian" else _tangent_block
+        places, blocks = neighbors, [block(gaps - gaps.mean(axis=0), parameters) for gaps in apart]
+    m = places.shape[1]
+    rows, columns = np.repeat(places, m, axis=1).ravel(), np.tile(places, (1, m)).ravel()
+    found = sparse.coo_array((np.ravel(blocks), (rows, columns)), shape=(n, n)).tocsr()
+    return sparse.csr_array((found + found.T) / 2.0)
+
+
+def _axes(apart: Array) -> tuple[Array, Array]:
+    """Return the axes along which the neighbors of a row lie apart (k, k), the widest first, and their squares."""
+    if apart.shape[0] > apart.shape[1]:
+        vectors, roots, _ = np.linalg.svd(apart)
+        return vectors, roots**2
+    values, vectors = np.linalg.eigh(apart @ apart.T)
+    return vectors[:, ::-1], np.maximum(values[::-1], 0.0)
+
+
+def _tangent_block(apart: Array, parameters: Any) -> Array:
+    k = len(apart)
+    kept = np.column_stack([np.full(k, 1.0 / np.sqrt(k)), _axes(apart)[0][:, : parameters.n_components]])
+    return np.eye(k) - kept @ kept.T
+
+
+def _hessian_block(apart: Array, parameters: Any) -> Array:
+    d = parameters.n_components
+    axes = _axes(apart)[0][:, :d]
+    pairs = [axes[:, i] * axes[:, j] for i in range(d) for j in range(i, d)]
+    rest = np.linalg.qr(np.column_stack([np.ones(len(apart)), axes, *pairs]))[0][:, d + 1 :]
+    sums = rest.sum(axis=0)
+    rest = rest / np.where(np.abs(sums) < parameters.hessian_tol, 1.0, sums)
+    return np.asarray(rest @ rest.T)
+
+
+def _modified_blocks(apart: Array, parameters: Any) -> list[Array]:
+    """Return for each row the products of its weights, which its small axes, mirrored, and regular weights make."""
+    (_, k, _), d = apart.shape, parameters.n_components
+    found = [_axes(gaps) for gaps in apart]
+    usual = float(np.median([values[d:].sum() / max(float(values[:d].sum()), TINY) for _, values in found]))
+    blocks = []
+    for vectors, values in found:
+        added = MODIFIED_REG * (float(values.sum()) or 1.0)
+        scale = np.append(values, np.zeros(k - len(values))) + added
+        regular = vectors @ (vectors.sum(axis=0) / scale)
+        regular = regular / regular.sum()
+        held = np.cumsum(values)
+        s = max(int(np.sum(held[-1] / np.maximum(held[:-1], TINY) - 1.0 < usual)) + k - len(values), 1)
+        small = vectors[:, k - s :]
+        sums = small.sum(axis=0)
+        alpha = float(np.linalg.norm(sums)) / np.sqrt(s)
+        h = alpha - sums
+        length = float(np.linalg.norm(h))
+        h = np.zeros(s) if length < parameters.modified_tol else h / length
+        weights = small - 2.0 * np.outer(small @ h, h) + (1.0 - alpha) * regular[:, None]
+        whole = np.vstack([weights, np.full(s, -1.0)])
+        blocks.append(whole @ whole.T)
+    return blocks
+
+
+PROVES = {"LocallyLinearEmbedding": prove_locally_linear_embedding}

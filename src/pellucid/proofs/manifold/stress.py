@@ -1,21 +1,87 @@
-r"""Claims about a map of least stress: the stress is as stored, and one more step would hardly lower it.
+r"""Proofs of maps of least stress, MDS and Sammon's: distances, stress, and that one more step would hardly lower it.
 
 A step goes to the minimum of a parabola that touches the stress from above, :math:`Z^+ = V^+B(Z)Z`. It lowers the
 stress by at least :math:`\mathrm{tr}(Z^+ - Z)'V(Z^+ - Z)`, which is 0 only where the gradient is. All is plain
 algebra on matrices of all pairs. Turned and mirrored maps have the same stress: the one along its main axes is stored.
+Non-metric maps aim at disparities, found again by a monotone regression of the distances on the map.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import solve
+from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import cdist
 
-from pellucid.core.trace import Trace
 from pellucid.proofs.arrays import Array
-from pellucid.proofs.certificate import Claim
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.distances import is_given
+from pellucid.proofs.manifold.classical_mds import all_distances, distances_claim, rows_claim
 from pellucid.proofs.matrices.eigenpairs import wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.training_data import TrainingData
+
+
+def prove_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate, with everything computed again from the data."""
+    n, places = data.X.shape[0], fitted.embedding_
+    if places.ndim != 2 or len(places) != n or fitted.dissimilarity_matrix_.shape != (n, n):
+        shape = Claim("shape", "embedding_ or dissimilarity_matrix_ have not one row per training row", 1.0, 0.0)
+        return Certificate("stationary", (shape,))
+    # scikit-learn's older words: ``metric`` says whether distances are meant, ``dissimilarity`` which ones
+    is_metric = bool(parameters.metric if isinstance(parameters.metric, bool) else parameters.metric_mds)
+    metric = "euclidean" if isinstance(parameters.metric, bool) else parameters.metric
+    metric = metric if parameters.dissimilarity == "deprecated" else parameters.dissimilarity
+    between = all_distances(metric, parameters.metric_params, data.X, fitted.dissimilarity_matrix_)
+    wanted = between if is_metric else _disparities(between, places)
+    stored, kind = float(fitted.stress_), parameters.normalized_stress
+    if not is_metric if isinstance(kind, str) else kind:  # Kruskal's, in parts of the squared distances on the map
+        stored = stored * abs(stored) * float(np.sum(np.triu(cdist(places, places)) ** 2))
+    claims = stress_claims(places, wanted, None, stored, eps=float(parameters.eps), remedy="Raise max_iter, or eps.")
+    return _map_certificate(fitted, metric, data, between, claims)
+
+
+def prove_sammon_mapping(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    r"""Return the certificate of a map with weights :math:`1/\delta` or :math:`1/\delta^2`, where rows are apart."""
+    n, k = data.X.shape[0], parameters.n_components
+    if fitted.embedding_.shape != (n, k) or fitted.dissimilarity_matrix_.shape != (n, n):
+        shape = Claim("shape", f"embedding_ or dissimilarity_matrix_ are not those of {k} dimensions", 1.0, 0.0)
+        return Certificate("stationary", (shape,))
+    between = all_distances(parameters.metric, parameters.metric_params, data.X, fitted.dissimilarity_matrix_)
+    is_apart = between > 0.0
+    mean = float(between[is_apart].mean()) if is_apart.any() else 1.0  # a unit in which nothing overflows
+    power = 1 if parameters.weighting == "inverse" else 2
+    weights = np.where(is_apart, (mean / np.where(is_apart, between, mean)) ** power, 0.0)
+    # both weightings are divided by what makes the sum over pairs, in this unit, their number times the unit squared
+    stored = float(fitted.stress_) * max(float(np.sum(is_apart)) / 2.0 * mean**2, TINY)
+    remedy = "Raise max_iter, or tol."
+    claims = stress_claims(fitted.embedding_, between, weights, stored, eps=float(parameters.tol), remedy=remedy)
+    return _map_certificate(fitted, parameters.metric, data, between, claims)
+
+
+def _map_certificate(fitted: Any, metric: Any, data: TrainingData, between: Array, claims: list[Claim]) -> Certificate:
+    rows = [] if is_given(metric) else [rows_claim(fitted.X_fit_, data.X)]
+    known = (distances_claim(fitted.dissimilarity_matrix_, between), orientation_claim(fitted.embedding_))
+    return Certificate("stationary", (*rows, *known, *claims))
+
+
+def _disparities(between: Array, places: Array) -> Array:
+    """Return distances on the map made to rise with the dissimilarities; those of 0 are missing, and have none.
+
+    Pairs of equal dissimilarity get their mean; the mean square over all pairs is 1.
+    """
+    upper = np.triu_indices(len(between), 1)
+    wanted, seen = between[upper], cdist(places, places)[upper]
+    levels, level, counts = np.unique(wanted[wanted != 0.0], return_inverse=True, return_counts=True)
+    means = np.bincount(level, weights=seen[wanted != 0.0], minlength=len(levels)) / counts
+    found = np.zeros(len(wanted))
+    found[wanted != 0.0] = isotonic_regression(means, weights=counts).x[level]
+    size = float(np.sqrt(np.mean(found**2))) if len(found) else 0.0
+    matrix = np.zeros(between.shape)
+    matrix[upper] = found / size if size > 0.0 else found
+    return matrix + matrix.T
 
 
 def stress_claims(
@@ -80,9 +146,4 @@ def _one_step(places: Array, wanted: Array, weights: Array | None) -> tuple[floa
     return stress, spread, float(np.sum(gradient * step))
 
 
-def descent_claim(trace: Trace, size: float) -> Claim:
-    """Return the claim that the stress never rose on the way; ``size`` is that of the weighted squared distances."""
-    values = np.asarray(trace["objective"], dtype=np.float64)
-    level = max(float(np.abs(values).max(initial=0.0)), 1e3 * EPSILON * size, TINY)
-    rise = float(np.max(np.diff(values), initial=0.0)) / level
-    return Claim("descent", "largest rise of the stress in a step, in parts of the largest", rise, 1e-9)
+PROVES = {"MDS": prove_mds, "SammonMapping": prove_sammon_mapping}

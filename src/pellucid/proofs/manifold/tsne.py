@@ -16,21 +16,19 @@ claim then has the uncertainty of that added, at 99 %.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import SimpleNamespace
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from pellucid.manifold.dissimilarities import is_given
-from pellucid.manifold.tsne.tsne_parameters import metric_of, neighbors_meant, rate_meant
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.distances import distances
 from pellucid.proofs.manifold.classical_mds import rows_claim
 from pellucid.proofs.manifold.stress import orientation_claim
 from pellucid.proofs.rounding import TINY, sum_error
-from pellucid.proofs.sampling import CONFIDENCE, at_most_wrong, drawn
+from pellucid.proofs.sampling import CONFIDENCE, at_most_wrong, drawn, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 STATIONARY = 0.02
@@ -58,6 +56,9 @@ SURE, UNSURE = 2.6, 0.05
 TIED = 1e-12
 """Squared distances that differ by less than this part of them are equal."""
 
+SLOWEST = 50.0
+"""The least learning rate that 'auto' means, as in scikit-learn."""
+
 HALVINGS = 100
 """Of the range of log precisions, a few hundred wide: down to rounding."""
 
@@ -71,48 +72,21 @@ STEPS = (0.0625, 0.25, 1.0, 4.0)
 """Lengths of the step that is tried, in parts of a quarter of the rows, the usual learning rate."""
 
 
-class Measured(NamedTuple):
-    """What a fit has measured at its places, over all pairs in double precision."""
-
-    divergence: float
-    gradient: float
-    """Its norm, in parts of the norm of the attraction."""
-    rise: float
-    """Largest rise of the divergence in a step of the last part of the descent."""
-
-
 def prove_tsne(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n = data.X.shape[0]
-    shape = (n, neighbors_meant(parameters, n))
+    shape = (n, min(n - 1, n - 1 if parameters.method == "exact" else int(3.0 * parameters.perplexity + 1.0)))
     if fitted.embedding_.shape != (n, parameters.n_components) or fitted.neighbors_.shape != shape:
         return _refused("embedding_ and neighbors_ have not the rows and columns that data and parameters ask for")
     if fitted.affinities_.shape != shape or not np.all((fitted.neighbors_ >= 0) & (fitted.neighbors_ < n)):
         return _refused("neighbors_ and affinities_ are not of rows of the data")
-    rows = drawn(n, ROWS_AT_VERIFY)
-    return Certificate(
-        "stationary",
-        (
-            *_data_claims(fitted, parameters, data, rows),
-            orientation_claim(fitted.embedding_.astype(np.float64), rounding=float(np.finfo(np.float32).eps)),
-            *_place_claims(fitted, ALL_PAIRS),
-        ),
-        REASON,
-    )
-
-
-def tsne_claims(attributes: Mapping[str, Any], parameters: Any, data: TrainingData, measured: Measured) -> Certificate:
-    """Return what a fit claims: some rows are looked at, and of many rows what it has measured itself is taken."""
-    fitted, n = SimpleNamespace(**attributes), data.X.shape[0]
-    places = fitted.embedding_.astype(np.float64)
+    rows = drawn(n, ROWS_AT_FIT if is_fitting() else ROWS_AT_VERIFY)
     claims = [
-        *_data_claims(fitted, parameters, data, drawn(n, ROWS_AT_FIT)),
-        orientation_claim(places, rounding=float(np.finfo(np.float32).eps)),
+        *_data_claims(fitted, parameters, data, rows),
+        orientation_claim(fitted.embedding_.astype(np.float64), rounding=float(np.finfo(np.float32).eps)),
     ]
-    is_small = n * n <= ALL_PAIRS_AT_FIT
-    claims += _place_claims(fitted, ALL_PAIRS_AT_FIT) if is_small else [_gradient_claim(measured.gradient, "")]
-    statement = "largest rise of the divergence in a step of L-BFGS, in parts of it"
-    claims.append(Claim("descent", statement, measured.rise / max(abs(measured.divergence), 1e-3), 1e-6))
+    if not is_fitting() or n * n <= ALL_PAIRS_AT_FIT:
+        claims += _place_claims(fitted, ALL_PAIRS)
     return Certificate("stationary", tuple(claims), REASON)
 
 
@@ -125,15 +99,18 @@ def _data_claims(fitted: Any, parameters: Any, data: TrainingData, rows: Array) 
     n, seen = data.X.shape[0], at_most_wrong(len(rows), data.X.shape[0])
     perplexity = float(parameters.perplexity)
     strangers, of_perplexity, of_affinities = 0, [0.0], [0.0]
-    for part, distances in _distances(parameters, data.X, rows):
+    for part, between in _distances(parameters, data.X, rows):
         near, stored = fitted.neighbors_[part], fitted.affinities_[part]
-        strangers += _strangers(part, near, distances)
-        squares, nearest = _squares_above_the_least(np.take_along_axis(distances, near, axis=1))
+        strangers += _strangers(part, near, between)
+        squares, nearest = _squares_above_the_least(np.take_along_axis(between, near, axis=1))
         wanted, is_reached = _affinities(squares, nearest, perplexity)
         off = np.abs(_entropy(stored) - np.where(is_reached, np.log(perplexity), _entropy(wanted)))
         of_perplexity.append(np.max(off + np.abs(stored.sum(axis=1) - 1.0)))
         of_affinities.append(np.max(np.abs(stored - wanted) / np.maximum(wanted, LEAST)))
-    wrong = float(fitted.learning_rate_ != rate_meant(parameters, n))
+    rate = parameters.learning_rate
+    if isinstance(rate, str):
+        rate = max(n / float(parameters.early_exaggeration) / 4.0, SLOWEST)
+    wrong = float(fitted.learning_rate_ != float(rate))
     looked_at = f"of {len(rows):,} rows"
     return [
         rows_claim(fitted.X_fit_, data.X),
@@ -158,26 +135,14 @@ def _data_claims(fitted: Any, parameters: Any, data: TrainingData, rows: Array) 
 def _distances(parameters: Any, X: Any, rows: Array) -> Iterator[tuple[Array, Array]]:
     """Yield parts of some rows, with their distances to all; infinite where a sparse graph stores none."""
     height = max(1, BLOCK_ENTRIES // max(1, X.shape[0]))
-    metric = metric_of(parameters)
-    is_euclidean = isinstance(metric.name, str) and metric.name in ("euclidean", "l2") and not metric.params
+    metric, params = parameters.metric, parameters.metric_params
+    is_euclidean = isinstance(metric, str) and metric in ("euclidean", "l2") and not params
     for start in range(0, len(rows), height):
         part = rows[start : start + height]
-        if is_given(metric.name):
-            yield part, _given(X, part)
-        elif is_euclidean:
+        if is_euclidean:
             yield part, np.array([_euclidean(X, row) for row in part])
         else:
-            yield part, np.asarray(metric.table(X[part], X), dtype=np.float64)
-
-
-def _given(X: Any, rows: Array) -> Array:
-    if not sparse.issparse(X):
-        return np.asarray(X[rows], dtype=np.float64)
-    found = np.full((len(rows), X.shape[1]), np.inf)
-    for i, row in enumerate(rows):
-        part = slice(X.indptr[row], X.indptr[row + 1])
-        found[i, X.indices[part]] = X.data[part]
-    return found
+            yield part, distances(X[part], X, metric, None, params)
 
 
 def _euclidean(X: Any, row: int) -> Array:
@@ -344,3 +309,6 @@ def _squares(places: Array, rows: Array) -> Iterator[tuple[slice, Array]]:
             squares += (column[rows[part], None] - column) ** 2
         squares[np.arange(len(squares)), rows[part]] = np.inf
         yield part, squares
+
+
+PROVES = {"TSNE": prove_tsne}

@@ -21,11 +21,10 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh_tridiagonal, lapack
 
-from pellucid.core.threads import run_blocks, shares
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import TINY
-from pellucid.proofs.sampling import MISSED, draws
+from pellucid.proofs.sampling import MISSED, draws, is_fitting
 
 FACTORED = 4000
 """Rows up to which ``verify`` factors the rest of the matrix."""
@@ -35,10 +34,6 @@ PROBE_STEPS_AT_FIT = 8
 
 NOTHING_LEFT = 1e-11
 """Part of the eigenvalues below which the probe has seen all that its vector has to do with."""
-
-
-SMALL = 1 << 12
-"""Entries of a matrix that no thread is worth waking for."""
 
 
 class Symmetric(Protocol):
@@ -58,21 +53,13 @@ class Symmetric(Protocol):
 
 @dataclass(frozen=True)
 class SymmetricMatrix:
-    """A symmetric matrix, dense or of sparse rows, multiplied on all threads."""
+    """A symmetric matrix, dense or of sparse rows."""
 
     matrix: Any
 
     def times(self, block: Array) -> Array:
         """Return the matrix times a vector or a block of vectors."""
-        if sparse.issparse(self.matrix) or self.matrix.size <= SMALL:
-            return np.asarray(self.matrix @ block)
-        out = np.empty((len(self.matrix), *block.shape[1:]))
-
-        def fill(rows: slice) -> None:
-            out[rows] = self.matrix[rows] @ block
-
-        run_blocks(fill, shares(len(out), self.matrix.size // 16))  # a pass over memory, quicker than so many products
-        return out
+        return np.asarray(self.matrix @ block)
 
     @property
     def trace(self) -> float:
@@ -101,13 +88,14 @@ def missed_claim(
     noise: float,
     wants_all: bool,
     is_positive: bool,
-    is_fit: bool,
+    is_fit: bool | None = None,
 ) -> Claim:
     """Return the claim that no eigenvalue above the smallest one found is left; above 0 if all were wanted.
 
     ``symmetric`` is a :class:`Symmetric`; one that may be negative, or is factored, is a :class:`SymmetricMatrix`.
     """
     n, k = vectors.shape
+    is_fit = is_fitting() if is_fit is None else is_fit
     level = max(float(values.max(initial=0.0)), symmetric.least_norm)
     left = symmetric.trace - float(values.sum())
     smallest = (0.0 if wants_all else float(values[-1])) if k else 0.0

@@ -1,0 +1,309 @@
+"""Method cards of clustering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import _VALID_METRICS
+
+from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
+from pellucid.cluster.agglomerative.distances import PAIR_METRICS
+from pellucid.cluster.diana.diana import Diana
+from pellucid.cluster.kmeans.kmeans import KMeans
+from pellucid.cluster.kmeans.kmeans_starts import STARTS
+from pellucid.cluster.kmeans.minibatch_kmeans import MiniBatchKMeans
+from pellucid.cluster.kmedians import KMedians
+from pellucid.cluster.kmedoids.kmedoids import KMedoids
+from pellucid.cluster.soft_kmeans import SoftKMeans
+from pellucid.cluster.spectral.spectral_clustering import SpectralClustering
+from pellucid.cluster.spectral.spectral_clustering_solvers import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_pairwise
+from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.input_rules import NO_TARGET, InputRules
+from pellucid.kernels.choice import BY_NAME, ProductRules
+from pellucid.kernels.kernel_kinds import kernel_kind
+from pellucid.kinds.arrays import Numbers
+from pellucid.kinds.collections import PLAIN, Items, Lookup
+from pellucid.kinds.plain import Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.kinds.sparse import SparseRows
+from pellucid.kinds.usual import A_LIST, COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, NUMBER, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.proofs.cluster.agglomerative import prove_agglomerative
+from pellucid.proofs.cluster.diana import prove_diana
+from pellucid.proofs.cluster.kmeans import prove_kmeans, prove_minibatch_kmeans
+from pellucid.proofs.cluster.kmedians import prove_kmedians
+from pellucid.proofs.cluster.kmedoids import prove_kmedoids
+from pellucid.proofs.cluster.soft_kmeans import answers_of, prove_soft_kmeans
+from pellucid.proofs.cluster.spectral_clustering import prove_spectral_clustering
+
+CENTERS = Numbers((None, None)) | Items(Items(NUMBER)) | Live("an array", lambda value: hasattr(value, "__array__"))
+
+METRICS = tuple(sorted({*_VALID_METRICS, "precomputed"}))
+
+
+def _is_matrix(value: Any) -> bool:
+    return sparse.issparse(value) or (np.iterable(value) and not isinstance(value, str))
+
+
+def check_cut(estimator: Any) -> None:
+    """Refuse settings that ask for no cut, or for two, and metrics that Ward has no formula for."""
+    if (estimator.n_clusters is None) == (estimator.distance_threshold is None):
+        raise ValueError(
+            "Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be None, got "
+            f"n_clusters={estimator.n_clusters} and distance_threshold={estimator.distance_threshold}."
+        )
+    if estimator.distance_threshold is not None and not estimator.compute_full_tree:
+        raise ValueError("compute_full_tree must be True if distance_threshold is set, got False.")
+    if estimator.linkage == "ward" and estimator.metric not in ("euclidean", "l2"):
+        raise ValueError(
+            f"metric must be 'euclidean' or 'l2' for linkage 'ward', got {estimator.metric!r}: {estimator.metric} was "
+            "provided as metric. Ward can only work with euclidean distances. Choose another linkage."
+        )
+
+
+WIDE = ("float64",)
+
+AFFINITIES = (*(name for name in BY_NAME if name != "precomputed"), NEIGHBORS, GIVEN, GIVEN_NEIGHBORS)
+
+CARDS = (
+    MethodCard(
+        KMeans,
+        topics=("CLU-1",),
+        prove=prove_kmeans,
+        workings="pellucid.cluster.kmeans.kmeans_workings:kmeans_workings",
+        free={"order": "the order of the clusters, which follows the start"},
+        parameters={
+            "n_clusters": Whole(low=1),
+            "init": OneOf(("k-means++", "random", "random-partition", "furthest-first", "k-log-k"))
+            | CENTERS
+            | Live("a function"),
+            "n_init": OneOf(("auto",)) | Whole(low=1),
+            "max_iter": Whole(low=1),
+            "tol": NONNEGATIVE,
+            "verbose": VERBOSE,
+            "random_state": RANDOM_STATE,
+            "copy_x": FLAG,
+            "algorithm": OneOf(("lloyd", "elkan")),
+        },
+        attributes={
+            "cluster_centers_": Numbers(("n_clusters", "n_features")),
+            "labels_": Numbers(("n_samples",), ("int32",), low=-1),
+            "inertia_": Real(),
+            "n_iter_": COUNT,
+        },
+        input=InputRules(sparse=("csr",), order="C"),
+        variants=({"n_clusters": 3, "init": "random", "tol": 0.0}, {"n_clusters": 1}),
+        unproved={"n_iter_": WORK_DONE},
+        squares=frozenset({"inertia_"}),
+    ),
+    MethodCard(
+        MiniBatchKMeans,
+        topics=("CLU-1",),
+        prove=prove_minibatch_kmeans,
+        free={"order": "the order of the clusters, which follows the start"},
+        parameters={
+            "n_clusters": Whole(low=1),
+            "init": OneOf(tuple(STARTS)) | CENTERS | Live("a function"),
+            "max_iter": Whole(low=1),
+            "batch_size": Whole(low=1),
+            "verbose": VERBOSE,
+            "compute_labels": FLAG,
+            "random_state": RANDOM_STATE,
+            "tol": NONNEGATIVE,
+            "max_no_improvement": Nothing() | COUNT,
+            "init_size": Nothing() | Whole(low=1),
+            "n_init": OneOf(("auto",)) | Whole(low=1),
+            "reassignment_ratio": NONNEGATIVE,
+        },
+        attributes={
+            "cluster_centers_": Numbers(("n_clusters", "n_features")),
+            "labels_": Optional(Numbers(("n_samples",), ("int32",), low=-1)),
+            "inertia_": Real(),
+            "counts_": Numbers(("n_clusters",), low=0),
+            "n_iter_": COUNT,
+            "n_steps_": COUNT,
+        },
+        input=InputRules(sparse=("csr",), order="C"),
+        variants=({"n_clusters": 3, "init": "random", "batch_size": 10}, {"n_clusters": 2, "tol": 1e-3}),
+        unproved={
+            "n_iter_": WORK_DONE,
+            "n_steps_": WORK_DONE,
+            "counts_": "how many rows the batches had drawn for each center; only partial_fit goes on from there",
+        },
+        squares=frozenset({"inertia_"}),
+    ),
+    MethodCard(
+        KMedians,
+        topics=("CLU-2",),
+        prove=prove_kmedians,
+        workings="pellucid.cluster.kmedians_workings:kmedians_workings",
+        free={"order": "the order of the clusters, which follows the start"},
+        parameters={
+            "n_clusters": Whole(low=1),
+            "init": OneOf(tuple(STARTS)) | CENTERS | Live("a function"),
+            "n_init": OneOf(("auto",)) | Whole(low=1),
+            "max_iter": Whole(low=1),
+            "random_state": RANDOM_STATE,
+        },
+        attributes={
+            "cluster_centers_": Numbers(("n_clusters", "n_features")),
+            "labels_": Numbers(("n_samples",), ("int32",), low=-1),
+            "inertia_": Real(),
+            "n_iter_": COUNT,
+        },
+        input=InputRules(order="C"),
+        variants=({"n_clusters": 3, "init": "random"}, {"n_clusters": 1}),
+        unproved={"n_iter_": WORK_DONE},
+    ),
+    MethodCard(
+        SoftKMeans,
+        topics=("CLU-3",),
+        prove=prove_soft_kmeans,
+        asks=answers_of,
+        free={"order": "the order of the clusters, which follows the start"},
+        parameters={
+            "n_clusters": Whole(low=1),
+            "beta": POSITIVE,
+            "init": OneOf(tuple(STARTS)) | CENTERS | Live("a function"),
+            "n_init": OneOf(("auto",)) | Whole(low=1),
+            "max_iter": Whole(low=1),
+            "tol": NONNEGATIVE,
+            "random_state": RANDOM_STATE,
+        },
+        attributes={
+            "cluster_centers_": Numbers(("n_clusters", "n_features"), ("float64",)),
+            "cluster_sizes_": Numbers(("n_clusters",), ("float64",), low=0.0),
+            "labels_": Numbers(("n_samples",), ("int32",), low=-1),
+            "n_iter_": COUNT,
+            "lower_bound_": Real(),
+            "lower_bounds_": Items(Real()),
+            "log_likelihood_": Real(),
+        },
+        input=InputRules(order="C"),
+        variants=({"n_clusters": 3, "beta": 4.0, "init": "random"}, {"n_clusters": 1, "beta": 0.5}),
+    ),
+    MethodCard(
+        KMedoids,
+        topics=("CLU-2",),
+        prove=prove_kmedoids,
+        workings="pellucid.cluster.kmedoids.kmedoids_workings:kmedoids_workings",
+        free={"order": "the order of the clusters, which follows the start"},
+        parameters={
+            "n_clusters": Whole(low=1),
+            "metric": OneOf(PAIR_METRICS) | Live("a function"),
+            "init": OneOf(("build", "random")) | Numbers((None,), ("int64", "int32")) | Items(COUNT) | A_LIST,
+            "max_iter": Whole(low=1),
+            "random_state": RANDOM_STATE,
+        },
+        attributes={
+            "medoid_indices_": Numbers(("n_clusters",), ("int64",), low=0),
+            "cluster_centers_": Optional(Numbers(("n_clusters", "n_features"))),
+            "labels_": Numbers(("n_samples",), ("int64",), low=-1),
+            "inertia_": Real(),
+            "n_iter_": COUNT,
+        },
+        input=InputRules(order="C"),
+        variants=({"n_clusters": 3, "init": "random", "metric": "manhattan"}, {"n_clusters": 1}),
+        unproved={"n_iter_": WORK_DONE},
+    ),
+    MethodCard(
+        AgglomerativeClustering,
+        topics=("CLU-5",),
+        prove=prove_agglomerative,
+        workings="pellucid.cluster.agglomerative.agglomerative_workings:agglomerative_workings",
+        parameters={
+            "n_clusters": Nothing() | Whole(low=1),
+            "metric": OneOf(METRICS) | Live("a function"),
+            "memory": Nothing() | Text() | Live("a joblib.Memory", lambda value: hasattr(value, "cache")),
+            "connectivity": Nothing()
+            | SparseRows(("n_samples", "n_samples"))
+            | Numbers(("n_samples", "n_samples"))
+            | Live("a matrix", _is_matrix, holds_many=True)
+            | Live("a function"),
+            "compute_full_tree": OneOf(("auto",)) | FLAG,
+            "linkage": OneOf(("ward", "complete", "average", "single")),
+            "distance_threshold": Nothing() | NONNEGATIVE,
+            "compute_distances": FLAG,
+        },
+        attributes={
+            "n_clusters_": Whole(low=1),
+            "labels_": Numbers(("n_samples",), ("int64",), low=0),
+            "n_leaves_": Whole(low=1),
+            "n_connected_components_": Whole(low=1),
+            "children_": Numbers(("n_merges", 2), ("int64",), low=0),
+            "distances_": Numbers(("n_merges",), ("float64",), low=0.0),
+        },
+        input=InputRules(fewest_rows=2, weights=False),
+        check=check_cut,
+        variants=(
+            {"linkage": "single", "n_clusters": 3},
+            {"linkage": "complete", "n_clusters": None, "distance_threshold": 2.0},
+            {"linkage": "average", "metric": "manhattan"},
+        ),
+    ),
+    MethodCard(
+        Diana,
+        topics=("CLU-5",),
+        prove=prove_diana,
+        workings="pellucid.cluster.diana.diana_workings:diana_workings",
+        parameters={"n_clusters": Whole(low=1), "metric": OneOf(METRICS) | Live("a function")},
+        attributes={
+            "labels_": Numbers(("n_samples",), ("int64",), low=0),
+            "children_": Numbers(("n_merges", 2), ("int64",), low=0),
+            "distances_": Numbers(("n_merges",), ("float64",), low=0.0),
+            "divisive_coefficient_": Real(),
+            "n_leaves_": Whole(low=1),
+        },
+        input=InputRules(fewest_rows=2, weights=False),
+        variants=({"n_clusters": 4, "metric": "manhattan"},),
+    ),
+    MethodCard(
+        SpectralClustering,
+        topics=("CLU-6",),
+        prove=prove_spectral_clustering,
+        free={
+            "order": "the order of the clusters, which follows the start",
+            "few rows": "by assign_labels='discretize', at which of its fixed points the labels came to rest",
+        },
+        parameters={
+            "n_clusters": Whole(low=1),
+            "eigen_solver": Nothing() | OneOf(("arpack", "lobpcg", "amg")),
+            "n_components": Nothing() | Whole(low=1),
+            "random_state": RANDOM_STATE,
+            "n_init": Whole(low=1),
+            "gamma": NONNEGATIVE,
+            "affinity": kernel_kind(AFFINITIES),
+            "n_neighbors": Whole(low=1),
+            "eigen_tol": OneOf(("auto",)) | NONNEGATIVE,
+            "assign_labels": OneOf(("kmeans", "discretize", "cluster_qr")),
+            "degree": NONNEGATIVE,
+            "coef0": Number(),
+            "kernel_params": Nothing() | Lookup(PLAIN),
+            "n_jobs": MAYBE_WHOLE,
+            "verbose": VERBOSE | FLAG,
+        },
+        attributes={
+            "labels_": Numbers(("n_rows",), ("int32",), low=0),
+            "affinity_matrix_": Numbers(("n_rows", "n_rows"), WIDE) | SparseRows(("n_rows", "n_rows")),
+            "eigenvalues_": Numbers(("n_components",), WIDE, low=0),
+            "embedding_": Numbers(("n_rows", "n_components"), WIDE),
+            "embedding_centers_": Optional(Numbers(("n_clusters", "n_components"), WIDE)),
+            "embedding_inertia_": Optional(Real()),
+        },
+        input=lambda estimator: ProductRules(
+            NO_TARGET,
+            sparse=("csr",),
+            dtypes=("float64",),
+            order="C",
+            weights=False,
+            fewest_rows=2,
+            products=is_pairwise(estimator.affinity),
+            symmetric=False,
+        ),
+        variants=(
+            {"n_clusters": 3, "affinity": "nearest_neighbors", "assign_labels": "discretize"},
+            {"n_clusters": 2, "affinity": "laplacian", "gamma": 0.3, "assign_labels": "cluster_qr"},
+        ),
+        squares=frozenset({"affinity_matrix_", "embedding_inertia_"}),
+    ),
+)

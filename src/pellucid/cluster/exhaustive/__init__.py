@@ -1,1 +1,0 @@
-"""Every way to cut a few rows into clusters."""

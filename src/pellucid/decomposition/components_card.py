@@ -1,0 +1,208 @@
+"""Method cards of components: directions of rows, of products and of similarities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+
+from pellucid.core.cards import MethodCard
+from pellucid.core.input_rules import NO_TARGET, InputRules
+from pellucid.decomposition.feature_embedding.feature_embedding import (
+    GIVEN,
+    SIMILARITIES,
+    FeatureEmbedding,
+    SimilarityRules,
+)
+from pellucid.decomposition.kernel_pca import KernelPCA
+from pellucid.decomposition.pca.pca import PCA
+from pellucid.decomposition.svd.svd import SVD
+from pellucid.decomposition.svd.truncated_svd import TruncatedSVD
+from pellucid.kernels.choice import ProductRules, is_given
+from pellucid.kernels.formulas import RBF, Polynomial
+from pellucid.kernels.kernel_kinds import kernel_kind
+from pellucid.kinds.arrays import FLOATS, Numbers
+from pellucid.kinds.collections import PLAIN, Lookup
+from pellucid.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole
+from pellucid.kinds.sparse import SparseRows
+from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE
+from pellucid.proofs.decomposition.feature_embedding import prove_feature_embedding
+from pellucid.proofs.decomposition.kernel_pca import prove_kernel_pca
+from pellucid.proofs.decomposition.pca import prove_pca
+from pellucid.proofs.decomposition.svd import prove_svd, prove_truncated_svd
+
+SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
+
+
+class PCARules(InputRules):
+    """Rules that refuse sparse rows where the solver asked for would make them dense."""
+
+    def check(self, estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
+        """Return the data, checked."""
+        if sparse.issparse(X) and estimator.svd_solver not in SPARSE_SOLVERS:
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while '
+                f'"{estimator.svd_solver}" was passed. See TruncatedSVD for a possible alternative.'
+            )
+        return super().check(estimator, X, *args, **options)
+
+
+def _check_full(estimator: Any) -> None:
+    if estimator.kind == "full" and estimator.n_components is not None:
+        raise ValueError(
+            f"n_components must be None for kind='full', which has all vectors, got {estimator.n_components}. Use "
+            "kind='compact'."
+        )
+
+
+WIDE = ("float64",)
+
+
+def _check_inverse(estimator: Any) -> None:
+    if estimator.fit_inverse_transform and is_given(estimator.kernel):
+        raise ValueError(
+            "Cannot fit_inverse_transform with a precomputed kernel: the rows must be there to learn them."
+        )
+
+
+CARDS = (
+    MethodCard(
+        PCA,
+        topics=("DIM-2",),
+        prove=prove_pca,
+        workings="pellucid.decomposition.pca.pca_workings:pca_workings",
+        parameters={
+            "n_components": Nothing() | OneOf(("mle",)) | COUNT | Number(above=0, below=1),
+            "copy": FLAG,
+            "whiten": FLAG | OneOf(("pca", "zca")),
+            "svd_solver": OneOf(("auto", "full", "covariance_eigh", "arpack", "randomized")),
+            "tol": NONNEGATIVE,
+            "iterated_power": OneOf(("auto",)) | COUNT,
+            "n_oversamples": Whole(low=1),
+            "power_iteration_normalizer": OneOf(("auto", "QR", "LU", "none")),
+            "random_state": RANDOM_STATE,
+        },
+        attributes={
+            "components_": Numbers(("n_found", "n_features"), FLOATS),
+            "explained_variance_": Numbers(("n_found",), FLOATS, low=0),
+            "explained_variance_ratio_": Numbers(("n_found",), FLOATS, low=0),
+            "singular_values_": Numbers(("n_found",), FLOATS, low=0),
+            "mean_": Numbers(("n_features",), FLOATS),
+            "n_components_": Whole(low=0, size="n_found"),
+            "n_samples_": COUNT | Real(),
+            "noise_variance_": Real(),
+            "scatter_": Optional(Numbers(("n_features", "n_features"), ("float64",))),
+        },
+        input=PCARules(NO_TARGET, sparse=("csr", "csc")),
+        variants=(
+            {"n_components": 2, "whiten": True},
+            {"n_components": 0.9, "svd_solver": "full", "whiten": "zca"},
+            {"n_components": 3, "svd_solver": "randomized"},
+        ),
+        unproved={"noise_variance_": "found again up to the rounding of the sum of all, by the claim 'noise'"},
+        squares=frozenset({"explained_variance_", "noise_variance_", "scatter_"}),
+    ),
+    MethodCard(
+        SVD,
+        topics=("DIM-1",),
+        prove=prove_svd,
+        workings="pellucid.decomposition.svd.svd_workings:svd_workings",
+        parameters={
+            "kind": OneOf(("compact", "full", "truncated", "randomized")),
+            "n_components": Nothing() | Whole(low=1),
+            "random_state": RANDOM_STATE,
+        },
+        check=_check_full,
+        attributes={
+            "U_": Numbers(("n_rows", "n_left"), FLOATS),
+            "singular_values_": Numbers(("n_found",), FLOATS, low=0),
+            "components_": Numbers(("n_right", "n_features"), FLOATS),
+            "energy_": Real(),
+        },
+        input=lambda estimator: InputRules(
+            NO_TARGET, sparse=("csr", "csc") if estimator.kind in ("truncated", "randomized") else (), weights=False
+        ),
+        variants=({"kind": "full"}, {"kind": "randomized", "n_components": 2}),
+        squares=frozenset({"energy_"}),
+    ),
+    MethodCard(
+        TruncatedSVD,
+        topics=("DIM-3",),
+        prove=prove_truncated_svd,
+        parameters={
+            "n_components": Whole(low=1),
+            "algorithm": OneOf(("arpack", "randomized")),
+            "n_iter": COUNT,
+            "n_oversamples": Whole(low=1),
+            "power_iteration_normalizer": OneOf(("auto", "QR", "LU", "none")),
+            "random_state": RANDOM_STATE,
+            "tol": NONNEGATIVE,
+        },
+        attributes={
+            "components_": Numbers(("n_found", "n_features"), FLOATS),
+            "singular_values_": Numbers(("n_found",), FLOATS, low=0),
+            "explained_variance_": Numbers(("n_found",), FLOATS, low=0),
+            "explained_variance_ratio_": Numbers(("n_found",), FLOATS, low=0),
+        },
+        input=InputRules(NO_TARGET, sparse=("csr", "csc")),
+        variants=({"n_components": 3, "algorithm": "arpack"},),
+        squares=frozenset({"explained_variance_"}),
+    ),
+    MethodCard(
+        KernelPCA,
+        topics=("KER-3",),
+        prove=prove_kernel_pca,
+        workings="pellucid.decomposition.kernel_pca_workings:kernel_pca_workings",
+        parameters={
+            "n_components": Nothing() | Whole(low=1),
+            "kernel": kernel_kind(("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed")),
+            "gamma": Nothing() | NONNEGATIVE,
+            "degree": NONNEGATIVE,
+            "coef0": Number(),
+            "kernel_params": Nothing() | Lookup(PLAIN),
+            "alpha": NONNEGATIVE,
+            "fit_inverse_transform": FLAG,
+            "eigen_solver": OneOf(("auto", "dense", "arpack", "randomized")),
+            "tol": NONNEGATIVE,
+            "max_iter": Nothing() | Whole(low=1),
+            "iterated_power": OneOf(("auto",)) | COUNT,
+            "remove_zero_eig": FLAG,
+            "random_state": RANDOM_STATE,
+            "copy_X": FLAG,
+            "n_jobs": MAYBE_WHOLE,
+        },
+        check=_check_inverse,
+        attributes={
+            "eigenvalues_": Numbers(("n_found",), WIDE, low=0),
+            "eigenvectors_": Numbers(("n_rows", "n_found"), WIDE),
+            "kernel_means_": Numbers(("n_rows",), WIDE),
+            "gamma_": Real(),
+            "X_fit_": Numbers(("n_rows", "n_features"), FLOATS) | SparseRows(("n_rows", "n_features")),
+            "X_transformed_fit_": Optional(Numbers(("n_rows", "n_found"), WIDE)),
+            "dual_coef_": Optional(Numbers(("n_rows", "n_features"), WIDE)),
+        },
+        input=lambda estimator: ProductRules(
+            NO_TARGET, sparse=("csr",), order="C", weights=False, products=is_given(estimator.kernel), symmetric=False
+        ),
+        variants=(
+            {"n_components": 3, "kernel": "rbf", "gamma": 0.3},
+            {"n_components": 2, "kernel": RBF(0.5) + Polynomial(2), "fit_inverse_transform": True},
+        ),
+        squares=frozenset({"eigenvalues_", "kernel_means_", "gamma_"}),
+    ),
+    MethodCard(
+        FeatureEmbedding,
+        topics=("DIM-8",),
+        prove=prove_feature_embedding,
+        parameters={"n_components": Whole(low=1), "similarity": OneOf(SIMILARITIES)},
+        attributes={
+            "embedding_": Numbers(("n_rows", "n_components"), WIDE),
+            "eigenvalues_": Numbers(("n_components",), WIDE, low=0),
+            "X_fit_": Optional(Numbers(("n_rows", "n_features"), FLOATS)),
+        },
+        input=lambda estimator: SimilarityRules(
+            NO_TARGET, order="C", weights=False, fewest_rows=2, given=estimator.similarity == GIVEN
+        ),
+        variants=({"n_components": 3, "similarity": "correlation"},),
+    ),
+)

@@ -1,1 +1,0 @@
-"""Truncated SVD: the leading directions of rows that are not centered."""

@@ -159,11 +159,13 @@ def _in_rows(value: Any) -> Any:
 def card_of(kind: type) -> MethodCard:
     """Return the card of a class, or of its nearest ancestor that has one."""
     for ancestor in kind.__mro__:
-        if ancestor.__module__.startswith("pellucid."):
-            for card in _cards_in(ancestor.__module__.rpartition(".")[0]):
+        folder = ancestor.__module__.rpartition(".")[0]
+        while folder.startswith("pellucid."):  # its own, then those above: a family of small methods has one file
+            for card in _cards_in(folder):
                 if card.estimator is ancestor:
                     return card
-    raise LookupError(f"{kind.__name__} must have a method card, but none stands next to it.")
+            folder = folder.rpartition(".")[0]
+    raise LookupError(f"{kind.__name__} must have a method card, but none stands in its folder or above.")
 
 
 def all_cards() -> Iterator[MethodCard]:

@@ -60,6 +60,17 @@ def test_a_linear_kernel_makes_the_mistakes_of_the_perceptron(seed, fit_intercep
     np.testing.assert_allclose(kernel.decision_function(X), line.decision_function(X), atol=1e-10)
 
 
+def test_given_products_of_rows_of_weight_0_do_not_count():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 3))
+    y, weight = (X[:, 0] * X[:, 1] > 0.0).astype(int), np.where(np.isin(np.arange(30), (2, 7, 8)), 0.0, 1.0)
+    K, kept = np.exp(-np.sum((X[:, None] - X) ** 2, axis=2)), weight > 0.0
+    whole = KernelPerceptron("precomputed").fit(K, y, sample_weight=weight)
+    part = KernelPerceptron("precomputed").fit(K[np.ix_(kept, kept)], y[kept])
+    np.testing.assert_allclose(whole.decision_function(K)[kept], part.decision_function(K[np.ix_(kept, kept)]))
+    assert pellucid.verify(whole, K, y, sample_weight=weight).holds
+
+
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions_and_order_does_not_matter(seed):

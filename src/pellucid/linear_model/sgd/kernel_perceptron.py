@@ -129,7 +129,8 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
         of_shown = replace(data, X=data.X[shown.order], weight=shown.weight[shown.order])  # in whatever order they came
         machines = self._machines(data, shown)
         gamma = 1.0 / data.X.shape[1] if given else gamma_from(self.gamma, of_shown.X, of_shown.weights)
-        rows = ShownProducts(self._kernel(gamma) + float(self.fit_intercept), data.X, shown.order, is_given=given)
+        X = data.X[:, data.kept] if given and data.kept is not None else data.X  # columns of rows of weight 0 are there
+        rows = ShownProducts(self._kernel(gamma) + float(self.fit_intercept), X, shown.order, is_given=given)
         more = {"classes_": data.classes, "gamma_": gamma}
         watch = self._watch(
             data.X,

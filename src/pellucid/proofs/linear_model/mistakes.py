@@ -250,7 +250,8 @@ def prove_kernel_perceptron(fitted: Any, parameters: Any, data: TrainingData) ->
         )
     ]
     signs = machine_signs(data.y, len(data.classes))
-    certificate = prove_kernel_mistakes(kernel, data.X, signs, data.weights, together, model)
+    X = data.X[:, data.kept] if is_given and data.kept is not None else data.X  # columns of rows of weight 0 are there
+    certificate = prove_kernel_mistakes(kernel, X, signs, data.weights, together, model)
     if not is_given and not certificate.failed:
         stored = np.asarray(dense(fitted.support_vectors_) != dense(data.X[place])).any(axis=1)
         claims.append(Claim("support vectors", "rows that differ from the training rows", float(stored.sum()), 0.0))

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 import pellucid
 from pellucid.core.cards import MethodCard, all_cards
@@ -47,7 +48,7 @@ def fitted(card: MethodCard, X: Any, labels: Any, numbers: Any) -> tuple[Any, An
     """Return the method of a card, fitted to the target that it takes, and that target."""
     model = card.estimator()
     target = card.rules_for(model).target
-    y = None if target == NO_TARGET else labels if target == CLASSES else numbers
+    y = None if target == NO_TARGET else labels if target == CLASSES or is_classifier(model) else numbers
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return (model.fit(X) if y is None else model.fit(X, y)), y

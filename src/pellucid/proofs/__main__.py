@@ -42,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 "networks are verified by the whole library: pellucid verify."
             )
             return CANNOT_TELL
-        data = training_data(given.table, given.target, given.weights, model.attributes)
+        data = training_data(given.table, given.target, given.weights, model)
         with drawing(given.seed), np.errstate(all="ignore"):  # a broken model may overflow; its claims read inf or nan
             certificate = _proved(model, data)
     except (UnreadableModelError, UnfitTableError, FileNotFoundError, UnicodeDecodeError) as error:

@@ -67,8 +67,8 @@ class _Reader:
         if set(node) == MODEL:
             parts = (self.fields(node[part] or {}, path) for part in ("parameters", "attributes"))
             return StoredModel(str(node["class"]), *(Seen(**part) for part in parts))
-        if set(node) == {"name", "record"}:  # a kernel, a network: known by the name of its class
-            return type(str(node["name"]), (Seen,), {})(**self.fields(node["record"], path))
+        if set(node) == {"name", "record"}:
+            return _named(node["name"], self.fields(node["record"], path))
         ((tag, content),) = node.items()
         return self.tagged(tag, content, path)
 
@@ -91,4 +91,16 @@ class _Reader:
         if tag in ("csr_array", "csr_matrix"):
             data, indices, ends = (self.arrays[f"{path}.{part}"] for part in ("data", "indices", "indptr"))
             return sparse.csr_array((data, indices, ends), shape=(len(ends) - 1, content["columns"]))
+        if tag == "density":
+            return _named(content[0], self.fields(content[1], path))
+        if tag == "kernel":
+            parts = [self.value(part, path) for part in content.get("parts", ())]
+            own = {name: value for name, value in content.items() if name not in ("name", "parts")}
+            return _named(content["name"], own | ({"parts": tuple(parts), "kernel": parts[0]} if parts else {}))
         return Seen(**self.fields(content, path))
+
+
+def _named(name: Any, fields: dict[str, Any]) -> Seen:
+    """Return an object that a proof knows by the name of its class: a kernel, a density."""
+    found: Seen = type(str(name), (Seen,), {})(**fields)
+    return found

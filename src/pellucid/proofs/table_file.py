@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pellucid.proofs.arrays import Array
-from pellucid.proofs.seen import Seen
+from pellucid.proofs.classes import class_weights
+from pellucid.proofs.model_file import StoredModel
 from pellucid.proofs.training_data import TrainingData
 
 SEPARATORS = ",;\t|"
@@ -21,8 +23,13 @@ class UnfitTableError(ValueError):
     """A table that cannot be the training data of a model."""
 
 
-def training_data(path: str | Path, targets: list[str], weights: str | None, fitted: Seen) -> TrainingData:
+BY_COLUMNS = frozenset({"RidgeClassifier", "RegressionDiscriminant", "MLPClassifier"})
+"""Classifiers that see a column of 0 and 1 for each class, or for the second of two."""
+
+
+def training_data(path: str | Path, targets: list[str], weights: str | None, model: StoredModel) -> TrainingData:
     """Return the table as the fit of a model saw it; columns are found by the names that the model knows."""
+    fitted = model.attributes
     columns = read_columns(path)
     for name in (*targets, *([weights] if weights else [])):
         if name not in columns:
@@ -37,11 +44,19 @@ def training_data(path: str | Path, targets: list[str], weights: str | None, fit
     X = _matrix([columns[name] for name in names])
     weight = None if weights is None else _numbers(columns[weights], weights)
     y, classes = _target([columns[name] for name in targets], targets, getattr(fitted, "classes_", None))
-    given = (X, y if not len(classes) else classes[y], weight)
-    if weight is None or weight.all():
-        return TrainingData(X, y, weight, classes, given=given)
-    kept = np.flatnonzero(weight)
-    return TrainingData(X[kept], None if y is None else y[kept], weight[kept], classes, kept, given)
+    data = TrainingData(X, y, weight, classes, given=(X, y if not len(classes) else classes[y], weight))
+    if weight is not None and not weight.all():  # a row of weight 0 is not there
+        kept = np.flatnonzero(weight)
+        data = replace(data, X=X[kept], y=None if y is None else y[kept], weight=weight[kept], kept=kept)
+    return _by_columns(data, model) if model.name in BY_COLUMNS and len(classes) else data
+
+
+def _by_columns(data: TrainingData, model: StoredModel) -> TrainingData:
+    own = np.arange(len(data.classes)) if len(data.classes) > 2 else np.array([1])
+    columns = (data.y[:, None] == own).astype(np.float64)
+    wanted = getattr(model.parameters, "class_weight", None)
+    weight = data.weight if wanted is None else class_weights(wanted, data)[data.y] * data.weights
+    return replace(data, y=columns, weight=weight)
 
 
 def read_columns(path: str | Path) -> dict[str, list[str]]:

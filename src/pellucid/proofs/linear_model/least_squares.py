@@ -8,8 +8,8 @@ nearly collinear, so the proof also measures how far the fitted values are from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -40,58 +40,6 @@ DIRECT = ("cholesky", "svd")
 ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")
 DEFAULT_TOL = 1e-6
 """The tolerance of LinearRegression that cuts nothing off."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The measured numbers behind a certificate; each is relative and 0 for the exact answer."""
-
-    normal_equations: float
-    fitted_values: float | None = None
-    coefficients: float | None = None
-    intercept: float = 0.0
-    least_norm: float | None = None
-    training_error: float | None = None
-    dropped: str = ""
-    """Which directions of the columns were taken for rounding, and what they would change."""
-
-
-def least_squares_certificate(evidence: Evidence, *, n_features: int, dtype: Any, tol: float = 0.0) -> Certificate:
-    """Return the claims for the evidence. ``tol`` is the tolerance of an iterative solver, 0 for a direct one."""
-    rounding = rounding_unit(dtype) * max(1.0, np.sqrt(n_features / MANY_FEATURES))
-    bound = max(rounding, tol)
-    remedy = "Check the data for extreme values." if tol == 0.0 else "Raise max_iter, or use solver='auto'."
-    claims = [
-        Claim(
-            "normal equations",
-            "largest |a_j'r - alpha w_j|, relative to |a_j| times the size of the fit",
-            evidence.normal_equations,
-            bound,
-            remedy,
-        ),
-        Claim("intercept", "mean residual, relative to the size of its terms", evidence.intercept, rounding, remedy),
-    ]
-    if evidence.fitted_values is not None:
-        statement = "distance of the fitted values from the best ones, relative to the size of the fit"
-        claims.append(Claim("fitted values", statement, evidence.fitted_values, bound, remedy))
-    if evidence.coefficients is not None:
-        claims.append(
-            Claim(
-                "coefficients",
-                "relative change of coef_ when the last bit of the data changes",
-                evidence.coefficients,
-                DIGITS_LOST,
-                "Fewer than three digits of coef_ are certain: drop nearly collinear columns or use Ridge.",
-            )
-        )
-    if evidence.training_error is not None:
-        statement = "distance of the fitted values from the best ones, relative to the spread of y"
-        value, cure = evidence.training_error, "Rounding of these columns outweighs y: drop nearly collinear ones."
-        claims.append(Claim("training error", statement, value, max(DIGITS_LOST, bound), cure))
-    if evidence.least_norm is not None:
-        statement = "part of coef_ that does not change the fit, relative to coef_"
-        claims.append(Claim("least norm", statement, evidence.least_norm, 1e-6, "Drop linearly dependent columns."))
-    return Certificate("exact" if tol == 0.0 else "stationary", tuple(claims), evidence.dropped)
 
 
 def size_of_fit(norms: Array, w: Array, b_norm: Array) -> Array:
@@ -229,13 +177,29 @@ def prove_least_squares(
     if positive:
         gradient = nonnegative_gradient(gradient, w)
     known = np.maximum(np.abs(gradient) - np.outer(noise, noise @ np.abs(w)), 0.0)
-    evidence = Evidence(
-        normal_equations=gradient_evidence(known, norms, size, alpha, w),
-        intercept=intercept_evidence(intercept, w, mean, y_mean, b_norm / np.sqrt(weight.sum())),
-    )
-    if A is not None and tol == 0.0 and not positive:
-        evidence = _with_factored(evidence, A, w, residual, alpha, size, np.hypot(b_norm, y_noise), noise)
-    return least_squares_certificate(evidence, n_features=X.shape[1], dtype=X.dtype, tol=tol)
+    rounding = rounding_unit(X.dtype) * max(1.0, np.sqrt(X.shape[1] / MANY_FEATURES))
+    bound = max(rounding, tol)
+    remedy = "Check the data for extreme values." if tol == 0.0 else "Raise max_iter, or use solver='auto'."
+    claims = [
+        Claim(
+            "normal equations",
+            "largest |a_j'r - alpha w_j|, relative to |a_j| times the size of the fit",
+            gradient_evidence(known, norms, size, alpha, w),
+            bound,
+            remedy,
+        ),
+        Claim(
+            "intercept",
+            "mean residual, relative to the size of its terms",
+            intercept_evidence(intercept, w, mean, y_mean, b_norm / np.sqrt(weight.sum())),
+            rounding,
+            remedy,
+        ),
+    ]
+    if A is None or tol > 0.0 or positive:
+        return Certificate("exact" if tol == 0.0 else "stationary", tuple(claims))
+    more, dropped = _factored_claims(A, w, residual, alpha, size, np.hypot(b_norm, y_noise), noise, bound)
+    return Certificate("exact", (*claims, *more), dropped)
 
 
 def nonnegative_gradient(gradient: Array, w: Array) -> Array:
@@ -260,10 +224,10 @@ def _sparse_products(X: Any, w: Array, b: Array, root: Array, mean: Array) -> tu
     return residual, gradient, np.sqrt(np.maximum(squares, 0.0))
 
 
-def _with_factored(
-    evidence: Evidence, A: Array, w: Array, residual: Array, alpha: Array, size: Array, spread: Array, noise: Array
-) -> Evidence:
-    """Return the evidence with what needs the column space: fitted values, coefficients and least norm."""
+def _factored_claims(
+    A: Array, w: Array, residual: Array, alpha: Array, size: Array, spread: Array, noise: Array, bound: float
+) -> tuple[list[Claim], str]:
+    """Return what needs the column space: fitted values, coefficients, least norm; and what was taken for rounding."""
     fitted, training, error, idle, dropped = 0.0, 0.0, 0.0, None, ""
     for value in np.unique(alpha):
         t = alpha == value
@@ -274,50 +238,55 @@ def _with_factored(
         training = float(np.maximum(training, np.max(gap / np.where(spread[t] > 0, spread[t], 1.0), initial=0.0)))
         error = max(error, coefficient_error(condition, np.linalg.norm(whole, axis=0), size[t]))
         if value == 0 and right is not None:
-            outside = np.linalg.norm(w[:, t] - right @ (right.T @ w[:, t])) / max(
-                float(np.linalg.norm(w[:, t])), EPSILON
-            )
-            idle = max(idle or 0.0, float(outside))
+            outside = np.linalg.norm(w[:, t] - right @ (right.T @ w[:, t]))
+            idle = max(idle or 0.0, float(outside / max(float(np.linalg.norm(w[:, t])), EPSILON)))
             if len(A) > A.shape[1]:  # of fewer rows than columns, the shortest answer is what was asked for
                 dropped = _dropped(out, residual[:, t], w[:, t])
-    return replace(
-        evidence, fitted_values=fitted, training_error=training, coefficients=error, least_norm=idle, dropped=dropped
-    )
+    best = "distance of the fitted values from the best ones, relative to"
+    collinear = "drop nearly collinear"
+    claims = [
+        Claim("fitted values", f"{best} the size of the fit", fitted, bound, "Check the data for extreme values."),
+        Claim(
+            "coefficients",
+            "relative change of coef_ when the last bit of the data changes",
+            error,
+            DIGITS_LOST,
+            f"Fewer than three digits of coef_ are certain: {collinear} columns or use Ridge.",
+        ),
+        Claim(
+            "training error",
+            f"{best} the spread of y",
+            training,
+            max(DIGITS_LOST, bound),
+            f"Rounding of these columns outweighs y: {collinear} ones.",
+        ),
+    ]
+    if idle is not None:
+        statement = "part of coef_ that does not change the fit, relative to coef_"
+        claims.append(Claim("least norm", statement, idle, 1e-6, "Drop linearly dependent columns."))
+    return claims, dropped
 
 
-class DroppedDirections(NamedTuple):
-    """Directions of the columns that are taken for rounding: in rows, their singular values, in coefficients."""
+def _dropped(out: tuple[Array, Array, Array] | None, residual: Array, w: Array) -> str:
+    """Return the sentence about directions that were dropped though they are not 0; empty if there are none.
 
-    left: Array  # (n, k)
-    shares: Array  # (k,), of the largest
-    right: Array  # (p, k), already divided by the singular values
-
-    def change(self, residual: Array) -> Array:
-        """Return what they would add to the coefficients if they were real."""
-        return np.asarray(self.right @ (self.left.T @ residual))
-
-
-def _dropped(out: DroppedDirections | None, residual: Array, w: Array) -> str:
-    """Return the sentence about directions that were dropped though they are not 0; empty if there are none."""
-    if out is None or not len(out.shares):
+    They are given in rows, as shares of the largest, and in coefficients, divided by their singular values.
+    """
+    if out is None or not len(out[1]):
         return ""
-    change, size = np.linalg.norm(out.change(residual), axis=0), np.linalg.norm(w, axis=0)
+    left, shares, right = out
+    change, size = np.linalg.norm(right @ (left.T @ residual), axis=0), np.linalg.norm(w, axis=0)
     amount = float(np.max(change / np.where(size > 0, size, 1.0)))
-    return dropped_sentence(len(out.shares), len(w)) + (
-        f" They are at most {out.shares.max():.1g} of the largest. Were they real, coef_ would move by {amount:.2g} "
-        "times its size, and answers for rows unlike those of the fit with it."
-    )
-
-
-def dropped_sentence(n_dropped: int, n_features: int) -> str:
-    """Return what to say of a fit of less than full rank."""
     return (
-        f"{n_dropped} of {n_features} directions of the columns are taken for rounding: of all answers that fit as "
-        "well, coef_ is the shortest."
+        f"{len(shares)} of {len(w)} directions of the columns are taken for rounding: of all answers that fit as "
+        f"well, coef_ is the shortest. They are at most {shares.max():.1g} of the largest. Were they real, coef_ would "
+        f"move by {amount:.2g} times its size, and answers for rows unlike those of the fit with it."
     )
 
 
-def _spaces(A: Array, alpha: float, noise: Array) -> tuple[Array, Array | None, float, DroppedDirections | None]:
+def _spaces(
+    A: Array, alpha: float, noise: Array
+) -> tuple[Array, Array | None, float, tuple[Array, Array, Array] | None]:
     """Return orthonormal bases of the column space and, if it is not everything, of the row space; the condition.
 
     Last, what was dropped of the column space since it may be rounding.
@@ -340,7 +309,7 @@ def _spaces(A: Array, alpha: float, noise: Array) -> tuple[Array, Array | None, 
     if rank < p:
         real = np.flatnonzero(s[rank:] > SURELY_ROUNDING * s.max(initial=0.0)) + rank
         turned = (right[real] * scale / s[real, None]).T
-        out = DroppedDirections(q @ left[:, real], s[real] / float(s.max(initial=1e-300)), turned)
+        out = (q @ left[:, real], s[real] / float(s.max(initial=1e-300)), turned)
         # row space of A itself: spanned by the kept right vectors, unscaled
         rows = qr(right[:rank].T / np.where(scale > 0, scale, np.inf)[:, None], mode="economic", check_finite=False)[0]
     return q @ left[:, :rank], rows, condition, out

@@ -171,7 +171,8 @@ def _matrix(fitted: Any, parameters: Any, X: Array) -> Any:
         places, blocks = np.column_stack([neighbors, np.arange(n)]), _modified_blocks(apart, parameters)
     else:
         block = _hessian_block if parameters.method == "hessian" else _tangent_block
-        places, blocks = neighbors, [block(gaps - gaps.mean(axis=0), parameters) for gaps in apart]
+        vectors, _ = _axes(apart - apart.mean(axis=1, keepdims=True))
+        places, blocks = neighbors, [block(axes[:, : parameters.n_components], parameters) for axes in vectors]
     m = places.shape[1]
     rows, columns = np.repeat(places, m, axis=1).ravel(), np.tile(places, (1, m)).ravel()
     found = sparse.coo_array((np.ravel(blocks), (rows, columns)), shape=(n, n)).tocsr()
@@ -179,25 +180,24 @@ def _matrix(fitted: Any, parameters: Any, X: Array) -> Any:
 
 
 def _axes(apart: Array) -> tuple[Array, Array]:
-    """Return the axes along which the neighbors of a row lie apart (k, k), the widest first, and their squares."""
-    if apart.shape[0] > apart.shape[1]:
+    """Return the axes along which the neighbors of a row lie apart, of shape (n, k, k), widest first, and their squares."""
+    if apart.shape[1] > apart.shape[2]:
         vectors, roots, _ = np.linalg.svd(apart)
         return vectors, roots**2
-    values, vectors = np.linalg.eigh(apart @ apart.T)
-    return vectors[:, ::-1], np.maximum(values[::-1], 0.0)
+    values, vectors = np.linalg.eigh(apart @ apart.transpose(0, 2, 1))
+    return vectors[:, :, ::-1], np.maximum(values[:, ::-1], 0.0)
 
 
-def _tangent_block(apart: Array, parameters: Any) -> Array:
-    k = len(apart)
-    kept = np.column_stack([np.full(k, 1.0 / np.sqrt(k)), _axes(apart)[0][:, : parameters.n_components]])
+def _tangent_block(axes: Array, _: Any) -> Array:
+    k = len(axes)
+    kept = np.column_stack([np.full(k, 1.0 / np.sqrt(k)), axes])
     return np.eye(k) - kept @ kept.T
 
 
-def _hessian_block(apart: Array, parameters: Any) -> Array:
-    d = parameters.n_components
-    axes = _axes(apart)[0][:, :d]
+def _hessian_block(axes: Array, parameters: Any) -> Array:
+    k, d = axes.shape
     pairs = [axes[:, i] * axes[:, j] for i in range(d) for j in range(i, d)]
-    rest = np.linalg.qr(np.column_stack([np.ones(len(apart)), axes, *pairs]))[0][:, d + 1 :]
+    rest = np.linalg.qr(np.column_stack([np.ones(k), axes, *pairs]))[0][:, d + 1 :]
     sums = rest.sum(axis=0)
     rest = rest / np.where(np.abs(sums) < parameters.hessian_tol, 1.0, sums)
     return np.asarray(rest @ rest.T)
@@ -206,7 +206,7 @@ def _hessian_block(apart: Array, parameters: Any) -> Array:
 def _modified_blocks(apart: Array, parameters: Any) -> list[Array]:
     """Return for each row the products of its weights, which its small axes, mirrored, and regular weights make."""
     (_, k, _), d = apart.shape, parameters.n_components
-    found = [_axes(gaps) for gaps in apart]
+    found = list(zip(*_axes(apart), strict=True))
     usual = float(np.median([values[d:].sum() / max(float(values[:d].sum()), TINY) for _, values in found]))
     blocks = []
     for vectors, values in found:

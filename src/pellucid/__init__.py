@@ -24,9 +24,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from pellucid.core.recording import record
-    from pellucid.core.solution import Solution
-    from pellucid.core.trace import Trace
+    from pellucid.core.fit import Solution
+    from pellucid.core.trace import Trace, record
     from pellucid.core.user_warnings import UncertifiedWarning
     from pellucid.core.verification import verify
     from pellucid.files import load, save

@@ -9,8 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from pellucid.core.card_index import Entry, entries, source_of
-from pellucid.core.extras import is_installed
-from pellucid.core.public_names import PASSED_ON
+from pellucid.core.public_names import PASSED_ON, is_installed
 
 STATES = ("done", "begun", "planned")
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole
-from pellucid.core.weights import check_sample_weight
+from pellucid.core.input_rules import check_sample_weight
 
 
 def test_good_values_pass():

@@ -4,7 +4,7 @@ from sklearn.linear_model import Ridge as AnyEstimator
 
 import pellucid
 from pellucid.core.cards import MethodCard, _defaults, all_cards
-from pellucid.core.fit_parameters import changed_parameters, parameter_texts
+from pellucid.core.estimator import changed_parameters, parameter_texts
 from pellucid.core.input_rules import InputRules
 from pellucid.kinds.plain import Whole
 from pellucid.linear_model import Lasso, LogisticRegression, Ridge

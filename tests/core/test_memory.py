@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from pellucid.core import memory
-from pellucid.core.memory import memory_in_use, memory_there_is
+from pellucid.core import budget
+from pellucid.core.budget import memory_in_use, memory_there_is
 
 
 @pytest.mark.parametrize(("said", "limit"), [("123456789\n", 123456789.0), ("max\n", math.inf), (None, math.inf)])
 def test_a_container_may_have_less_than_its_machine(said, limit, tmp_path, monkeypatch):
     if said is not None:
         (tmp_path / "memory.max").write_text(said)
-    monkeypatch.setattr(memory, "CONTAINER_LIMITS", ())
+    monkeypatch.setattr(budget, "CONTAINER_LIMITS", ())
     machine = memory_there_is()
-    monkeypatch.setattr(memory, "CONTAINER_LIMITS", (tmp_path / "memory.max",))
+    monkeypatch.setattr(budget, "CONTAINER_LIMITS", (tmp_path / "memory.max",))
     assert memory_there_is() == min(machine, limit)
 
 
@@ -27,5 +27,5 @@ def test_what_is_in_use_grows_with_what_is_filled():
 
 
 def test_where_nobody_says_what_is_in_use_the_most_so_far_stands_for_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "OWN_PAGES", tmp_path / "nothing")
+    monkeypatch.setattr(budget, "OWN_PAGES", tmp_path / "nothing")
     assert memory_in_use() > 1e7

@@ -15,8 +15,8 @@ from pellucid.app.bake_off import bake_off
 from pellucid.app.clusters import group_table
 from pellucid.app.describing import describe_table
 from pellucid.app.maps import map_table
-from pellucid.core import progress
-from pellucid.core.progress import listening, terminal_bar, tracked
+from pellucid.core import watching
+from pellucid.core.watching import listening, terminal_bar, tracked
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def notebook(monkeypatch):
     display.display = lambda what, display_id: (shown.append(what), place)[1]
     monkeypatch.setitem(sys.modules, "IPython", package)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
-    monkeypatch.setattr(progress, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(watching, "LEAST_SECONDS", 0.0)
     return shown
 
 
@@ -62,7 +62,7 @@ def test_the_bar_goes_when_the_work_fails(notebook):
 
 
 def test_pictures_of_a_bar_are_few(notebook, monkeypatch):
-    monkeypatch.setattr(progress, "LEAST_SECONDS", 3600.0)
+    monkeypatch.setattr(watching, "LEAST_SECONDS", 3600.0)
     with listening(None) as hear:
         for done in range(1000):
             hear("comparing", done, 1000)
@@ -97,7 +97,7 @@ def test_long_work_has_a_bar_in_a_notebook_and_prints_nothing_in_a_script(work, 
 
 def test_ipython_in_a_terminal_is_no_notebook(notebook):
     sys.modules["IPython"].get_ipython = SimpleNamespace
-    assert not progress.in_notebook()
+    assert not watching.in_notebook()
 
 
 def test_what_is_short_needs_no_bar(notebook):

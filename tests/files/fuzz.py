@@ -20,7 +20,7 @@ from rich.progress import track
 
 from pellucid.files import ModelFileError, load
 from pellucid.files.container import UNSEALED, seal
-from pellucid.files.writing import model_bytes
+from pellucid.files.saving import model_bytes
 from tests.files.sample_models import sample_files
 
 SECONDS = 2.0

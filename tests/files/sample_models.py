@@ -21,7 +21,7 @@ from pellucid.app.tables.preparation import TableOfCodes
 from pellucid.app.tables.step_features import StepFeatures
 from pellucid.app.tables.target_means import TargetMeans
 from pellucid.app.tables.word_encoder import WordEncoder
-from pellucid.files.writing import model_bytes
+from pellucid.files.saving import model_bytes
 from tests.public_estimators import public_estimators, usual
 
 TEXTS = ["a plain text", "another text", "что-то другое"]

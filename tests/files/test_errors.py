@@ -18,7 +18,7 @@ from pellucid.files import (
     SchemaError,
 )
 from pellucid.files.container import UNSEALED
-from pellucid.files.writing import model_bytes
+from pellucid.files.saving import model_bytes
 from pellucid.linear_model import LinearRegression
 from pellucid.naive_bayes import BayesClassifier
 from tests.files.fuzz import join, split

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from pellucid.files import ModelFileError, NotAModelFileError, load
 from pellucid.files.container import UNSEALED
-from pellucid.files.writing import model_bytes
-from pellucid.kinds.strict_json import parse_json
+from pellucid.files.saving import model_bytes
+from pellucid.kinds.pages import parse_json
 from tests.files.fuzz import fuzz, join, split
 
 CONTENT = model_bytes(StandardScaler().fit([[0.0, 1.0], [2.0, 5.0], [4.0, 0.0]]))

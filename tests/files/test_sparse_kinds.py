@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.pages import Page, WritePage
+from pellucid.kinds.arrays import SparseRows
+from pellucid.kinds.pages import Page, SchemaError, WritePage
 from pellucid.kinds.plain import read_as
-from pellucid.kinds.sparse import SparseRows
 
 KIND = SparseRows(("n_samples", "n_features"))
 ROWS = sparse.csr_array(np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 4.0]]))

@@ -22,7 +22,7 @@ from pellucid.kernels import (
     kernel_from,
 )
 from pellucid.kernels.kernel_kinds import DEEPEST, KernelObject, kernel_kind
-from pellucid.kinds.errors import NotSaveableError, SchemaError
+from pellucid.kinds.pages import NotSaveableError, SchemaError
 from pellucid.linear_model import KernelPerceptron
 
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

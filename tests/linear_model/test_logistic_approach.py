@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.core.effort import Effort
+from pellucid.core.fit import Effort
 from pellucid.core.trace import Trace
 from pellucid.linear_model.logistic.logistic_hessian import factored_equations, full_gradient
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem

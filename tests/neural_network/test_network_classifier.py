@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.core.user_warnings import UncertifiedWarning
-from pellucid.kinds.errors import NotSaveableError
+from pellucid.kinds.pages import NotSaveableError
 from pellucid.neural_network import DenseNetwork, NetworkClassifier
 from pellucid.optimize import Adam, Cosine
 from tests.neural_network.processes import running

@@ -17,7 +17,7 @@ from torch import nn
 import pellucid
 from pellucid.files import ModelFileError, NotSaveableError, SchemaError
 from pellucid.files.container import UNSEALED
-from pellucid.files.writing import model_bytes
+from pellucid.files.saving import model_bytes
 from pellucid.kinds.pages import WritePage
 from pellucid.neural_network import Architecture, DenseNetwork
 from pellucid.neural_network.modules.network_weights import module_from, weights_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from pellucid.core.effort import Effort
+from pellucid.core.fit import Effort
 from pellucid.core.watching import ignore
 from pellucid.numerics import curvature_equations
 from pellucid.numerics.newton import smoothed_newton

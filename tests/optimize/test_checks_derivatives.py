@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pellucid.optimize import FiniteSum, Formula, Problem, minimize, quadratic
-from pellucid.optimize.checks.derivative_estimate import estimate_derivative
-from pellucid.optimize.checks.gradient_check import check_gradient, require_gradient
+from pellucid.optimize.checks.gradient_check import check_gradient, estimate_derivative, require_gradient
 from pellucid.optimize.checks.hessian_check import check_hessian
-from pellucid.optimize.checks.rounding_noise import rounding_noise
+from pellucid.optimize.checks.in_double import rounding_noise
 
 WEIGHTS = np.array([1.0, -2.0, 0.5])
 SHAPES = {

@@ -5,8 +5,12 @@ from hypothesis import strategies as st
 
 from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.optimize import L1, Problem, quadratic
-from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
-from pellucid.optimize.constrained.constraints import LinearConstraint, SmoothConstraint, bounds
+from pellucid.optimize.constrained.constrained_problem import (
+    ConstrainedProblem,
+    LinearConstraint,
+    SmoothConstraint,
+    bounds,
+)
 from pellucid.optimize.constrained.kkt_certificate import kkt_certificate
 from pellucid.optimize.constrained.quadratic_program import quadratic_program
 from pellucid.optimize.constrained.scipy_solver import solve_scipy

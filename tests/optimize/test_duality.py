@@ -6,11 +6,9 @@ from sklearn.linear_model import Lasso
 from sklearn.svm import SVC
 
 from pellucid.optimize import Problem
-from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
-from pellucid.optimize.constrained.constraints import SmoothConstraint
-from pellucid.optimize.constrained.duality import dual_function, duality_gap
+from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem, SmoothConstraint
+from pellucid.optimize.constrained.duality import Lagrangian, dual_function, duality_gap
 from pellucid.optimize.constrained.kkt_certificate import kkt_certificate
-from pellucid.optimize.constrained.lagrangian import Lagrangian
 from pellucid.optimize.constrained.lasso_duality import LassoDuality
 from pellucid.optimize.constrained.quadratic_program import quadratic_program
 from pellucid.optimize.constrained.scipy_solver import solve_scipy

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from pellucid.optimize.jets import Jet
+from pellucid.optimize.more_garbow_hillstrom import Jet
 
 EXPRESSIONS = {
     "x*y - 3/x": lambda x, y: x * y - 3 / x,

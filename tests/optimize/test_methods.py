@@ -43,10 +43,8 @@ from pellucid.optimize import (
     quadratic,
 )
 from pellucid.optimize.methods import find_method
-from pellucid.optimize.methods.bfgs import bfgs_update
-from pellucid.optimize.methods.dfp import dfp_update
-from pellucid.optimize.methods.lbfgs import LBFGSState, inverse_hessian_product, remember
-from pellucid.optimize.methods.pair_memory import empty_rows
+from pellucid.optimize.methods.lbfgs import LBFGSState, empty_rows, inverse_hessian_product, remember
+from pellucid.optimize.methods.quasi_newton import bfgs_update, dfp_update
 from pellucid.optimize.oracle import Oracle
 
 PARABOLA = Problem(lambda x: float(x[0] ** 2) / 2, lambda x: x + 0)

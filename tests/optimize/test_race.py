@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from pellucid.optimize import Adam, FiniteSum, Formula, GradientDescent, Momentum, Problem, StochasticGradient, Stopping
-from pellucid.optimize.race import RUNNERS, race
-from pellucid.optimize.race_outcome import COLUMNS
+from pellucid.optimize.race import COLUMNS, RUNNERS, race
 
 BOWL = "x**2 + 10*y**2"
 START = [10.0, 1.0]

@@ -8,8 +8,8 @@ from sympy import Matrix, Rational, eye, symbols
 
 from pellucid.optimize import BFGS, DFP, LBFGS, Backtracking, ConjugateGradient, ExactStep, FixedStep, Newton
 from pellucid.optimize.workings import show_steps
+from pellucid.optimize.workings.newton_workings import absolute, factorize, positive_middle
 from pellucid.optimize.workings.pencil import Pencil
-from pellucid.optimize.workings.symmetric_factor import absolute, factorize, positive_middle
 
 TILTED = "x**2 + x*y + 2*y**2 - 3*x"  # Hessian (2 1; 1 4), minimum (12/7, -3/7)
 SADDLE = "x**4 - x**2 + x*y + y**2/3"  # Hessian (-2 1; 1 2/3) at (0, 1), eigenvalues -7/3 and 1

@@ -39,7 +39,7 @@ from pellucid.optimize import (
     workings,
 )
 from pellucid.optimize.workings import METHOD_WORKINGS, show_steps
-from pellucid.optimize.workings.terms import as_terms, mean_problem
+from pellucid.optimize.workings.stochastic_gradient_workings import as_terms, mean_problem
 from pellucid.workings.document import Document, formula
 from pellucid.workings.notation import root
 from pellucid.workings.text_layout import width

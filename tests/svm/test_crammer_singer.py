@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC as Peer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
-from pellucid.core.effort import Effort
+from pellucid.core.fit import Effort
 from pellucid.numerics.newton import Found, centered_newton
 from pellucid.svm import LinearSVC
 from pellucid.svm.augmented_rows import AugmentedRows

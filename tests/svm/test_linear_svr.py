@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.svm import LinearSVR as Peer
 
 import pellucid
-from pellucid.core.effort import Effort
+from pellucid.core.fit import Effort
 from pellucid.svm import LinearSVR
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc import linear_svc_solvers, linear_svr_solvers

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.core.effort import Effort
+from pellucid.core.fit import Effort
 from pellucid.numerics.look_schedule import LookSchedule
 from pellucid.numerics.newton import _line_minimum
 from pellucid.svm import augmented_rows

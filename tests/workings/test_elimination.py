@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Matrix, Rational
 
-from pellucid.workings.elimination import eliminate
+from pellucid.workings.eigenpairs import eliminate
 
 
 def test_two_equations_by_hand():

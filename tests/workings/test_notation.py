@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 from sympy import Matrix, Rational, sqrt
 
+from pellucid.workings.html_printer import mathml
 from pellucid.workings.latex_math import latex
-from pellucid.workings.mathml import mathml
 from pellucid.workings.notation import (
     Words,
     cases,

@@ -8,11 +8,11 @@ from sklearn.utils import check_random_state
 
 from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.kmedians_solvers import best_medians, manhattan_distances
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import fit_method
+from pellucid.core.fit import Effort
+from pellucid.core.input_rules import check_sample_weight
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 
 
 class KMedians(CenteredClusters):

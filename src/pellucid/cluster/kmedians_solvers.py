@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array

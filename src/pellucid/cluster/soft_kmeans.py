@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 
 from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.soft_kmeans_solvers import best_soft_kmeans, soft_answers
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import fit_method
+from pellucid.core.fit import Effort
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 

@@ -18,8 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pellucid.core.card_index import ENDING, card_modules, entries, path_without_import
-from pellucid.core.finite import LARGEST, size_of
-from pellucid.core.input_rules import InputRules
+from pellucid.core.input_rules import LARGEST, InputRules, size_of
 from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.seen import Seen, refusal
 from pellucid.proofs.training_data import TrainingData

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.types import Array
+
 NEAR = 0.75
 """Likeness from which on one name may be meant by another."""
 
@@ -80,3 +82,19 @@ def _same(value: Any, option: Any) -> bool:
 
 def _sentence(start: str, hint: str) -> str:
     return f"{start} {hint}".rstrip()
+
+
+def check_level(level: Any) -> None:
+    """Refuse what is not a number strictly between 0 and 1: 95 where 0.95 is meant, and certainty."""
+    if not (is_number(level) and 0 < level < 1):
+        raise ValueError(f"level must be above 0 and below 1, got {level!r}. Give 0.95 for 95 %.")
+
+
+def column_values(X: Array, j: int) -> Array:
+    """Return a column as float64, or as texts if it holds texts."""
+    column = X[:, j]
+    if column.dtype.kind in "US" or (column.dtype == object and isinstance(column[0], str)):
+        return column.astype(str)
+    if column.dtype == object and any(isinstance(value, str) for value in column):
+        raise TypeError(f"X must hold numbers or texts in column {j}, got both. Turn all into text.")
+    return column.astype(np.float64)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pellucid.core.trace import Trace
+from pellucid.core.watching import Watch, ignore
 from pellucid.proofs.certificate import Certificate
 
 
@@ -24,3 +25,27 @@ class Fit:
     later: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     """Attributes that few ask for, computed when somebody does; each function must be one that pickle can store.
     A trace that can be read off the answer is one of them, by the name ``trace_``."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Solution(Generic[T]):
+    """The answer ``x`` of a solver, with the number of iterations, its trace and its own claim."""
+
+    x: T
+    n_iter: int
+    certificate: Certificate
+    trace: Trace = field(default_factory=Trace)
+    stopped: str = ""
+    """Why the solver stopped, in words, if it says so."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The precision to reach, the most iterations to spend, and what to tell after each."""
+
+    goal: float
+    max_iter: int
+    watch: Watch = ignore

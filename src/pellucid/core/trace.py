@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.recording import is_recording
 from pellucid.core.types import Array
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
 
 FIRST_COLUMNS = ("iteration",)
 MOST_SHOWN = 12
@@ -142,3 +144,31 @@ def _copied(value: Any) -> Array:
 
 def _is_absent(name: str, value: float) -> bool:
     return name not in FIRST_COLUMNS and math.isnan(value)
+
+
+_recording: ContextVar[bool] = ContextVar("pellucid_recording", default=False)
+
+
+def is_recording() -> bool:
+    """Return whether the code runs inside ``with pellucid.record():``."""
+    return _recording.get()
+
+
+@contextmanager
+def record() -> Iterator[None]:
+    """Keep the whole state of every iteration in ``trace_.states`` of the estimators fitted inside.
+
+    Examples
+    --------
+    >>> import pellucid
+    >>> from pellucid.linear_model import Lasso
+    >>> with pellucid.record():
+    ...     model = Lasso(alpha=0.5).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    >>> len(model.trace_.states) == len(model.trace_)
+    True
+    """
+    token = _recording.set(True)
+    try:
+        yield
+    finally:
+        _recording.reset(token)

@@ -21,10 +21,9 @@ from pellucid.decomposition.svd.truncated_svd import TruncatedSVD
 from pellucid.kernels.choice import ProductRules, is_given
 from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kinds.arrays import FLOATS, Numbers
+from pellucid.kinds.arrays import FLOATS, Numbers, SparseRows
 from pellucid.kinds.collections import PLAIN, Lookup
 from pellucid.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole
-from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE
 from pellucid.proofs.decomposition.feature_embedding import prove_feature_embedding
 from pellucid.proofs.decomposition.kernel_pca import prove_kernel_pca

@@ -9,10 +9,9 @@ from sympy import Expr, Matrix, Poly, Rational, eye, log, logcombine
 from pellucid.core.types import Data
 from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read_class_rows, with_decimal
 from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step
-from pellucid.workings.elimination import eliminate
-from pellucid.workings.exact_data import ExactData
+from pellucid.workings.eigenpairs import eliminate
+from pellucid.workings.exact_data import ExactData, exact_parameter, require
 from pellucid.workings.notation import Math, Script, combination, factor, fenced, math, matrix, over
-from pellucid.workings.parameters import exact_parameter, require
 
 DIGITS = 20
 """Digits of the variances along the axes, which are no fractions."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.core.confidence_level import check_level
+from pellucid.core.checks import check_level
 from pellucid.core.types import Array
 from pellucid.tree.decision_tree.tree_target import TreeTarget
 

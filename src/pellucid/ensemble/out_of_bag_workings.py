@@ -11,8 +11,7 @@ from sympy import Rational
 
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_data, exact_features, exact_number
-from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.exact_data import exact_data, exact_features, exact_number, read_labels, sorted_classes
 from pellucid.workings.notation import Math, Script, Words, fenced, math, over, typed
 
 MAX_BAGS = 5

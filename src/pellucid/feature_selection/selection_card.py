@@ -18,7 +18,7 @@ from pellucid.feature_selection.search.floating_selector import FloatingSelector
 from pellucid.feature_selection.search.fold_scores import FoldScores, asked_estimator
 from pellucid.feature_selection.search.selecting import search_input
 from pellucid.feature_selection.search.sequential_feature_selector import SequentialFeatureSelector
-from pellucid.files.nesting import Model
+from pellucid.files.registry import Model
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Text, Whole
 from pellucid.kinds.usual import FOLDS, MAYBE_WHOLE

@@ -1,8 +1,7 @@
 """Model files: save, load and what can be wrong with a file."""
 
-from pellucid.files.reading import load
-from pellucid.files.writing import save
-from pellucid.kinds.errors import (
+from pellucid.files.saving import load, save
+from pellucid.kinds.pages import (
     DamagedFileError,
     ModelFileError,
     NewerFormatError,

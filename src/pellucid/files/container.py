@@ -19,9 +19,15 @@ from pathlib import Path
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.kinds.errors import DamagedFileError, ModelFileError, NotAModelFileError
-from pellucid.kinds.pages import MAX_DIMENSIONS
-from pellucid.kinds.strict_json import Json, describe, parse_json
+from pellucid.kinds.pages import (
+    MAX_DIMENSIONS,
+    DamagedFileError,
+    Json,
+    ModelFileError,
+    NotAModelFileError,
+    describe,
+    parse_json,
+)
 
 MAX_FILE_BYTES = 2**32
 MAX_HEADER_BYTES = 2**23

@@ -1,5 +1,7 @@
 """The closed registry: the only classes a model file can name."""
 
+# ruff: noqa: D102  (the four methods of a kind are described once, in Kind)
+
 from __future__ import annotations
 
 from functools import cache
@@ -8,13 +10,13 @@ from typing import Any
 
 from pellucid.core.card_index import names_word
 from pellucid.core.cards import MethodCard, all_cards, card_of, find_card
-from pellucid.files.schema import Schema
-from pellucid.kinds.errors import NotSaveableError, SchemaError
-from pellucid.kinds.plain import storable
+from pellucid.files.schema import PARTS, Schema, class_name_of
+from pellucid.kinds.pages import Json, NotSaveableError, ReadPage, SchemaError, WritePage
+from pellucid.kinds.plain import Kind, storable
 from pellucid.kinds.usual import EVIDENCE, INPUTS
 
 ADAPTERS = (
-    "pellucid.files.schemas.tables",
+    "pellucid.app.tables.table_schemas",
     "pellucid.files.schemas.text",
     "pellucid.files.schemas.transformers",
     "pellucid.neural_network.network_kinds",
@@ -70,3 +72,31 @@ def schema_named(name: str) -> Schema:
     if card is None:
         raise SchemaError(f"class must be one of the {len(registry())} in the registry, got {name[:80]!r}.")
     return schema_from(card)
+
+
+def write_model(model: Any, page: WritePage, path: str = "") -> Json:
+    """Return an estimator of the registry as JSON."""
+    return schema_of(model).write(model, page, path)
+
+
+def read_model(node: Json, page: ReadPage, path: str = "") -> Any:
+    """Return the estimator of the registry that the JSON describes."""
+    return schema_named(class_name_of(node, page, path)).read(node, page, path)
+
+
+class Model(Kind):
+    """An estimator of the registry, fitted or not, with sizes of its own."""
+
+    says = "an estimator of the registry"
+
+    def fits(self, value: Any) -> bool:
+        return hasattr(value, "get_params") and not isinstance(value, type)
+
+    def write(self, value: Any, page: WritePage, path: str) -> Json:
+        return write_model(value, page.inner(), path)
+
+    def matches(self, node: Json, page: ReadPage, path: str) -> bool:
+        return isinstance(node, dict) and set(node) == PARTS
+
+    def read(self, node: Json, page: ReadPage, path: str) -> Any:
+        return read_model(node, page.inner(), path)

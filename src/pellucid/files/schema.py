@@ -11,10 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import compute_the_rest
 from pellucid.core.partial_fit import TRAINING_STATE
-from pellucid.kinds.errors import NotSaveableError, SchemaError
-from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.pages import Json, NotSaveableError, ReadPage, SchemaError, WritePage, describe
 from pellucid.kinds.plain import Kind, Nothing, OneOf, Optional, Text, read_as
-from pellucid.kinds.strict_json import Json, describe
 
 NOT_STORED = frozenset({"_skl_callbacks", TRAINING_STATE})
 """Set by the caller for one session, no part of the model."""

@@ -14,10 +14,9 @@ from pellucid.kernel_ridge.kernel_ridge_cv import KernelRidgeCV
 from pellucid.kernels.choice import BY_NAME, ProductRules, is_given
 from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers
+from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers, SparseRows
 from pellucid.kinds.collections import PLAIN, Items, Lookup
 from pellucid.kinds.plain import Kind, Nothing, Number, Optional, Real
-from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import A_LIST, FLAG, NONNEGATIVE, NUMBER
 from pellucid.proofs.kernel_ridge.kernel_ridge import prove_kernel_ridge, prove_kernel_ridge_cv
 

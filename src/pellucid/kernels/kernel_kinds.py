@@ -11,10 +11,8 @@ from pellucid.kernels.choice import KERNEL_NAMES
 from pellucid.kernels.formulas import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.kernels.functions import GivenKernel
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
-from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.pages import Json, ReadPage, SchemaError, WritePage
 from pellucid.kinds.plain import Kind, Live, Number, OneOf, read_as, tagged
-from pellucid.kinds.strict_json import Json
 
 PLAIN: dict[str, type[Kernel]] = {
     kind.__name__: kind

@@ -8,10 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.pages import Json, ReadPage, SchemaError, WritePage, describe
 from pellucid.kinds.plain import Either, Flag, Kind, Real, Text, Whole, read_as, tagged
-from pellucid.kinds.strict_json import Json, describe
 
 PLAIN = Either((Flag(), Whole(), Real(), Text()))
 

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.kinds.errors import ModelFileError, NotSaveableError, SchemaError
+
+# What can be wrong with a model file.
+#
+# ValueError
+# └── ModelFileError          anything below; catch this one
+# ├── NotSaveableError    the model holds something a file that cannot run code has no place for
+# ├── NotAModelFileError  the file was not written by ``pellucid.save``
+# ├── DamagedFileError    the file was, but has been cut short or altered since
+# ├── NewerFormatError    the file was written by a later pellucid
+# └── SchemaError         the file is whole, but what it describes is not a model of the registry
+
+
+class ModelFileError(ValueError):
+    """A model file cannot be written or read."""
+
+
+class NotSaveableError(ModelFileError):
+    """The model holds something that a model file has no place for."""
+
+
+class NotAModelFileError(ModelFileError):
+    """The file is not a safetensors file with a pellucid document."""
+
+
+class DamagedFileError(ModelFileError):
+    """The file was cut short or altered after it was written."""
+
+
+class NewerFormatError(ModelFileError):
+    """The file uses a format that this version does not know."""
+
+
+class SchemaError(ModelFileError):
+    """The document or an array is not what the registry allows."""
+
 
 MAX_DIMENSIONS = 8
 """Of an array in a file."""
@@ -96,3 +132,44 @@ class ReadPage(Page):
         leftovers = sorted(set(self.container.entries) - self.read)
         if leftovers:
             raise SchemaError(f"arrays must all be part of the model, got {leftovers[0][:80]!r}, which is not.")
+
+
+Json: TypeAlias = Any
+"""None, bool, int, float, str, or lists and dicts of them."""
+
+_HALF_CHARACTER = re.compile(r"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")
+"""An escaped surrogate: half of a character, which no file of ours contains and no UTF-8 text can."""
+
+
+def dump_json(value: Json) -> str:
+    """Return the value as compact JSON; a value that JSON cannot hold is a ValueError."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def parse_json(text: str, what: str) -> Json:
+    """Return the value that the text describes; ``what`` names it in the error."""
+    if _HALF_CHARACTER.search(text):
+        raise NotAModelFileError(f"{what} must be plain JSON, but it escapes half a character.")
+    try:
+        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        cause = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise NotAModelFileError(f"{what} must be plain JSON, but {cause}.") from None
+
+
+def describe(value: Json) -> str:
+    """Return a short text for messages; it never walks into the value, which may be huge or deep."""
+    if isinstance(value, (list, dict)):
+        return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)} items"
+    return repr(value if not isinstance(value, str) else value[:80])
+
+
+def _unique_keys(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has the same key twice")
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")

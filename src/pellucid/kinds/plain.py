@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.checks import is_number
-from pellucid.kinds.errors import NotSaveableError, SchemaError
-from pellucid.kinds.pages import ReadPage, WritePage
-from pellucid.kinds.strict_json import Json, describe
+from pellucid.kinds.pages import Json, NotSaveableError, ReadPage, SchemaError, WritePage, describe
 
 MAX_WHOLE = 2**63 - 1
 SPECIAL_FLOATS = ("nan", "inf", "-inf")

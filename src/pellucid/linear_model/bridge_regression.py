@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Effort
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.bridge_solvers import bridge_cd, tolerance
 from pellucid.linear_model.linear_predictor import LinearPredictor

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import brentq, minimize_scalar
 
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.linear_model.bridge_kernels import bridge_pass

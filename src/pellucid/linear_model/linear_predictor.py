@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.finite import check_finite
 from pellucid.core.fit import Fit
-from pellucid.core.input_rules import ANY_SPARSE, FLOATS
+from pellucid.core.input_rules import ANY_SPARSE, FLOATS, check_finite
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch, ignore

@@ -8,10 +8,9 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.label_sets import is_multilabel
-from pellucid.core.linear_classifier import LinearClassifier, winners
+from pellucid.core.fit import Effort
+from pellucid.core.linear_classifier import LinearClassifier, is_multilabel, winners
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.regression_discriminant_solvers import fit_outputs
 

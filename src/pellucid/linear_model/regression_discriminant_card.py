@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.label_sets import LabelSetRules
-from pellucid.kinds.arrays import Numbers
+from pellucid.core.linear_classifier import LabelSetRules
+from pellucid.kinds.arrays import Numbers, SparseRows
 from pellucid.kinds.plain import Whole
-from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE
 from pellucid.linear_model.regression_discriminant import RegressionDiscriminant
 from pellucid.proofs.linear_model.regression_discriminant import prove_regression_discriminant

@@ -9,10 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
-from pellucid.core.label_sets import is_multilabel
-from pellucid.core.solution import Solution
+from pellucid.core.fit import Effort, Fit, Solution
+from pellucid.core.linear_classifier import is_multilabel
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.column_values import column_values
+from pellucid.core.checks import column_values
 from pellucid.core.types import Array
 from pellucid.probability.column_densities import AUTO, choose_densities
 from pellucid.probability.density import DENSITIES, Density, find_density

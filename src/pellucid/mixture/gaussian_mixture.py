@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.checks import check_whole
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Effort
 from pellucid.core.input_rules import FLOATS
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data

@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.checks import check_whole
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Effort
 from pellucid.core.types import Array, Data
 from pellucid.mixture.density_parts import Parts, density_parts, log_joint, responsibilities
 from pellucid.mixture.mixture_solvers import MixtureOfDensities, best_density_mixture, clustered_start

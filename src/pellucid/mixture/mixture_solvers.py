@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.cluster import KMeans
-from pellucid.core.column_values import column_values
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.checks import column_values
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.mixture.density_parts import Parts, log_joint, responsibilities

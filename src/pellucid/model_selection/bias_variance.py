@@ -11,9 +11,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from pellucid.core.checks import check_nonnegative, check_whole
-from pellucid.core.progress import tracked
 from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
+from pellucid.core.watching import tracked
 from pellucid.proofs.certificate import Certificate, Claim
 
 Draw = Callable[[np.random.Generator], tuple[Data, Data]]

@@ -13,10 +13,9 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from pellucid.core.checks import check_whole
-from pellucid.core.confidence_level import check_level
-from pellucid.core.progress import tracked
+from pellucid.core.checks import check_level, check_whole
 from pellucid.core.types import Array, Data
+from pellucid.core.watching import tracked
 from pellucid.model_selection.recipes import CrossValidationTest, ResamplingTest, chosen_by, one_task, validation_errors
 from pellucid.model_selection.score_interval import ScoreInterval, score_interval
 

@@ -19,8 +19,8 @@ from sklearn.model_selection import (
 from sklearn.utils import _safe_indexing
 
 from pellucid.core.checks import check_one_of
-from pellucid.core.progress import tracked
 from pellucid.core.types import Array, Data
+from pellucid.core.watching import tracked
 from pellucid.model_selection.vault import Estimate, Split, TestVault, forward_folds, group_folds, latest_apart
 
 if TYPE_CHECKING:

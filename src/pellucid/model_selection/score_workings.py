@@ -9,8 +9,7 @@ from sympy import Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_number
-from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.exact_data import exact_number, read_labels, sorted_classes
 from pellucid.workings.notation import Words, fenced, math, over, root, typed
 
 MOST_ROWS = 20

@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.checks import check_one_of, check_whole
-from pellucid.core.confidence_level import check_level
+from pellucid.core.checks import check_level, check_one_of, check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.input_rules import CLASSES, InputRules

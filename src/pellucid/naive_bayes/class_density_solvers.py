@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.finite import check_finite
+from pellucid.core.input_rules import check_finite
 from pellucid.core.types import Array
 from pellucid.naive_bayes.gaussian_nb_solvers import SMALLEST_VARIANCE, class_moments
 from pellucid.probability import (

@@ -10,9 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.finite import check_finite
 from pellucid.core.fit import Fit
-from pellucid.core.input_rules import FLOATS
+from pellucid.core.input_rules import FLOATS, check_finite
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data

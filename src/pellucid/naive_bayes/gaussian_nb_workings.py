@@ -18,9 +18,8 @@ from pellucid.naive_bayes.prior_workings import (
     winner,
 )
 from pellucid.workings.document import Block, Document, Sentence, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
+from pellucid.workings.exact_data import ExactData, exact_features, exact_parameter
 from pellucid.workings.notation import Math, Script, Words, fenced, math, over, total, typed
-from pellucid.workings.parameters import exact_parameter
 
 
 def gaussian_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> Document:

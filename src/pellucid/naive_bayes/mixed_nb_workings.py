@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sympy import Rational, exp, pi, sqrt
 
-from pellucid.core.column_values import column_values
+from pellucid.core.checks import column_values
 from pellucid.core.types import Data
 from pellucid.naive_bayes.gaussian_nb_workings import (
     mean_line,
@@ -29,11 +29,10 @@ from pellucid.naive_bayes.prior_workings import (
     typed_text,
 )
 from pellucid.probability.column_densities import choose_densities, declared_categories
-from pellucid.workings.column_names import name_columns
 from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
-from pellucid.workings.exact_data import MAX_FEATURES, MAX_ROWS, exact_number, rounding_remark
+from pellucid.workings.exact_data import MAX_FEATURES, MAX_ROWS, exact_number, exact_parameter, rounding_remark
 from pellucid.workings.notation import Math, Script, Words, fenced, math, over, root, typed
-from pellucid.workings.parameters import exact_parameter
+from pellucid.workings.text_printer import name_columns
 
 KINDS = ("Bernoulli", "Categorical", "Gaussian")
 

@@ -9,11 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.cards import MethodCard
-from pellucid.kinds.arrays import WHOLES, Numbers, Texts
+from pellucid.kinds.arrays import WHOLES, Numbers, SparseRows, Texts
 from pellucid.kinds.collections import Items, Lookup
-from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.pages import SchemaError
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
-from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import FLAG, LABEL_DTYPES, LABELS, MAYBE_WHOLE, POSITIVE
 from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
 from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pellucid.core.extras import names_without
-from pellucid.core.public_names import homes_of, name_finder
+from pellucid.core.public_names import homes_of, name_finder, names_without
 
 if TYPE_CHECKING:
     from pellucid.neural_network.architecture import Architecture

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from pellucid.core.extras import needs_extra
+from pellucid.core.public_names import needs_extra
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Flag, Nothing, Number, OneOf, Whole
 from pellucid.neural_network.architecture import Architecture

@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from pellucid.core.effort import Effort
+from pellucid.core.fit import Effort
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 

@@ -32,10 +32,8 @@ from pellucid.optimize.methods import (
 from pellucid.optimize.minimize import descend, minimize
 from pellucid.optimize.more_garbow_hillstrom import more_garbow_hillstrom
 from pellucid.optimize.penalties import L1, Box, SquaredL2
-from pellucid.optimize.problem import FiniteSum, Penalty, Point, Problem
-from pellucid.optimize.quadratic import quadratic
-from pellucid.optimize.race import race
-from pellucid.optimize.race_outcome import Race
+from pellucid.optimize.problem import FiniteSum, Penalty, Point, Problem, quadratic
+from pellucid.optimize.race import Race, race
 from pellucid.optimize.schedules import Constant, Cosine, InverseRoot, InverseTime, Linear, Schedule, StepDecay
 from pellucid.optimize.stopping import Stopping
 

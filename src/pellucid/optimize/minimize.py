@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from pellucid.core.arrays import as_numpy, length, precision_of
 from pellucid.core.checks import check_whole
-from pellucid.core.solution import Solution
+from pellucid.core.fit import Solution
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_unless_holds

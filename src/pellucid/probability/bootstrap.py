@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.checks import check_one_of, check_whole
-from pellucid.core.confidence_level import check_level
-from pellucid.core.progress import tracked
+from pellucid.core.checks import check_level, check_one_of, check_whole
 from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
+from pellucid.core.watching import tracked
 
 METHODS = ("BCa", "percentile")
 

@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_consistent_length
 
-from pellucid.core.checks import check_whole
-from pellucid.core.confidence_level import check_level
-from pellucid.core.progress import tracked
+from pellucid.core.checks import check_level, check_whole
 from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
+from pellucid.core.watching import tracked
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.kinds.arrays import WHOLES, Numbers, Texts
-from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.pages import Json, ReadPage, SchemaError, WritePage, describe
 from pellucid.kinds.plain import Either, Kind, Real, Whole, read_as, tagged
-from pellucid.kinds.strict_json import Json, describe
 from pellucid.probability.density import DENSITIES, find_density
 
 PARAMETER = Either((Whole(), Real(), Numbers(None, ("bool", *WHOLES, "float64")), Texts()))

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.confidence_level import check_level
+from pellucid.core.checks import check_level
+from pellucid.core.input_rules import check_sample_weight
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_unless_holds
-from pellucid.core.weights import check_sample_weight
 from pellucid.optimize import Problem, Stopping
 from pellucid.optimize.minimize import descend
 from pellucid.probability.frozen import finite_array

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import isfinite, log, sqrt
 
-from pellucid.core.checks import is_number
-from pellucid.core.confidence_level import check_level
+from pellucid.core.checks import check_level, is_number
 from pellucid.core.types import Data
 from pellucid.probability.sample_data import scalar_data
 

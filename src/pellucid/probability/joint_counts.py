@@ -6,8 +6,8 @@ from math import prod
 
 import numpy as np
 
+from pellucid.core.input_rules import check_sample_weight
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 
 MOST_CELLS = 10_000_000
 

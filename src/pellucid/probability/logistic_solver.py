@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.core.solution import Solution
+from pellucid.core.fit import Solution
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.proofs.certificate import Certificate, Claim

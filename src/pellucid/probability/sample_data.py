@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.core.finite import LARGEST
+from pellucid.core.input_rules import LARGEST, check_sample_weight
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 
 
 @dataclass(frozen=True, eq=False)

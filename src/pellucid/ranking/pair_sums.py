@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_array
 
+from pellucid.core.input_rules import check_sample_weight
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 from pellucid.ranking.pair_sums_kernels import list_pairs, listed_window_pass, window_pass
 
 

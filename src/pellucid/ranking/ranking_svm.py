@@ -10,9 +10,8 @@ from scipy import sparse
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.types import Array, Data
 from pellucid.numerics.newton import smoothed_newton
 from pellucid.proofs.training_data import TrainingData

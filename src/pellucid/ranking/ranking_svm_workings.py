@@ -19,9 +19,8 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     solve_machine,
 )
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data
+from pellucid.workings.exact_data import ExactData, exact_data, exact_parameter
 from pellucid.workings.notation import Math, column, combination, math, typed
-from pellucid.workings.parameters import exact_parameter
 
 MOST_ROWS = 6
 MOST_PAIRS = 6

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.pages import Json, ReadPage, SchemaError, WritePage
 from pellucid.kinds.plain import Kind, read_as, tagged
-from pellucid.kinds.strict_json import Json
 from pellucid.tree.packed_trees import DIMENSIONS, DTYPES, PackedTrees
 
 MOST_FEATURES = 2**31 - 1

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sympy import Matrix, Rational
 
+from pellucid.core.checks import check_nonnegative
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Sentence, Table, remark, sentence, table
 from pellucid.workings.notation import Math, Mathlike, Words, typed
@@ -155,3 +156,45 @@ def _rational(value: Fraction) -> Rational:
 def _names(X: Data) -> tuple[str, ...]:
     columns: Sequence[Any] = getattr(X, "columns", ())
     return tuple(columns) if len(columns) and all(isinstance(name, str) for name in columns) else ()
+
+
+MAX_CLASSES = 4
+
+
+def read_labels(y: Data, n: int) -> list[Any]:
+    """Return one label for each of ``n`` rows, or refuse."""
+    if y is None:
+        raise ValueError("y must be given, got None. Pass the class of every row as the third argument.")
+    labels = np.asarray(y)
+    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    if labels.shape != (n,):
+        raise ValueError(f"y must have one label for each of the {n} rows of X, got shape {labels.shape}.")
+    return list(labels.tolist())
+
+
+def sorted_classes(labels: list[Any], least: int = 2) -> list[Any]:
+    """Return the classes in order, or refuse if there are too few or too many to work by hand."""
+    classes = list(np.unique(labels).tolist())
+    if not least <= len(classes) <= MAX_CLASSES:
+        raise ValueError(
+            f"y must have between {least} and {MAX_CLASSES} classes to be worked by hand, got {len(classes)}. "
+            "Show the work on some of the classes."
+        )
+    return classes
+
+
+def exact_parameter(estimator: Any, name: str) -> Rational:
+    """Return a hyperparameter of at least 0 as a rational, read to its last digit."""
+    value = getattr(estimator, name)
+    check_nonnegative(**{name: value})
+    simple, rounded = exact_number(value, name)
+    return Rational(str(Decimal(str(value)))) if rounded else simple
+
+
+def require(estimator: Any, name: str, wanted: Any) -> None:
+    """Refuse a setting whose steps are not written down."""
+    value = getattr(estimator, name, wanted)
+    if value is not wanted:
+        raise ValueError(
+            f"{name} must be {wanted!r} to show the work, got {value!r}. The other steps are not written down."
+        )

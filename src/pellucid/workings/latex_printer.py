@@ -8,10 +8,9 @@ from typing import Any
 
 from pellucid.drawing.style import spread
 from pellucid.workings.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
-from pellucid.workings.figure_scale import Scale, scales
-from pellucid.workings.latex_escape import escape
-from pellucid.workings.latex_math import aligned_rows, display, latex
+from pellucid.workings.latex_math import aligned_rows, display, escape, latex
 from pellucid.workings.notation import Math
+from pellucid.workings.svg import Scale, scales
 
 COLUMNS = 84
 """Formulas wider than this on a terminal are broken on the page."""

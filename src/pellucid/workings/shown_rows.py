@@ -11,11 +11,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 from sympy import Matrix
 
-from pellucid.core.recording import record
+from pellucid.core.trace import record
 from pellucid.core.types import Data
 from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.workings.document import Block, sentence
-from pellucid.workings.parameters import require
+from pellucid.workings.exact_data import require
 
 
 @dataclass(frozen=True)

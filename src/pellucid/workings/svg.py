@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 
 from pellucid.drawing.style import spread
 from pellucid.workings.document import Figure, Series
-from pellucid.workings.figure_scale import Scale, scales
 
 PLOT_WIDE, PLOT_HIGH = 300, 164
 LEFT, RIGHT, TOP, BOTTOM = 62, 24, 24, 32
@@ -99,3 +99,35 @@ def _labels(lines: list[Series], across: Scale, up: Scale) -> list[str]:
         for i, (series, (x, _), y) in enumerate(zip(lines, ends, heights, strict=True))
         if series.label
     ]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A range of data values, mapped to 0..1."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """Return the value as a fraction of the range."""
+        return (value - self.low) / (self.high - self.low)
+
+    @property
+    def low_text(self) -> str:
+        """The lower edge as it is printed."""
+        return f"{self.low:.4g}".replace("-", "−")
+
+    @property
+    def high_text(self) -> str:
+        """The upper edge as it is printed."""
+        return f"{self.high:.4g}".replace("-", "−")
+
+
+def scales(figure: Figure) -> tuple[Scale, Scale]:
+    """Return the horizontal and the vertical scale that hold all data."""
+    return _range([x for s in figure.series for x in s.x]), _range([y for s in figure.series for y in s.y])
+
+
+def _range(values: list[float]) -> Scale:
+    low, high = min(values), max(values)
+    return Scale(low, high) if low < high else Scale(low - 1, high + 1)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pellucid.workings.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
-from pellucid.workings.line_breaking import broken
+from pellucid.workings.document import Block, Document, Drawing, Figure, Formula, Sentence, Table, sentence
 from pellucid.workings.notation import Math
-from pellucid.workings.text_figure import draw
-from pellucid.workings.text_layout import Box, beside, inline, layout, pad, width
+from pellucid.workings.svg import Scale, scales
+from pellucid.workings.text_layout import Box, beside, broken, inline, layout, pad, width
 
 COLUMNS = 80
 INDENT = 4
@@ -106,3 +105,75 @@ _BLOCKS: dict[type, Callable[[Any], str]] = {
     Figure: _figure,
     Drawing: _drawing,
 }
+
+
+FIGURE_COLUMNS, ROWS = 52, 14
+LINE_MARKS, DOT_MARKS = "·+×∘", "●○■□"
+
+
+def draw(figure: Figure) -> list[str]:
+    """Return the figure as lines of text."""
+    across, up = scales(figure)
+    canvas = [[" "] * FIGURE_COLUMNS for _ in range(ROWS)]
+    curves, dots = ([series for series in figure.series if series.joined is joined] for joined in (True, False))
+    line_marks = dict(zip([series.label for series in curves if series.label], LINE_MARKS, strict=False))
+    drawn = [(series, line_marks.get(series.label, "·")) for series in curves]
+    drawn += [(series, DOT_MARKS[i % len(DOT_MARKS)]) for i, series in enumerate(dots)]
+    for series, mark in drawn:
+        for x, y in _cells(series.x, series.y, across, up, joined=series.joined):
+            canvas[ROWS - 1 - y][x] = mark
+    left = max(len(up.low_text), len(up.high_text))
+    margins = [up.high_text, *[""] * (ROWS - 2), up.low_text]
+    lines = [f"{margin:>{left}} │{''.join(row)}" for margin, row in zip(margins, canvas, strict=True)]
+    foot = f"{across.low_text}{figure.x_label:^{FIGURE_COLUMNS - len(across.low_text) - len(across.high_text)}}{across.high_text}"
+    entries = [f"{mark} {series.label}" for series, mark in drawn if series.label]
+    on_one_line = "   ".join(entries)
+    legend = [
+        " " * (left + 3) + line for line in ([on_one_line] if len(on_one_line) <= FIGURE_COLUMNS else entries) if line
+    ]
+    return [
+        f"{'':>{left}} {figure.y_label}",
+        *lines,
+        f"{'':>{left}} └{'─' * FIGURE_COLUMNS}",
+        f"{'':>{left}}  {foot}",
+        *legend,
+    ]
+
+
+def _cells(
+    xs: tuple[float, ...], ys: tuple[float, ...], across: Scale, up: Scale, *, joined: bool
+) -> list[tuple[int, int]]:
+    points = [(across.place(x), up.place(y)) for x, y in zip(xs, ys, strict=True)]
+    if joined:
+        points = [
+            (a + (c - a) * t / FIGURE_COLUMNS, b + (d - b) * t / FIGURE_COLUMNS)
+            for (a, b), (c, d) in pairwise(points)
+            for t in range(FIGURE_COLUMNS + 1)
+        ]
+    return [(round(x * (FIGURE_COLUMNS - 1)), round(y * (ROWS - 1))) for x, y in points]
+
+
+WIDEST = 56
+"""Characters of all names together, with space between, that fit above columns."""
+
+
+def name_columns(names: Sequence[str], n: int) -> tuple[list[str], list[Block]]:
+    """Return what to call the columns, and the note that says what symbols stand for where names are long."""
+    if names and not is_wide(names):
+        return list(names), []
+    symbols = ["x" + "".join(chr(ord("₀") + int(digit)) for digit in str(j + 1)) for j in range(n)]
+    told = ", ".join(f"{symbol} is {name}" for symbol, name in zip(symbols, names, strict=False))
+    return symbols, [sentence(f"Here {told}.")] if names else []
+
+
+def is_wide(names: Sequence[str]) -> bool:
+    """Return whether the names are too long to head columns."""
+    return sum(map(len, names)) + 2 * len(names) > WIDEST
+
+
+def first_that_fits(*choices: Sequence[Block]) -> list[Block]:
+    """Return the first of several ways to show the same thing that fits the terminal; the last if none does."""
+    for blocks in choices:
+        if max(map(width, Document("", tuple(blocks), ()).text().splitlines())) <= COLUMNS:
+            return list(blocks)
+    return list(choices[-1])

@@ -15,7 +15,7 @@ from pellucid.app.cli.errors import ClaimError, NothingProvedError
 from pellucid.app.cli.verify import verify
 from pellucid.app.tables import read_table
 from pellucid.core.user_warnings import UncertifiedWarning
-from pellucid.files.writing import model_bytes
+from pellucid.files.saving import model_bytes
 
 KINDS = ("numbers", "words", "texts", "dates", "gaps", "as people write")
 METHODS = [

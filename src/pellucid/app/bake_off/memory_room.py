@@ -26,7 +26,7 @@ from pellucid.app.tables.preparation import (
 )
 from pellucid.app.tables.reading import TableError
 from pellucid.app.tables.understanding import TEXT, Columns
-from pellucid.core.memory import memory_in_use, memory_there_is
+from pellucid.core.budget import memory_in_use, memory_there_is
 from pellucid.core.types import Array
 
 USUAL_SHARE = 0.8

@@ -72,10 +72,10 @@ from pellucid.app.tables.reading import TableError, as_frame
 from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.core.verification import verify
+from pellucid.core.watching import listening
 from pellucid.model_selection import (
     CrossValidationTest,
     ErrorCurve,

@@ -23,7 +23,7 @@ from pellucid.app.table_model import TableModel
 from pellucid.app.tables.reading import notes_of
 from pellucid.app.tables.understanding import Columns, Target
 from pellucid.core.budget import Budget
-from pellucid.core.progress import Show
+from pellucid.core.watching import Show
 
 SHARE = 0.04
 """Of the time so far that keeping models may have taken when one more is kept; the first one is kept in any case."""

@@ -87,7 +87,7 @@ def _write_page(
     from pellucid.app.explaining import explain_model
     from pellucid.app.report import Origin, render_explanation
     from pellucid.core.atomic import write_whole
-    from pellucid.core.progress import terminal_bar
+    from pellucid.core.watching import terminal_bar
 
     with terminal_bar() as show:
         found = explain_model(model, frame, truth=_truth(model, frame), row=row, seed=seed, listen=show)

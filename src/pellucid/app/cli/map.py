@@ -37,7 +37,7 @@ def map_(
     from pellucid.app.report import Origin, render_map_report
     from pellucid.app.tables.reading import name_of, without_password
     from pellucid.core.atomic import write_all_whole
-    from pellucid.core.progress import terminal_bar
+    from pellucid.core.watching import terminal_bar
 
     refuse_a_file(out)
     frame = read_source(table, query)

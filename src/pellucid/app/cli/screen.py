@@ -29,7 +29,7 @@ from pellucid.app.report import (
     standing_of,
 )
 from pellucid.app.tables.understanding import understand
-from pellucid.core.progress import terminal_bar
+from pellucid.core.watching import terminal_bar
 
 WORTH_SAYING = 1.0
 """Seconds of compiling that a user has noticed."""

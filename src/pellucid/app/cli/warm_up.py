@@ -30,9 +30,9 @@ def warm_up() -> None:
     from time import monotonic
 
     from pellucid.core.card_index import entries
-    from pellucid.core.extras import is_installed
-    from pellucid.core.progress import terminal_bar
+    from pellucid.core.public_names import is_installed
     from pellucid.core.threads import thread_count
+    from pellucid.core.watching import terminal_bar
 
     start, n_done = monotonic(), 0
     families = _families(entry for entry in entries().values() if is_installed(entry.extra))

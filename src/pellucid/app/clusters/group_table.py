@@ -22,9 +22,9 @@ from pellucid.app.tables.understanding import Columns
 from pellucid.cluster import KMeans, choose_clusters, silhouette_samples
 from pellucid.cluster.choosing.criteria import largest
 from pellucid.cluster.choosing.recommendation import SHAKY, WEAK, ClusterChoice
-from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
+from pellucid.core.watching import listening
 
 FEWEST_ROWS = 3
 MOST_CLUSTERS = 10

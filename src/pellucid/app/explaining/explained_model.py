@@ -16,9 +16,9 @@ from pellucid.app.bake_off.tree_story import as_text
 from pellucid.app.explaining.answer import BATCHES, SURE, Answer, Interaction, Waterfall, interactions_of, waterfall_of
 from pellucid.app.explaining.dependence import Crossed, Dependence, crossed, dependence_of
 from pellucid.app.table_model import TableModel
-from pellucid.core.progress import listening
 from pellucid.core.short_html import short_html
 from pellucid.core.types import Array
+from pellucid.core.watching import listening
 
 FEWEST_ROWS = 10
 """That a picture of the whole needs."""

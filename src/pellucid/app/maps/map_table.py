@@ -15,11 +15,11 @@ from pellucid.app.tables.column_reader import ColumnReader
 from pellucid.app.tables.comparable_numbers import understand_chosen
 from pellucid.app.tables.preparation import comparable
 from pellucid.app.tables.reading import TableError, as_frame
-from pellucid.core.progress import listening
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.core.verification import verify
+from pellucid.core.watching import listening
 from pellucid.proofs.certificate import Certificate
 
 FEWEST_ROWS = 4

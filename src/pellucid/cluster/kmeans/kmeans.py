@@ -10,12 +10,11 @@ from sklearn.utils import check_array, check_random_state
 from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.kmeans.kmeans_solvers import best_line_centers, best_lloyd, lloyd
 from pellucid.cluster.kmeans.kmeans_starts import draw_far_rows
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import fit_method
-from pellucid.core.input_rules import FLOATS
+from pellucid.core.fit import Effort
+from pellucid.core.input_rules import FLOATS, check_sample_weight
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 from pellucid.proofs.training_data import TrainingData
 
 

@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.cluster.kmeans.center_answers import assign_rows, center_distances, score_rows
 from pellucid.cluster.kmeans.kmeans_starts import STARTS
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.input_rules import FLOATS
+from pellucid.core.input_rules import FLOATS, check_sample_weight
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.core.weights import check_sample_weight
 from pellucid.proofs.training_data import TrainingData
 
 

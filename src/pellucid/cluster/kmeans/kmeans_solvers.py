@@ -25,10 +25,8 @@ from pellucid.cluster.kmeans.kmeans_starts_kernels import add_cluster
 from pellucid.cluster.kmeans.measured_rows import DenseRows, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.cluster.kmeans.nearest_centers_kernels import plain_rounds
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
-from pellucid.core.recording import is_recording
-from pellucid.core.trace import Trace
+from pellucid.core.fit import Effort, Fit
+from pellucid.core.trace import Trace, is_recording
 from pellucid.core.types import Array
 from pellucid.core.watching import ignore
 from pellucid.proofs.certificate import Certificate, Claim

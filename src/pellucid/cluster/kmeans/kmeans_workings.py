@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.cards import find_card
-from pellucid.core.recording import record
+from pellucid.core.trace import record
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features

@@ -20,7 +20,7 @@ from pellucid.cluster.kmeans.nearest_centers_kernels import (
     settle_rows,
     take_rows,
 )
-from pellucid.core.finite import size_of
+from pellucid.core.input_rules import size_of
 from pellucid.core.threads import run_blocks, shares, split_evenly
 from pellucid.core.types import Array
 from pellucid.numerics.presented_rows import content_hashes

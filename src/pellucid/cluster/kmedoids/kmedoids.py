@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.cluster.agglomerative.distances import check_rows, distances_between
 from pellucid.cluster.kmedoids.kmedoids_solvers import all_distances, build, partition
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Effort
 from pellucid.core.input_rules import FLOATS
 from pellucid.core.types import Array, Data
 from pellucid.proofs.training_data import TrainingData

@@ -9,8 +9,7 @@ import numpy as np
 
 from pellucid.cluster.agglomerative.agglomerative_solvers import euclidean_matrix
 from pellucid.cluster.agglomerative.distances import EUCLIDEAN, distances_between
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array

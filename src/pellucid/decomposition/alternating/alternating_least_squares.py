@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.cards import card_of
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Effort
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.decomposition.alternating.alternating_solvers import alternating_factors, entries_of, observed_matrix

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores, rotated

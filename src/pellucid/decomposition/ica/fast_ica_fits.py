@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pellucid.core.cards import card_of
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.core.user_warnings import warn_user

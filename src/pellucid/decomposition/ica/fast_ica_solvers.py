@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.random_state import some_rows
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace

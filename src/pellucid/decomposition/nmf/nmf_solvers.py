@@ -12,8 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array

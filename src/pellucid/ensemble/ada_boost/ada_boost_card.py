@@ -8,7 +8,7 @@ from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.ensemble.member_check import check_members
-from pellucid.files.nesting import Model
+from pellucid.files.registry import Model
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Nothing, Whole

@@ -10,8 +10,7 @@ from sympy import Matrix, Rational, log, sqrt
 
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
-from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.exact_data import ExactData, exact_features, read_labels, sorted_classes
 from pellucid.workings.notation import Words, fenced, math, over, root, typed
 
 FEW = 5

@@ -9,14 +9,12 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.cards import MethodCard, card_of
-from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.fit_parameters import parameter_texts
+from pellucid.core.estimator import CertifiedEstimator, parameter_texts
 from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
-from pellucid.core.pipeline_proof import same
-from pellucid.core.verification import verify
+from pellucid.core.verification import same, verify
 from pellucid.ensemble.blend.blend import Blend, BlendClassifier, BlendRegressor
 from pellucid.ensemble.member_check import check_members
-from pellucid.files.nesting import Model
+from pellucid.files.registry import Model
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Nothing

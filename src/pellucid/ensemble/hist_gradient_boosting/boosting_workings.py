@@ -11,10 +11,16 @@ from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data, exact_features
-from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.exact_data import (
+    ExactData,
+    exact_data,
+    exact_features,
+    exact_parameter,
+    read_labels,
+    require,
+    sorted_classes,
+)
 from pellucid.workings.notation import Script, fenced, math, over, typed
-from pellucid.workings.parameters import exact_parameter, require
 
 MAX_LEAVES = 4
 

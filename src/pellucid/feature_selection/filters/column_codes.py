@@ -11,8 +11,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.finite import check_finite
-from pellucid.core.input_rules import UNCHECKED, InputRules
+from pellucid.core.input_rules import UNCHECKED, InputRules, check_finite
 from pellucid.core.types import Array, Data
 from pellucid.proofs.training_data import TrainingData
 

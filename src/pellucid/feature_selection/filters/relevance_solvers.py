@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc, chndtrinc, ndtri, stdtr, xlogy
 
+from pellucid.core.input_rules import mean_about_first
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
-from pellucid.core.weights import mean_about_first
 from pellucid.feature_selection.filters.column_codes import LARGE_LIKELIHOOD, Codes
 
 BITS = float(np.log(2.0))

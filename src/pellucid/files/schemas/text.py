@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.files.nesting import Model
+from pellucid.files.registry import Model
 from pellucid.files.schema import Schema
-from pellucid.files.scikit_learn_kinds import ScalarType
+from pellucid.files.schemas.transformers import ScalarType
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Lookup, Row
-from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.pages import SchemaError
 from pellucid.kinds.plain import Nothing, OneOf, Only, Text, Whole
 from pellucid.kinds.usual import FLAG, INPUTS, MAYBE_WHOLE, NUMBER
 

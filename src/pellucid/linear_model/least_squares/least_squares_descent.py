@@ -14,7 +14,7 @@ from scipy.linalg import eigvalsh
 from sklearn.utils import check_X_y
 
 from pellucid.core.checks import check_positive, check_whole
-from pellucid.core.solution import Solution
+from pellucid.core.fit import Solution
 from pellucid.core.types import Array, Data
 from pellucid.optimize import FiniteSum, GradientDescent, Method, Problem, StochasticGradient, Stopping, descend
 

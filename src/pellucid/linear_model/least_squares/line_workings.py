@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from sympy import Matrix, Rational, eye, zeros
 
 from pellucid.workings.document import Block, Formula, Step, Table, formula, result, sentence, step, table
-from pellucid.workings.elimination import Elimination, eliminate
+from pellucid.workings.eigenpairs import Elimination, eliminate
 from pellucid.workings.exact_data import ExactData
-from pellucid.workings.line_breaking import fits
 from pellucid.workings.notation import (
     Math,
     Mathlike,
@@ -23,6 +22,7 @@ from pellucid.workings.notation import (
     total,
     typed,
 )
+from pellucid.workings.text_layout import fits
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,8 @@ from pellucid.linear_model.least_squares.line_workings import (
     squares,
 )
 from pellucid.workings.document import Block, Document, Figure, Series, Step, formula, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data
+from pellucid.workings.exact_data import ExactData, exact_data, require
 from pellucid.workings.notation import Mathlike, Script, combination, factor, fenced, math, over, typed
-from pellucid.workings.parameters import require
 
 
 def linear_regression_workings(estimator: Any, X: Data, y: Data) -> Document:

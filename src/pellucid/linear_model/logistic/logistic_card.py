@@ -7,9 +7,8 @@ from typing import Any
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, SOLVER_THAT_RAN, WORK_DONE, MethodCard
 from pellucid.core.input_rules import ANY_SPARSE, CLASSES, InputRules
 from pellucid.core.user_warnings import warn_user
-from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.arrays import WHOLES, Numbers, SparseRows
 from pellucid.kinds.plain import Nothing, Number, OneOf, Real, Text
-from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import (
     CLASS_WEIGHT,
     COUNT,

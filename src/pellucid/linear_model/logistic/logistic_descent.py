@@ -14,8 +14,8 @@ from scipy.special import log_softmax
 from sklearn.utils import check_X_y
 
 from pellucid.core.checks import check_one_of, check_positive, check_whole, is_number
+from pellucid.core.fit import Solution
 from pellucid.core.labels import encode_labels
-from pellucid.core.solution import Solution
 from pellucid.core.types import Array, Data
 from pellucid.optimize import FiniteSum, Method, Problem, StochasticGradient, Stopping, descend
 

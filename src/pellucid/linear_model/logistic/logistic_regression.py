@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 
-from pellucid.core.effort import Effort
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Effort
 from pellucid.core.linear_classifier import LinearClassifier, dense
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.logistic.logistic_objective import LARGEST_GAP

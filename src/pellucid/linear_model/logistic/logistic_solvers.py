@@ -18,8 +18,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array

@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard
 from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
-from pellucid.core.label_sets import LabelSetRules
+from pellucid.core.linear_classifier import LabelSetRules
 from pellucid.core.types import Array
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.label_sets import is_multilabel
+from pellucid.core.linear_classifier import is_multilabel
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.linear_predictor import CertifiedLine
 from pellucid.linear_model.ridge.ridge import fit_ridge, penalties

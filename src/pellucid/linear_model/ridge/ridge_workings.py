@@ -25,10 +25,16 @@ from pellucid.linear_model.least_squares.line_workings import (
 )
 from pellucid.linear_model.least_squares.linear_regression_workings import answer, fitted_line_figure, opening
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data, exact_features
-from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.exact_data import (
+    ExactData,
+    exact_data,
+    exact_features,
+    exact_parameter,
+    read_labels,
+    require,
+    sorted_classes,
+)
 from pellucid.workings.notation import Math, Mathlike, Words, combination, fenced, math, matrix, over, total, typed
-from pellucid.workings.parameters import exact_parameter, require
 
 
 def ridge_workings(estimator: Any, X: Data, y: Data) -> Document:

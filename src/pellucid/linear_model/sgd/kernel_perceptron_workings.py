@@ -19,8 +19,7 @@ from pellucid.linear_model.sgd.perceptron_workings import (
     weighted_mistakes,
 )
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
-from pellucid.workings.exact_labels import read_labels
+from pellucid.workings.exact_data import ExactData, exact_features, read_labels
 from pellucid.workings.notation import combination, math, matrix, over, typed
 from pellucid.workings.shown_rows import ShownRows, read_shown_rows
 

@@ -9,10 +9,15 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
-from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.exact_data import (
+    ExactData,
+    exact_features,
+    exact_parameter,
+    read_labels,
+    require,
+    sorted_classes,
+)
 from pellucid.workings.notation import Script, combination, fenced, math, over, root, typed
-from pellucid.workings.parameters import exact_parameter, require
 from pellucid.workings.shown_rows import ShownRows, read_shown_rows
 
 

@@ -12,9 +12,8 @@ from pellucid.core.user_warnings import warn_user
 from pellucid.kernels.choice import ProductRules, is_given
 from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.arrays import WHOLES, Numbers, SparseRows
 from pellucid.kinds.plain import Kind, Nothing, Number, OneOf, Optional, Real, Whole
-from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import (
     CLASS_WEIGHT,
     COUNT,

@@ -11,13 +11,11 @@ from sympy import Matrix, Rational, exp, log, zeros
 from pellucid.core.checks import check_one_of
 from pellucid.core.types import Data
 from pellucid.linear_model.sgd.perceptron_workings import two_classes
+from pellucid.optimize.workings.exact_function import small
 from pellucid.optimize.workings.pencil import Pencil
-from pellucid.optimize.workings.settings import small
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
-from pellucid.workings.exact_labels import read_labels
+from pellucid.workings.exact_data import ExactData, exact_features, exact_parameter, read_labels, require
 from pellucid.workings.notation import Math, Mathlike, Script, Words, cases, combination, fenced, math, over, typed
-from pellucid.workings.parameters import exact_parameter, require
 from pellucid.workings.shown_rows import ShownRows, read_shown_rows
 
 IN_FULL = 2

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.core.fit import Fit
+from pellucid.core.input_rules import relative_weights
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.core.weights import relative_weights
 from pellucid.linear_model.linear_predictor import one_target, stored_intercept
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import (
     ElasticNetPenalty,

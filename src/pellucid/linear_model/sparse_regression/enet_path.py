@@ -12,11 +12,10 @@ from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole
-from pellucid.core.input_rules import ANY_SPARSE, FLOATS
+from pellucid.core.input_rules import ANY_SPARSE, FLOATS, relative_weights
 from pellucid.core.threads import own_threads, run_blocks, thread_count
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch, ignore
-from pellucid.core.weights import relative_weights
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import PenaltyPath, elastic_net_path, given_gram
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import SMALLEST_ALPHA, ElasticNetPenalty, gap_bound
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import PassBudget

@@ -17,8 +17,7 @@ from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import (
     minimum_step,
 )
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data
-from pellucid.workings.line_breaking import fits
+from pellucid.workings.exact_data import ExactData, exact_data, exact_parameter
 from pellucid.workings.notation import (
     Math,
     Mathlike,
@@ -32,7 +31,7 @@ from pellucid.workings.notation import (
     over,
     total,
 )
-from pellucid.workings.parameters import exact_parameter
+from pellucid.workings.text_layout import fits
 
 SHOWN_SWEEPS = 6
 

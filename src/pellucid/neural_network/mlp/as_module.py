@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.extras import needs_extra
+from pellucid.core.public_names import needs_extra
 from pellucid.core.types import Array
 
 

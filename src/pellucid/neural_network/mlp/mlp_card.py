@@ -6,7 +6,7 @@ from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import NUMBERS, InputRules
-from pellucid.core.label_sets import LabelSetRules
+from pellucid.core.linear_classifier import LabelSetRules
 from pellucid.kinds.arrays import WHOLES, Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole

@@ -10,10 +10,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from pellucid.core.estimator import fit_method
-from pellucid.core.extras import needs_extra
-from pellucid.core.label_sets import is_multilabel
-from pellucid.core.linear_classifier import winners
+from pellucid.core.linear_classifier import is_multilabel, winners
 from pellucid.core.partial_fit import check_classes, partial_fit_method
+from pellucid.core.public_names import needs_extra
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.mlp.mlp import MultilayerPerceptron, learns_in_parts
 from pellucid.proofs.training_data import TrainingData

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils.multiclass import is_multilabel
 
 from pellucid.core.input_rules import CLASSES, UNCHECKED, InputRules
-from pellucid.core.label_sets import LabelSetRules
-from pellucid.core.linear_classifier import class_weights
+from pellucid.core.linear_classifier import LabelSetRules, class_weights
 from pellucid.core.types import Data
 from pellucid.proofs.training_data import TrainingData
 

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.extras import needs_extra
 from pellucid.core.fit import Fit
 from pellucid.core.partial_fit import TRAINING_STATE
+from pellucid.core.public_names import needs_extra
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user

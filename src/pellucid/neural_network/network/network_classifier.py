@@ -12,8 +12,8 @@ from sklearn.utils.multiclass import is_multilabel
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import fit_method
-from pellucid.core.extras import needs_extra
 from pellucid.core.partial_fit import check_classes, partial_fit_method
+from pellucid.core.public_names import needs_extra
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.network.network import NetworkEstimator
 from pellucid.proofs.training_data import TrainingData

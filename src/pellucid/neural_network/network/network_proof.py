@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.extras import needs_extra
 from pellucid.core.linear_classifier import dense
+from pellucid.core.public_names import needs_extra
 from pellucid.core.random_state import some_rows
 from pellucid.neural_network.network.evaluation import stored_module
 from pellucid.neural_network.network.given_module import GivenModule

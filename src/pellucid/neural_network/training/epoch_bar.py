@@ -7,8 +7,7 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from pellucid.core.progress import Show, asked_bar, show_nothing
-from pellucid.core.watching import Watch
+from pellucid.core.watching import Show, Watch, asked_bar, show_nothing
 
 if TYPE_CHECKING:
     from pellucid.neural_network.training.trainer import Training

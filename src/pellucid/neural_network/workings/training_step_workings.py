@@ -12,13 +12,10 @@ from pellucid.core.types import Data
 from pellucid.neural_network.workings.exact_network import exactly
 from pellucid.optimize.formula import Formula
 from pellucid.optimize.methods import Adam, GradientDescent, Momentum
-from pellucid.optimize.workings.adam_workings import adam_workings
-from pellucid.optimize.workings.comparison import comparison_step
+from pellucid.optimize.workings.adaptive_workings import adam_workings
 from pellucid.optimize.workings.exact_function import ExactFunction
-from pellucid.optimize.workings.gradient_descent_workings import gradient_descent_workings
-from pellucid.optimize.workings.momentum_workings import momentum_workings
-from pellucid.optimize.workings.opening import opening
-from pellucid.optimize.workings.walk import Walk
+from pellucid.optimize.workings.gradient_descent_workings import gradient_descent_workings, momentum_workings
+from pellucid.optimize.workings.walk import Walk, comparison_step, opening
 from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
 from pellucid.workings.notation import Script, fenced, math, over
 from pellucid.workings.showing import CUT_REMARK, has_cut_numbers

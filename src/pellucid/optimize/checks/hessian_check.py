@@ -8,9 +8,8 @@ import numpy as np
 
 from pellucid.core.checks import check_positive
 from pellucid.core.types import Array, Data
-from pellucid.optimize.checks.derivative_estimate import DerivativeEstimate, estimate_derivative
-from pellucid.optimize.checks.in_double import InDouble
-from pellucid.optimize.checks.rounding_noise import EPS, rounding_noise
+from pellucid.optimize.checks.gradient_check import DerivativeEstimate, estimate_derivative
+from pellucid.optimize.checks.in_double import EPS, InDouble, rounding_noise
 from pellucid.optimize.problem import Problem
 
 EVERY_COLUMN = 100

@@ -10,8 +10,7 @@ import numpy as np
 from pellucid.core.checks import check_positive
 from pellucid.core.types import Array, Data
 from pellucid.optimize.checks.hessian_check import estimate_column
-from pellucid.optimize.checks.in_double import InDouble
-from pellucid.optimize.checks.rounding_noise import EPS, rounding_noise
+from pellucid.optimize.checks.in_double import EPS, InDouble, rounding_noise
 from pellucid.optimize.problem import Problem
 
 LARGEST = 500

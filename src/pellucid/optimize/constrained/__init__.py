@@ -1,14 +1,16 @@
 """Constrained problems: Lagrangian, duality, Slater points, KKT proofs; SciPy and CVXPY solve them."""
 
-from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
-from pellucid.optimize.constrained.constrained_solution import ConstrainedSolution
-from pellucid.optimize.constrained.constraints import LinearConstraint, SmoothConstraint, bounds
+from pellucid.optimize.constrained.constrained_problem import (
+    ConstrainedProblem,
+    ConstrainedSolution,
+    LinearConstraint,
+    SmoothConstraint,
+    bounds,
+)
 from pellucid.optimize.constrained.cvxpy_solver import solve_cvxpy
-from pellucid.optimize.constrained.duality import DualValue, dual_function, duality_gap
-from pellucid.optimize.constrained.kkt_certificate import kkt_certificate
-from pellucid.optimize.constrained.lagrangian import Lagrangian
+from pellucid.optimize.constrained.duality import DualValue, Lagrangian, dual_function, duality_gap
+from pellucid.optimize.constrained.kkt_certificate import estimate_multipliers, kkt_certificate
 from pellucid.optimize.constrained.lasso_duality import LassoDuality
-from pellucid.optimize.constrained.multipliers import estimate_multipliers
 from pellucid.optimize.constrained.quadratic_program import quadratic_program
 from pellucid.optimize.constrained.scipy_solver import solve_scipy
 from pellucid.optimize.constrained.slater import SlaterPoint, slater_point

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.checks import check_positive
-from pellucid.core.solution import Solution
+from pellucid.core.fit import Solution
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.user_warnings import warn_unless_holds
-from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
-from pellucid.optimize.constrained.constrained_solution import ConstrainedSolution
+from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem, ConstrainedSolution
 from pellucid.optimize.constrained.kkt_certificate import kkt_certificate
 from pellucid.optimize.constrained.quadratic_program import QuadraticData, quadratic_data
 from pellucid.proofs.certificate import Certificate, Claim

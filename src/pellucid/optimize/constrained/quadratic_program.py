@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid.core.types import Array, Data
-from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem
-from pellucid.optimize.constrained.constraints import Constraint, LinearConstraint, bounds
-from pellucid.optimize.quadratic import quadratic
+from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem, Constraint, LinearConstraint, bounds
+from pellucid.optimize.problem import quadratic
 
 
 def quadratic_program(

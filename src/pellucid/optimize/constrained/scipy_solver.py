@@ -13,11 +13,14 @@ from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_unless_holds
-from pellucid.optimize.constrained.constrained_problem import ConstrainedProblem, check_candidate
-from pellucid.optimize.constrained.constrained_solution import ConstrainedSolution
-from pellucid.optimize.constrained.constraints import Constraint, LinearConstraint
-from pellucid.optimize.constrained.kkt_certificate import ESTIMATED, kkt_certificate
-from pellucid.optimize.constrained.multipliers import estimate_multipliers
+from pellucid.optimize.constrained.constrained_problem import (
+    ConstrainedProblem,
+    ConstrainedSolution,
+    Constraint,
+    LinearConstraint,
+    check_candidate,
+)
+from pellucid.optimize.constrained.kkt_certificate import ESTIMATED, estimate_multipliers, kkt_certificate
 
 SLSQP_TIGHT = 1e-7
 """SLSQP stops at a small decrease of the objective, long before the residuals of its point are as small."""

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from pellucid.core.arrays import precision_of
 from pellucid.core.types import Array
-from pellucid.optimize.line_searches.backtracking import NO_LOWER
-from pellucid.optimize.line_searches.line_search import slope_along
+from pellucid.optimize.line_searches.line_search import NO_LOWER, slope_along
 from pellucid.optimize.method import NoStep
 from pellucid.optimize.oracle import Oracle
 from pellucid.optimize.problem import Point

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from pellucid.core.checks import check_one_of
 from pellucid.optimize.method import Method
-from pellucid.optimize.methods.accelerated_gradient import AcceleratedGradient
-from pellucid.optimize.methods.adagrad import AdaGrad
+from pellucid.optimize.methods.adagrad import AdaGrad, RMSProp
 from pellucid.optimize.methods.adam import Adam
-from pellucid.optimize.methods.alternating_minimization import AlternatingMinimization
-from pellucid.optimize.methods.bfgs import BFGS
 from pellucid.optimize.methods.conjugate_gradient import ConjugateGradient
-from pellucid.optimize.methods.coordinate_descent import CoordinateDescent
-from pellucid.optimize.methods.dfp import DFP
-from pellucid.optimize.methods.fista import FISTA
-from pellucid.optimize.methods.gradient_descent import GradientDescent
+from pellucid.optimize.methods.coordinate_descent import AlternatingMinimization, CoordinateDescent
+from pellucid.optimize.methods.gradient_descent import GradientDescent, StochasticGradient, Subgradient
 from pellucid.optimize.methods.lbfgs import LBFGS
-from pellucid.optimize.methods.momentum import Momentum
-from pellucid.optimize.methods.nesterov import Nesterov
+from pellucid.optimize.methods.momentum import Momentum, Nesterov
 from pellucid.optimize.methods.newton import Newton
-from pellucid.optimize.methods.proximal_gradient import ProximalGradient
-from pellucid.optimize.methods.rmsprop import RMSProp
-from pellucid.optimize.methods.stochastic_gradient import StochasticGradient
-from pellucid.optimize.methods.subgradient import Subgradient
+from pellucid.optimize.methods.proximal import FISTA, AcceleratedGradient, ProximalGradient
+from pellucid.optimize.methods.quasi_newton import BFGS, DFP
 
 METHODS: dict[str, type[Method]] = {
     "gradient descent": GradientDescent,

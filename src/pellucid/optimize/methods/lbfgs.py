@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace, device
 from scipy.linalg import solve_triangular
 
 from pellucid.core.arrays import as_numpy, like
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array
 from pellucid.optimize.line_searches import LineSearch, StrongWolfe
-from pellucid.optimize.methods.pair_memory import Rows, empty_rows
 from pellucid.optimize.methods.quasi_newton import CURVED, first_trial
 from pellucid.optimize.oracle import Oracle
 from pellucid.optimize.problem import Point
@@ -124,3 +124,40 @@ def _grown(square: Array, column: Array, row: Array) -> Array:
 
 def _grown_symmetric(square: Array, border: Array) -> Array:
     return _grown(square, border, border)
+
+
+SPARE = 3
+"""A buffer holds so many times the memory: the window moves through it and is copied only when it reaches the end."""
+
+
+class Rows(NamedTuple):
+    """A window of rows of a buffer. Appending never changes rows that an older window shows."""
+
+    buffer: Array
+    used: list[int]
+    first: int
+    last: int
+
+    @property
+    def matrix(self) -> Array:
+        """The rows of the window."""
+        return self.buffer[self.first : self.last]
+
+    def appended(self, row: Array, capacity: int) -> Rows:
+        """Return the window with one row more, without its oldest if there would be too many."""
+        first = max(self.first, self.last + 1 - capacity)
+        buffer, used, last = self.buffer, self.used, self.last
+        if last == buffer.shape[0] or used[0] != last:  # at the end, or somebody else has appended here
+            fresh = empty_rows(row, capacity)
+            fresh.buffer[: last - first] = buffer[first:last]
+            buffer, used, first, last = fresh.buffer, fresh.used, 0, last - first
+        buffer[last] = row
+        used[0] = last + 1
+        return Rows(buffer, used, first, last + 1)
+
+
+def empty_rows(like: Array, capacity: int) -> Rows:
+    """Return a window without rows, for rows like this one."""
+    xp = array_namespace(like)
+    shape = (SPARE * capacity, like.shape[0])
+    return Rows(xp.empty(shape, dtype=like.dtype, device=device(like)), [0], 0, 0)

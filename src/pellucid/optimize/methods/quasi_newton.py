@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 from array_api_compat import array_namespace, device
 
 from pellucid.core.types import Array
-from pellucid.optimize.line_searches import LineSearch
+from pellucid.optimize.line_searches import LineSearch, StrongWolfe
 from pellucid.optimize.oracle import Oracle
 from pellucid.optimize.problem import Point
 
@@ -60,3 +61,83 @@ def quasi_newton_step(
 def first_trial(point: Point) -> float:
     """Return the first step along the gradient, of length 1 at most."""
     return min(1.0, 1.0 / max(float(point.gradient @ point.gradient) ** 0.5, 1e-300))
+
+
+@dataclass(frozen=True)
+class BFGS:
+    r"""Newton's method with an inverse Hessian :math:`H` learned from the gradients.
+
+    .. math::
+        x_{t+1} = x_t - \eta_t H_t \nabla f(x_t), \qquad
+        H_{t+1} = (I - \rho s y')\,H_t\,(I - \rho y s') + \rho s s'
+
+    with :math:`s = x_{t+1} - x_t`, :math:`y = \nabla f(x_{t+1}) - \nabla f(x_t)` and :math:`\rho = 1/y's`.
+
+    Parameters
+    ----------
+    line_search : LineSearch, default=StrongWolfe()
+        It must keep :math:`y's > 0`, or the update is left out.
+    """
+
+    line_search: LineSearch = StrongWolfe()
+
+    takes_batches: ClassVar[bool] = False
+    takes_penalty: ClassVar[bool] = False
+    descends: ClassVar[bool] = False
+
+    def start(self, oracle: Oracle, x: Array) -> QuasiNewtonState:
+        """Return the first state."""
+        return first_state(oracle, x)
+
+    def step(self, oracle: Oracle, state: QuasiNewtonState) -> QuasiNewtonState:
+        """Search, then update the matrix."""
+        return quasi_newton_step(oracle, state, self.line_search, bfgs_update)
+
+
+def bfgs_update(H: Array, s: Array, y: Array) -> Array:
+    r"""Return the new inverse Hessian, with :math:`Hy` computed once.
+
+    .. math:: H + \rho(1 + \rho\,y'Hy)\,ss' - \rho\,(s\,(Hy)' + (Hy)\,s')
+    """
+    rho = 1.0 / float(s @ y)
+    product = H @ y
+    half = (0.5 * rho * (1.0 + rho * float(y @ product))) * s - rho * product
+    outer = half[:, None] * s[None, :]
+    return H + outer + outer.T
+
+
+@dataclass(frozen=True)
+class DFP:
+    r"""The first quasi-Newton method; it mends a bad matrix more slowly than BFGS.
+
+    .. math::
+        x_{t+1} = x_t - \eta_t H_t \nabla f(x_t), \qquad
+        H_{t+1} = H_t - \frac{H_t y y' H_t}{y' H_t y} + \frac{s s'}{y's}
+
+    with :math:`s = x_{t+1} - x_t` and :math:`y = \nabla f(x_{t+1}) - \nabla f(x_t)`.
+
+    Parameters
+    ----------
+    line_search : LineSearch, default=StrongWolfe(curvature=0.1)
+        DFP needs more exact line searches than BFGS.
+    """
+
+    line_search: LineSearch = StrongWolfe(curvature=0.1)
+
+    takes_batches: ClassVar[bool] = False
+    takes_penalty: ClassVar[bool] = False
+    descends: ClassVar[bool] = False
+
+    def start(self, oracle: Oracle, x: Array) -> QuasiNewtonState:
+        """Return the first state."""
+        return first_state(oracle, x)
+
+    def step(self, oracle: Oracle, state: QuasiNewtonState) -> QuasiNewtonState:
+        """Search, then update the matrix."""
+        return quasi_newton_step(oracle, state, self.line_search, dfp_update)
+
+
+def dfp_update(H: Array, s: Array, y: Array) -> Array:
+    """Return the new inverse Hessian."""
+    product = H @ y
+    return H - product[:, None] * (product / float(y @ product))[None, :] + s[:, None] * (s / float(s @ y))[None, :]

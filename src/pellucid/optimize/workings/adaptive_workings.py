@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 from sympy import Matrix, Rational, zeros
 
-from pellucid.optimize.workings.exact_function import ExactFunction
-from pellucid.optimize.workings.settings import exact_setting, exact_step_size, small
+from pellucid.optimize.workings.exact_function import ExactFunction, exact_setting, exact_step_size, small
 from pellucid.optimize.workings.step_notation import indexed
 from pellucid.optimize.workings.walk import Walk, value_sentence
-from pellucid.workings.document import Block, Step, formula, sentence, step, table
-from pellucid.workings.notation import fenced, math, over, root
+from pellucid.workings.document import Block, Step, formula, remark, sentence, step, table
+from pellucid.workings.notation import Script, fenced, math, over, root, typed
 
 Accumulate = Callable[[Rational, Rational], Rational]
 """From what a variable remembers and its gradient to what it remembers next."""
@@ -127,3 +126,108 @@ def _shown(f: ExactFunction, k: int, now: Sizes, eta: Rational) -> Step:
         table(head, rows),
         value_sentence(f, k + 1, now.new, f.value(now.x)),
     )
+
+
+USUAL_DECAY = Rational(999, 1000)
+"""The second decay rate that the authors of the method recommend."""
+
+
+class Moments(NamedTuple):
+    """One iteration: point, gradient, moving means, corrected means, roots, step and new point, a column each."""
+
+    x: Matrix
+    gradient: Matrix
+    mean: Matrix
+    squares: Matrix
+    corrected_mean: Matrix
+    corrected_squares: Matrix
+    roots: Matrix
+    move: Matrix
+    new: Matrix
+
+
+def adam_workings(method: Any, f: ExactFunction, start: Matrix, count: int) -> Walk:
+    """Divide a moving mean of gradients by the root of a moving mean of their squares."""
+    by_hand = _adam_iterations(method, f, start, count, Rational(0))
+    as_program = _adam_iterations(method, f.afresh(), start, count, exact_setting(method.epsilon, "epsilon"))
+    steps = tuple(_adam_shown(method, f, k, now) for k, now in enumerate(by_hand))
+    visited = (start, *(now.new for now in by_hand))
+    points = (start, *(now.new for now in as_program))
+    return Walk("Adam", _rule(f, method), steps, points, visited=visited, reported=KEPT_SAFEGUARD)
+
+
+def _adam_iterations(method: Any, f: ExactFunction, x: Matrix, count: int, epsilon: Rational) -> list[Moments]:
+    kept = f.pencil.kept
+    decay1, decay2 = _decays(method)
+    mean = squares = zeros(len(x), 1)
+    found = []
+    for k in range(count):
+        gradient, eta = f.gradient(x), exact_step_size(method.step_size, k)
+        mean = kept(decay1 * mean + (1 - decay1) * gradient)
+        squares = kept(decay2 * squares + (1 - decay2) * gradient.applyfunc(lambda entry: entry**2))
+        corrected_mean, corrected_squares = (
+            kept(mean / (1 - decay1 ** (k + 1))),
+            kept(squares / (1 - decay2 ** (k + 1))),
+        )
+        roots = corrected_squares.applyfunc(f.pencil.root)
+        pairs = zip(corrected_mean, roots, strict=True)
+        move = kept(Matrix([eta * divided(m, size, epsilon) for m, size in pairs]))
+        new = kept(x - move)
+        found.append(Moments(x, gradient, mean, squares, corrected_mean, corrected_squares, roots, move, new))
+        x = new
+    return found
+
+
+def _decays(method: Any) -> tuple[Rational, Rational]:
+    return exact_setting(method.decay1, "decay1"), exact_setting(method.decay2, "decay2")
+
+
+def _rule(f: ExactFunction, method: Any) -> tuple[Block, ...]:
+    decay1, decay2 = _decays(method)
+    blocks: list[Block] = [
+        sentence("Every variable keeps two moving means, of its gradients (momentum) and of their squares (RMSProp):"),
+        moving_mean("m", "ρ_1", "g_k"),
+        moving_mean("r", "ρ_2", "g_k^2"),
+        sentence(
+            "with ", math("ρ_1 =", typed(decay1)), " and ", math("ρ_2 =", typed(decay2)),
+            ". Both start at 0 and are too small at first, so they are corrected; t = k + 1 counts the iterations:",
+        ),
+        formula(
+            _hat("m", "k+1"), "=", over(indexed("m", "k+1"), "1 − ρ_1^t"), ",",
+            _hat("r", "k+1"), "=", over(indexed("r", "k+1"), "1 − ρ_2^t"),
+        ),
+        formula(f.point("k+1"), "=", f.point("k"), "− η", over(_hat("m", "k+1"), root(_hat("r", "k+1")))),
+        *words_about_roots(method),
+    ]  # fmt: skip
+    usual = remark("The usual ", math("ρ_2"), " is ", math(typed(USUAL_DECAY)), ", as its authors recommend.")
+    return (*blocks, usual)
+
+
+def _hat(letter: str, k: int | str) -> Script:
+    return Script(math(letter + "\u0302"), indexed(letter, k).below)
+
+
+def _adam_shown(method: Any, f: ExactFunction, k: int, now: Moments) -> Step:
+    t, corrections = k + 1, [1 - decay ** (k + 1) for decay in _decays(method)]
+    means = table(
+        ["", math(f"g_{k}"), math(f"m_{t}"), _hat("m", t), math(f"r_{t}"), _hat("r", t)],
+        _rows(f, now.gradient, now.mean, now.corrected_mean, now.squares, now.corrected_squares),
+    )
+    moves = table(
+        ["", f.point(k), root(_hat("r", t)), "step", f.point(t)], _rows(f, now.x, now.roots, now.move, now.new)
+    )
+    return step(
+        f"Iteration {t}",
+        sentence(
+            "The means are corrected by dividing by ", math(f"1 − ρ_1^{t} =", typed(corrections[0])),
+            " and ", math(f"1 − ρ_2^{t} =", typed(corrections[1])), ":",
+        ),
+        means,
+        sentence("With the step size ", math("η =", exact_step_size(method.step_size, k)), " the variables move:"),
+        moves,
+        value_sentence(f, t, now.new, f.value(now.x)),
+    )  # fmt: skip
+
+
+def _rows(f: ExactFunction, *columns: Matrix) -> list[list[Any]]:
+    return [[variable, *(math(values[j]) for values in columns)] for j, variable in enumerate(f.variables)]

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from sympy import Matrix, Rational
 
 from pellucid.optimize.workings.exact_function import ExactFunction
-from pellucid.optimize.workings.line import Line
-from pellucid.optimize.workings.line_search_workings import search_line
+from pellucid.optimize.workings.line_search_workings import Line, search_line
 from pellucid.optimize.workings.quasi_newton_workings import first_trial, moved
 from pellucid.optimize.workings.step_notation import indexed, scaled
 from pellucid.optimize.workings.walk import Walk, minimum_step, value_sentence

@@ -3,14 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-from pellucid.optimize.workings.line import Found, Line, dot, fall_blocks
-from pellucid.optimize.workings.settings import exact_setting, exact_step_size
+from sympy import Matrix, Rational
+
+from pellucid.optimize.workings.exact_function import ExactFunction, exact_setting, exact_step_size
+from pellucid.optimize.workings.pencil import Pencil
 from pellucid.optimize.workings.step_notation import parabola
-from pellucid.optimize.workings.strong_wolfe_workings import strong_wolfe
-from pellucid.workings.document import formula, sentence, table
-from pellucid.workings.notation import fenced, math, over
+from pellucid.workings.document import Block, formula, sentence, table
+from pellucid.workings.notation import Mathlike, Script, factor, fenced, math, over, total, typed
+
+MOST_WOLFE_TRIALS = 12
+GROWTH = 4
+"""While no minimum is bracketed, the next trial is so many times further out."""
+MARGIN = Rational(1, 10)
+"""A trial keeps this share of the bracket away from its ends, so that the bracket shrinks."""
+
+
+class Trial(NamedTuple):
+    """A step with the value and the slope there."""
+
+    step: Rational
+    value: Rational
+    slope: Rational
+
+
+def strong_wolfe(search: Any, line: Line) -> Found:
+    """Try steps until the function has fallen enough and its slope has flattened enough."""
+    share, flat = exact_setting(search.decrease, "decrease"), exact_setting(search.curvature, "curvature")
+    start = Trial(Rational(0), line.f.value(line.x), line.slope)
+    low, high, step = start, None, line.first
+    rows: list[list[Any]] = []
+    while len(rows) < MOST_WOLFE_TRIALS:
+        trial = _try(line, step)
+        bound = line.f.pencil.kept(start.value + share * step * start.slope)
+        fell, flattened = trial.value <= bound, abs(trial.slope) <= -flat * start.slope
+        rows.append([step, trial.value, trial.slope, "yes" if fell else "no", "yes" if flattened else "no"])
+        if fell and flattened:
+            return step, _blocks(line, share, flat, rows)
+        if not fell or trial.value >= low.value:
+            high = trial
+        else:
+            if trial.slope * (step - low.step) >= 0:
+                high = low
+            low = trial
+        step = GROWTH * low.step if high is None else _between(low, high, line.f.pencil)
+    raise ValueError(
+        f"line search must need at most {MOST_WOLFE_TRIALS} trials to be worked by hand, got more from StrongWolfe in "
+        f"iteration {line.k + 1}. Use Backtracking."
+    )
+
+
+def _try(line: Line, step: Rational) -> Trial:
+    there = line.at(step)
+    slope = line.f.pencil.kept((line.f.gradient(there).T * line.direction)[0])
+    return Trial(step, line.f.value(there), slope)
+
+
+def _between(low: Trial, high: Trial, pencil: Pencil) -> Rational:
+    """Return the minimum of the cubic through both trials, kept away from the ends of the bracket."""
+    width = high.step - low.step
+    twist = pencil.kept(low.slope + high.slope - 3 * (high.value - low.value) / width)
+    square = pencil.kept(twist**2 - low.slope * high.slope)
+    middle = pencil.kept(low.step + width / 2)
+    if square < 0:
+        return middle
+    root = pencil.root(square) * (1 if width > 0 else -1)
+    below = high.slope - low.slope + 2 * root
+    if below == 0:
+        return middle
+    nearest, farthest = sorted((low.step + MARGIN * width, high.step - MARGIN * width))
+    return pencil.kept(min(max(high.step - width * (high.slope + root - twist) / below, nearest), farthest))
+
+
+def _blocks(line: Line, share: Rational, flat: Rational, rows: list[list[Any]]) -> list[Block]:
+    f, k = line.f, line.k
+    ahead = math("f", fenced(line.ahead))
+    slope = math("∇ f", Script(fenced(line.ahead), above=math("T")), f"d_{k}")
+    blocks: list[Block] = [
+        *fall_blocks(line),
+        sentence("Wolfe asks for two things: the function has fallen enough, and its slope has flattened enough,"),
+        formula(ahead, "≤ f", fenced(f.point(k)), "+ c_1 t", line.slope_symbol),
+        formula(fenced(slope, "||"), "≤ c_2", fenced(line.slope_symbol, "||")),
+        sentence("with ", math("c_1 =", typed(share)), " and ", math("c_2 =", typed(flat)), ". We try:"),
+        table([math("t"), ahead, slope, "fell?", "flat?"], rows),
+    ]
+    if len(rows) > 1:
+        blocks.append(
+            sentence(
+                "While the function still falls too steeply, the next trial is four times further out. Once a minimum "
+                "lies between two trials, it is where the cubic with their values and slopes is lowest, at least a "
+                "tenth of their distance away from both."
+            )
+        )
+    return blocks
+
 
 MOST_TRIALS = 20
 """A backtracking search that needs more is no exercise any more."""
@@ -92,3 +179,51 @@ SEARCHES: dict[str, Callable[[Any, Line], Found]] = {
     "StrongWolfe": strong_wolfe,
 }
 """Class name -> the search by hand."""
+
+
+class Line(NamedTuple):
+    """The line to search: from point ``k`` along a direction, with the gradient there and a step to try first."""
+
+    f: ExactFunction
+    k: int
+    x: Matrix
+    direction: Matrix
+    gradient: Matrix
+    first: Rational
+
+    @property
+    def slope(self) -> Rational:
+        """The derivative of the function along the line, where it starts."""
+        return self.f.pencil.kept((self.gradient.T * self.direction)[0])
+
+    @property
+    def slope_symbol(self) -> Mathlike:
+        """The notation for the slope."""
+        return math(f"g_{self.k}^T d_{self.k}")
+
+    @property
+    def ahead(self) -> Mathlike:
+        """The notation for the point a step further."""
+        return math(self.f.point(self.k), f"+ t d_{self.k}")
+
+    def at(self, step: Rational) -> Matrix:
+        """Return the point a step further."""
+        return self.f.pencil.kept(self.x + step * self.direction)
+
+
+Found: TypeAlias = tuple[Rational, list[Block]]
+"""A step, and the blocks that show how it was found."""
+
+
+def dot(name: Mathlike, a: Matrix, b: Matrix, result: Rational) -> Block:
+    """Return ``name = 1 · 2 + (−1) · 3 = −1``."""
+    terms = [math(factor(u), "·", factor(v)) for u, v in zip(a, b, strict=True)]
+    return formula(name, "=", total(terms), "=", result)
+
+
+def fall_blocks(line: Line) -> list[Block]:
+    """Return the slope at the start of the line, worked out."""
+    return [
+        sentence("Along the direction the function falls at the rate"),
+        dot(line.slope_symbol, line.gradient, line.direction, line.slope),
+    ]

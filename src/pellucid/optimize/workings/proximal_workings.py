@@ -7,9 +7,7 @@ from typing import Any
 
 from sympy import Matrix, Rational
 
-from pellucid.optimize.workings.exact_function import ExactFunction
-from pellucid.optimize.workings.exact_penalty import ExactPenalty
-from pellucid.optimize.workings.settings import exact_step_size
+from pellucid.optimize.workings.exact_function import ExactFunction, ExactPenalty, exact_step_size
 from pellucid.optimize.workings.step_notation import indexed, scaled
 from pellucid.optimize.workings.walk import Walk
 from pellucid.workings.document import Block, Step, formula, remark, sentence, step, table

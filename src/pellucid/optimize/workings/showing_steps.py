@@ -10,13 +10,14 @@ from sympy import Matrix
 
 from pellucid.core.checks import check_whole
 from pellucid.optimize.formula import Formula
-from pellucid.optimize.workings.comparison import comparison_step
-from pellucid.optimize.workings.exact_function import ExactFunction
-from pellucid.optimize.workings.exact_penalty import exact_penalty
-from pellucid.optimize.workings.opening import opening
-from pellucid.optimize.workings.stochastic_gradient_workings import stochastic_gradient_workings
-from pellucid.optimize.workings.terms import as_terms, mean_formula, mean_problem
-from pellucid.optimize.workings.walk import Walk, path_step
+from pellucid.optimize.workings.exact_function import ExactFunction, exact_penalty
+from pellucid.optimize.workings.stochastic_gradient_workings import (
+    as_terms,
+    mean_formula,
+    mean_problem,
+    stochastic_gradient_workings,
+)
+from pellucid.optimize.workings.walk import Walk, comparison_step, opening, path_step
 from pellucid.workings.document import Document, Step
 from pellucid.workings.exact_data import exact_number, rounding_remark
 from pellucid.workings.showing import CUT_REMARK, has_cut_numbers

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import sympy
 from sympy import Matrix, Rational, zeros
 
 from pellucid.core.checks import check_whole
+from pellucid.core.types import Array
 from pellucid.optimize.formula import Formula
-from pellucid.optimize.workings.exact_function import ExactFunction
-from pellucid.optimize.workings.settings import exact_step_size
+from pellucid.optimize.problem import FiniteSum, Problem
+from pellucid.optimize.workings.exact_function import ExactFunction, exact_step_size
 from pellucid.optimize.workings.step_notation import added, scaled
 from pellucid.optimize.workings.walk import Walk, value_sentence
-from pellucid.workings.document import Block, Step, formula, sentence, step, table
+from pellucid.workings.document import Block, Step, formula, remark, sentence, step, table
 from pellucid.workings.notation import Math, Script, column, fenced, math, over
 
 MOST_TERMS = 12
@@ -109,3 +112,79 @@ def _update(
         share = over("1", len(batch))
         shown = formula(share, fenced(names), "=", share, fenced(added(map(column, gradients))), "=", column(mean))
     return new, [shown, formula(f.point(t + 1), "=", column(x), "−", scaled(eta, column(mean)), "=", column(new))]
+
+
+def subgradient_workings(method: Any, f: ExactFunction, start: Matrix, count: int) -> Walk:
+    """Step along subgradients and remember the best point."""
+    visited, best, steps = [start], [start], []
+    for k in range(count):
+        x, gradient, eta = visited[-1], f.gradient(visited[-1]), exact_step_size(method.step_size, k)
+        visited.append(f.pencil.kept(x - eta * gradient))
+        value, record = f.value(visited[-1]), f.value(best[-1])
+        best.append(visited[-1] if value < record else best[-1])
+        named = math("f", fenced(f.point(k + 1)), "=", value)
+        verdict = (
+            sentence("There ", named, ", the best value so far.")
+            if value < record
+            else remark("There ", named, ", no better than the best value so far, ", math(record), ".")
+        )
+        steps.append(
+            step(
+                f"Iteration {k + 1}",
+                sentence("A subgradient here is"),
+                formula(f"g_{k} =", column(gradient)),
+                sentence("and with the step size ", math("η =", eta), " we get"),
+                formula(f.point(k + 1), "=", column(x), "−", scaled(eta, column(gradient)), "=", column(visited[-1])),
+                verdict,
+            )
+        )
+    return Walk(
+        "Subgradient descent",
+        _subgradient_rule(f),
+        tuple(steps),
+        tuple(best),
+        visited=tuple(visited),
+        reported="It reports the best point so far.",
+    )
+
+
+def _subgradient_rule(f: ExactFunction) -> tuple[Block, ...]:
+    return (
+        sentence(
+            "The function has kinks. There a subgradient takes the place of the gradient: the slope of any line that "
+            "touches the function and stays below it. For |x| at 0 every number from −1 to 1 will do, and we take 0; "
+            "where several arguments of a maximum are the largest, we take the slope of the first."
+        ),
+        formula(f.point("k+1"), "=", f.point("k"), "− η_k g_k"),
+        sentence(
+            "A step may lead upwards, and the subgradient need not vanish at the minimum: so the step sizes must "
+            "shrink, and the answer is the best point so far."
+        ),
+    )
+
+
+def as_terms(functions: Sequence[Any]) -> list[Formula]:
+    """Return the terms as formulas of the same variables."""
+    if len(functions) < 2:
+        raise ValueError(f"function must have at least 2 terms if it is a list, got {len(functions)}.")
+    terms = [function if isinstance(function, Formula) else Formula(function) for function in functions]
+    variables = mean_formula(terms).variables
+    return [Formula(term.expression, [variable.name for variable in variables]) for term in terms]
+
+
+def mean_formula(terms: Sequence[Formula]) -> Formula:
+    """Return the mean of the terms as one formula."""
+    names = sorted({variable.name for term in terms for variable in term.variables})
+    whole = Formula(sympy.Add(*(sympy.Symbol(name) for name in names)))  # sorts the variables as a reader would
+    mean = sympy.Add(*(term.expression for term in terms)) / len(terms)
+    return Formula(mean, [variable.name for variable in whole.variables])
+
+
+def mean_problem(terms: Sequence[Formula]) -> Problem:
+    """Return the problem of minimizing the mean, with its terms."""
+    gradients = [term.problem().gradient for term in terms]
+
+    def of_rows(x: Array, rows: Array) -> Array:
+        return np.mean([gradients[i](x) for i in rows], axis=0)  # type: ignore[misc]  # formulas have gradients
+
+    return mean_formula(terms).problem(terms=FiniteSum(len(terms), of_rows))

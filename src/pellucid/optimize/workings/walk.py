@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sympy import Matrix, Rational
+import numpy as np
+from sympy import Matrix, Piecewise, Rational
 
+from pellucid.core.fit import Solution
+from pellucid.core.trace import record
+from pellucid.core.types import Array
 from pellucid.optimize.workings.exact_function import ExactFunction
-from pellucid.workings.document import Block, Figure, Series, Step, remark, sentence, step, table
-from pellucid.workings.notation import fenced, math
+from pellucid.optimize.workings.step_notation import in_cases, sum_of_terms
+from pellucid.workings.document import Block, Figure, Series, Step, formula, remark, sentence, step, table
+from pellucid.workings.notation import Mathlike, column, fenced, math, over, typed
+from pellucid.workings.text_layout import fits
 
 
 @dataclass(frozen=True)
@@ -81,3 +87,92 @@ def _tables(f: ExactFunction, points: tuple[Matrix, ...], penalty: Any) -> list[
         table(head, [[math(k), *x] for k, x in enumerate(points)]),
         table([math("k"), *more], [[math(k), *row] for k, row in enumerate(values)]),
     ]
+
+
+def opening(f: ExactFunction, start: Matrix) -> list[Block]:
+    """Return the blocks that name the function, its gradient and the start."""
+    names: list[Mathlike] = []
+    for variable in f.variables:
+        names += [",", variable] if names else [variable]
+    whole = math("f", fenced(math(*names)), "=", f.formula.expression)
+    in_terms = math("f", fenced(math(*names)), "=", sum_of_terms(f.formula.expression))
+    first, value = math(f.point(0), "=", column(typed(value) for value in start)), f.value(start)
+    return [
+        sentence("Minimize"),
+        formula(whole if fits(whole) else in_terms),
+        *_slopes(f),
+        sentence(
+            "We write ",
+            math(f.letter),
+            " for the column of the variables, ",
+            f.point("k"),
+            " for the point after k iterations and ",
+            math("g_k = ∇ f", fenced(f.point("k"))),
+            ". We start from",
+        ),
+        formula(first, ", f", fenced(f.point(0)), "=", value),
+    ]
+
+
+def _slopes(f: ExactFunction) -> list[Block]:
+    """Return the partial derivatives: as a column, or one by one where they come in cases or are long."""
+    gradient = f.formula.gradient
+    whole = math("∇ f =", column(gradient))
+    if not gradient.has(Piecewise) and fits(whole):
+        return [sentence("The gradient collects the partial derivatives:"), formula(whole)]
+    pairs = zip(f.variables, gradient, strict=True)
+    written = in_cases if gradient.has(Piecewise) else sum_of_terms
+    return [
+        sentence("The gradient ", math("∇ f"), " collects the partial derivatives:"),
+        *(formula(over("∂ f", math("∂", variable)), "=", written(slope)) for variable, slope in pairs),
+    ]
+
+
+CLOSE = 1e-9
+"""A point of the program further than this from the exact one, relative to its size, is pointed out."""
+
+
+def comparison_step(method: Any, problem: Any, walk: Walk, variables: Sequence[Any], **options: Any) -> Step:
+    """Return the step that compares the exact points with those of the float program."""
+    points, solution = walk.points, _solution(method, problem, walk, **options)
+    found = [state["x"] for state in solution.trace.states]
+    names = [variable.name for variable in variables]
+    digits = 12 if len(names) <= 2 else 7
+    rows, farthest = [], 0.0
+    for k, (exact, program) in enumerate(zip(points, found, strict=False)):
+        right = np.array(exact, dtype=float).ravel()
+        distance = float(np.abs(right - program).max())
+        farthest = max(farthest, distance / max(1.0, float(np.abs(right).max())))
+        rows.append([math(k), *(f"{value:.{digits}g}" for value in program), f"{distance:.1e}" if distance else "0"])
+    blocks: list[Block] = [
+        sentence(
+            f"{type(method).__name__} of the program, in floating point, from the same start, and how far its points "
+            f"are from ours. {walk.reported}".rstrip()
+        ),
+        table([math("k"), *names, "distance"], rows),
+    ]
+    if len(found) < len(points):
+        blocks.append(sentence(f"In floating point it could not go on. {solution.certificate.reason}"))
+    if farthest > CLOSE:
+        blocks.append(
+            remark(
+                "That is more than rounding: the program took another turn, because a comparison was a tie, or "
+                "rounding grew from step to step."
+            )
+        )
+    return step("Compare with the program", *blocks)
+
+
+def _solution(method: Any, problem: Any, walk: Walk, **options: Any) -> Solution[Array]:
+    """Run the real method; it is imported here, so that the workings themselves know no solver."""
+    from pellucid.optimize.minimize import descend
+    from pellucid.optimize.stopping import Stopping
+
+    with record():
+        return descend(
+            problem,
+            np.array(walk.points[0], dtype=float).ravel(),
+            method,
+            stopping=Stopping(gradient=0.0, max_iter=len(walk.points) - 1),
+            **options,
+        )

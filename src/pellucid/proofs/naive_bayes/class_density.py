@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.column_values import column_values
+from pellucid.core.checks import column_values
 from pellucid.core.labels import rows_by_class
 from pellucid.probability.beta import Beta
 from pellucid.probability.column_densities import guess_density, wanted_densities

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from pellucid.core.column_values import column_values
+from pellucid.core.checks import column_values
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import TINY, sum_error

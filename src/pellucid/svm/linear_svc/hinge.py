@@ -30,7 +30,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import svd
 
-from pellucid.core.effort import Effort
+from pellucid.core.fit import Effort
 from pellucid.core.types import Array
 from pellucid.numerics.curvature_equations import scaled_cholesky
 from pellucid.numerics.look_schedule import LookSchedule

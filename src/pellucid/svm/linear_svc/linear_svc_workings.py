@@ -23,10 +23,16 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     solve_machine,
 )
 from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features, exact_number
-from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.exact_data import (
+    ExactData,
+    exact_features,
+    exact_number,
+    exact_parameter,
+    read_labels,
+    require,
+    sorted_classes,
+)
 from pellucid.workings.notation import math, over, typed
-from pellucid.workings.parameters import exact_parameter, require
 
 MOST_POINTS = 6
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.effort import Effort
-from pellucid.core.fit import Fit
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pellucid.core.effort import Effort
+from pellucid.core.fit import Effort
 from pellucid.core.types import Array
 from pellucid.losses.classification_losses import SquaredHingeLoss
 from pellucid.numerics.conjugate_gradient import conjugate_gradient

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr
 
-from pellucid.core.effort import Effort
+from pellucid.core.fit import Effort
 from pellucid.core.types import Array
 from pellucid.losses.classification_losses import SquaredHingeLoss
 from pellucid.numerics.lasso_active_set import lasso_active_set

@@ -10,10 +10,9 @@ from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
 from pellucid.core.input_rules import CLASSES, NUMBERS
 from pellucid.kernels.choice import is_given
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kinds.arrays import WHOLES, Numbers
+from pellucid.kinds.arrays import WHOLES, Numbers, SparseRows
 from pellucid.kinds.collections import Row
 from pellucid.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
-from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.proofs.svm.kernel_machines import prove_svc, prove_svr
 from pellucid.svm.kernel_machine.machine_rules import MachineRules, matrix_function

@@ -30,10 +30,15 @@ from pellucid.optimize.constrained.exact_machine_workings import (
 )
 from pellucid.svm.svc.smo_workings import PairSearch, pair_steps, rule_step, search_by_pairs
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
-from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.exact_data import (
+    ExactData,
+    exact_features,
+    exact_parameter,
+    read_labels,
+    require,
+    sorted_classes,
+)
 from pellucid.workings.notation import column, combination, fenced, math, matrix, over, typed
-from pellucid.workings.parameters import exact_parameter, require
 
 MOST_POINTS = 6
 

@@ -27,9 +27,8 @@ from pellucid.workings.document import (
     step,
     table,
 )
-from pellucid.workings.exact_data import ExactData, exact_data
+from pellucid.workings.exact_data import ExactData, exact_data, exact_parameter
 from pellucid.workings.notation import Script, column, combination, fenced, math, matrix, over, typed
-from pellucid.workings.parameters import exact_parameter
 
 MOST_POINTS = 5
 

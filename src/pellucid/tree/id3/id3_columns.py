@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.column_values import column_values
+from pellucid.core.checks import column_values
 from pellucid.core.types import Array
 
 AUTO, NEVER = "auto", "never"

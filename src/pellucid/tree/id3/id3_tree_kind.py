@@ -8,10 +8,8 @@ from dataclasses import fields
 from typing import Any
 
 from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.errors import SchemaError
-from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.kinds.pages import Json, ReadPage, SchemaError, WritePage
 from pellucid.kinds.plain import Kind, read_as, tagged
-from pellucid.kinds.strict_json import Json
 from pellucid.tree.id3.id3_tree import MultiwayTree, tree_fault
 
 PER_NODE = ("n_nodes",)

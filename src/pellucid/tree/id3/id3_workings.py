@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sympy import Rational
 
-from pellucid.core.column_values import column_values
+from pellucid.core.checks import column_values
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
 from pellucid.tree.id3.id3_columns import numeric_columns
@@ -29,11 +29,10 @@ from pellucid.tree.impurity_workings import (
     rule_blocks,
     told_counts,
 )
-from pellucid.workings.column_names import first_that_fits, name_columns
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_number, rounding_remark
-from pellucid.workings.exact_labels import read_labels, sorted_classes
+from pellucid.workings.exact_data import exact_number, read_labels, rounding_remark, sorted_classes
 from pellucid.workings.notation import Math, Words, fenced, math, over, typed
+from pellucid.workings.text_printer import first_that_fits, name_columns
 
 MAX_ROWS = 24
 MAX_COLUMNS = 6

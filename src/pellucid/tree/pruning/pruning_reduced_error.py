@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pellucid.core.cards import card_of
+from pellucid.core.input_rules import check_sample_weight
 from pellucid.core.labels import known_codes
 from pellucid.core.types import Array, Data
-from pellucid.core.weights import check_sample_weight
 from pellucid.tree.plain_walk import plain_leaves, rows_of_nodes
 from pellucid.tree.pruning.cost_complexity import without_branches
 from pellucid.tree.pruning.pruning_cuts import cut_bottom_up, single_tree, with_branches_cut

@@ -12,8 +12,7 @@ from sympy import Matrix
 
 from pellucid.core.types import Data
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_features, exact_number
-from pellucid.workings.exact_labels import read_labels
+from pellucid.workings.exact_data import exact_features, exact_number, read_labels
 from pellucid.workings.notation import Words, math, typed
 
 MAX_ROWS = 14

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pellucid.core.extras import names_without
-from pellucid.core.public_names import name_finder
+from pellucid.core.public_names import name_finder, names_without
 
 __all__ = [
     "FCN",

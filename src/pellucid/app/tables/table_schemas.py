@@ -16,7 +16,7 @@ from pellucid.files.schema import Schema
 from pellucid.files.schemas.transformers import OF_PIPELINES
 from pellucid.kinds.arrays import Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup
-from pellucid.kinds.errors import SchemaError
+from pellucid.kinds.pages import SchemaError
 from pellucid.kinds.plain import Nothing, OneOf, Optional, Real, Text, Whole
 from pellucid.kinds.records import Record
 from pellucid.kinds.usual import FLAG, INPUTS, NONNEGATIVE, POSITIVE

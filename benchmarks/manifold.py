@@ -15,7 +15,7 @@ from pellucid import manifold as ours
 from pellucid.core.threads import thread_count
 from pellucid.manifold.tsne.tsne_solvers import Forces, affinities_of, joint_affinities, neighbors_and_distances
 from pellucid.neighbors.metric import Metric
-from pellucid.numerics.neighbor_links import neighbor_links
+from pellucid.solvers.laplacian import neighbor_links
 
 
 def roll(n: int) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 import pellucid
-from pellucid.kinds.plain import Either, Flag, Kind, Nothing, Number, OneOf, Real, Whole
+from pellucid.core.kinds.plain import Either, Flag, Kind, Nothing, Number, OneOf, Real, Whole
 
 NUDGE = 1.001
 

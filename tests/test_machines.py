@@ -35,7 +35,7 @@ def test_machines_differ_in_name_and_environment_and_run_the_kernels_asked_for()
 
 def test_every_family_is_tested():
     names = {os.path.basename(path) for path in numerical_tests()}  # noqa: PTH119  (paths are texts there)
-    assert {"linear_model", "numerics", "svm", "test_every_estimator.py"} <= names
+    assert {"linear_model", "solvers", "svm", "test_every_estimator.py"} <= names
     assert not {"app", "plots", "test_readme.py", "test_machines.py"} & names
 
 

@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from pellucid.core.files import load, save
     from pellucid.core.fit import Solution
     from pellucid.core.trace import Trace, record
     from pellucid.core.user_warnings import UncertifiedWarning
     from pellucid.core.verification import verify
-    from pellucid.files import load, save
     from pellucid.proofs.certificate import Certificate, Claim
-    from pellucid.workings import show_work
+    from pellucid.show import show_work
 
 
 sys.meta_path.append(PassedOnPackages())

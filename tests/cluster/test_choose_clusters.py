@@ -15,9 +15,9 @@ import pellucid
 from pellucid.cluster import KMeans, SpectralClustering, choose_clusters, silhouette_score
 from pellucid.cluster.choosing.criteria import agreement, best_gap, dispersion, even_rows, largest, spherical_bic
 from pellucid.cluster.choosing.recommendation import reason_for, recommend
-from pellucid.drawing.cluster_choice_plot import plot_cluster_choice
-from pellucid.numerics.elbow import elbow_of
 from pellucid.plots import plot_silhouettes
+from pellucid.plots.drawing.cluster_choice_plot import plot_cluster_choice
+from pellucid.solvers.leading_eigenvectors import elbow_of
 
 QUICK = {"n_references": 4, "n_bootstraps": 3}
 LINE = [[0], [1], [2], [8], [10], [11]]

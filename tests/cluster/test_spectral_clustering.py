@@ -18,8 +18,8 @@ import pellucid
 from pellucid.cluster import SpectralClustering, spectral_clustering
 from pellucid.cluster.spectral.spectral_clustering_solvers import cluster_qr, discretize, outstanding_rows
 from pellucid.kernels import RBF
-from pellucid.numerics import laplacian_eigenvectors
-from pellucid.numerics.laplacian import is_connected, normalized
+from pellucid.solvers import laplacian_eigenvectors
+from pellucid.solvers.laplacian import is_connected, normalized
 
 WAYS = ("kmeans", "discretize", "cluster_qr")
 TWO_PAIRS = np.array([[0.0, 1, 0, 0], [1, 0, 0.5, 0], [0, 0.5, 0, 1], [0, 0, 1, 0]])

@@ -6,7 +6,7 @@ import pellucid
 from pellucid.core.cards import MethodCard, _defaults, all_cards
 from pellucid.core.estimator import changed_parameters, parameter_texts
 from pellucid.core.input_rules import InputRules
-from pellucid.kinds.plain import Whole
+from pellucid.core.kinds.plain import Whole
 from pellucid.linear_model import Lasso, LogisticRegression, Ridge
 
 X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 0.0]])

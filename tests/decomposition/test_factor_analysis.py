@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import pellucid
 from pellucid.decomposition import FactorAnalysis
 from pellucid.decomposition.factor_analysis.factor_model import asymmetry, rotated
-from pellucid.numerics.row_scatter import row_scatter
+from pellucid.solvers.presented_rows import row_scatter
 
 FEW = settings(max_examples=15, deadline=None)
 

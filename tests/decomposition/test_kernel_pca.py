@@ -17,9 +17,9 @@ from sklearn.decomposition import KernelPCA as PeerKernelPCA
 import pellucid
 from pellucid.decomposition import KernelPCA, kernel_pca_solvers
 from pellucid.kernels import RBF, Polynomial, Sigmoid
-from pellucid.numerics import leading_eigenvectors
 from pellucid.proofs.matrices import missed_eigenvalues
-from pellucid.workings import show_work
+from pellucid.show import show_work
+from pellucid.solvers import leading_eigenvectors
 
 FEW = settings(max_examples=15, deadline=None)
 

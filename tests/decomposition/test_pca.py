@@ -13,10 +13,9 @@ from sklearn import decomposition as peers
 from sklearn.datasets import load_digits, load_iris
 
 import pellucid
-from pellucid.decomposition import PCA, pca_per_class
+from pellucid.decomposition import PCA, pca_per_class, principal_directions
 from pellucid.decomposition.pca.pca_solvers import count_for_share, minka_count
-from pellucid.numerics import principal_directions
-from pellucid.numerics.design import make_design
+from pellucid.solvers.design import make_design
 from tests.proving import quiet_proof
 
 FEW = settings(max_examples=15, deadline=None)

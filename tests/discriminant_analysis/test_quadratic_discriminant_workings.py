@@ -8,7 +8,7 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as Peer
 from sympy import Rational
 
 from pellucid.discriminant_analysis import QuadraticDiscriminantAnalysis
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 LINE = [[0], [1], [2], [4], [6], [8]], [0, 0, 0, 1, 1, 1]
 PLANE = [[0, 0], [2, 0], [1, 3], [1, 1], [5, 5], [6, 7], [8, 5], [7, 9]], list("aaaabbbb")

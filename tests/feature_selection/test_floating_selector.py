@@ -21,7 +21,7 @@ from pellucid.feature_selection import FloatingSelector
 from pellucid.feature_selection.search.fold_scores import FoldScores, LeastSquaresSets
 from pellucid.feature_selection.search.search_rules import best_of, chosen_set
 from pellucid.linear_model import LinearRegression, LogisticRegression
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 FEW = settings(max_examples=10, deadline=None)
 DIRECTIONS = ("forward", "backward", "add-remove", "floating", "floating-backward")

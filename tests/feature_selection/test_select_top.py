@@ -15,7 +15,7 @@ from sklearn.metrics import mutual_info_score
 import pellucid
 from pellucid.feature_selection import SelectTop
 from pellucid.feature_selection.filters.column_codes import coded_column
-from pellucid.workings import show_work
+from pellucid.show import show_work
 from tests.tampering import changes, objects
 
 FEW = settings(max_examples=15, deadline=None)

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import pellucid
 from pellucid.feature_selection import FloatingSelector, SequentialFeatureSelector
 from pellucid.linear_model import LinearRegression
-from pellucid.workings import show_work
+from pellucid.show import show_work
 from tests.proving import quiet_proof
 from tests.tampering import objects
 

@@ -16,8 +16,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import pellucid
 from pellucid.kernel_ridge import KernelRidge
 from pellucid.kernels import RBF, Laplacian, Polynomial
-from pellucid.numerics import penalized_system
-from pellucid.workings import show_work
+from pellucid.show import show_work
+from pellucid.solvers import penalized_system
 
 FEW = settings(max_examples=15, deadline=None)
 

@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import pellucid
+from pellucid.core.kinds.pages import NotSaveableError, SchemaError
 from pellucid.kernels import (
     RBF,
     AdditiveChi2,
@@ -22,7 +23,6 @@ from pellucid.kernels import (
     kernel_from,
 )
 from pellucid.kernels.kernel_kinds import DEEPEST, KernelObject, kernel_kind
-from pellucid.kinds.pages import NotSaveableError, SchemaError
 from pellucid.linear_model import KernelPerceptron
 
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

@@ -6,7 +6,7 @@ import pytest
 from sympy import Rational
 
 from pellucid.kernels import RBF, Linear, Polynomial, Sigmoid
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 
 def test_a_polynomial_kernel_against_its_map():

@@ -88,7 +88,7 @@ def unasked(kind=LinearRegression, **options):
 
 
 def test_a_fit_inverts_nothing_until_somebody_asks(monkeypatch):
-    from pellucid.numerics.normal_factor import CholeskyFactor
+    from pellucid.linear_model.least_squares.normal_factor import CholeskyFactor
 
     inverse = CholeskyFactor.inverse
     monkeypatch.setattr(CholeskyFactor, "inverse", lambda _: pytest.fail("an inverse that nobody asked for"))

@@ -17,7 +17,7 @@ import pellucid
 from pellucid.kernels import RBF
 from pellucid.linear_model import KernelPerceptron, Perceptron
 from pellucid.linear_model.sgd import kernel_perceptron
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 SQUARE = ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
 FEW = settings(max_examples=15, deadline=None)

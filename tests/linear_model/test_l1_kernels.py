@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pellucid.linear_model import coordinate_descent_kernels as descent
+from pellucid.linear_model.coordinate_descent_kernels import elastic_net_gap, gather_block, gram_descent, soft_threshold
 from pellucid.linear_model.least_angle.lars_kernels import arrivals_within, next_arrival
-from pellucid.linear_model.least_angle.lars_solvers import Scout
-from pellucid.numerics import coordinate_descent_kernels as descent
-from pellucid.numerics.coordinate_descent_kernels import elastic_net_gap, gather_block, gram_descent, soft_threshold
-from pellucid.numerics.growing_cholesky import GrowingCholesky
-from pellucid.numerics.packed_cholesky_kernels import delete_packed_column
+from pellucid.linear_model.least_angle.lars_solvers import GrowingCholesky, Scout
+from pellucid.linear_model.least_angle.packed_cholesky_kernels import delete_packed_column
 
 seeds = settings(max_examples=15, deadline=None)
 seed = st.integers(0, 10_000)

@@ -11,7 +11,7 @@ from pellucid import linear_model
 from pellucid.linear_model import Lars, LassoLars
 from pellucid.linear_model.least_angle.lars_workings import lars_path
 from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import ElasticNetProblem
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 HOURS = [[1, 7], [2, 8], [4, 6], [5, 5]]
 MARKS = [2, 3, 3.5, 6]

@@ -9,7 +9,7 @@ from sympy import Matrix, Rational, zeros
 
 from pellucid.linear_model import ElasticNet, Lasso
 from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import ElasticNetProblem
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 seeds = st.integers(0, 10**6)
 

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression as PeerLinearRegression
 from sympy import Rational
 
 from pellucid.linear_model import LinearRegression
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 small_tables = st.integers(0, 10**6).map(lambda seed: np.random.default_rng(seed).integers(-5, 6, (7, 4)) / 2)
 

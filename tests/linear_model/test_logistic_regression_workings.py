@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression as Peer
 
 from pellucid.linear_model import LogisticRegression
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 X, Y = [[0], [1], [2], [3]], ["no", "no", "yes", "no"]
 

@@ -14,8 +14,8 @@ from sympy import Rational
 
 import pellucid
 from pellucid.linear_model import KernelPerceptron, Perceptron
-from pellucid.workings import show_work
-from pellucid.workings.text_layout import width
+from pellucid.show import show_work
+from pellucid.show.text_layout import width
 
 AND = ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
 

@@ -8,7 +8,7 @@ from sklearn.linear_model import RidgeClassifier as PeerRidgeClassifier
 from sympy import Rational
 
 from pellucid.linear_model import RidgeClassifier
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 
 def test_two_classes_by_hand():

@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge as PeerRidge
 from sympy import Rational
 
 from pellucid.linear_model import LinearRegression, Ridge
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 small_tables = st.integers(0, 10**6).map(lambda seed: np.random.default_rng(seed).integers(-5, 6, (6, 4)) / 2)
 

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sympy import Rational
 
 from pellucid.linear_model import SGDClassifier
-from pellucid.workings import show_work
-from pellucid.workings.text_layout import width
+from pellucid.show import show_work
+from pellucid.show.text_layout import width
 
 POINTS = [[0, 1], [1, 3], [2, 0], [4, 1]], [0, 0, 1, 1]
 SHORT = {"shuffle": False, "learning_rate": "constant", "tol": None}

@@ -14,7 +14,7 @@ from sklearn.manifold import ClassicalMDS as PeerClassicalMDS
 
 import pellucid
 from pellucid.manifold import ClassicalMDS, scalar_products
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 FEW = settings(max_examples=15, deadline=None)
 RECTANGLE = [[0, 3, 4, 5], [3, 0, 5, 4], [4, 5, 0, 3], [5, 4, 3, 0]]

@@ -16,7 +16,7 @@ from sklearn.neighbors import KDTree, kneighbors_graph
 
 import pellucid
 from pellucid.manifold import Isomap
-from pellucid.workings import show_work
+from pellucid.show import show_work
 from tests.proving import quiet_proof
 
 FEW = settings(max_examples=10, deadline=None)

@@ -17,7 +17,7 @@ from pellucid.manifold import LocallyLinearEmbedding, locally_linear_embedding
 from pellucid.manifold.locally_linear import alignment
 from pellucid.manifold.locally_linear.alignment import WAYS, barycenter_weights
 from pellucid.proofs.manifold import locally_linear as proof
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 FEW = settings(max_examples=10, deadline=None)
 METHODS = ["standard", "modified", "hessian", "ltsa"]

@@ -13,9 +13,8 @@ from scipy.spatial.distance import cdist
 from sklearn.isotonic import IsotonicRegression
 
 import pellucid
-from pellucid.manifold import MDS, smacof, stress_solvers
+from pellucid.manifold import MDS, smacof, stress_kernels, stress_solvers
 from pellucid.manifold.mds.mds import Disparities
-from pellucid.numerics import stress_kernels
 from tests.plain_kernels import in_python
 
 FEW = settings(max_examples=10, deadline=None)

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 
 import pellucid
 from pellucid.manifold import MDS, SammonMapping
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 FEW = settings(max_examples=10, deadline=None)
 WEIGHTINGS = ["inverse", "inverse_square"]

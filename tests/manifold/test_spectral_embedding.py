@@ -16,7 +16,7 @@ from sklearn.manifold import spectral_embedding as peer_spectral_embedding
 
 import pellucid
 from pellucid.manifold import SpectralEmbedding, spectral_embedding
-from pellucid.numerics import arpack_eigenvectors, laplacian_eigenvectors, smallest_eigenvectors
+from pellucid.solvers import laplacian_eigenvectors, smallest_eigenvectors
 
 FEW = settings(max_examples=10, deadline=None)
 CHAIN = [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0.0]]
@@ -132,7 +132,7 @@ def test_blocks_find_what_one_vector_left_out(monkeypatch):
     values, vectors = np.linalg.eigh(ring.toarray())
     left_out = [0, 1, 3, 4, 5]
     monkeypatch.setattr(
-        arpack_eigenvectors, "eigsh", lambda *_args, **_how: (1 / (values[left_out] + 1e-5), vectors[:, left_out])
+        smallest_eigenvectors, "eigsh", lambda *_args, **_how: (1 / (values[left_out] + 1e-5), vectors[:, left_out])
     )
     found = smallest_eigenvectors.smallest_eigenpairs(ring, 5, shift=1e-5, goal=1e-12)
     np.testing.assert_allclose(found.values, wanted, atol=1e-10)

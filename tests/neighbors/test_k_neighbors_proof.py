@@ -13,8 +13,8 @@ from scipy import sparse
 import pellucid
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from pellucid.neighbors.metric import Metric
-from pellucid.numerics.kd_tree import KDTree
 from pellucid.proofs.neighbors.k_neighbors import neighbor_claims, partition_claim, pruning_claim, stored_claim
+from pellucid.solvers.kd_tree import KDTree
 
 EUCLIDEAN = Metric("euclidean")
 

@@ -11,7 +11,7 @@ import pellucid
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from pellucid.neighbors.k_neighbors_workings import k_neighbors_workings
 from pellucid.neighbors.kd_tree_workings import build_tree
-from pellucid.numerics.kd_tree import KDTree
+from pellucid.solvers.kd_tree import KDTree
 
 POINTS = [[2, 3], [5, 4], [9, 6], [4, 7], [8, 1], [7, 2]]
 LABELS = ["a", "b", "a", "b", "a", "b"]

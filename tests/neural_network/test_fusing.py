@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import pellucid
-from pellucid.files import NotSaveableError
+from pellucid.core.files import NotSaveableError
 from pellucid.neural_network import DenseNetwork
 from pellucid.neural_network.modules.fusing import fuse
 from pellucid.vision.models import CifarDenseNet, CifarResNet, LeNet5, ResNet, WideResNet

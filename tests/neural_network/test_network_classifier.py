@@ -20,8 +20,8 @@ from sklearn.utils import compute_sample_weight
 from threadpoolctl import threadpool_limits
 
 import pellucid
+from pellucid.core.kinds.pages import NotSaveableError
 from pellucid.core.user_warnings import UncertifiedWarning
-from pellucid.kinds.pages import NotSaveableError
 from pellucid.neural_network import DenseNetwork, NetworkClassifier
 from pellucid.optimize import Adam, Cosine
 from tests.neural_network.processes import running

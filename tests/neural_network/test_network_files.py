@@ -15,15 +15,15 @@ from safetensors.numpy import load_file
 from torch import nn
 
 import pellucid
-from pellucid.files import ModelFileError, NotSaveableError, SchemaError
-from pellucid.files.container import UNSEALED
-from pellucid.files.saving import model_bytes
-from pellucid.kinds.pages import WritePage
+from pellucid.core.files import ModelFileError, NotSaveableError, SchemaError
+from pellucid.core.files.container import UNSEALED
+from pellucid.core.files.saving import model_bytes
+from pellucid.core.kinds.pages import WritePage
 from pellucid.neural_network import Architecture, DenseNetwork
 from pellucid.neural_network.modules.network_weights import module_from, weights_of
 from pellucid.neural_network.network_kinds import ARCHITECTURE, ARCHITECTURES, WEIGHTS
 from pellucid.vision.models import LeNet5, ResNet
-from tests.files.fuzz import fuzz, join, split
+from tests.core.files.fuzz import fuzz, join, split
 
 LENET = LeNet5()
 

@@ -27,7 +27,7 @@ from pellucid.neural_network import (
     show_zero_initialization,
     transposed_convolution,
 )
-from pellucid.workings.text_layout import width
+from pellucid.show.text_layout import width
 
 IMAGE = [[1, 2, 0, 1], [3, 1, 1, 0], [0, 2, 4, 1], [1, 0, 2, 3]]
 KERNEL = [[1, 0], [2, -1]]

@@ -40,9 +40,9 @@ from pellucid.optimize import (
 )
 from pellucid.optimize.workings import METHOD_WORKINGS, show_steps
 from pellucid.optimize.workings.stochastic_gradient_workings import as_terms, mean_problem
-from pellucid.workings.document import Document, formula
-from pellucid.workings.notation import root
-from pellucid.workings.text_layout import width
+from pellucid.show.document import Document, formula
+from pellucid.show.notation import root
+from pellucid.show.text_layout import width
 
 ROSENBROCK = "(1 - x)**2 + 100*(y - x**2)**2"
 SMOOTH = "exp(x) + exp(-2*x) + x*y/2 + y**2"

@@ -8,9 +8,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from pellucid.cluster import AgglomerativeClustering, Diana
-from pellucid.drawing.style import QUIET, color
 from pellucid.plots import plot_dendrogram
 from pellucid.plots.cluster_plots import _layout
+from pellucid.plots.drawing.style import QUIET, color
 
 X = np.array([[0.0], [1.0], [5.0], [6.5], [20.0]])
 

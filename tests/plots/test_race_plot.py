@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from pellucid.drawing.race_plot import view_of
 from pellucid.optimize import Adam, GradientDescent, Momentum, Problem, Stopping
 from pellucid.optimize.race import race
 from pellucid.plots import plot_race
+from pellucid.plots.drawing.race_plot import view_of
 
 ROSENBROCK = "(1 - x)**2 + 100*(y - x**2)**2"
 START = [-1.2, 1.0]

@@ -25,7 +25,7 @@ from pellucid.probability.exact_logarithms import Bits
 from pellucid.probability.gaussian_workings import gaussian_workings
 from pellucid.probability.information_workings import information_workings
 from pellucid.probability.workings import probability_workings
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 # by hand
 

@@ -7,7 +7,7 @@ import pytest
 from sympy import Rational
 
 from pellucid.ranking import RankingSVM
-from pellucid.workings import show_work
+from pellucid.show import show_work
 
 
 def test_three_rows_one_apart_by_hand():

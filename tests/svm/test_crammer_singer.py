@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
 from pellucid.core.fit import Effort
-from pellucid.numerics.newton import Found, centered_newton
+from pellucid.solvers.newton import Found, centered_newton
 from pellucid.svm import LinearSVC
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc import crammer_singer, crammer_singer_solver

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from pellucid.core.fit import Effort
-from pellucid.numerics.look_schedule import LookSchedule
-from pellucid.numerics.newton import _line_minimum
+from pellucid.solvers.leading_eigenvectors import LookSchedule
+from pellucid.solvers.newton import _line_minimum
 from pellucid.svm import augmented_rows
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc import hinge

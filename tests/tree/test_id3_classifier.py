@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pellucid
-from pellucid.kinds.pages import ReadPage, SchemaError, WritePage
+from pellucid.core.kinds.pages import ReadPage, SchemaError, WritePage
 from pellucid.tree import ID3Classifier
 from pellucid.tree.id3.id3_tree import tree_fault
 from pellucid.tree.id3.id3_tree_kind import MultiwayTreeRecord

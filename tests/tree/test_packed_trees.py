@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier as PeerForest
 from sklearn.tree import export_text
 
-from pellucid.kinds.pages import WritePage
+from pellucid.core.kinds.pages import WritePage
 from pellucid.tree import plain_walk
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 from pellucid.tree.packed_trees_kernels import add_values, find_leaves

@@ -8,7 +8,7 @@ import torch
 from scipy.stats import beta
 
 import pellucid
-from pellucid.kinds.pages import ReadPage, WritePage
+from pellucid.core.kinds.pages import ReadPage, WritePage
 from pellucid.neural_network import NetworkClassifier
 from pellucid.neural_network.network_kinds import AUGMENTATION, AUGMENTATIONS
 from pellucid.vision.augmentation import Crop, CutOut, Flip, MixUp, Shift, augment

@@ -21,12 +21,22 @@ from pellucid.cluster.spectral.spectral_clustering import SpectralClustering
 from pellucid.cluster.spectral.spectral_clustering_solvers import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_pairwise
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import NO_TARGET, InputRules
+from pellucid.core.kinds.arrays import Numbers, SparseRows
+from pellucid.core.kinds.collections import PLAIN, Items, Lookup
+from pellucid.core.kinds.plain import Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import (
+    A_LIST,
+    COUNT,
+    FLAG,
+    MAYBE_WHOLE,
+    NONNEGATIVE,
+    NUMBER,
+    POSITIVE,
+    RANDOM_STATE,
+    VERBOSE,
+)
 from pellucid.kernels.choice import BY_NAME, ProductRules
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kinds.arrays import Numbers, SparseRows
-from pellucid.kinds.collections import PLAIN, Items, Lookup
-from pellucid.kinds.plain import Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
-from pellucid.kinds.usual import A_LIST, COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, NUMBER, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.proofs.cluster.agglomerative import prove_agglomerative
 from pellucid.proofs.cluster.diana import prove_diana
 from pellucid.proofs.cluster.kmeans import prove_kmeans, prove_minibatch_kmeans

@@ -8,9 +8,9 @@ from sympy import Matrix, Rational
 
 from pellucid.cluster.exhaustive_clustering import bell_number, partition_count, partitions, stirling_number
 from pellucid.core.types import Data
-from pellucid.workings.document import Document, formula, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
-from pellucid.workings.notation import math, typed
+from pellucid.show.document import Document, formula, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features
+from pellucid.show.notation import math, typed
 
 MOST_ROWS = 5
 

@@ -15,9 +15,9 @@ from pellucid.cluster.kmeans.kmeans_workings import (
     worked_rounds,
 )
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData
-from pellucid.workings.notation import math, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData
+from pellucid.show.notation import math, typed
 
 
 def kmedians_workings(estimator: Any, X: Data, _y: Data = None) -> Document:

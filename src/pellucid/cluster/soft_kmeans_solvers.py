@@ -16,7 +16,8 @@ from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.numerics.soft_assignment import (
+from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.soft_assignment import (
     COLUMNS,
     LENGTH,
     StandardRows,
@@ -27,7 +28,6 @@ from pellucid.numerics.soft_assignment import (
     standard_rows,
     sums_of,
 )
-from pellucid.proofs.training_data import TrainingData
 
 STIFF = 1e6
 """Mean squared length of the rows, in units of the clusters, from which on differences are taken."""
@@ -96,7 +96,7 @@ def _fast_sums(rows: StandardRows, means: Array, square: float) -> tuple[float, 
 
 
 def _careful_sums(rows: StandardRows, means: Array) -> tuple[float, Array]:
-    from pellucid.numerics.soft_assignment_kernels import responsibilities_pass
+    from pellucid.solvers.soft_assignment_kernels import responsibilities_pass
 
     def respond(block: Array, weight: Array, _rows: slice) -> tuple[Array, float]:
         scores, logs = _scores(block[:-1], means), np.empty(len(weight))

@@ -32,7 +32,7 @@ SOLVER_THAT_RAN = "the name of the solver that ran; whichever it was, the answer
 
 
 class Domain(Protocol):
-    """What a parameter may be; see ``pellucid.kinds``."""
+    """What a parameter may be; see ``pellucid.core.kinds``."""
 
     def fits(self, value: Any) -> bool:
         """Return whether the value is allowed."""

@@ -128,7 +128,7 @@ class Trace:
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the trace; see :func:`pellucid.plots.plot_trace`."""
-        from pellucid.drawing.trace_plot import plot_trace
+        from pellucid.plots.drawing.trace_plot import plot_trace
 
         return plot_trace(self, ax=ax, **options)
 

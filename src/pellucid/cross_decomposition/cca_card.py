@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import NUMBERS, InputRules
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Whole
+from pellucid.core.kinds.usual import FLAG, NONNEGATIVE
 from pellucid.cross_decomposition.cca import CCA
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Whole
-from pellucid.kinds.usual import FLAG, NONNEGATIVE
 from pellucid.proofs.cross_decomposition.cca import prove_cca
 
 WIDE = ("float64",)

@@ -16,9 +16,9 @@ import numpy as np
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.numerics.row_scatter import row_scatter, without_constants
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.presented_rows import row_scatter, without_constants
 
 WELL_CONDITIONED = 1e3
 """Condition of a view up to which the moments hold all digits that are needed."""

@@ -8,6 +8,10 @@ from scipy import sparse
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import NO_TARGET, InputRules
+from pellucid.core.kinds.arrays import FLOATS, Numbers, SparseRows
+from pellucid.core.kinds.collections import PLAIN, Lookup
+from pellucid.core.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole
+from pellucid.core.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE
 from pellucid.decomposition.feature_embedding.feature_embedding import (
     GIVEN,
     SIMILARITIES,
@@ -21,10 +25,6 @@ from pellucid.decomposition.svd.truncated_svd import TruncatedSVD
 from pellucid.kernels.choice import ProductRules, is_given
 from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kinds.arrays import FLOATS, Numbers, SparseRows
-from pellucid.kinds.collections import PLAIN, Lookup
-from pellucid.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole
-from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE
 from pellucid.proofs.decomposition.feature_embedding import prove_feature_embedding
 from pellucid.proofs.decomposition.kernel_pca import prove_kernel_pca
 from pellucid.proofs.decomposition.pca import prove_pca

@@ -9,12 +9,12 @@ from scipy import sparse
 from scipy.linalg import eigvalsh_tridiagonal, lapack
 
 from pellucid.core.types import Array
-from pellucid.numerics.design import Design
-from pellucid.numerics.principal_directions import PrincipalDirections
+from pellucid.decomposition.principal_directions import PrincipalDirections
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import at_most_wrong, drawn, draws, graded
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.design import Design
 
 RESIDUAL = 1e-10
 """Residuals accepted, in parts of the largest square, where no ``tol`` or float32 allows more."""

@@ -6,16 +6,16 @@ from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import InputRules
+from pellucid.core.kinds.arrays import FLOATS, WHOLES, Numbers
+from pellucid.core.kinds.collections import PLAIN, Items, Lookup
+from pellucid.core.kinds.plain import Live, Nothing, Number, OneOf, Only, Optional, Real, Whole
+from pellucid.core.kinds.usual import A_LIST, COUNT, FLAG, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.core.user_warnings import warn_user
 from pellucid.decomposition.alternating.alternating_least_squares import AlternatingLeastSquares
 from pellucid.decomposition.factor_analysis.factor_analysis import FactorAnalysis
 from pellucid.decomposition.ica.fast_ica import FastICA
 from pellucid.decomposition.nmf.nmf import NMF
 from pellucid.decomposition.nmf.nmf_problem import LOSSES
-from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers
-from pellucid.kinds.collections import PLAIN, Items, Lookup
-from pellucid.kinds.plain import Live, Nothing, Number, OneOf, Only, Optional, Real, Whole
-from pellucid.kinds.usual import A_LIST, COUNT, FLAG, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.proofs.decomposition.alternating import prove_alternating
 from pellucid.proofs.decomposition.factor_analysis import prove_factor_analysis
 from pellucid.proofs.decomposition.fast_ica import prove_fast_ica

@@ -19,8 +19,8 @@ from pellucid.kernels.formulas import Linear
 from pellucid.kernels.functions import check_products, check_symmetric
 from pellucid.kernels.kernel import Kernel
 from pellucid.kernels.product_blocks import cut
-from pellucid.numerics.leading_eigenvectors import dense_times, eigenpairs_at_once, leading_eigenpairs, signed
-from pellucid.numerics.penalized_system import solve_penalized
+from pellucid.solvers.leading_eigenvectors import dense_times, eigenpairs_at_once, leading_eigenpairs, signed
+from pellucid.solvers.penalized_system import solve_penalized
 
 GOAL = 1e-12
 """Residuals that are asked for, in parts of the largest eigenvalue."""

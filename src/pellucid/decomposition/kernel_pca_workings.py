@@ -8,10 +8,10 @@ from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
-from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
-from pellucid.workings.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
-from pellucid.workings.exact_data import exact_features
-from pellucid.workings.notation import Accent, Symbol, Words, column, math, matrix, over, root, typed
+from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
+from pellucid.show.exact_data import exact_features
+from pellucid.show.notation import Accent, Symbol, Words, column, math, matrix, over, root, typed
 
 MAX_ROWS = 5
 

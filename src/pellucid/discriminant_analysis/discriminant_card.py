@@ -6,13 +6,13 @@ from typing import Any
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Whole
+from pellucid.core.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
 from pellucid.discriminant_analysis.class_moments import check_covariance_parameters
 from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.discriminant_analysis.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Whole
-from pellucid.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
 from pellucid.proofs.discriminant_analysis.linear_discriminant import prove_linear
 from pellucid.proofs.discriminant_analysis.quadratic_discriminant import prove_quadratic
 

@@ -10,10 +10,10 @@ from typing import Any
 from sympy import Expr, Matrix, Rational, zeros
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Step, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features, exact_number, read_labels, sorted_classes
-from pellucid.workings.notation import Math, math, matrix, typed
-from pellucid.workings.text_layout import fits
+from pellucid.show.document import Block, Step, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features, exact_number, read_labels, sorted_classes
+from pellucid.show.notation import Math, math, matrix, typed
+from pellucid.show.text_layout import fits
 
 LONGEST = 48
 """Characters of a sum of logarithms that still stands in a discriminant."""

@@ -8,10 +8,10 @@ from sympy import Expr, Matrix, Rational, log, logcombine, zeros
 
 from pellucid.core.types import Data
 from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read_class_rows, with_decimal
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step
-from pellucid.workings.eigenpairs import eliminate
-from pellucid.workings.exact_data import ExactData, require
-from pellucid.workings.notation import Math, column, combination, fenced, math, matrix, over
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
+from pellucid.show.eigenpairs import eliminate
+from pellucid.show.exact_data import ExactData, require
+from pellucid.show.notation import Math, column, combination, fenced, math, matrix, over
 
 
 def linear_discriminant_workings(estimator: Any, X: Data, y: Data) -> Document:

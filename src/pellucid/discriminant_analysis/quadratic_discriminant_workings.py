@@ -8,10 +8,10 @@ from sympy import Expr, Matrix, Poly, Rational, eye, log, logcombine
 
 from pellucid.core.types import Data
 from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read_class_rows, with_decimal
-from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step
-from pellucid.workings.eigenpairs import eliminate
-from pellucid.workings.exact_data import ExactData, exact_parameter, require
-from pellucid.workings.notation import Math, Script, combination, factor, fenced, math, matrix, over
+from pellucid.show.document import Block, Document, Step, formula, result, sentence, step
+from pellucid.show.eigenpairs import eliminate
+from pellucid.show.exact_data import ExactData, exact_parameter, require
+from pellucid.show.notation import Math, Script, combination, factor, fenced, math, matrix, over
 
 DIGITS = 20
 """Digits of the variances along the axes, which are no fractions."""

@@ -10,9 +10,9 @@ from sklearn.base import clone, is_classifier
 from sympy import Rational
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_data, exact_features, exact_number, read_labels, sorted_classes
-from pellucid.workings.notation import Math, Script, Words, fenced, math, over, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import exact_data, exact_features, exact_number, read_labels, sorted_classes
+from pellucid.show.notation import Math, Script, Words, fenced, math, over, typed
 
 MAX_BAGS = 5
 MAX_ROWS = 12

@@ -10,6 +10,10 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 
 from pellucid.core.cards import MethodCard
+from pellucid.core.files.registry import Model
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Text, Whole
+from pellucid.core.kinds.usual import FOLDS, MAYBE_WHOLE
 from pellucid.core.types import Array
 from pellucid.feature_selection.filters.column_codes import FilterInput
 from pellucid.feature_selection.filters.mrmr import MRMR
@@ -18,10 +22,6 @@ from pellucid.feature_selection.search.floating_selector import FloatingSelector
 from pellucid.feature_selection.search.fold_scores import FoldScores, asked_estimator
 from pellucid.feature_selection.search.selecting import search_input
 from pellucid.feature_selection.search.sequential_feature_selector import SequentialFeatureSelector
-from pellucid.files.registry import Model
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Text, Whole
-from pellucid.kinds.usual import FOLDS, MAYBE_WHOLE
 from pellucid.proofs.feature_selection.feature_search import prove_search
 from pellucid.proofs.feature_selection.filters import prove_mrmr, prove_ranking
 from pellucid.proofs.sampling import drawn

@@ -9,15 +9,15 @@ import numpy as np
 from pellucid.core.cards import MethodCard
 from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.input_rules import NUMBERS
+from pellucid.core.kinds.arrays import FLOATS, WHOLES, Numbers, SparseRows
+from pellucid.core.kinds.collections import PLAIN, Items, Lookup
+from pellucid.core.kinds.plain import Kind, Nothing, Number, Optional, Real
+from pellucid.core.kinds.usual import A_LIST, FLAG, NONNEGATIVE, NUMBER
 from pellucid.kernel_ridge.kernel_ridge import KernelRidge
 from pellucid.kernel_ridge.kernel_ridge_cv import KernelRidgeCV
 from pellucid.kernels.choice import BY_NAME, ProductRules, is_given
 from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers, SparseRows
-from pellucid.kinds.collections import PLAIN, Items, Lookup
-from pellucid.kinds.plain import Kind, Nothing, Number, Optional, Real
-from pellucid.kinds.usual import A_LIST, FLAG, NONNEGATIVE, NUMBER
 from pellucid.proofs.kernel_ridge.kernel_ridge import prove_kernel_ridge, prove_kernel_ridge_cv
 
 HERE = "pellucid.kernel_ridge"

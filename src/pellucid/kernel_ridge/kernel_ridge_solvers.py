@@ -18,8 +18,8 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.kernels.functions import check_products
 from pellucid.kernels.kernel import Kernel
-from pellucid.numerics.penalized_system import solve_penalized
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.penalized_system import solve_penalized
 
 
 def solve_kernel_ridge(kernel: Kernel, data: TrainingData, alpha: Array) -> Fit:

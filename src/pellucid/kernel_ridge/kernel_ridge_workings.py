@@ -8,9 +8,9 @@ from sympy import Matrix, Rational, eye
 
 from pellucid.core.types import Data
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data, exact_parameter
-from pellucid.workings.notation import Script, Words, combination, factor, fenced, math, matrix, over
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
+from pellucid.show.notation import Script, Words, combination, factor, fenced, math, matrix, over
 
 MAX_ROWS = 5
 """Inverse matrices of more rows are not worked by hand."""

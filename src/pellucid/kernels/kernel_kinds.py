@@ -7,12 +7,12 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from pellucid.core.kinds.pages import Json, ReadPage, SchemaError, WritePage
+from pellucid.core.kinds.plain import Kind, Live, Number, OneOf, read_as, tagged
 from pellucid.kernels.choice import KERNEL_NAMES
 from pellucid.kernels.formulas import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.kernels.functions import GivenKernel
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
-from pellucid.kinds.pages import Json, ReadPage, SchemaError, WritePage
-from pellucid.kinds.plain import Kind, Live, Number, OneOf, read_as, tagged
 
 PLAIN: dict[str, type[Kernel]] = {
     kind.__name__: kind

@@ -12,9 +12,9 @@ from pellucid.core.types import Data
 from pellucid.kernels.feature_map import monomials, n_mapped
 from pellucid.kernels.formulas import RBF, Linear, Polynomial
 from pellucid.kernels.kernel import Kernel
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_features, exact_number
-from pellucid.workings.notation import Math, Mathlike, Script, factor, fenced, math, matrix, root, total, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import exact_features, exact_number
+from pellucid.show.notation import Math, Mathlike, Script, factor, fenced, math, matrix, root, total, typed
 
 MAX_ROWS = 4
 MAX_FEATURES = 20

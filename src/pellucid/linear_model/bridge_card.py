@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
-from pellucid.kinds.plain import Number, Whole
-from pellucid.kinds.usual import COUNT, FLAG, POSITIVE
+from pellucid.core.kinds.plain import Number, Whole
+from pellucid.core.kinds.usual import COUNT, FLAG, POSITIVE
 from pellucid.linear_model.bridge_regression import BridgeRegression
 from pellucid.linear_model.linear_kinds import LINE
 from pellucid.proofs.linear_model.bridge import prove_bridge

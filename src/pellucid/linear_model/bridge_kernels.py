@@ -2,7 +2,7 @@
 
 # mypy: allow-untyped-defs
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.solvers.compiling_kernels import kept
 
 
 @kept

@@ -12,7 +12,7 @@ from pellucid.core.fit import Effort
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.bridge_solvers import bridge_cd, tolerance
 from pellucid.linear_model.linear_predictor import LinearPredictor
-from pellucid.numerics.design import make_design
+from pellucid.solvers.design import make_design
 
 
 class BridgeRegression(LinearPredictor, RegressorMixin, CertifiedEstimator):

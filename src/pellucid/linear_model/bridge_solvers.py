@@ -10,7 +10,7 @@ from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.linear_model.bridge_kernels import bridge_pass
-from pellucid.numerics.design import Design
+from pellucid.solvers.design import Design
 
 CHECK_EVERY = 5
 """Passes between two looks at the data; a pass itself touches the Gram matrix only."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pellucid.kinds.arrays import WHOLES, Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Real
-from pellucid.kinds.usual import COUNT, FLAG
+from pellucid.core.kinds.arrays import WHOLES, Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Real
+from pellucid.core.kinds.usual import COUNT, FLAG
 
 GRAM = FLAG | OneOf(("auto",)) | Numbers((None, None)) | Live("a matrix", lambda value: hasattr(value, "__array__"))
 PER_TARGET = Real() | Numbers(("n_targets",))

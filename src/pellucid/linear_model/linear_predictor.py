@@ -19,10 +19,10 @@ from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.least_squares.gaussian_inference import GaussianInference
 from pellucid.linear_model.least_squares.least_squares_fits import LineFit
 from pellucid.linear_model.least_squares.line_claims import intercept_evidence, least_squares_certificate
-from pellucid.numerics.dense_design import DenseDesign
-from pellucid.numerics.design import Design, make_design
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.dense_design import DenseDesign
+from pellucid.solvers.design import Design, make_design
 
 
 class LinearPredictor:

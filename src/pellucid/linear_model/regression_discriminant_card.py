@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.kinds.arrays import Numbers, SparseRows
+from pellucid.core.kinds.plain import Whole
+from pellucid.core.kinds.usual import COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE
 from pellucid.core.linear_classifier import LabelSetRules
-from pellucid.kinds.arrays import Numbers, SparseRows
-from pellucid.kinds.plain import Whole
-from pellucid.kinds.usual import COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE
 from pellucid.linear_model.regression_discriminant import RegressionDiscriminant
 from pellucid.proofs.linear_model.regression_discriminant import prove_regression_discriminant
 

@@ -10,9 +10,9 @@ import numpy as np
 from sympy import Expr, Integer, Matrix, Rational, exp, log
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import exact_features, exact_number, read_labels, rounding_remark
-from pellucid.workings.notation import Cases, Math, Script, Words, cases, fenced, math, over, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.exact_data import exact_features, exact_number, read_labels, rounding_remark
+from pellucid.show.notation import Cases, Math, Script, Words, cases, fenced, math, over, typed
 
 MOST_NUMBERS = 20
 

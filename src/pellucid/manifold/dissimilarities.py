@@ -16,8 +16,8 @@ from sklearn.neighbors import VALID_METRICS
 from pellucid.core.input_rules import InputRules
 from pellucid.core.types import Array, Data
 from pellucid.neighbors.metric import Metric
-from pellucid.numerics.distance_matrix import check_distance_matrix
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.distance_matrix import check_distance_matrix
 
 GIVEN = "precomputed"
 NAMES = {*PAIRWISE_DISTANCE_FUNCTIONS, *(name for names in VALID_METRICS.values() for name in names)} - {"pyfunc"}

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.types import Array, Data
 from pellucid.manifold.map_quality import EmbeddingQuality, embedding_quality
-from pellucid.numerics.leading_eigenvectors import signed
+from pellucid.solvers.leading_eigenvectors import signed
 
 
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):

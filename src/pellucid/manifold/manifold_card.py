@@ -8,11 +8,11 @@ import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import NO_TARGET, InputRules
+from pellucid.core.kinds.arrays import FLOATS, WHOLES, Numbers, SparseRows
+from pellucid.core.kinds.collections import PLAIN, Lookup
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.kernels.choice import ProductRules
-from pellucid.kinds.arrays import FLOATS, WHOLES, Numbers, SparseRows
-from pellucid.kinds.collections import PLAIN, Lookup
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
-from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
 from pellucid.manifold.dissimilarities import DistanceRules, check_metric_name, is_given
 from pellucid.manifold.isomap.isomap import Isomap

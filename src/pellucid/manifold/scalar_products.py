@@ -18,7 +18,7 @@ from scipy.linalg import svd
 from pellucid.core.threads import run_blocks, shared_blas, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.numerics.leading_eigenvectors import (
+from pellucid.solvers.leading_eigenvectors import (
     EigenPairs,
     dense_times,
     eigenpairs_at_once,

@@ -46,7 +46,7 @@ class StressDescent:
 
 def look_at(places: Array, wanted: Array, weights: Array) -> StressStep:
     """Return the stress of places (n, p), and what each is pulled to; ``weights`` (n, n), or (1, n) of ones."""
-    from pellucid.numerics.stress_kernels import stress_of_rows
+    from pellucid.manifold.stress_kernels import stress_of_rows
 
     n, p = places.shape
     columns = np.ascontiguousarray(places.T)

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from pellucid.core.types import Array
-from pellucid.numerics.soft_assignment import COLUMNS, LENGTH, PRODUCTS, SQUARES, Features
 from pellucid.proofs.rounding import TINY
+from pellucid.solvers.soft_assignment import COLUMNS, LENGTH, PRODUCTS, SQUARES, Features
 
 NOT_DEFINITE = (
     "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import InputRules
-from pellucid.kinds.arrays import WHOLES, Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Nothing, OneOf, Real, Whole
-from pellucid.kinds.usual import A_LIST, COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
+from pellucid.core.kinds.arrays import WHOLES, Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Nothing, OneOf, Real, Whole
+from pellucid.core.kinds.usual import A_LIST, COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
 from pellucid.mixture.gaussian_mixture import GaussianMixture
 from pellucid.proofs.mixture.gaussian_mixture import answers_of, prove_gaussian_mixture
 

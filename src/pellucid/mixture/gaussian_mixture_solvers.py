@@ -17,7 +17,9 @@ from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.mixture.covariance_kinds import KINDS, Components, Moments, movement, scores
-from pellucid.numerics.soft_assignment import (
+from pellucid.proofs.mixture.gaussian_mixture import fitted_certificate, variance_floor
+from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.soft_assignment import (
     StandardRows,
     blocks_of,
     given_sums,
@@ -26,8 +28,6 @@ from pellucid.numerics.soft_assignment import (
     soft_sums,
     standard_rows,
 )
-from pellucid.proofs.mixture.gaussian_mixture import fitted_certificate, variance_floor
-from pellucid.proofs.training_data import TrainingData
 
 NARROW = 1e5
 """Variance of the data over that of a component, from which on the fast pass would lose too many digits."""
@@ -219,7 +219,7 @@ def for_blocks(kind: Any, found: Components, X: Array, respond: Callable[[slice,
 
 def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, Moments]:
     """Return the sum of the log densities and the moments, all about the means of the components."""
-    from pellucid.numerics.soft_assignment_kernels import responsibilities_pass
+    from pellucid.solvers.soft_assignment_kernels import responsibilities_pass
 
     rows, kind = problem.rows, problem.kind
     n, d = rows.X.shape

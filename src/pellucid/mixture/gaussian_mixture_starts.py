@@ -13,8 +13,8 @@ from pellucid.cluster.kmeans.kmeans_starts import STARTS as STARTS_OF_CLUSTERS
 from pellucid.core.types import Array
 from pellucid.mixture.covariance_kinds import Components, Moments
 from pellucid.mixture.gaussian_mixture_solvers import MixtureRows, components_of
-from pellucid.numerics.soft_assignment import given_sums
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.soft_assignment import given_sums
 
 SHARP = 1e-6
 """Variance around drawn rows, as a part of that of the data: each row then belongs to the nearest."""

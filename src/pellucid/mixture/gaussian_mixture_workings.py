@@ -17,9 +17,9 @@ from sympy import Rational
 
 from pellucid.core.cards import find_card
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_features, rounding_remark
-from pellucid.workings.notation import Math, Script, fenced, math, over, root, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import exact_features, rounding_remark
+from pellucid.show.notation import Math, Script, fenced, math, over, root, typed
 
 DIGITS = 40
 MOST_COMPONENTS = 2

@@ -9,10 +9,10 @@ import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import InputRules
-from pellucid.kinds.arrays import Numbers, Texts
-from pellucid.kinds.collections import Items, Lookup
-from pellucid.kinds.plain import Live, Optional, Real, Text, Whole
-from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE
+from pellucid.core.kinds.arrays import Numbers, Texts
+from pellucid.core.kinds.collections import Items, Lookup
+from pellucid.core.kinds.plain import Live, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE
 from pellucid.mixture.mixture import Mixture
 from pellucid.probability import Density, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord

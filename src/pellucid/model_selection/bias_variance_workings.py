@@ -7,9 +7,9 @@ from typing import Any
 from sympy import Rational
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Document, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_number
-from pellucid.workings.notation import Mathlike, Script, fenced, math, over, typed
+from pellucid.show.document import Document, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import exact_number
+from pellucid.show.notation import Mathlike, Script, fenced, math, over, typed
 
 MOST_FITS = 20
 

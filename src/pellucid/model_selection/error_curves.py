@@ -63,7 +63,7 @@ class ErrorCurve:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the curve; see :func:`pellucid.plots.plot_error_curve`."""
-        from pellucid.drawing.trace_plot import plot_error_curve
+        from pellucid.plots.drawing.trace_plot import plot_error_curve
 
         return plot_error_curve(self, ax)
 

@@ -8,9 +8,9 @@ import numpy as np
 from sympy import Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_number, read_labels, sorted_classes
-from pellucid.workings.notation import Words, fenced, math, over, root, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import exact_number, read_labels, sorted_classes
+from pellucid.show.notation import Words, fenced, math, over, root, typed
 
 MOST_ROWS = 20
 NUMBERS = ("mse", "rmse", "rss", "mae", "r2")

@@ -19,9 +19,9 @@ from pellucid.naive_bayes.prior_workings import (
     typed_text,
     winner,
 )
-from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
-from pellucid.workings.exact_data import exact_number
-from pellucid.workings.notation import Math, Script, Words, fenced, math, over, root
+from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.show.exact_data import exact_number
+from pellucid.show.notation import Math, Script, Words, fenced, math, over, root
 
 MAX_DECISIONS = 4
 

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.solvers.compiling_kernels import kept
 
 LANE = 64
 """Rows scored together: with 50 columns they stay in the first-level cache, and the sums run along them as vectors."""

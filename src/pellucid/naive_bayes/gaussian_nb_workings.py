@@ -17,9 +17,9 @@ from pellucid.naive_bayes.prior_workings import (
     rows_of_classes,
     winner,
 )
-from pellucid.workings.document import Block, Document, Sentence, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features, exact_parameter
-from pellucid.workings.notation import Math, Script, Words, fenced, math, over, total, typed
+from pellucid.show.document import Block, Document, Sentence, Step, formula, remark, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features, exact_parameter
+from pellucid.show.notation import Math, Script, Words, fenced, math, over, total, typed
 
 
 def gaussian_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> Document:

@@ -29,10 +29,10 @@ from pellucid.naive_bayes.prior_workings import (
     typed_text,
 )
 from pellucid.probability.column_densities import choose_densities, declared_categories
-from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
-from pellucid.workings.exact_data import MAX_FEATURES, MAX_ROWS, exact_number, exact_parameter, rounding_remark
-from pellucid.workings.notation import Math, Script, Words, fenced, math, over, root, typed
-from pellucid.workings.text_printer import name_columns
+from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
+from pellucid.show.exact_data import MAX_FEATURES, MAX_ROWS, exact_number, exact_parameter, rounding_remark
+from pellucid.show.notation import Math, Script, Words, fenced, math, over, root, typed
+from pellucid.show.text_printer import name_columns
 
 KINDS = ("Bernoulli", "Categorical", "Gaussian")
 

@@ -17,10 +17,10 @@ from pellucid.naive_bayes.prior_workings import (
     probability_of,
     rows_of_classes,
 )
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import exact_features
-from pellucid.workings.notation import Script, fenced, math, over, typed
-from pellucid.workings.text_printer import is_wide
+from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.exact_data import exact_features
+from pellucid.show.notation import Script, fenced, math, over, typed
+from pellucid.show.text_printer import is_wide
 
 MAX_WORDS = 8
 MAX_ROWS = 12

@@ -9,10 +9,10 @@ import numpy as np
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
-from pellucid.kinds.arrays import WHOLES, Numbers, Texts
-from pellucid.kinds.collections import Items, Lookup
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
-from pellucid.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
+from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
+from pellucid.core.kinds.collections import Items, Lookup
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
 from pellucid.naive_bayes.bayes_classifier import BayesClassifier, rules_for_bayes
 from pellucid.naive_bayes.bernoulli_nb import BernoulliNB, YesNoRules
 from pellucid.naive_bayes.categorical_nb import CategoricalNB

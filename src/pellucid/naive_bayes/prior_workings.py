@@ -11,9 +11,9 @@ from sympy import Rational
 
 from pellucid.core.checks import is_number
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Step, formula, remark, result, sentence, step
-from pellucid.workings.exact_data import exact_number, exact_parameter, read_labels, sorted_classes
-from pellucid.workings.notation import Math, Words, fenced, math, over, typed
+from pellucid.show.document import Block, Step, formula, remark, result, sentence, step
+from pellucid.show.exact_data import exact_number, exact_parameter, read_labels, sorted_classes
+from pellucid.show.notation import Math, Words, fenced, math, over, typed
 
 Factor: TypeAlias = tuple[Math, Any]
 """A factor of a score as it is written, and its value: a fraction, or a float where it is a density."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pellucid.core.types import Data
 
 if TYPE_CHECKING:
-    from pellucid.workings.document import Document
+    from pellucid.show.document import Document
 
 
 def show_decision(estimator: Any, X: Data, y: Data, new: Data) -> Document:

@@ -19,10 +19,10 @@ from pellucid.core.types import Array, Data
 from pellucid.neighbors.metric import Metric, check_sparse_metric, unit_of
 from pellucid.neighbors.nearest_rows import build_tree, nearest_rows, tree_pays
 from pellucid.neighbors.neighbor_rows import rules_for_neighbors
-from pellucid.numerics.kd_tree import KDTree
 from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.neighbors.k_neighbors import partition_claim, stored_claim, stored_targets
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.kd_tree import KDTree
 
 
 class KNeighbors(CertifiedEstimator):

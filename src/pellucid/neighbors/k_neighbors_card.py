@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.cards import MethodCard
-from pellucid.kinds.arrays import WHOLES, Numbers, SparseRows, Texts
-from pellucid.kinds.collections import Items, Lookup
-from pellucid.kinds.pages import SchemaError
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
-from pellucid.kinds.usual import FLAG, LABEL_DTYPES, LABELS, MAYBE_WHOLE, POSITIVE
+from pellucid.core.kinds.arrays import WHOLES, Numbers, SparseRows, Texts
+from pellucid.core.kinds.collections import Items, Lookup
+from pellucid.core.kinds.pages import SchemaError
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import FLAG, LABEL_DTYPES, LABELS, MAYBE_WHOLE, POSITIVE
 from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
 from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
 from pellucid.neighbors.metric import Metric, Similarity, check_metric

@@ -20,10 +20,10 @@ from pellucid.neighbors.kd_tree_workings import (
     search_tree,
     tree_figure,
 )
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features, exact_number
-from pellucid.workings.notation import Math, matrix, over, total, typed
-from pellucid.workings.notation import math as notate
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features, exact_number
+from pellucid.show.notation import Math, matrix, over, total, typed
+from pellucid.show.notation import math as notate
 
 LEAF_ROWS = 2
 """A person stops splitting later than a program: at this many rows, or at ``leaf_size`` if that is less."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from sympy import Matrix, Rational
 
-from pellucid.workings.document import Block, Figure, Series, Step, Table, remark, sentence, step, table
-from pellucid.workings.exact_data import ExactData
-from pellucid.workings.notation import Math, typed
-from pellucid.workings.notation import math as notate
+from pellucid.show.document import Block, Figure, Series, Step, Table, remark, sentence, step, table
+from pellucid.show.exact_data import ExactData
+from pellucid.show.notation import Math, typed
+from pellucid.show.notation import math as notate
 
 Numbers = Sequence[Rational]
 
@@ -55,7 +55,7 @@ class Search:
 
 
 def build_tree(X: Matrix, leaf_size: int) -> Node:
-    """Return the tree that :class:`pellucid.numerics.kd_tree.KDTree` builds, in exact numbers."""
+    """Return the tree that :class:`pellucid.solvers.kd_tree.KDTree` builds, in exact numbers."""
     depth = min(max(0, math.ceil(math.log2(X.rows / leaf_size))), int(math.log2(X.rows)))
     return _node(X, tuple(range(X.rows)), 1, depth)
 

@@ -9,14 +9,13 @@ from scipy import sparse
 
 from pellucid.core.types import Array, Data
 from pellucid.neighbors.metric import Metric, unit_of
-from pellucid.numerics.kd_tree import KDTree
-from pellucid.numerics.pairwise_blocks import (
+from pellucid.solvers.kd_tree import KDTree, Nearest
+from pellucid.solvers.pairwise_blocks import (
     nearest_by_table,
     nearest_euclidean,
     nearest_minkowski,
     nearest_sparse_euclidean,
 )
-from pellucid.numerics.top_k import Nearest
 
 MOST_FEATURES_FOR_A_TREE = 15
 MOST_FOR_A_EUCLIDEAN_TREE = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Self
 
-from pellucid.kinds.records import Configured
+from pellucid.core.kinds.records import Configured
 
 if TYPE_CHECKING:
     from torch import nn

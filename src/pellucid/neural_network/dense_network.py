@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Flag, Nothing, Number, OneOf, Whole
 from pellucid.core.public_names import needs_extra
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Flag, Nothing, Number, OneOf, Whole
 from pellucid.neural_network.architecture import Architecture
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pellucid.core.files.schema import Schema
+from pellucid.core.kinds.arrays import FLOATS, Numbers
+from pellucid.core.kinds.collections import Lookup
+from pellucid.core.kinds.pages import NotSaveableError, SchemaError
+from pellucid.core.kinds.plain import Text
+from pellucid.core.kinds.records import ConfiguredByName
 from pellucid.core.public_names import needs_extra
-from pellucid.files.schema import Schema
-from pellucid.kinds.arrays import FLOATS, Numbers
-from pellucid.kinds.collections import Lookup
-from pellucid.kinds.pages import NotSaveableError, SchemaError
-from pellucid.kinds.plain import Text
-from pellucid.kinds.records import ConfiguredByName
 from pellucid.neural_network.architecture import Architecture
 
 ARCHITECTURES = {

@@ -217,7 +217,7 @@ class Race:
 
     def plot(self) -> Figure:
         """Draw paths and progress; see :func:`pellucid.plots.plot_race`."""
-        from pellucid.drawing.race_plot import plot_race
+        from pellucid.plots.drawing.race_plot import plot_race
 
         return plot_race(self)
 

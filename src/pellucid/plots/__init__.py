@@ -1,13 +1,13 @@
 """Plots: fitted things as matplotlib axes. Matplotlib is imported when the first one is drawn."""
 
-from pellucid.drawing.cluster_choice_plot import plot_cluster_choice
-from pellucid.drawing.race_plot import plot_race
-from pellucid.drawing.trace_plot import plot_error_curve, plot_trace
 from pellucid.plots.cluster_plots import plot_cluster_regions, plot_dendrogram, plot_silhouettes
 from pellucid.plots.coefficient_path_plot import plot_coefficient_path
 from pellucid.plots.component_images import plot_components_images, plot_ranks, plot_signals
 from pellucid.plots.component_plots import plot_biplot, plot_factor_shares, plot_scree
 from pellucid.plots.decision_regions_plot import plot_decision_regions
+from pellucid.plots.drawing.cluster_choice_plot import plot_cluster_choice
+from pellucid.plots.drawing.race_plot import plot_race
+from pellucid.plots.drawing.trace_plot import plot_error_curve, plot_trace
 from pellucid.plots.kernel_matrix_plot import plot_kernel_matrix
 from pellucid.plots.loss_plot import plot_losses
 from pellucid.plots.map_plots import plot_embedding, plot_embeddings, plot_shepard

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.cluster.silhouette import silhouette_samples
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
-from pellucid.drawing.style import INK, LINE_WIDTH, QUIET, color, tidy_axes
 from pellucid.plots.decision_regions_plot import GRID, draw_borders, draw_shades, reach
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, QUIET, color, tidy_axes
 from pellucid.plots.feature_slice import FeatureSlice, feature_slice
 
 if TYPE_CHECKING:

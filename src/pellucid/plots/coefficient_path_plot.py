@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pellucid.core.types import Array, Data
-from pellucid.drawing.style import LINE_WIDTH, QUIET, color, label_line_ends, tidy_axes
+from pellucid.plots.drawing.style import LINE_WIDTH, QUIET, color, label_line_ends, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
-from pellucid.drawing.style import INK, LINE_WIDTH, QUIET, color, spread, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, QUIET, color, spread, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

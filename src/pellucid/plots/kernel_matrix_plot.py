@@ -8,8 +8,8 @@ import numpy as np
 
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
-from pellucid.drawing.style import INK, PALETTE, QUIET, tidy_axes
 from pellucid.kernels.choice import kernel_from
+from pellucid.plots.drawing.style import INK, PALETTE, QUIET, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

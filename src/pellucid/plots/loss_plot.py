@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.drawing.style import LINE_WIDTH, QUIET, color, tidy_axes
+from pellucid.plots.drawing.style import LINE_WIDTH, QUIET, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

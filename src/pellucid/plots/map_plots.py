@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
-from pellucid.drawing.style import INK, LINE_WIDTH, color, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

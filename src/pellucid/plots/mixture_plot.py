@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.types import Array, Data
-from pellucid.drawing.style import INK, LINE_WIDTH, QUIET, color, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, QUIET, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

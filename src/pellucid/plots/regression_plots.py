@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.core.types import Array, Data
-from pellucid.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

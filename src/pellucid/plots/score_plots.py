@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, roc_curve
 
 from pellucid.core.types import Data
-from pellucid.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, label_line_ends, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, label_line_ends, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.types import Array, Data
-from pellucid.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
 from pellucid.plots.feature_slice import feature_slice
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from sympy import Rational
 
 from pellucid.core.types import Data
 from pellucid.probability.beta import Beta
-from pellucid.workings.document import (
+from pellucid.show.document import (
     Block,
     Document,
     Figure,
@@ -21,8 +21,8 @@ from pellucid.workings.document import (
     sentence,
     step,
 )
-from pellucid.workings.exact_data import exact_number
-from pellucid.workings.notation import Math, Script, combination, fenced, math, over
+from pellucid.show.exact_data import exact_number
+from pellucid.show.notation import Math, Script, combination, fenced, math, over
 
 MOST_TOSSES = 40
 SPELLED_OUT = 8

@@ -11,8 +11,8 @@ import numpy as np
 from pellucid.core.types import Data
 from pellucid.probability.bernoulli_workings import powers, share_steps
 from pellucid.probability.beta import Beta
-from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
-from pellucid.workings.notation import Script, fenced, math
+from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
+from pellucid.show.notation import Script, fenced, math
 
 MOST_COUNTS = 12
 MOST_TRIALS = 40

@@ -10,9 +10,9 @@ from sympy import Rational
 
 from pellucid.core.types import Data
 from pellucid.probability.dirichlet import Dirichlet
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import exact_number
-from pellucid.workings.notation import Math, Script, Words, fenced, math, over, total
+from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.exact_data import exact_number
+from pellucid.show.notation import Math, Script, Words, fenced, math, over, total
 
 MOST_DRAWS = 40
 MOST_LABELS = 8

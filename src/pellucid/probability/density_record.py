@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.kinds.arrays import WHOLES, Numbers, Texts
-from pellucid.kinds.pages import Json, ReadPage, SchemaError, WritePage, describe
-from pellucid.kinds.plain import Either, Kind, Real, Whole, read_as, tagged
+from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
+from pellucid.core.kinds.pages import Json, ReadPage, SchemaError, WritePage, describe
+from pellucid.core.kinds.plain import Either, Kind, Real, Whole, read_as, tagged
 from pellucid.probability.density import DENSITIES, find_density
 
 PARAMETER = Either((Whole(), Real(), Numbers(None, ("bool", *WHOLES, "float64")), Texts()))

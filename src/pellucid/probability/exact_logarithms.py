@@ -13,7 +13,7 @@ from typing import Any
 
 from sympy import Integer, Rational, factorint, log
 
-from pellucid.workings.notation import Math, combination, fenced, math
+from pellucid.show.notation import Math, combination, fenced, math
 
 
 @dataclass(frozen=True)

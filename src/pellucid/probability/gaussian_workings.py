@@ -9,9 +9,9 @@ from sympy import Rational
 
 from pellucid.core.types import Data
 from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import MAX_ROWS, exact_number, rounding_remark
-from pellucid.workings.notation import Math, Script, fenced, math, over, total, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import MAX_ROWS, exact_number, rounding_remark
+from pellucid.show.notation import Math, Script, fenced, math, over, total, typed
 
 
 def gaussian_workings(

@@ -9,9 +9,9 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
-from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
-from pellucid.workings.exact_data import exact_number, rounding_remark
-from pellucid.workings.notation import Math, fenced, math, over
+from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.show.exact_data import exact_number, rounding_remark
+from pellucid.show.notation import Math, fenced, math, over
 
 MOST_ROWS = MOST_COLUMNS = 5
 

@@ -58,7 +58,7 @@ def _in_one_go(data: SampleData, full: bool) -> Moments:
 
 
 def _in_blocks(data: SampleData, full: bool) -> Moments:
-    from pellucid.numerics.dense_design import DenseDesign  # it brings the compiler, which other densities do not need
+    from pellucid.solvers.dense_design import DenseDesign  # it brings the compiler, which other densities do not need
 
     design = DenseDesign(data.values, sample_weight=data.weight)
     p = design.shape[1]

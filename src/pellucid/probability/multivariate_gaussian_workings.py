@@ -9,9 +9,9 @@ from sympy import Matrix, Rational, diag, eye, zeros
 
 from pellucid.core.types import Data
 from pellucid.probability.normal_inverse_wishart import NormalInverseWishart
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step
-from pellucid.workings.exact_data import ExactData, exact_features, exact_number
-from pellucid.workings.notation import Math, Script, column, fenced, math, matrix, over
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
+from pellucid.show.exact_data import ExactData, exact_features, exact_number
+from pellucid.show.notation import Math, Script, column, fenced, math, matrix, over
 
 T = math("T")
 

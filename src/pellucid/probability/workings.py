@@ -17,8 +17,8 @@ from pellucid.probability.information_workings import information_workings
 from pellucid.probability.multivariate_gaussian_workings import multivariate_gaussian_workings
 from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
 from pellucid.probability.normal_inverse_wishart import NormalInverseWishart
-from pellucid.workings.document import Document
-from pellucid.workings.showing import compared
+from pellucid.show.document import Document
+from pellucid.show.showing import compared
 
 DENSITIES: dict[str, tuple[Callable[[Any, Data, Any], Document], type]] = {
     "Bernoulli": (bernoulli_workings, Beta),

@@ -20,8 +20,8 @@ from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array
-from pellucid.numerics.curvature_equations import solve_curvature
 from pellucid.ranking.pair_sums import ListablePairs, ListedRows, SortedRows
+from pellucid.solvers.curvature_equations import solve_curvature
 
 RESIDUE = 1e-13
 """Part of all weight that may be left of a window whose rows have all been taken out again."""

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.types import Array, Data
-from pellucid.numerics.newton import smoothed_newton
 from pellucid.proofs.training_data import TrainingData
 from pellucid.ranking.pair_sums import ListablePairs, RankedPairs, query_numbers, ranking_error
 from pellucid.ranking.ranking_problem import RankingProblem
+from pellucid.solvers.newton import smoothed_newton
 
 
 class RankingSVM(CertifiedEstimator):

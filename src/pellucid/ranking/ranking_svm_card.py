@@ -6,9 +6,9 @@ import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import NUMBERS, InputRules
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.plain import OneOf, Optional, Real, Whole
-from pellucid.kinds.usual import COUNT, POSITIVE
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.plain import OneOf, Optional, Real, Whole
+from pellucid.core.kinds.usual import COUNT, POSITIVE
 from pellucid.proofs.ranking.ranking_svm import prove_ranking
 from pellucid.ranking.ranking_svm import RankingSVM
 

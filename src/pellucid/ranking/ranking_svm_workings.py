@@ -18,9 +18,9 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     slack_price,
     solve_machine,
 )
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data, exact_parameter
-from pellucid.workings.notation import Math, column, combination, math, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
+from pellucid.show.notation import Math, column, combination, math, typed
 
 MOST_ROWS = 6
 MOST_PAIRS = 6

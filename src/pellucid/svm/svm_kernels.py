@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.solvers.compiling_kernels import kept
 
 
 @kept

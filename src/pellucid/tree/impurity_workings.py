@@ -8,9 +8,9 @@ from typing import Any
 from sympy import Rational
 
 from pellucid.probability.exact_logarithms import Bits
-from pellucid.workings.document import Block, sentence, table
-from pellucid.workings.notation import Math, Script, Words, fenced, math, over
-from pellucid.workings.text_printer import first_that_fits
+from pellucid.show.document import Block, sentence, table
+from pellucid.show.notation import Math, Script, Words, fenced, math, over
+from pellucid.show.text_printer import first_that_fits
 
 Counts = Sequence[int]
 

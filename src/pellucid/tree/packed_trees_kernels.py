@@ -10,7 +10,7 @@ tree, so that damaged arrays end in an error, not outside the memory.
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.solvers.compiling_kernels import kept
 
 
 @kept

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.pages import Json, ReadPage, SchemaError, WritePage
-from pellucid.kinds.plain import Kind, read_as, tagged
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.pages import Json, ReadPage, SchemaError, WritePage
+from pellucid.core.kinds.plain import Kind, read_as, tagged
 from pellucid.tree.packed_trees import DIMENSIONS, DTYPES, PackedTrees
 
 MOST_FEATURES = 2**31 - 1

@@ -15,7 +15,7 @@ from pellucid.app.bake_off import bake_off, contestants, tuning
 from pellucid.app.bake_off.contestants import Contestant
 from pellucid.app.report import Origin, figures, render_fit_report, standing_of
 from pellucid.app.tables import TableError
-from pellucid.files.saving import model_bytes
+from pellucid.core.files.saving import model_bytes
 from pellucid.linear_model import LinearRegression
 from pellucid.model_selection import ErrorCurve
 from tests.app.bake_off.sample_tables import mixed_table, numeric_table

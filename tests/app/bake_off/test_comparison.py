@@ -9,7 +9,7 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold
 
-from pellucid.app.bake_off import heats, validation_splits
+from pellucid.app.bake_off import compile_time_kernels, heats, validation_splits
 from pellucid.app.bake_off.closing import plan_final_fit, report_seconds
 from pellucid.app.bake_off.comparison import compare
 from pellucid.app.bake_off.contestants import REGRESSORS, Contestant, coded, curved
@@ -20,7 +20,6 @@ from pellucid.app.tables.understanding import Columns
 from pellucid.core import budget as budget_module
 from pellucid.core.budget import Budget
 from pellucid.linear_model import LinearRegression
-from pellucid.numerics import compile_time_kernels
 
 
 def rows(n=12, n_splits=3, labels=False):

@@ -14,8 +14,8 @@ from pellucid.app.bake_off.contestants import contestants_for
 from pellucid.app.cli.errors import ClaimError, NothingProvedError
 from pellucid.app.cli.verify import verify
 from pellucid.app.tables import read_table
+from pellucid.core.files.saving import model_bytes
 from pellucid.core.user_warnings import UncertifiedWarning
-from pellucid.files.saving import model_bytes
 
 KINDS = ("numbers", "words", "texts", "dates", "gaps", "as people write")
 METHODS = [

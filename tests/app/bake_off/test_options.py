@@ -12,7 +12,7 @@ from pellucid.app.bake_off.learned import fit_weighted
 from pellucid.app.bake_off.options import Options, chosen_contestants, row_facts, understood
 from pellucid.app.tables.reading import TableError
 from pellucid.app.tables.understanding import Columns
-from pellucid.files.saving import model_bytes
+from pellucid.core.files.saving import model_bytes
 from pellucid.model_selection import TestVault
 
 LINE = {"only": ["least squares"], "folds": 2, "seconds": 60}

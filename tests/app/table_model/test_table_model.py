@@ -17,8 +17,8 @@ from pellucid.app.table_model.calibration import ISOTONIC, KINDS, PLATT, Calibra
 from pellucid.app.table_model.class_scores import costs_of_threshold
 from pellucid.app.table_model.error_quantiles import ErrorQuantiles
 from pellucid.app.table_model.seen_table import SeenTable
-from pellucid.files import NotSaveableError, SchemaError
-from pellucid.kinds.records import Record
+from pellucid.core.files import NotSaveableError, SchemaError
+from pellucid.core.kinds.records import Record
 
 
 @pytest.fixture(scope="module")

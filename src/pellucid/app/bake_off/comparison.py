@@ -438,7 +438,7 @@ class _Outcome:
 
 
 def _measure(contestant: Contestant, fold: Fold, columns: Columns, measure: Measure) -> _Outcome:
-    from pellucid.numerics.compile_time_kernels import Stopwatch
+    from pellucid.app.bake_off.compile_time_kernels import Stopwatch
 
     weights = {} if fold.weights_train is None else {"sample_weight": fold.weights_train}
     watch = Stopwatch()

@@ -70,7 +70,7 @@ def compiling_ahead(contestants: Sequence[Contestant], columns: Columns, y: Arra
 def _is_compiled() -> bool:
     """Return whether a boosted tree has been grown on this machine before."""
     from pellucid.ensemble.hist_gradient_boosting.growing_kernels import grow_tree
-    from pellucid.numerics.compiling_kernels import is_kept
+    from pellucid.solvers.compiling_kernels import is_kept
 
     return is_kept(grow_tree)
 

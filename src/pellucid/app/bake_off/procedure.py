@@ -218,7 +218,7 @@ def _bake_off(
     listen: Listener,
     keep_so_far: Callable[[SoFar], None] | None,
 ) -> BakeOffResult:
-    from pellucid.numerics.compile_time_kernels import compiling_clock
+    from pellucid.app.bake_off.compile_time_kernels import compiling_clock
 
     start, before = time.monotonic(), compiling_clock().seconds()
     budget.uncounted = lambda: compiling_clock().seconds() - before

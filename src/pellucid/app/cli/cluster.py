@@ -37,8 +37,8 @@ def cluster(
     from pellucid.app.report import Origin, render_cluster_report
     from pellucid.app.tables.reading import name_of, without_password
     from pellucid.core.atomic import write_all_whole
+    from pellucid.core.files.saving import model_bytes
     from pellucid.core.watching import terminal_bar
-    from pellucid.files.saving import model_bytes
 
     number = parse_count(k)
     refuse_a_file(out)

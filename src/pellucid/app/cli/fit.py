@@ -130,7 +130,7 @@ def fit(
     from pellucid.app.tables.reading import name_of, without_password
     from pellucid.core.atomic import write_all_whole
     from pellucid.core.budget import Budget
-    from pellucid.files.saving import model_bytes
+    from pellucid.core.files.saving import model_bytes
 
     seconds = parse_duration(time)
     if as_ is not None and task is not Task.auto:

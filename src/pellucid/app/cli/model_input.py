@@ -27,10 +27,10 @@ from pellucid.app.tables.understanding import (
 )
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
+from pellucid.core.files import load
 from pellucid.core.input_rules import NO_TARGET
 from pellucid.core.types import Array
 from pellucid.core.verification import last_step
-from pellucid.files import load
 from pellucid.proofs.training_data import fingerprint
 
 

@@ -42,7 +42,7 @@ def show_work(
     import sys
     from inspect import signature
 
-    from pellucid import workings
+    from pellucid import show
     from pellucid.app.cli.model_input import read_numbers, takes_target
     from pellucid.app.tables import read_table
     from pellucid.app.tables.reading import check_has_column
@@ -64,7 +64,7 @@ def show_work(
         queries, frame = frame[qid].to_numpy(), frame.drop(columns=qid)
     takes_texts = estimator.__sklearn_tags__().input_tags.string
     X = frame if takes_texts else read_numbers(frame, list(frame.columns))
-    document = workings.show_work(estimator if queries is None else estimator.fit(X, y, qid=queries), X, y)
+    document = show.show_work(estimator if queries is None else estimator.fit(X, y, qid=queries), X, y)
     text = str(getattr(document, str(format))())
     if out is None:
         sys.stdout.write(text.rstrip("\n") + "\n")

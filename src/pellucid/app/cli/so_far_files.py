@@ -33,7 +33,7 @@ class SoFarFiles:
         """Write model, report and card whole, in the place of those before."""
         from pellucid.app.report import render_card_so_far, render_so_far
         from pellucid.core.atomic import write_all_whole
-        from pellucid.files.saving import model_bytes
+        from pellucid.core.files.saving import model_bytes
 
         origin = replace(self.origin, model_name=MODEL_SO_FAR)
         contents = {

@@ -17,7 +17,7 @@ from pellucid.app.report.figures import INK, MOST_DOTS, PAGE_COLORS, figure_as_s
 from pellucid.app.report.numbers import meaning_of
 from pellucid.app.report.page import ColumnRow, Origin, column_summary, page_template, versions
 from pellucid.core.random_state import some_rows
-from pellucid.drawing.style import PALETTE, color
+from pellucid.plots.drawing.style import PALETTE, color
 from pellucid.proofs.certificate import GRADES
 
 if TYPE_CHECKING:

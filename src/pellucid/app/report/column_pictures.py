@@ -17,7 +17,7 @@ from pellucid.app.report.figures import INK, MARK, figure_as_svg, tidy_ticks
 from pellucid.app.tables.dates import DATES, read_dates
 from pellucid.app.tables.understanding import is_flag, is_numeric, numbers_if_written
 from pellucid.core.types import Array
-from pellucid.drawing.style import PALETTE
+from pellucid.plots.drawing.style import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

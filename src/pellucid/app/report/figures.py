@@ -17,8 +17,8 @@ from pellucid.app.bake_off.measures import Measure
 from pellucid.app.bake_off.scores import MethodScore
 from pellucid.app.bake_off.tree_story import StoryNode
 from pellucid.core.types import Array
-from pellucid.drawing import style
 from pellucid.model_selection import ErrorCurve
+from pellucid.plots.drawing import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from pellucid.app.report.numbers import meaning_of
 from pellucid.app.report.page import Origin, page_template, versions
 from pellucid.app.tables.understanding import is_numeric
 from pellucid.core.random_state import some_rows
-from pellucid.drawing.style import color
+from pellucid.plots.drawing.style import color
 from pellucid.proofs.certificate import GRADES
 
 if TYPE_CHECKING:

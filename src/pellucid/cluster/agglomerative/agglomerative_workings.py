@@ -12,9 +12,9 @@ from sympy import Matrix, Rational, sqrt
 from pellucid.cluster.agglomerative.distances import EUCLIDEAN
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import MAX_FEATURES, exact_features, exact_number, rounding_remark
-from pellucid.workings.notation import Math, Script, fenced, math, over, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import MAX_FEATURES, exact_features, exact_number, rounding_remark
+from pellucid.show.notation import Math, Script, fenced, math, over, typed
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
+from pellucid.solvers.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 
 @lean

@@ -6,7 +6,7 @@ The edges of a node are a linked list: entry 2 e is edge e in the list of its fi
 
 # mypy: allow-untyped-defs
 
-from pellucid.numerics.compiling_kernels import lean, lean_and_kept
+from pellucid.solvers.compiling_kernels import lean, lean_and_kept
 
 COMPLETE, AVERAGE, WARD = 0, 1, 2
 N_EDGES, HEAP_SIZE, DONE = 0, 1, 2

@@ -10,7 +10,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import _VALID_METRICS
 
 from pellucid.core.types import Array
-from pellucid.numerics.distance_matrix import check_distance_matrix
+from pellucid.solvers.distance_matrix import check_distance_matrix
 
 EUCLIDEAN = ("euclidean", "l2")
 PAIR_BY_PAIR = {**dict.fromkeys(EUCLIDEAN, "euclidean"), "l1": "cityblock", "manhattan": "cityblock"} | {

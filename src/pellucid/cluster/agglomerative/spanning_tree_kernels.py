@@ -9,7 +9,7 @@ length, then by their first row, then by their second, so that the tree is one a
 import numpy as np
 
 from pellucid.cluster.agglomerative.chain_kernels import add_products
-from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
+from pellucid.solvers.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 STRIP = 512
 """Rows whose bounds are computed in one go: they stay in the nearest cache."""

@@ -25,7 +25,7 @@ from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.silhouette import silhouette_score
 from pellucid.core.random_state import generator, some_rows
 from pellucid.core.types import Array, Data
-from pellucid.numerics.elbow import elbow_of
+from pellucid.solvers.leading_eigenvectors import elbow_of
 
 COUNTS = ("n_clusters", "n_components")
 """Parameters that say how many clusters there are."""

@@ -10,9 +10,9 @@ from sympy import Integer, Matrix, Rational, log, pi, sqrt
 
 from pellucid.core.cards import find_card
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
-from pellucid.workings.notation import Words, math, over, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features
+from pellucid.show.notation import Words, math, over, typed
 
 MOST_CLUSTERS = 4
 DIGITS = 12

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.numerics.elbow import first_largest
+from pellucid.solvers.leading_eigenvectors import first_largest
 
 
 def dispersion(X: Array, labels: Array) -> float:

@@ -120,7 +120,7 @@ class ClusterChoice:
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw the criteria, each with the K it prefers; see :func:`pellucid.plots.plot_cluster_choice`."""
-        from pellucid.drawing.cluster_choice_plot import plot_cluster_choice
+        from pellucid.plots.drawing.cluster_choice_plot import plot_cluster_choice
 
         return plot_cluster_choice(self, figure)
 

@@ -10,8 +10,8 @@ from sympy import Matrix, Rational
 from pellucid.cluster.agglomerative.agglomerative_workings import exact_distances
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, formula, sentence, step, table
-from pellucid.workings.notation import math
+from pellucid.show.document import Block, Document, formula, sentence, step, table
+from pellucid.show.notation import math
 
 Rows = tuple[int, ...]
 

@@ -10,7 +10,7 @@ candidate at least twice as far from the owner as the row is cannot be nearer to
 import numpy as np
 
 from pellucid.cluster.kmeans.nearest_centers_kernels import sparse_squared_distance, squared_distance
-from pellucid.numerics.compiling_kernels import kept, lean, lean_and_kept, lean_in_any_order
+from pellucid.solvers.compiling_kernels import kept, lean, lean_and_kept, lean_in_any_order
 
 AT_ONCE = 4
 """Candidates that are measured together: a row is read once for all."""

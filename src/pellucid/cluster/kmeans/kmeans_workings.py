@@ -11,9 +11,9 @@ from sympy import Matrix, Rational
 from pellucid.core.cards import find_card
 from pellucid.core.trace import record
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
-from pellucid.workings.notation import Math, fenced, math, over, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features
+from pellucid.show.notation import Math, fenced, math, over, typed
 
 MOST_CLUSTERS = 4
 

@@ -23,8 +23,8 @@ from pellucid.cluster.kmeans.nearest_centers_kernels import (
 from pellucid.core.input_rules import size_of
 from pellucid.core.threads import run_blocks, shares, split_evenly
 from pellucid.core.types import Array
-from pellucid.numerics.presented_rows import content_hashes
-from pellucid.numerics.rough_distances import LARGEST_SQUARE, Sample
+from pellucid.solvers.pairwise_blocks import LARGEST_SQUARE, Sample
+from pellucid.solvers.presented_rows import content_hashes
 
 BYTES_AT_ONCE = 1 << 18
 """Of a block of rows with its rough distances: it stays in the cache."""

@@ -10,7 +10,7 @@ only if ``upper[i] + paths[label] < lower[g, i] - drifts[g]`` fails for some g. 
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
+from pellucid.solvers.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 OUTWARD = 2.0**-20
 """Share by which a bound is moved to the safe side: eight times what three roundings in float32 can take."""

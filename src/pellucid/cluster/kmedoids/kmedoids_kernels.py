@@ -2,7 +2,7 @@
 
 # mypy: allow-untyped-defs
 
-from pellucid.numerics.compiling_kernels import kept, lean_and_kept
+from pellucid.solvers.compiling_kernels import kept, lean_and_kept
 
 ANY_ORDER = {"nnan", "nsz", "reassoc", "contract"}
 

@@ -8,8 +8,8 @@ from sympy import Matrix, Rational
 
 from pellucid.cluster.agglomerative.agglomerative_workings import exact_distances
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
-from pellucid.workings.notation import math
+from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.show.notation import math
 
 MOST_CLUSTERS = 4
 Medoids = tuple[int, ...]

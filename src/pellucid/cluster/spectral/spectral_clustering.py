@@ -14,9 +14,9 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.numerics.laplacian import asymmetry, is_connected, normalized
-from pellucid.numerics.laplacian_eigenvectors import leading_vectors
-from pellucid.numerics.leading_eigenvectors import signed
+from pellucid.solvers.laplacian import asymmetry, is_connected, normalized
+from pellucid.solvers.laplacian_eigenvectors import leading_vectors
+from pellucid.solvers.leading_eigenvectors import signed
 
 MERE_ROUNDING = 1e-10
 """Asymmetry of given affinities that nobody is told of."""

@@ -13,8 +13,7 @@ from pellucid.core.types import Array, Data
 from pellucid.kernels.choice import kernel_from
 from pellucid.kernels.functions import check_products, check_symmetric
 from pellucid.kernels.kernel import Kernel
-from pellucid.numerics.laplacian import symmetric_links
-from pellucid.numerics.neighbor_links import neighbor_links
+from pellucid.solvers.laplacian import neighbor_links, symmetric_links
 
 
 def links_of(parameters: Any, X: Any) -> Any:

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.solvers.compiling_kernels import kept
 
 DEPENDENT = 1e-13
 """Part of a diagonal entry below which its pivot counts as 0: that coefficient is then 0."""

@@ -9,9 +9,9 @@ from scipy import sparse
 from sympy import Matrix, Rational, eye, zeros
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_features, exact_number, rounding_remark
-from pellucid.workings.notation import column, math, matrix, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import exact_features, exact_number, rounding_remark
+from pellucid.show.notation import column, math, matrix, typed
 
 MAX_ROWS, MAX_FEATURES, MAX_COMPONENTS = 5, 4, 2
 

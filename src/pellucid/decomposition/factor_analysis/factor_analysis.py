@@ -19,7 +19,7 @@ from pellucid.decomposition.factor_analysis.factor_analysis_solvers import (
     turned_and_signed,
 )
 from pellucid.decomposition.factor_analysis.factor_model import factor_scores, log_determinant, precision
-from pellucid.numerics.row_scatter import row_scatter, without_constants
+from pellucid.solvers.presented_rows import row_scatter, without_constants
 
 
 class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):

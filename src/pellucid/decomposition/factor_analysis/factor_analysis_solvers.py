@@ -22,7 +22,7 @@ from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores, rotated
-from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once
+from pellucid.solvers.leading_eigenvectors import eigenpairs_at_once
 
 NARROW = 1e-4
 """Noise variance, in parts of the column's, below which eigenvalues would lose digits that singular values keep."""

@@ -16,8 +16,8 @@ from pellucid.core.fit import Fit
 from pellucid.core.input_rules import InputRules
 from pellucid.core.types import Array, Data
 from pellucid.kernels.functions import check_symmetric
-from pellucid.numerics.leading_eigenvectors import dense_times, eigenpairs_at_once, leading_eigenpairs, signed
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.leading_eigenvectors import dense_times, eigenpairs_at_once, leading_eigenpairs, signed
 
 LARGE, FEW = 500, 0.1
 """Rows from which, and part of them up to which, a few eigenvectors are found without all the others."""

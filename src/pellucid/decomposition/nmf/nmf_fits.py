@@ -16,9 +16,9 @@ from pellucid.core.watching import Watch
 from pellucid.decomposition.nmf.multiplicative_solvers import multiplicative_factors
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, beta_of
 from pellucid.decomposition.nmf.nmf_solvers import best_weights, coordinate_factors
-from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once, leading_eigenpairs
 from pellucid.proofs.rounding import rounding_unit
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.leading_eigenvectors import eigenpairs_at_once, leading_eigenpairs
 
 RESIDUAL = 1e-9
 """The least residual that is asked for, whatever ``tol`` says."""

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept, lean
+from pellucid.solvers.compiling_kernels import kept, lean
 
 ANY_ORDER = {"nnan", "nsz", "reassoc", "contract"}
 

@@ -7,9 +7,9 @@ from typing import Any
 from sympy import Matrix, Rational, ones
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step
-from pellucid.workings.exact_data import exact_features, exact_number, rounding_remark
-from pellucid.workings.notation import Math, Words, fenced, math, matrix, over
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
+from pellucid.show.exact_data import exact_features, exact_number, rounding_remark
+from pellucid.show.notation import Math, Words, fenced, math, matrix, over
 
 MAX_ROWS, MAX_FEATURES, MAX_COMPONENTS = 5, 4, 3
 

@@ -18,7 +18,7 @@ from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.decomposition.pca.pca_solvers import add_rows, count_for_share, find_components
 from pellucid.decomposition.projection import projected
-from pellucid.numerics.elbow import elbow_of
+from pellucid.solvers.leading_eigenvectors import elbow_of
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):

@@ -13,9 +13,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
-from pellucid.numerics.design import Design, make_design
-from pellucid.numerics.leading_eigenvectors import eigenpairs_at_once
-from pellucid.numerics.principal_directions import (
+from pellucid.decomposition.principal_directions import (
     SQUARED_LOSS,
     PrincipalDirections,
     completed,
@@ -26,6 +24,8 @@ from pellucid.numerics.principal_directions import (
 )
 from pellucid.proofs.rounding import TINY
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.design import Design, make_design
+from pellucid.solvers.leading_eigenvectors import eigenpairs_at_once
 
 
 def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:

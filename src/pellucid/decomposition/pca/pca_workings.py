@@ -7,10 +7,10 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
-from pellucid.workings.exact_data import exact_features
-from pellucid.workings.notation import column, fenced, math, matrix, over, root, typed
+from pellucid.show.document import Document, Step, formula, remark, sentence, step, table
+from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
+from pellucid.show.exact_data import exact_features
+from pellucid.show.notation import column, fenced, math, matrix, over, root, typed
 
 MAX_ROWS = 12
 

@@ -9,9 +9,9 @@ import numpy as np
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
-from pellucid.numerics.design import make_design
-from pellucid.numerics.principal_directions import from_rows, in_ordinary_units, leading_directions
+from pellucid.decomposition.principal_directions import from_rows, in_ordinary_units, leading_directions
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.design import make_design
 
 
 def decompose(data: TrainingData, parameters: Any, seed: int) -> Fit:

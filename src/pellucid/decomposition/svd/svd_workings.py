@@ -7,10 +7,10 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
-from pellucid.workings.eigenpairs import DIGITS, eigenpairs, values_step
-from pellucid.workings.exact_data import exact_features
-from pellucid.workings.notation import column, fenced, math, matrix, over, root
+from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step
+from pellucid.show.exact_data import exact_features
+from pellucid.show.notation import column, fenced, math, matrix, over, root
 
 MAX_ROWS = 6
 

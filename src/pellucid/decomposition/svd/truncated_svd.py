@@ -11,11 +11,11 @@ from pellucid.core.fit import Fit
 from pellucid.core.random_state import fixed_seed
 from pellucid.core.types import Array, Data
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
+from pellucid.decomposition.principal_directions import in_ordinary_units, leading_directions
 from pellucid.decomposition.projection import Projecting, projected
-from pellucid.numerics.design import make_design
-from pellucid.numerics.principal_directions import in_ordinary_units, leading_directions
 from pellucid.proofs.rounding import TINY
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.design import make_design
 
 
 class TruncatedSVD(Projecting):

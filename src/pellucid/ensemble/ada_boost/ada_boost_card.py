@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
+from pellucid.core.files.registry import Model
 from pellucid.core.input_rules import CLASSES, InputRules
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Nothing, Whole
+from pellucid.core.kinds.usual import LABELS, POSITIVE, RANDOM_STATE
 from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.ensemble.member_check import check_members
-from pellucid.files.registry import Model
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Nothing, Whole
-from pellucid.kinds.usual import LABELS, POSITIVE, RANDOM_STATE
 from pellucid.proofs.ensemble.ada_boost import prove_ada_boost
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.packed_trees_kind import Trees

@@ -9,9 +9,9 @@ from typing import Any
 from sympy import Matrix, Rational, log, sqrt
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features, read_labels, sorted_classes
-from pellucid.workings.notation import Words, fenced, math, over, root, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features, read_labels, sorted_classes
+from pellucid.show.notation import Words, fenced, math, over, root, typed
 
 FEW = 5
 """Wrong rows that are named."""

@@ -10,15 +10,15 @@ from sklearn.pipeline import Pipeline
 
 from pellucid.core.cards import MethodCard, card_of
 from pellucid.core.estimator import CertifiedEstimator, parameter_texts
+from pellucid.core.files.registry import Model
 from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Kind, Nothing
+from pellucid.core.kinds.usual import LABELS, NONNEGATIVE
 from pellucid.core.verification import same, verify
 from pellucid.ensemble.blend.blend import Blend, BlendClassifier, BlendRegressor
 from pellucid.ensemble.member_check import check_members
-from pellucid.files.registry import Model
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Kind, Nothing
-from pellucid.kinds.usual import LABELS, NONNEGATIVE
 from pellucid.proofs.ensemble.blend import prove_blend
 from pellucid.proofs.sampling import drawn, draws
 from pellucid.proofs.training_data import TrainingData

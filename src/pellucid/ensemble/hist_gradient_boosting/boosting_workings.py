@@ -10,8 +10,8 @@ from sklearn.base import is_classifier
 from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import (
+from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.exact_data import (
     ExactData,
     exact_data,
     exact_features,
@@ -20,7 +20,7 @@ from pellucid.workings.exact_data import (
     require,
     sorted_classes,
 )
-from pellucid.workings.notation import Script, fenced, math, over, typed
+from pellucid.show.notation import Script, fenced, math, over, typed
 
 MAX_LEAVES = 4
 

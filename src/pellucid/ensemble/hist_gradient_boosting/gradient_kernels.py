@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.solvers.compiling_kernels import kept
 
 SQUARED, ABSOLUTE, QUANTILE, POISSON, GAMMA, BINOMIAL, MULTINOMIAL = range(7)
 

@@ -15,6 +15,20 @@ into it.
 
 import numpy as np
 
+from pellucid.ensemble.hist_gradient_boosting.claim_kernels import (
+    CLOSED,
+    DONE,
+    NOTHING,
+    SPINS,
+    TICKET,
+    add,
+    await_done,
+    claim,
+    give_way,
+    publish,
+    read,
+    write,
+)
 from pellucid.ensemble.hist_gradient_boosting.growing_layout import (
     CHUNK,
     COPY,
@@ -57,21 +71,7 @@ from pellucid.ensemble.hist_gradient_boosting.split_kernels import (
     PER_HESSIAN,
     search_histogram,
 )
-from pellucid.numerics.claim_kernels import (
-    CLOSED,
-    DONE,
-    NOTHING,
-    SPINS,
-    TICKET,
-    add,
-    await_done,
-    claim,
-    give_way,
-    publish,
-    read,
-    write,
-)
-from pellucid.numerics.compiling_kernels import lean, lean_and_kept
+from pellucid.solvers.compiling_kernels import lean, lean_and_kept
 
 
 @lean

@@ -8,13 +8,10 @@ import numpy as np
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import CLASSES, NUMBERS
-from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
-from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
-from pellucid.ensemble.hist_gradient_boosting.table_rules import TableRules
-from pellucid.kinds.arrays import Numbers, Texts
-from pellucid.kinds.collections import Items, Lookup
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Text, Whole
-from pellucid.kinds.usual import (
+from pellucid.core.kinds.arrays import Numbers, Texts
+from pellucid.core.kinds.collections import Items, Lookup
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Text, Whole
+from pellucid.core.kinds.usual import (
     CLASS_WEIGHT,
     COUNT,
     FLAG,
@@ -25,6 +22,9 @@ from pellucid.kinds.usual import (
     RANDOM_STATE,
     VERBOSE,
 )
+from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
+from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
+from pellucid.ensemble.hist_gradient_boosting.table_rules import TableRules
 from pellucid.proofs.ensemble.boosting import prove_boosting
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.packed_trees_kind import Trees

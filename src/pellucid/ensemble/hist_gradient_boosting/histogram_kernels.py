@@ -13,8 +13,8 @@ group lie side by side. ``MISSING`` is the bin of missing values.
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean
-from pellucid.numerics.memory_kernels import add_pair, fetch_ahead
+from pellucid.ensemble.hist_gradient_boosting.claim_kernels import add_pair, fetch_ahead
+from pellucid.solvers.compiling_kernels import lean
 
 AHEAD = 16
 SPARSE = 8

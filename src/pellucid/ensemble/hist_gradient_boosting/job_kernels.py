@@ -4,6 +4,7 @@
 
 import numpy as np
 
+from pellucid.ensemble.hist_gradient_boosting.claim_kernels import NOTHING
 from pellucid.ensemble.hist_gradient_boosting.growing_layout import (
     BLOCK,
     CHUNK,
@@ -42,8 +43,7 @@ from pellucid.ensemble.hist_gradient_boosting.node_kernels import (
     make_children,
     plant_root,
 )
-from pellucid.numerics.claim_kernels import NOTHING
-from pellucid.numerics.compiling_kernels import lean
+from pellucid.solvers.compiling_kernels import lean
 
 ROOT, NO, YES = np.int64(0), np.int64(0), np.int64(1)  # for a plain number, what takes it would be compiled anew
 

@@ -52,7 +52,7 @@ from pellucid.ensemble.hist_gradient_boosting.split_kernels import (
     bounded_value,
     sort_categories,
 )
-from pellucid.numerics.compiling_kernels import lean
+from pellucid.solvers.compiling_kernels import lean
 
 
 @lean

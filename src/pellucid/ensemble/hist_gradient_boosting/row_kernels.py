@@ -24,7 +24,7 @@ from pellucid.ensemble.hist_gradient_boosting.growing_layout import (
 )
 from pellucid.ensemble.hist_gradient_boosting.histogram_kernels import GROUP, GROUP_SIZE, MISSING, N_BINS, count_rows
 from pellucid.ensemble.hist_gradient_boosting.split_kernels import L2, SHRINKAGE, TABLE, bounded_value
-from pellucid.numerics.compiling_kernels import lean
+from pellucid.solvers.compiling_kernels import lean
 
 TABLE_PLACE = np.uint64(TABLE)
 

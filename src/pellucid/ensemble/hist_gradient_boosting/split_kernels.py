@@ -16,7 +16,7 @@ vectorize.
 import numpy as np
 
 from pellucid.ensemble.hist_gradient_boosting.histogram_kernels import MISSING, N_BINS
-from pellucid.numerics.compiling_kernels import lean
+from pellucid.solvers.compiling_kernels import lean
 
 LEAST_HESSIAN = 1e-3
 """Sum of hessians below which no child may be."""

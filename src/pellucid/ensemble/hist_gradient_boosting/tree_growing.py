@@ -80,8 +80,8 @@ class TreeGrower:
 
         ``largest`` are the largest gradient and hessian in size. Leave ``raw`` empty to have nothing added.
         """
+        from pellucid.ensemble.hist_gradient_boosting.claim_kernels import STATE_SIZE
         from pellucid.ensemble.hist_gradient_boosting.growing_kernels import grow_tree
-        from pellucid.numerics.claim_kernels import STATE_SIZE
 
         n = len(self.lines.rows)
         job = np.zeros(layout.FREE + self.n_slots + n // layout.CHUNK + 1, dtype=np.int64)

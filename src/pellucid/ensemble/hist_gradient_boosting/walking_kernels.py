@@ -8,7 +8,7 @@ memory. Places are unsigned: signed ones would be looked at for counting from th
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import PLAIN, kept, loop
+from pellucid.solvers.compiling_kernels import PLAIN, kept, loop
 
 AT_ONCE = 4
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Whole
+from pellucid.core.kinds.usual import FLAG, MAYBE_WHOLE, VERBOSE
 from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier, RandomForestRegressor
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Whole
-from pellucid.kinds.usual import FLAG, MAYBE_WHOLE, VERBOSE
 from pellucid.proofs.ensemble.random_forest import prove_random_forest
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
 from pellucid.tree.decision_tree.tree_data import rules_for_trees

@@ -10,9 +10,9 @@ from sympy import Rational, sqrt
 from pellucid.core.types import Data
 from pellucid.feature_selection.filters.column_codes import coded_column, coded_target, numbers_of
 from pellucid.probability.exact_logarithms import Bits
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features, exact_number, rounding_remark
-from pellucid.workings.notation import Math, Words, fenced, math, over, root, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features, exact_number, rounding_remark
+from pellucid.show.notation import Math, Words, fenced, math, over, root, typed
 
 MAX_ROWS, MAX_FEATURES = 12, 4
 WIDEST = 6

@@ -18,9 +18,9 @@ from pellucid.feature_selection.search.search_rules import (
     standard_errors,
     starts_from_all,
 )
-from pellucid.workings.document import Block, Document, Step, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data
-from pellucid.workings.notation import Math, math
+from pellucid.show.document import Block, Document, Step, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_data
+from pellucid.show.notation import Math, math
 
 MAX_ROWS, MAX_FEATURES, MOST_FOLDS = 12, 4, 4
 SCORES = {None: "r2", "r2": "r2", "neg_mean_squared_error": "neg_mean_squared_error"}

@@ -18,7 +18,7 @@ from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_angle.lars_solvers import LarsPath, LarsRules, lars
 from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import given_gram
-from pellucid.numerics.design import Design, make_design
+from pellucid.solvers.design import Design, make_design
 
 
 class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):

@@ -6,10 +6,10 @@ from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import NUMBERS, InputRules
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Kind, Nothing, Optional, Whole
-from pellucid.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE, VERBOSE
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Kind, Nothing, Optional, Whole
+from pellucid.core.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE, VERBOSE
 from pellucid.linear_model.least_angle.lars import Lars, LassoLars
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE
 from pellucid.proofs.linear_model.lars import prove_lars

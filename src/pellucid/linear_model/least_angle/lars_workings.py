@@ -9,9 +9,9 @@ from sympy import Matrix, Rational, sign, zeros
 
 from pellucid.core.types import Data
 from pellucid.linear_model.least_squares.line_workings import center, intercept_step, matrix_or_number
-from pellucid.workings.document import Block, Document, Figure, Series, Step, formula, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data, exact_parameter, require
-from pellucid.workings.notation import Math, Words, fenced, math, over
+from pellucid.show.document import Block, Document, Figure, Series, Step, formula, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_data, exact_parameter, require
+from pellucid.show.notation import Math, Words, fenced, math, over
 
 
 def lars_workings(estimator: Any, X: Data, y: Data) -> Document:

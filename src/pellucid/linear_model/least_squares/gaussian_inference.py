@@ -21,8 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.checks import check_between
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit
-from pellucid.numerics.design import Design
-from pellucid.numerics.normal_factor import NormalFactor
+from pellucid.linear_model.least_squares.normal_factor import NormalFactor
+from pellucid.solvers.design import Design
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,9 +6,9 @@ from typing import Any
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
-from pellucid.kinds.arrays import WHOLES, Numbers
-from pellucid.kinds.plain import Live, Nothing, Optional, Whole
-from pellucid.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE
+from pellucid.core.kinds.arrays import WHOLES, Numbers
+from pellucid.core.kinds.plain import Live, Nothing, Optional, Whole
+from pellucid.core.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE
 from pellucid.linear_model.least_squares.basis_expansion import BasisExpansion
 from pellucid.linear_model.least_squares.linear_regression import LinearRegression
 from pellucid.linear_model.linear_kinds import INFERENCE, LINE

@@ -20,9 +20,9 @@ from pellucid.linear_model.least_squares.line_claims import (
     nonnegative_gradient,
     size_of_fit,
 )
-from pellucid.numerics.dense_design import DenseDesign
-from pellucid.numerics.design import Design, centering_noise
-from pellucid.numerics.normal_factor import triangular_factor
+from pellucid.linear_model.least_squares.normal_factor import triangular_factor
+from pellucid.solvers.dense_design import DenseDesign
+from pellucid.solvers.design import Design, centering_noise
 
 
 @dataclass(frozen=True)

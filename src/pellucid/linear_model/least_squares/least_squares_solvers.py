@@ -18,15 +18,15 @@ from pellucid.linear_model.least_squares.line_claims import (
     gradient_evidence,
     size_of_fit,
 )
-from pellucid.numerics.design import Design, centering_noise
-from pellucid.numerics.normal_factor import (
+from pellucid.linear_model.least_squares.normal_factor import (
     EPS,
     NormalFactor,
     cholesky_factor,
     spectral_factor,
     triangular_factor,
 )
-from pellucid.numerics.precise_gradient import PreciseGradient
+from pellucid.linear_model.least_squares.precise_gradient import PreciseGradient
+from pellucid.solvers.design import Design, centering_noise
 
 MOST_REFINEMENTS = 8
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sympy import Matrix, Rational, eye, zeros
 
-from pellucid.workings.document import Block, Formula, Step, Table, formula, result, sentence, step, table
-from pellucid.workings.eigenpairs import Elimination, eliminate
-from pellucid.workings.exact_data import ExactData
-from pellucid.workings.notation import (
+from pellucid.show.document import Block, Formula, Step, Table, formula, result, sentence, step, table
+from pellucid.show.eigenpairs import Elimination, eliminate
+from pellucid.show.exact_data import ExactData
+from pellucid.show.notation import (
     Math,
     Mathlike,
     Script,
@@ -22,7 +22,7 @@ from pellucid.workings.notation import (
     total,
     typed,
 )
-from pellucid.workings.text_layout import fits
+from pellucid.show.text_layout import fits
 
 
 @dataclass(frozen=True)

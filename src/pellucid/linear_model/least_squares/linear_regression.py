@@ -20,7 +20,7 @@ from pellucid.linear_model.least_squares.least_squares_fits import (
 )
 from pellucid.linear_model.least_squares.line_claims import DEFAULT_TOL, is_too_large
 from pellucid.linear_model.linear_predictor import CertifiedLine
-from pellucid.numerics.design import Design
+from pellucid.solvers.design import Design
 
 
 class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):

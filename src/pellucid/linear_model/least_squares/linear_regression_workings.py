@@ -20,9 +20,9 @@ from pellucid.linear_model.least_squares.line_workings import (
     solve_step,
     squares,
 )
-from pellucid.workings.document import Block, Document, Figure, Series, Step, formula, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data, require
-from pellucid.workings.notation import Mathlike, Script, combination, factor, fenced, math, over, typed
+from pellucid.show.document import Block, Document, Figure, Series, Step, formula, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_data, require
+from pellucid.show.notation import Mathlike, Script, combination, factor, fenced, math, over, typed
 
 
 def linear_regression_workings(estimator: Any, X: Data, y: Data) -> Document:

@@ -6,10 +6,9 @@ from typing import Any
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, SOLVER_THAT_RAN, WORK_DONE, MethodCard
 from pellucid.core.input_rules import ANY_SPARSE, CLASSES, InputRules
-from pellucid.core.user_warnings import warn_user
-from pellucid.kinds.arrays import WHOLES, Numbers, SparseRows
-from pellucid.kinds.plain import Nothing, Number, OneOf, Real, Text
-from pellucid.kinds.usual import (
+from pellucid.core.kinds.arrays import WHOLES, Numbers, SparseRows
+from pellucid.core.kinds.plain import Nothing, Number, OneOf, Real, Text
+from pellucid.core.kinds.usual import (
     CLASS_WEIGHT,
     COUNT,
     FLAG,
@@ -20,6 +19,7 @@ from pellucid.kinds.usual import (
     RANDOM_STATE,
     VERBOSE,
 )
+from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.logistic.logistic_objective import L1_RATIO_OF, penalty_of
 from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
 from pellucid.proofs.linear_model.logistic import prove_logistic

@@ -23,8 +23,8 @@ from pellucid.core.threads import run_blocks, shared_blas, shares
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_kernels import weighted_moments
 from pellucid.linear_model.logistic.logistic_problem import LogisticPoint, LogisticProblem
-from pellucid.numerics.conjugate_gradient import conjugate_gradient
-from pellucid.numerics.design import Design
+from pellucid.solvers.curvature_equations import conjugate_gradient
+from pellucid.solvers.design import Design
 
 BLOCK_BYTES = 1 << 20
 """Size of a block of weighted rows: about one core's second-level cache."""

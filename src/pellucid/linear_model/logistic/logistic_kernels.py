@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept
-from pellucid.numerics.coordinate_descent_kernels import soft_threshold
+from pellucid.linear_model.coordinate_descent_kernels import soft_threshold
+from pellucid.solvers.compiling_kernels import kept
 
 REORDER = {"reassoc", "contract", "nsz"}
 """Lets the sums of a row be vectorized."""

@@ -18,8 +18,8 @@ from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
 from pellucid.linear_model.logistic.logistic_kernels import sigmoid_pass, softmax_pass
 from pellucid.linear_model.logistic.logistic_objective import LogisticObjective
-from pellucid.numerics.design import Design, make_design
 from pellucid.proofs.rounding import EPSILON
+from pellucid.solvers.design import Design, make_design
 
 BALANCED = 1e-14
 """Excess of a class's probabilities over its weight, as a part of the loss, at which the intercept is the best."""

@@ -26,9 +26,9 @@ from pellucid.linear_model.logistic.logistic_kernels import model_descent, weigh
 from pellucid.linear_model.logistic.logistic_problem import TINY, LogisticPoint, LogisticProblem
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import Iterate, PassBudget, elastic_net_working_set
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
-from pellucid.numerics.conjugate_gradient import conjugate_gradient
-from pellucid.numerics.design import make_design
-from pellucid.numerics.working_gram import WorkingGram
+from pellucid.linear_model.sparse_regression.working_gram import WorkingGram
+from pellucid.solvers.curvature_equations import conjugate_gradient
+from pellucid.solvers.design import make_design
 
 FLATTEST = 1e-12
 """Least curvature of a row, as a part of its weight: where a probability rounds to 0 or 1 the model needs some."""

@@ -13,8 +13,8 @@ from mpmath import mp, mpf  # type: ignore[import-untyped]  # it comes with symp
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import (
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import (
     ExactData,
     exact_features,
     exact_parameter,
@@ -22,7 +22,7 @@ from pellucid.workings.exact_data import (
     require,
     sorted_classes,
 )
-from pellucid.workings.notation import Math, Script, column, fenced, math, matrix, over, typed
+from pellucid.show.notation import Math, Script, column, fenced, math, matrix, over, typed
 
 DIGITS = 30
 """Digits of the arithmetic."""

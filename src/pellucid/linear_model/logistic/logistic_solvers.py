@@ -33,8 +33,8 @@ from pellucid.linear_model.logistic.logistic_kernels import sigmoid_rows_pass
 from pellucid.linear_model.logistic.logistic_objective import gap_certificate, gradient_certificate, slope_certificate
 from pellucid.linear_model.logistic.logistic_problem import ARMIJO, LogisticPoint, LogisticProblem
 from pellucid.linear_model.logistic.logistic_proximal import proximal_points
-from pellucid.numerics.dense_design import DenseDesign
 from pellucid.proofs.certificate import Certificate
+from pellucid.solvers.dense_design import DenseDesign
 
 LARGEST_HESSIAN = 400
 """Coefficients of all classes up to which the Hessian is formed and factored."""

@@ -24,7 +24,7 @@ from pellucid.linear_model.least_squares.least_squares_fits import (
 )
 from pellucid.linear_model.least_squares.line_claims import is_too_large
 from pellucid.linear_model.linear_predictor import CertifiedLine
-from pellucid.numerics.design import Design
+from pellucid.solvers.design import Design
 
 
 class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator):

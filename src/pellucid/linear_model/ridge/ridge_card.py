@@ -11,12 +11,12 @@ import numpy as np
 from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard
 from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.core.kinds.arrays import WHOLES, Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Text, Whole
+from pellucid.core.kinds.usual import A_LIST, CLASS_WEIGHT, FLAG, FOLDS, LABELS, NONNEGATIVE, NUMBER, RANDOM_STATE
 from pellucid.core.linear_classifier import LabelSetRules
 from pellucid.core.types import Array
-from pellucid.kinds.arrays import WHOLES, Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Text, Whole
-from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, FLAG, FOLDS, LABELS, NONNEGATIVE, NUMBER, RANDOM_STATE
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, INFERENCE, LINE, PER_TARGET
 from pellucid.linear_model.ridge.ridge import SOLVERS, Ridge, check_ridge_combination
 from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier

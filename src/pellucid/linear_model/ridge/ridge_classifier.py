@@ -13,7 +13,7 @@ from pellucid.core.linear_classifier import is_multilabel
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.linear_predictor import CertifiedLine
 from pellucid.linear_model.ridge.ridge import fit_ridge, penalties
-from pellucid.numerics.design import make_design
+from pellucid.solvers.design import make_design
 
 
 class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):

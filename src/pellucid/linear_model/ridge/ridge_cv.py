@@ -23,9 +23,9 @@ from pellucid.linear_model.least_squares.least_squares_fits import fit_directly
 from pellucid.linear_model.linear_predictor import CertifiedLine
 from pellucid.linear_model.ridge.ridge import Ridge
 from pellucid.linear_model.ridge.ridge_cv_solvers import GivenPredictions, leave_one_out
-from pellucid.numerics.design import Design, make_design
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.design import Design, make_design
 
 TIE = 1e-6
 """Relative difference of two mean squared errors below which they count as equal."""

@@ -22,8 +22,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from pellucid.core.threads import run_blocks, shared_blas, split_evenly, thread_count
 from pellucid.core.types import Array, Data
-from pellucid.numerics.design import Design
-from pellucid.numerics.normal_factor import triangular_factor
+from pellucid.linear_model.least_squares.normal_factor import triangular_factor
+from pellucid.solvers.design import Design
 
 SMALLEST_SAFE_PENALTY = 1e-9
 """Relative to the largest eigenvalue of A'A; below, an SVD is used, where small eigenvalues keep their digits."""

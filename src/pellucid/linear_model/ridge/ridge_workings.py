@@ -24,8 +24,8 @@ from pellucid.linear_model.least_squares.line_workings import (
     subtract_means,
 )
 from pellucid.linear_model.least_squares.linear_regression_workings import answer, fitted_line_figure, opening
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import (
+from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.exact_data import (
     ExactData,
     exact_data,
     exact_features,
@@ -34,7 +34,7 @@ from pellucid.workings.exact_data import (
     require,
     sorted_classes,
 )
-from pellucid.workings.notation import Math, Mathlike, Words, combination, fenced, math, matrix, over, total, typed
+from pellucid.show.notation import Math, Mathlike, Words, combination, fenced, math, matrix, over, total, typed
 
 
 def ridge_workings(estimator: Any, X: Data, y: Data) -> Document:

@@ -21,8 +21,8 @@ from pellucid.kernels.choice import gamma_from, is_given, kernel_from
 from pellucid.kernels.functions import check_products
 from pellucid.kernels.kernel import Kernel
 from pellucid.linear_model.sgd.sgd_solvers import shuffled
-from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.presented_rows import Presentation, present_as_given, present_by_content
 
 
 class KernelPerceptron(ClassifierMixin, CertifiedEstimator):

@@ -18,10 +18,10 @@ from pellucid.linear_model.sgd.perceptron_workings import (
     walk,
     weighted_mistakes,
 )
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features, read_labels
-from pellucid.workings.notation import combination, math, matrix, over, typed
-from pellucid.workings.shown_rows import ShownRows, read_shown_rows
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features, read_labels
+from pellucid.show.notation import combination, math, matrix, over, typed
+from pellucid.show.shown_rows import ShownRows, read_shown_rows
 
 MAX_ROWS = 7
 """More products do not stand side by side."""

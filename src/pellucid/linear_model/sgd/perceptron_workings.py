@@ -8,8 +8,8 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import (
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import (
     ExactData,
     exact_features,
     exact_parameter,
@@ -17,8 +17,8 @@ from pellucid.workings.exact_data import (
     require,
     sorted_classes,
 )
-from pellucid.workings.notation import Script, combination, fenced, math, over, root, typed
-from pellucid.workings.shown_rows import ShownRows, read_shown_rows
+from pellucid.show.notation import Script, combination, fenced, math, over, root, typed
+from pellucid.show.shown_rows import ShownRows, read_shown_rows
 
 
 def perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:

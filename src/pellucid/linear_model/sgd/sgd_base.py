@@ -21,9 +21,9 @@ from pellucid.core.user_warnings import UncertifiedWarning, warn_user
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.sgd.sgd_problem import descent_rule, objective_and_gap
 from pellucid.linear_model.sgd.sgd_solvers import EpochStopping, LearningMachine, gather_rows, learn, scattered
-from pellucid.numerics.presented_rows import Presentation, present_as_given, present_by_content
 from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.presented_rows import Presentation, present_as_given, present_by_content
 
 NO_PROOF_OF_PARTS = Certificate(
     "none", (), "Learned by partial_fit: the rows of earlier parts are gone, and with them the proof."

@@ -8,13 +8,9 @@ import numpy as np
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
-from pellucid.core.user_warnings import warn_user
-from pellucid.kernels.choice import ProductRules, is_given
-from pellucid.kernels.formulas import RBF, Polynomial
-from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kinds.arrays import WHOLES, Numbers, SparseRows
-from pellucid.kinds.plain import Kind, Nothing, Number, OneOf, Optional, Real, Whole
-from pellucid.kinds.usual import (
+from pellucid.core.kinds.arrays import WHOLES, Numbers, SparseRows
+from pellucid.core.kinds.plain import Kind, Nothing, Number, OneOf, Optional, Real, Whole
+from pellucid.core.kinds.usual import (
     CLASS_WEIGHT,
     COUNT,
     FLAG,
@@ -25,6 +21,10 @@ from pellucid.kinds.usual import (
     RANDOM_STATE,
     VERBOSE,
 )
+from pellucid.core.user_warnings import warn_user
+from pellucid.kernels.choice import ProductRules, is_given
+from pellucid.kernels.formulas import RBF, Polynomial
+from pellucid.kernels.kernel_kinds import kernel_kind
 from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
 from pellucid.linear_model.sgd.perceptron import Perceptron
 from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier

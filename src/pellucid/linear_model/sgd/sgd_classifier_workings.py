@@ -13,10 +13,10 @@ from pellucid.core.types import Data
 from pellucid.linear_model.sgd.perceptron_workings import two_classes
 from pellucid.optimize.workings.exact_function import small
 from pellucid.optimize.workings.pencil import Pencil
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features, exact_parameter, read_labels, require
-from pellucid.workings.notation import Math, Mathlike, Script, Words, cases, combination, fenced, math, over, typed
-from pellucid.workings.shown_rows import ShownRows, read_shown_rows
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features, exact_parameter, read_labels, require
+from pellucid.show.notation import Math, Mathlike, Script, Words, cases, combination, fenced, math, over, typed
+from pellucid.show.shown_rows import ShownRows, read_shown_rows
 
 IN_FULL = 2
 """Epochs of which every step is shown."""

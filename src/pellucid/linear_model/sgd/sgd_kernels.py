@@ -11,7 +11,7 @@ Code that was kept on disk names the module of the rule: where that moves, these
 # mypy: allow-untyped-defs
 
 from pellucid.losses.loss_kernels import loss_and_slope
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.solvers.compiling_kernels import kept
 
 REORDER = {"reassoc", "contract", "nsz"}
 LARGEST_SLOPE = 1e12

@@ -14,7 +14,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.sgd.sgd_problem import SCHEDULES, StepRule
-from pellucid.numerics.presented_rows import Presentation
+from pellucid.solvers.presented_rows import Presentation
 
 FEW = 1 << 15
 """Entries below which an epoch is too short to be worth a thread."""

@@ -8,11 +8,10 @@ import numpy as np
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
-from pellucid.core.user_warnings import warn_user
-from pellucid.kinds.arrays import WHOLES, Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
-from pellucid.kinds.usual import (
+from pellucid.core.kinds.arrays import WHOLES, Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
+from pellucid.core.kinds.usual import (
     A_LIST,
     COUNT,
     FLAG,
@@ -24,6 +23,7 @@ from pellucid.kinds.usual import (
     RANDOM_STATE,
     VERBOSE,
 )
+from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE, PER_TARGET
 from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet, Lasso
 from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV, LassoCV

@@ -31,9 +31,9 @@ from pellucid.linear_model.sparse_regression.enet_path import (
     cross_validate_paths,
     enet_path,
 )
-from pellucid.numerics.design import Design
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.design import Design
 
 
 class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):

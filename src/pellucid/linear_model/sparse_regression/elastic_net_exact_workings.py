@@ -9,9 +9,9 @@ from itertools import product
 from sympy import Matrix, Rational, eye, sign, zeros
 
 from pellucid.linear_model.least_squares.line_workings import matrix_or_number
-from pellucid.workings.document import Block, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import ExactData
-from pellucid.workings.notation import Math, Mathlike, Script, Words, column, fenced, math, over
+from pellucid.show.document import Block, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import ExactData
+from pellucid.show.notation import Math, Mathlike, Script, Words, column, fenced, math, over
 
 
 @dataclass(frozen=True)

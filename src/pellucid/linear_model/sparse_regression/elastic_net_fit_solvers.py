@@ -28,11 +28,11 @@ from pellucid.linear_model.sparse_regression.elastic_net_solvers import (
     least_squares,
     screen_by_strong_rule,
 )
-from pellucid.numerics.dense_design import DenseDesign
-from pellucid.numerics.design import Design, make_design
-from pellucid.numerics.working_gram import WorkingGram
+from pellucid.linear_model.sparse_regression.working_gram import WorkingGram
 from pellucid.proofs.certificate import Certificate, worst_of
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.dense_design import DenseDesign
+from pellucid.solvers.design import Design, make_design
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from scipy.linalg import lstsq
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
+from pellucid.linear_model.coordinate_descent_kernels import elastic_net_gap
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
-from pellucid.numerics.coordinate_descent_kernels import elastic_net_gap
-from pellucid.numerics.working_gram import WorkingGram
+from pellucid.linear_model.sparse_regression.working_gram import WorkingGram
 
 FIRST_COLUMNS = 64
 """Columns in the first working set; later it may grow by half at every enlargement."""

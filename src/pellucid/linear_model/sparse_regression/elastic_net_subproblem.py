@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from pellucid.core.types import Array
+from pellucid.linear_model.coordinate_descent_kernels import elastic_net_gap, gather_block, gram_descent
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
-from pellucid.numerics.coordinate_descent_kernels import elastic_net_gap, gather_block, gram_descent
 
 SMALL_SUPPORT = 256
 """Up to this many coefficients a Cholesky solve costs next to nothing."""

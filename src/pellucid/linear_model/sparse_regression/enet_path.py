@@ -19,8 +19,8 @@ from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import PenaltyPath, elastic_net_path, given_gram
 from pellucid.linear_model.sparse_regression.elastic_net_penalty import SMALLEST_ALPHA, ElasticNetPenalty, gap_bound
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import PassBudget
-from pellucid.numerics.design import Design, make_design
-from pellucid.numerics.working_gram import WorkingGram
+from pellucid.linear_model.sparse_regression.working_gram import WorkingGram
+from pellucid.solvers.design import Design, make_design
 
 
 @own_threads()

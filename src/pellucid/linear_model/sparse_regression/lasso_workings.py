@@ -16,9 +16,9 @@ from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import (
     gap_step,
     minimum_step,
 )
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_data, exact_parameter
-from pellucid.workings.notation import (
+from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
+from pellucid.show.notation import (
     Math,
     Mathlike,
     Quotient,
@@ -31,7 +31,7 @@ from pellucid.workings.notation import (
     over,
     total,
 )
-from pellucid.workings.text_layout import fits
+from pellucid.show.text_layout import fits
 
 SHOWN_SWEEPS = 6
 

@@ -26,9 +26,9 @@ from pellucid.manifold.isomap.neighbor_graph_solvers import (
     neighbor_distances,
     undirected,
 )
+from pellucid.manifold.isomap.shortest_paths import all_shortest_paths
 from pellucid.manifold.scalar_products import ScalarProducts, coordinates, main_axes, place_of
 from pellucid.neighbors.metric import Metric
-from pellucid.numerics.shortest_paths import all_shortest_paths
 
 
 class Isomap(Embedding):

@@ -8,10 +8,10 @@ from sympy import Matrix, Rational, oo, sqrt
 
 from pellucid.core.types import Data
 from pellucid.manifold.classical_mds.classical_mds_workings import centering_step, digits, places_step
-from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
-from pellucid.workings.eigenpairs import eigenpairs, values_step, vectors_step
-from pellucid.workings.exact_data import exact_features
-from pellucid.workings.notation import Words, math, matrix, typed
+from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
+from pellucid.show.eigenpairs import eigenpairs, values_step, vectors_step
+from pellucid.show.exact_data import exact_features
+from pellucid.show.notation import Words, math, matrix, typed
 
 MAX_ROWS = 5
 EUCLIDEAN = ("minkowski", "euclidean", "l2")

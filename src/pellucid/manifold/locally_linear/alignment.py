@@ -25,8 +25,8 @@ from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
 from pellucid.neighbors.metric import Metric
 from pellucid.neighbors.nearest_rows import build_tree, nearest_rows, tree_pays
-from pellucid.numerics.leading_eigenvectors import EigenPairs, eigenpairs_at_once, signed
-from pellucid.numerics.smallest_eigenvectors import beside, on_span, smallest_eigenpairs
+from pellucid.solvers.leading_eigenvectors import EigenPairs, eigenpairs_at_once, signed
+from pellucid.solvers.smallest_eigenvectors import beside, on_span, smallest_eigenpairs
 
 MODIFIED_REG = 1e-3
 """Regularization of the weights of the modified method, as in scikit-learn."""

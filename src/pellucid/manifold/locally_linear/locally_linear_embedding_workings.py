@@ -7,9 +7,9 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_features, exact_number
-from pellucid.workings.notation import column, math, matrix, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import exact_features, exact_number
+from pellucid.show.notation import column, math, matrix, typed
 
 MAX_ROWS = 8
 MAX_NEIGHBORS = 4

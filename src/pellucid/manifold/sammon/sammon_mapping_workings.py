@@ -8,10 +8,10 @@ from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.manifold.classical_mds.classical_mds_workings import digits
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.eigenpairs import eigenpairs
-from pellucid.workings.exact_data import exact_features
-from pellucid.workings.notation import math, over, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.eigenpairs import eigenpairs
+from pellucid.show.exact_data import exact_features
+from pellucid.show.notation import math, over, typed
 
 MAX_ROWS = 5
 MAGIC = Rational(3, 10)

@@ -31,9 +31,9 @@ from pellucid.manifold.spectral.spectral_embedding_solvers import (
 )
 from pellucid.neighbors.metric import Metric
 from pellucid.neighbors.nearest_rows import nearest_rows
-from pellucid.numerics.laplacian import asymmetry, is_connected, normalized
-from pellucid.numerics.laplacian_eigenvectors import leading_vectors
-from pellucid.numerics.leading_eigenvectors import signed
+from pellucid.solvers.laplacian import asymmetry, is_connected, normalized
+from pellucid.solvers.laplacian_eigenvectors import leading_vectors
+from pellucid.solvers.leading_eigenvectors import signed
 
 MERE_ROUNDING = 1e-6
 """Asymmetry of given affinities that nobody is told of: products in float32 have it."""

@@ -11,11 +11,10 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.kernels.formulas import RBF
 from pellucid.kernels.functions import check_symmetric
-from pellucid.numerics.laplacian import normalized, symmetric_links, without_diagonal
-from pellucid.numerics.laplacian_eigenvectors import leading_vectors
-from pellucid.numerics.leading_eigenvectors import EigenPairs, signed
-from pellucid.numerics.neighbor_links import neighbor_links
-from pellucid.numerics.smallest_eigenvectors import beside, on_span
+from pellucid.solvers.laplacian import neighbor_links, normalized, symmetric_links, without_diagonal
+from pellucid.solvers.laplacian_eigenvectors import leading_vectors
+from pellucid.solvers.leading_eigenvectors import EigenPairs, signed
+from pellucid.solvers.smallest_eigenvectors import beside, on_span
 
 
 def links_of(parameters: Any, X: Any) -> Any:

@@ -7,7 +7,7 @@ Forces of a place are sums in a fixed order over fixed blocks, so that the numbe
 
 import math
 
-from pellucid.numerics.compiling_kernels import INNER, kept, lean, lean_and_kept, loop
+from pellucid.solvers.compiling_kernels import INNER, kept, lean, lean_and_kept, loop
 
 REORDER = {"reassoc", "contract", "nsz"}
 

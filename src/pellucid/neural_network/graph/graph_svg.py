@@ -8,10 +8,10 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pellucid.drawing.style import spread
 from pellucid.neural_network.graph.gates import GATES
 from pellucid.neural_network.graph.graph_node import CONSTANT, GraphNode
 from pellucid.neural_network.graph.values import shown
+from pellucid.plots.drawing.style import spread
 
 if TYPE_CHECKING:
     from pellucid.neural_network.graph.graph import Graph

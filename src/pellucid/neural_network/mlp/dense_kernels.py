@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import ANY_ORDER, LEAN, kept, lean_inlined_in_any_order
+from pellucid.solvers.compiling_kernels import ANY_ORDER, LEAN, kept, lean_inlined_in_any_order
 
 
 @kept(**LEAN, fastmath=ANY_ORDER)

@@ -6,11 +6,21 @@ from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import NUMBERS, InputRules
+from pellucid.core.kinds.arrays import WHOLES, Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import (
+    A_LIST,
+    CLASS_WEIGHT,
+    COUNT,
+    FLAG,
+    LABELS,
+    NONNEGATIVE,
+    POSITIVE,
+    RANDOM_STATE,
+    VERBOSE,
+)
 from pellucid.core.linear_classifier import LabelSetRules
-from pellucid.kinds.arrays import WHOLES, Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
-from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.neural_network.dense_network import ACTIVATION_NAMES, INITIALIZATION_NAMES
 from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
 from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor

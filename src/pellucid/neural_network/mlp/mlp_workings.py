@@ -13,8 +13,8 @@ from sympy import Rational
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.workings.exact_network import ACTIVATIONS
 from pellucid.neural_network.workings.network_workings import MOST_UNITS, show_network
-from pellucid.workings.document import Block, Document, Step, remark, sentence, step, table
-from pellucid.workings.exact_data import ExactData, exact_features
+from pellucid.show.document import Block, Document, Step, remark, sentence, step, table
+from pellucid.show.exact_data import ExactData, exact_features
 
 CLOSE = {"float64": 1e-9, "float32": 1e-4}
 """How near the program's answer is to the exact one, relative to its size, by the kind of its weights."""

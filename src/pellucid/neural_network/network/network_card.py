@@ -7,10 +7,10 @@ from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import NUMBERS
-from pellucid.kinds.arrays import WHOLES, Numbers
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
-from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.core.kinds.arrays import WHOLES, Numbers
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.neural_network.dense_network import DenseNetwork
 from pellucid.neural_network.network.example_rules import ExampleRules, LabeledExampleRules
 from pellucid.neural_network.network.given_module import GivenModule, is_module

@@ -11,9 +11,9 @@ from torch import nn
 
 from pellucid.core.checks import check_positive, check_whole
 from pellucid.core.types import Array
-from pellucid.drawing.style import LINE_WIDTH, color, tidy_axes
 from pellucid.neural_network.training.recipe import TrainingRecipe
 from pellucid.neural_network.training.trainer import DIVERGED, BatchLoss, Rows, Training, train
+from pellucid.plots.drawing.style import LINE_WIDTH, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,8 @@ from pellucid.core.checks import check_between, check_positive
 from pellucid.core.types import Data
 from pellucid.neural_network.workings.exact_network import exact_matrix, exactly
 from pellucid.optimize.workings.pencil import Pencil
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.notation import Script, fenced, math, over, root, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.notation import Script, fenced, math, over, root, typed
 
 MOST_ROWS, MOST_UNITS = 8, 3
 VARIANCE = Script(math("σ"), above=math(2))

@@ -11,8 +11,8 @@ from pellucid.core.types import Array, Data
 from pellucid.neural_network.convolution.convolve import correlate
 from pellucid.neural_network.convolution.windows import padded, per_axis, windows
 from pellucid.neural_network.workings.exact_network import exact_matrix, exactly
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step
-from pellucid.workings.notation import Math, Script, Symbol, Words, factor, fenced, math, matrix, over, total
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
+from pellucid.show.notation import Math, Script, Symbol, Words, factor, fenced, math, matrix, over, total
 
 MOST_SIZE, MOST_KERNEL, MOST_OUTPUTS = 7, 3, 16
 

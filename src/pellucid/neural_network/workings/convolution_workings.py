@@ -8,8 +8,8 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.neural_network.workings.exact_network import exact_matrix
-from pellucid.workings.document import Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.notation import Math, Words, factor, fenced, math, matrix, total
+from pellucid.show.document import Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.notation import Math, Words, factor, fenced, math, matrix, total
 
 MOST_ENTRIES = 10
 """Of the result: what fits a page."""

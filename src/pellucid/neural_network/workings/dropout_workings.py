@@ -11,8 +11,8 @@ from sympy import Matrix, Rational
 from pellucid.core.checks import check_between, check_whole
 from pellucid.core.types import Data
 from pellucid.neural_network.workings.exact_network import exact_matrix, exactly
-from pellucid.workings.document import Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.notation import Words, column, fenced, math, over, typed
+from pellucid.show.document import Document, Step, formula, remark, sentence, step, table
+from pellucid.show.notation import Words, column, fenced, math, over, typed
 
 MOST_UNITS, MOST_MASKS = 4, 10
 

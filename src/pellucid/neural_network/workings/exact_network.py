@@ -12,7 +12,7 @@ from sympy import Matrix, Rational, erf, exp, log, pi, sqrt, tanh
 
 from pellucid.core.checks import check_one_of
 from pellucid.optimize.workings.pencil import Pencil
-from pellucid.workings.exact_data import exact_number
+from pellucid.show.exact_data import exact_number
 
 LEAK = Rational(1, 100)
 """Slope of the leaky relu below 0."""

@@ -14,8 +14,8 @@ from pellucid.neural_network.graph.gates import COPY, GATES
 from pellucid.neural_network.graph.graph_node import CONSTANT, VARIABLE
 from pellucid.neural_network.graph.values import Value
 from pellucid.optimize.workings.step_notation import added
-from pellucid.workings.document import Block, Document, Drawing, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.notation import (
+from pellucid.show.document import Block, Document, Drawing, Step, formula, remark, result, sentence, step, table
+from pellucid.show.notation import (
     Fence,
     Math,
     Number,
@@ -29,8 +29,8 @@ from pellucid.workings.notation import (
     over,
     total,
 )
-from pellucid.workings.showing import CUT_REMARK, has_cut_numbers
-from pellucid.workings.text_layout import inline, width
+from pellucid.show.showing import CUT_REMARK, has_cut_numbers
+from pellucid.show.text_layout import inline, width
 
 MOST_NODES = 40
 MOST_ENTRIES = 12

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pellucid.core.checks import check_one_of
-from pellucid.workings.document import Block, Document, Step, formula, result, sentence, step, table
-from pellucid.workings.notation import Words
+from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.show.notation import Words
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from pellucid.neural_network.convolution.pooling import (
 )
 from pellucid.neural_network.convolution.windows import per_axis, windows
 from pellucid.neural_network.workings.convolution_layer_workings import entry, rows_of, small_image
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.notation import Words, matrix
-from pellucid.workings.text_printer import first_that_fits
+from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.notation import Words, matrix
+from pellucid.show.text_printer import first_that_fits
 
 MOST_ENTRIES = 6
 

@@ -10,8 +10,8 @@ from pellucid.core.checks import check_whole
 from pellucid.core.types import Data
 from pellucid.neural_network.workings.exact_network import exact_matrix
 from pellucid.optimize.workings.pencil import Pencil
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.notation import Script, Symbol, column, fenced, math, over
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.notation import Script, Symbol, column, fenced, math, over
 
 MOST_CLASSES = 5
 MOST_APART = 100

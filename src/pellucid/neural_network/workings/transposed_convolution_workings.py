@@ -8,8 +8,8 @@ from pellucid.core.types import Array, Data
 from pellucid.neural_network.convolution.convolution_layer import transposed_convolution
 from pellucid.neural_network.convolution.windows import per_axis
 from pellucid.neural_network.workings.convolution_layer_workings import entry, rows_of, small_image
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step
-from pellucid.workings.notation import Words, fenced, math, matrix
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
+from pellucid.show.notation import Words, fenced, math, matrix
 
 MOST_ENTRIES, MOST_KERNEL, MOST_OUTPUT = 3, 3, 8
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from sympy import Expr, Matrix, Rational, Symbol, hessian
 
 from pellucid.optimize.checks.real_algebra import principal_minors, shown, shown_point, sign_of
-from pellucid.workings.document import Block, Step, formula, result, sentence, step
-from pellucid.workings.notation import matrix, over, total
+from pellucid.show.document import Block, Step, formula, result, sentence, step
+from pellucid.show.notation import matrix, over, total
 
 GRID = (0, 1, -1, 2, -2)
 """Coordinates of the points that are searched for negative curvature."""

@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Add, Expr, Matrix, Rational, Symbol, expand, factor, im, radsimp, re, simplify, solve, sympify
 
 from pellucid.optimize.formula import Formula
-from pellucid.workings.notation import Math, fenced, math
+from pellucid.show.notation import Math, fenced, math
 
 NEGLIGIBLE = 1e-25
 """A number whose 40 digits are below this is 0, if SymPy cannot tell."""

@@ -9,8 +9,8 @@ from sympy import Expr, Matrix, Symbol, diff, expand, hessian
 
 from pellucid.optimize.checks.convexity_workings import convexity_step, hessian_formula
 from pellucid.optimize.checks.real_algebra import read_real, real_solutions, shown, shown_point, sign_of, tidied
-from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
-from pellucid.workings.notation import Math, fenced, math, over
+from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
+from pellucid.show.notation import Math, fenced, math, over
 
 MOST_VARIABLES = 3
 HIGHEST_ORDER = 8

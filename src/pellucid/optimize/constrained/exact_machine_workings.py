@@ -11,7 +11,7 @@ from sympy import Matrix, Rational, eye, sqrt
 
 from pellucid.optimize.checks.real_algebra import shown
 from pellucid.optimize.constrained.active_set_workings import BoxedDual, Multipliers, solve_dual
-from pellucid.workings.document import (
+from pellucid.show.document import (
     Block,
     Figure,
     Series,
@@ -24,8 +24,8 @@ from pellucid.workings.document import (
     step,
     table,
 )
-from pellucid.workings.exact_data import ExactData
-from pellucid.workings.notation import Math, Script, Words, column, combination, fenced, math, matrix, over, typed
+from pellucid.show.exact_data import ExactData
+from pellucid.show.notation import Math, Script, Words, column, combination, fenced, math, matrix, over, typed
 
 NORM = fenced("w", "‖‖")
 SQUARED_NORM = Script(NORM, above=math(2))

@@ -20,8 +20,8 @@ from pellucid.optimize.checks.real_algebra import (
     sign_of,
     tidied,
 )
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.notation import Math, math
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.notation import Math, math
 
 
 def kkt_workings(

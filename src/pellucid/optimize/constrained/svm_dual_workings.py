@@ -17,9 +17,9 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     machine_steps,
     solve_machine,
 )
-from pellucid.workings.document import Block, Document, formula, remark, sentence
-from pellucid.workings.exact_data import exact_data, exact_number
-from pellucid.workings.notation import math, typed
+from pellucid.show.document import Block, Document, formula, remark, sentence
+from pellucid.show.exact_data import exact_data, exact_number
+from pellucid.show.notation import math, typed
 
 MOST_POINTS = 5
 

@@ -10,8 +10,8 @@ from sympy import Matrix, Rational, zeros
 from pellucid.optimize.workings.exact_function import ExactFunction, exact_setting, exact_step_size, small
 from pellucid.optimize.workings.step_notation import indexed
 from pellucid.optimize.workings.walk import Walk, value_sentence
-from pellucid.workings.document import Block, Step, formula, remark, sentence, step, table
-from pellucid.workings.notation import Script, fenced, math, over, root, typed
+from pellucid.show.document import Block, Step, formula, remark, sentence, step, table
+from pellucid.show.notation import Script, fenced, math, over, root, typed
 
 Accumulate = Callable[[Rational, Rational], Rational]
 """From what a variable remembers and its gradient to what it remembers next."""

@@ -12,8 +12,8 @@ from pellucid.optimize.workings.line_search_workings import Line, search_line
 from pellucid.optimize.workings.quasi_newton_workings import first_trial, moved
 from pellucid.optimize.workings.step_notation import indexed, scaled
 from pellucid.optimize.workings.walk import Walk, minimum_step, value_sentence
-from pellucid.workings.document import Block, Step, formula, remark, sentence, step
-from pellucid.workings.notation import Mathlike, column, fenced, math, over
+from pellucid.show.document import Block, Step, formula, remark, sentence, step
+from pellucid.show.notation import Mathlike, column, fenced, math, over
 
 
 class BetaRule(NamedTuple):

@@ -11,8 +11,8 @@ from sympy import Expr, Matrix, Rational, simplify, sympify
 from pellucid.optimize.workings.exact_function import ExactFunction
 from pellucid.optimize.workings.step_notation import parabola
 from pellucid.optimize.workings.walk import Walk, minimum_step, value_sentence
-from pellucid.workings.document import Block, formula, sentence, step
-from pellucid.workings.notation import column, fenced, math, over
+from pellucid.show.document import Block, formula, sentence, step
+from pellucid.show.notation import column, fenced, math, over
 
 
 def coordinate_workings(method: Any, f: ExactFunction, start: Matrix, count: int) -> Walk:

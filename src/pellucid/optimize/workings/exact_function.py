@@ -13,9 +13,9 @@ from pellucid.core.checks import is_number
 from pellucid.optimize.formula import Formula
 from pellucid.optimize.workings.pencil import Pencil
 from pellucid.optimize.workings.step_notation import indexed
-from pellucid.workings.document import Block, formula, sentence
-from pellucid.workings.exact_data import exact_number
-from pellucid.workings.notation import Math, Mathlike, Script, column, fenced, math, typed
+from pellucid.show.document import Block, formula, sentence
+from pellucid.show.exact_data import exact_number
+from pellucid.show.notation import Math, Mathlike, Script, column, fenced, math, typed
 
 LETTERS = ("z", "p", "u", "q", "point")
 """Names for the column of all variables: the first that is not the name of one of them."""

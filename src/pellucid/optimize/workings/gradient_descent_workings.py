@@ -10,8 +10,8 @@ from pellucid.optimize.workings.exact_function import ExactFunction, exact_setti
 from pellucid.optimize.workings.line_search_workings import Line, search_line
 from pellucid.optimize.workings.step_notation import indexed, scaled
 from pellucid.optimize.workings.walk import Walk, minimum_step, value_sentence
-from pellucid.workings.document import Block, Step, formula, sentence, step
-from pellucid.workings.notation import column, fenced, math, over
+from pellucid.show.document import Block, Step, formula, sentence, step
+from pellucid.show.notation import column, fenced, math, over
 
 GROWTH = 2
 """A line search tries twice the last step first, so that steps can grow again."""

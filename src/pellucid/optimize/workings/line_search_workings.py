@@ -10,8 +10,8 @@ from sympy import Matrix, Rational
 from pellucid.optimize.workings.exact_function import ExactFunction, exact_setting, exact_step_size
 from pellucid.optimize.workings.pencil import Pencil
 from pellucid.optimize.workings.step_notation import parabola
-from pellucid.workings.document import Block, formula, sentence, table
-from pellucid.workings.notation import Mathlike, Script, factor, fenced, math, over, total, typed
+from pellucid.show.document import Block, formula, sentence, table
+from pellucid.show.notation import Mathlike, Script, factor, fenced, math, over, total, typed
 
 MOST_WOLFE_TRIALS = 12
 GROWTH = 4

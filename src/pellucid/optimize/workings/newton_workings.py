@@ -12,10 +12,10 @@ from pellucid.optimize.workings.line_search_workings import Line, search_line
 from pellucid.optimize.workings.pencil import Pencil
 from pellucid.optimize.workings.step_notation import scaled, sum_of_terms
 from pellucid.optimize.workings.walk import Walk, minimum_step, value_sentence
-from pellucid.workings.document import Block, formula, remark, sentence, step
-from pellucid.workings.eigenpairs import eliminate
-from pellucid.workings.notation import Math, Script, Symbol, column, fenced, math, matrix, over
-from pellucid.workings.text_layout import fits
+from pellucid.show.document import Block, formula, remark, sentence, step
+from pellucid.show.eigenpairs import eliminate
+from pellucid.show.notation import Math, Script, Symbol, column, fenced, math, matrix, over
+from pellucid.show.text_layout import fits
 
 
 def newton_workings(method: Any, f: ExactFunction, start: Matrix, count: int) -> Walk:

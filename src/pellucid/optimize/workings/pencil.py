@@ -6,7 +6,7 @@ from typing import Any
 
 from sympy import Matrix, Poly, Rational, sqrt, sympify
 
-from pellucid.workings.document import Sentence, remark
+from pellucid.show.document import Sentence, remark
 
 LONGEST_EXACT = 200
 """Digits of numerator and denominator together up to which a fraction is kept."""

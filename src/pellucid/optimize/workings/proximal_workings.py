@@ -10,8 +10,8 @@ from sympy import Matrix, Rational
 from pellucid.optimize.workings.exact_function import ExactFunction, ExactPenalty, exact_step_size
 from pellucid.optimize.workings.step_notation import indexed, scaled
 from pellucid.optimize.workings.walk import Walk
-from pellucid.workings.document import Block, Step, formula, remark, sentence, step, table
-from pellucid.workings.notation import Math, column, fenced, math, over, root
+from pellucid.show.document import Block, Step, formula, remark, sentence, step, table
+from pellucid.show.notation import Math, column, fenced, math, over, root
 
 MOST_HALVINGS = 100
 

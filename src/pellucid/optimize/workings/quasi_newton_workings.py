@@ -11,8 +11,8 @@ from pellucid.optimize.workings.exact_function import ExactFunction
 from pellucid.optimize.workings.line_search_workings import Line, dot, search_line
 from pellucid.optimize.workings.step_notation import indexed, scaled
 from pellucid.optimize.workings.walk import Walk, minimum_step, value_sentence
-from pellucid.workings.document import Block, Step, formula, remark, sentence, step
-from pellucid.workings.notation import column, fenced, math, matrix, over
+from pellucid.show.document import Block, Step, formula, remark, sentence, step
+from pellucid.show.notation import column, fenced, math, matrix, over
 
 
 class Pair(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 from sympy import Add, And, Piecewise, Rational, piecewise_fold
 
-from pellucid.workings.notation import Fence, Math, Mathlike, Row, Script, Sign, Symbol, Words, cases, math, total
+from pellucid.show.notation import Fence, Math, Mathlike, Row, Script, Sign, Symbol, Words, cases, math, total
 
 
 def indexed(letter: str, k: int | str, above: str | None = None) -> Script:

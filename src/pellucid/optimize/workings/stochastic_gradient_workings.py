@@ -16,8 +16,8 @@ from pellucid.optimize.problem import FiniteSum, Problem
 from pellucid.optimize.workings.exact_function import ExactFunction, exact_step_size
 from pellucid.optimize.workings.step_notation import added, scaled
 from pellucid.optimize.workings.walk import Walk, value_sentence
-from pellucid.workings.document import Block, Step, formula, remark, sentence, step, table
-from pellucid.workings.notation import Math, Script, column, fenced, math, over
+from pellucid.show.document import Block, Step, formula, remark, sentence, step, table
+from pellucid.show.notation import Math, Script, column, fenced, math, over
 
 MOST_TERMS = 12
 MOST_UPDATES = 24

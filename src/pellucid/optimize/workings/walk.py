@@ -14,9 +14,9 @@ from pellucid.core.trace import record
 from pellucid.core.types import Array
 from pellucid.optimize.workings.exact_function import ExactFunction
 from pellucid.optimize.workings.step_notation import in_cases, sum_of_terms
-from pellucid.workings.document import Block, Figure, Series, Step, formula, remark, sentence, step, table
-from pellucid.workings.notation import Mathlike, column, fenced, math, over, typed
-from pellucid.workings.text_layout import fits
+from pellucid.show.document import Block, Figure, Series, Step, formula, remark, sentence, step, table
+from pellucid.show.notation import Mathlike, column, fenced, math, over, typed
+from pellucid.show.text_layout import fits
 
 
 @dataclass(frozen=True)

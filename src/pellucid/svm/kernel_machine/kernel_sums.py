@@ -14,8 +14,8 @@ from pellucid.core.types import Array
 from pellucid.kernels import RBF, Constant, Kernel, Linear, Polynomial, Product, Scaled, Sum
 from pellucid.kernels.formulas import whole_power
 from pellucid.kernels.product_blocks import squared_lengths
-from pellucid.numerics.exponential_kernels import double_exponentials, single_exponentials
 from pellucid.proofs.rounding import EPSILON
+from pellucid.solvers.soft_assignment_kernels import double_exponentials, single_exponentials
 
 HEIGHT, WIDTH = 256, 1024
 """Rows and columns of products held at once: 2 MB."""

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_in_any_order
+from pellucid.solvers.compiling_kernels import lean, lean_and_kept, lean_in_any_order
 
 FLAT = 1e-12
 """The least curvature along a pair, so that the step is finite where two rows are the same."""

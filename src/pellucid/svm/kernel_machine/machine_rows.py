@@ -15,8 +15,8 @@ from pellucid.core.linear_classifier import class_weights
 from pellucid.core.types import Array
 from pellucid.kernels.formulas import Linear
 from pellucid.kernels.kernel import Kernel
-from pellucid.numerics.presented_rows import present_by_content
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.presented_rows import present_by_content
 
 
 @dataclass(frozen=True)

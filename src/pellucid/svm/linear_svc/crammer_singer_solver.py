@@ -10,10 +10,10 @@ from pellucid.core.fit import Effort, Fit
 from pellucid.core.linear_classifier import class_weights
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.numerics.curvature_equations import DIRECT
-from pellucid.numerics.look_schedule import LookSchedule
-from pellucid.numerics.newton import SMALL, Found, centered_newton
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.curvature_equations import DIRECT
+from pellucid.solvers.leading_eigenvectors import LookSchedule
+from pellucid.solvers.newton import SMALL, Found, centered_newton
 from pellucid.svm.augmented_rows import AugmentedRows, unsigned_parts
 from pellucid.svm.linear_svc.crammer_singer import CrammerSinger, LargestExcess
 from pellucid.svm.linear_svc.crammer_singer_kernels import csr_descent_pass, dense_descent_pass

@@ -32,9 +32,9 @@ from scipy.linalg import svd
 
 from pellucid.core.fit import Effort
 from pellucid.core.types import Array
-from pellucid.numerics.curvature_equations import scaled_cholesky
-from pellucid.numerics.look_schedule import LookSchedule
 from pellucid.proofs.rounding import EPSILON
+from pellucid.solvers.curvature_equations import scaled_cholesky
+from pellucid.solvers.leading_eigenvectors import LookSchedule
 from pellucid.svm.augmented_rows import unsigned_parts
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 from pellucid.svm.linear_svc.squared_hinge import squared_hinge_newton

@@ -8,9 +8,9 @@ import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
-from pellucid.kinds.arrays import Numbers, SparseRows
-from pellucid.kinds.plain import Number, OneOf, Optional, Real
-from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.core.kinds.arrays import Numbers, SparseRows
+from pellucid.core.kinds.plain import Number, OneOf, Optional, Real
+from pellucid.core.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.proofs.svm.linear_machines import prove_linear_svc, prove_linear_svr
 from pellucid.svm.linear_svc.linear_svc import LinearSVC
 from pellucid.svm.linear_svc.linear_svr import LinearSVR

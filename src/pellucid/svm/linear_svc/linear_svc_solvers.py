@@ -14,8 +14,8 @@ from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.curvature_equations import DIRECT
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.hinge import (
     hinge_dual_descent,

@@ -22,8 +22,8 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     slack_price,
     solve_machine,
 )
-from pellucid.workings.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.workings.exact_data import (
+from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.exact_data import (
     ExactData,
     exact_features,
     exact_number,
@@ -32,7 +32,7 @@ from pellucid.workings.exact_data import (
     require,
     sorted_classes,
 )
-from pellucid.workings.notation import math, over, typed
+from pellucid.show.notation import math, over, typed
 
 MOST_POINTS = 6
 

@@ -11,9 +11,9 @@ from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
-from pellucid.numerics.curvature_equations import DIRECT
 from pellucid.proofs.rounding import TINY
 from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.curvature_equations import DIRECT
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc.hinge import hinge_dual_descent, hinge_interior_point, squared_hinge_start
 from pellucid.svm.linear_svc.linear_svc_solvers import SMALL, choose_solver

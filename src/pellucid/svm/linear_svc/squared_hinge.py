@@ -16,9 +16,8 @@ import numpy as np
 from pellucid.core.fit import Effort
 from pellucid.core.types import Array
 from pellucid.losses.classification_losses import SquaredHingeLoss
-from pellucid.numerics.conjugate_gradient import conjugate_gradient
-from pellucid.numerics.curvature_equations import DIRECT, scaled_cholesky
-from pellucid.numerics.newton import EXACT, SMALL, Found, newton_descent
+from pellucid.solvers.curvature_equations import DIRECT, conjugate_gradient, scaled_cholesky
+from pellucid.solvers.newton import EXACT, SMALL, Found, newton_descent
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 
 LOSS = SquaredHingeLoss()

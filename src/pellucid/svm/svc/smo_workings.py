@@ -16,8 +16,8 @@ from typing import Any
 
 from sympy import Matrix, Rational, oo
 
-from pellucid.workings.document import Block, Step, formula, sentence, step, table
-from pellucid.workings.notation import Math, Words, cases, column, factor, fenced, math, over, typed
+from pellucid.show.document import Block, Step, formula, sentence, step, table
+from pellucid.show.notation import Math, Words, cases, column, factor, fenced, math, over, typed
 
 MOST_PAIRS = 40
 """Pairs after which the rest is left to the conditions: they come nearer to the minimum but may never reach it."""

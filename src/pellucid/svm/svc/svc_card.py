@@ -8,12 +8,12 @@ import numpy as np
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
 from pellucid.core.input_rules import CLASSES, NUMBERS
+from pellucid.core.kinds.arrays import WHOLES, Numbers, SparseRows
+from pellucid.core.kinds.collections import Row
+from pellucid.core.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
+from pellucid.core.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.kernels.choice import is_given
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.kinds.arrays import WHOLES, Numbers, SparseRows
-from pellucid.kinds.collections import Row
-from pellucid.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
-from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.proofs.svm.kernel_machines import prove_svc, prove_svr
 from pellucid.svm.kernel_machine.machine_rules import MachineRules, matrix_function
 from pellucid.svm.svc.svc import SVC

@@ -28,9 +28,8 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     slack_price,
     width_step,
 )
-from pellucid.svm.svc.smo_workings import PairSearch, pair_steps, rule_step, search_by_pairs
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import (
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import (
     ExactData,
     exact_features,
     exact_parameter,
@@ -38,7 +37,8 @@ from pellucid.workings.exact_data import (
     require,
     sorted_classes,
 )
-from pellucid.workings.notation import column, combination, fenced, math, matrix, over, typed
+from pellucid.show.notation import column, combination, fenced, math, matrix, over, typed
+from pellucid.svm.svc.smo_workings import PairSearch, pair_steps, rule_step, search_by_pairs
 
 MOST_POINTS = 6
 

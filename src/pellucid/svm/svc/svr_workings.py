@@ -13,8 +13,7 @@ from pellucid.core.types import Data
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.optimize.constrained.active_set_workings import BoxedDual, Multipliers, solve_dual
 from pellucid.optimize.constrained.exact_machine_workings import HALF, SQUARED_NORM
-from pellucid.svm.svc.svc_workings import exact_price, is_linear, kernel_blocks
-from pellucid.workings.document import (
+from pellucid.show.document import (
     Block,
     Document,
     Figure,
@@ -27,8 +26,9 @@ from pellucid.workings.document import (
     step,
     table,
 )
-from pellucid.workings.exact_data import ExactData, exact_data, exact_parameter
-from pellucid.workings.notation import Script, column, combination, fenced, math, matrix, over, typed
+from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
+from pellucid.show.notation import Script, column, combination, fenced, math, matrix, over, typed
+from pellucid.svm.svc.svc_workings import exact_price, is_linear, kernel_blocks
 
 MOST_POINTS = 5
 

@@ -11,6 +11,17 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import (
+    ExactData,
+    exact_data,
+    exact_features,
+    read_labels,
+    rounding_remark,
+    sorted_classes,
+)
+from pellucid.show.notation import Math, Words, fenced, math, over, typed
+from pellucid.show.text_printer import first_that_fits, name_columns
 from pellucid.tree.impurity_workings import (
     class_counts,
     entropy,
@@ -22,17 +33,6 @@ from pellucid.tree.impurity_workings import (
     told_counts,
 )
 from pellucid.tree.pruning.cost_complexity_workings import pruning_steps
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import (
-    ExactData,
-    exact_data,
-    exact_features,
-    read_labels,
-    rounding_remark,
-    sorted_classes,
-)
-from pellucid.workings.notation import Math, Words, fenced, math, over, typed
-from pellucid.workings.text_printer import first_that_fits, name_columns
 
 MAX_ROWS = 14
 LONGEST_HEADING = 64

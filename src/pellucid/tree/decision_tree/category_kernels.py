@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean, lean_inlined
+from pellucid.solvers.compiling_kernels import lean, lean_inlined
 from pellucid.tree.decision_tree.growth_layout import (
     BELOW,
     CATEGORY_MEAN,

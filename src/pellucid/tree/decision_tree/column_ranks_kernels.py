@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean_and_kept
+from pellucid.solvers.compiling_kernels import lean_and_kept
 
 DIGIT = np.uint64(11)
 MASK = np.uint64(2047)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
-from pellucid.kinds.plain import OneOf, Whole
+from pellucid.core.kinds.plain import OneOf, Whole
 from pellucid.proofs.tree.decision_tree import prove_decision_tree
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA

@@ -11,7 +11,7 @@ whether nodes draw columns or thresholds.
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean, lean_and_kept, lean_inlined
+from pellucid.solvers.compiling_kernels import lean, lean_and_kept, lean_inlined
 from pellucid.tree.decision_tree.category_kernels import in_set, write_categories
 from pellucid.tree.decision_tree.column_cut_kernels import look_at
 from pellucid.tree.decision_tree.growth_layout import (

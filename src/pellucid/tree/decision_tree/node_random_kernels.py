@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean
+from pellucid.solvers.compiling_kernels import lean
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LEFT_WAY = np.uint64(0xD1B54A32D192ED03)

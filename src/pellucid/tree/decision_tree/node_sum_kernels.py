@@ -4,7 +4,7 @@
 
 import math
 
-from pellucid.numerics.compiling_kernels import lean_inlined
+from pellucid.solvers.compiling_kernels import lean_inlined
 from pellucid.tree.decision_tree.growth_layout import (
     BASE,
     CENTER,

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean, lean_inlined
+from pellucid.solvers.compiling_kernels import lean, lean_inlined
 
 FEW = 40
 """Rows that are sorted by insertion."""

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import lean, lean_inlined
+from pellucid.solvers.compiling_kernels import lean, lean_inlined
 from pellucid.tree.decision_tree.growth_layout import (
     CENTER,
     ENTROPY,

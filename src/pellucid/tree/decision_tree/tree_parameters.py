@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.kinds.arrays import WHOLES, Numbers, Texts
-from pellucid.kinds.collections import Items, Lookup
-from pellucid.kinds.plain import FLOAT_TYPES, Flag, Kind, Nothing, Number, OneOf, Optional, Real, Text, Whole
-from pellucid.kinds.usual import A_LIST, CLASS_WEIGHT, LABEL_DTYPES, LABELS, NONNEGATIVE, NUMBER, RANDOM_STATE
+from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
+from pellucid.core.kinds.collections import Items, Lookup
+from pellucid.core.kinds.plain import FLOAT_TYPES, Flag, Kind, Nothing, Number, OneOf, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import A_LIST, CLASS_WEIGHT, LABEL_DTYPES, LABELS, NONNEGATIVE, NUMBER, RANDOM_STATE
 from pellucid.tree.packed_trees_kind import Trees
 
 

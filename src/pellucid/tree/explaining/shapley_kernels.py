@@ -12,7 +12,7 @@ with S a subset of the other columns. By sizes of S, the sum runs over the coeff
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.solvers.compiling_kernels import kept
 from pellucid.tree.packed_trees_kernels import is_in_left_set
 
 

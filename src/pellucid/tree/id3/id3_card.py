@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
-from pellucid.kinds.arrays import Numbers, Texts
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Nothing, Number, OneOf, Optional, Text, Whole
-from pellucid.kinds.usual import LABELS, NONNEGATIVE
+from pellucid.core.kinds.arrays import Numbers, Texts
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Nothing, Number, OneOf, Optional, Text, Whole
+from pellucid.core.kinds.usual import LABELS, NONNEGATIVE
 from pellucid.proofs.tree.id3 import prove_id3
 from pellucid.tree.id3.id3_classifier import ID3Classifier
 from pellucid.tree.id3.id3_columns import AUTO, NEVER

@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.pages import Json, ReadPage, SchemaError, WritePage
-from pellucid.kinds.plain import Kind, read_as, tagged
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.pages import Json, ReadPage, SchemaError, WritePage
+from pellucid.core.kinds.plain import Kind, read_as, tagged
 from pellucid.tree.id3.id3_tree import MultiwayTree, tree_fault
 
 PER_NODE = ("n_nodes",)

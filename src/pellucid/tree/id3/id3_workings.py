@@ -15,6 +15,10 @@ from sympy import Rational
 from pellucid.core.checks import column_values
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import exact_number, read_labels, rounding_remark, sorted_classes
+from pellucid.show.notation import Math, Words, fenced, math, over, typed
+from pellucid.show.text_printer import first_that_fits, name_columns
 from pellucid.tree.id3.id3_columns import numeric_columns
 from pellucid.tree.impurity_workings import (
     class_counts,
@@ -29,10 +33,6 @@ from pellucid.tree.impurity_workings import (
     rule_blocks,
     told_counts,
 )
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_number, read_labels, rounding_remark, sorted_classes
-from pellucid.workings.notation import Math, Words, fenced, math, over, typed
-from pellucid.workings.text_printer import first_that_fits, name_columns
 
 MAX_ROWS = 24
 MAX_COLUMNS = 6

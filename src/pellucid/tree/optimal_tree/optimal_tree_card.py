@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import CLASSES, InputRules
-from pellucid.kinds.arrays import Texts
-from pellucid.kinds.collections import Items
-from pellucid.kinds.plain import Nothing, Number, Optional, Real, Text, Whole
-from pellucid.kinds.usual import COUNT, LABELS, NONNEGATIVE
+from pellucid.core.kinds.arrays import Texts
+from pellucid.core.kinds.collections import Items
+from pellucid.core.kinds.plain import Nothing, Number, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import COUNT, LABELS, NONNEGATIVE
 from pellucid.proofs.tree.optimal_tree import prove_optimal_tree
 from pellucid.tree.optimal_tree.optimal_tree_classifier import OptimalTreeClassifier
 from pellucid.tree.packed_trees_kind import Trees

@@ -8,7 +8,7 @@ an ordered column parts the bins up to t from the others; a split of a column of
 
 import numpy as np
 
-from pellucid.numerics.compiling_kernels import kept
+from pellucid.solvers.compiling_kernels import kept
 
 
 @kept

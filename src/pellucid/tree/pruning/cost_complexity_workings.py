@@ -8,9 +8,9 @@ from typing import Any
 from sympy import Rational
 
 from pellucid.probability.exact_logarithms import Bits
+from pellucid.show.document import Block, Step, formula, remark, result, sentence, step, table
+from pellucid.show.notation import Math, fenced, math, over
 from pellucid.tree.impurity_workings import rounded
-from pellucid.workings.document import Block, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.notation import Math, fenced, math, over
 
 TIED = 1e-12
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
-from pellucid.kinds.arrays import Numbers
-from pellucid.kinds.plain import Nothing, Optional, Real
-from pellucid.kinds.usual import FLAG
+from pellucid.core.kinds.arrays import Numbers
+from pellucid.core.kinds.plain import Nothing, Optional, Real
+from pellucid.core.kinds.usual import FLAG
 from pellucid.proofs.tree.pruned_tree import prove_pruned_tree
 from pellucid.tree.decision_tree.decision_tree_card import CARDS as GROWN
 from pellucid.tree.packed_trees_kind import Trees

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from sympy import Matrix
 
 from pellucid.core.types import Data
-from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.workings.exact_data import exact_features, exact_number, read_labels
-from pellucid.workings.notation import Words, math, typed
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.show.exact_data import exact_features, exact_number, read_labels
+from pellucid.show.notation import Words, math, typed
 
 MAX_ROWS = 14
 MAX_NODES = 15

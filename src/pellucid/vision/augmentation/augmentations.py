@@ -12,8 +12,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import one_hot, pad
 
-from pellucid.kinds.plain import Nothing, Number, Whole
-from pellucid.kinds.records import Configured
+from pellucid.core.kinds.plain import Nothing, Number, Whole
+from pellucid.core.kinds.records import Configured
 
 
 class Augmentation(Configured, ABC):

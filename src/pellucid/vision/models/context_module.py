@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from pellucid.kinds.plain import OneOf
+from pellucid.core.kinds.plain import OneOf
 from pellucid.neural_network.architecture import Architecture
 from pellucid.vision.models.image_network import CLASSES, ImageNetwork
 

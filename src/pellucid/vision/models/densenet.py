@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from pellucid.kinds.plain import Flag, OneOfWholes, Whole
+from pellucid.core.kinds.plain import Flag, OneOfWholes, Whole
 from pellucid.vision.models.image_network import (
     CHANNELS,
     CLASSES,

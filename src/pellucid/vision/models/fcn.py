@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from pellucid.kinds.plain import OneOfWholes
+from pellucid.core.kinds.plain import OneOfWholes
 from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchitecture, ImageNetwork, draw_he_weights
 from pellucid.vision.models.vgg import blocks_with_weights, vgg_features
 

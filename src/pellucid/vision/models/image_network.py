@@ -9,7 +9,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from pellucid.kinds.plain import Nothing, Whole
+from pellucid.core.kinds.plain import Nothing, Whole
 from pellucid.neural_network.architecture import Architecture
 
 CHANNELS = Nothing() | Whole(1, 4096)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, conv2d, pad
 
-from pellucid.kinds.plain import OneOf
+from pellucid.core.kinds.plain import OneOf
 from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchitecture, ImageNetwork
 
 FIELD = 32

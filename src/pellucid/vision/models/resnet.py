@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 from torch import Tensor, nn
 from torch.nn.functional import max_pool2d, pad, relu
 
-from pellucid.kinds.plain import OneOfWholes, Whole
+from pellucid.core.kinds.plain import OneOfWholes, Whole
 from pellucid.vision.models.image_network import (
     CHANNELS,
     CLASSES,

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from pellucid.kinds.plain import Number, OneOf, Whole
+from pellucid.core.kinds.plain import Number, OneOf, Whole
 from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchitecture, ImageNetwork, draw_he_weights
 
 LEVELS = 4

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from pellucid.kinds.plain import Flag, OneOf
+from pellucid.core.kinds.plain import Flag, OneOf
 from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchitecture, ImageNetwork, draw_he_weights
 
 WIDTHS = (64, 128, 256, 512, 512)

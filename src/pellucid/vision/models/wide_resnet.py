@@ -9,7 +9,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from pellucid.kinds.plain import Number, Whole
+from pellucid.core.kinds.plain import Number, Whole
 from pellucid.vision.models.image_network import (
     CHANNELS,
     CLASSES,

@@ -14,8 +14,8 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from pellucid.core.checks import check_one_of, check_positive, check_whole, is_number
-from pellucid.files import load
-from pellucid.files.container import DOCUMENT_KEY
+from pellucid.core.files import load
+from pellucid.core.files.container import DOCUMENT_KEY
 from pellucid.neural_network.modules.model_input import module_of
 from pellucid.vision.models.image_network import ImageNetwork, stages
 

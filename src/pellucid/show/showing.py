@@ -1,0 +1,183 @@
+"""show_work: the steps a person would write to get the answer of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from importlib import import_module
+from typing import Any, Literal, overload
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.core.card_index import entries
+from pellucid.core.types import Array, Data
+from pellucid.show.document import Block, Document, Step, remark, sentence, step, table
+from pellucid.show.notation import Number
+
+ROOMS = {
+    "pellucid.cluster.exhaustive_clustering": "pellucid.cluster.exhaustive_workings:exhaustive_workings",
+    "pellucid.cluster.choosing.": "pellucid.cluster.choosing.choose_clusters_workings:choose_clusters_workings",
+    "pellucid.kernels.": "pellucid.kernels.kernel_workings:kernel_workings",
+    "pellucid.losses.": "pellucid.losses.loss_workings:loss_workings",
+    "pellucid.optimize.methods.": "pellucid.optimize.workings:show_steps",
+    "pellucid.probability.": "pellucid.probability.workings:show_density",
+    "pellucid.model_selection.bias_variance": "pellucid.model_selection.bias_variance_workings:bias_variance_workings",
+    "pellucid.tree.pruning.pruning_reduced_error": "pellucid.tree.pruning.pruning_workings:reduced_error_workings",
+    "pellucid.model_selection.score_interval": "pellucid.model_selection.score_workings:show_scores",
+}
+"""Where a method, density or measure is defined -> the function that shows its whole work, imported on first use."""
+
+CLOSE = 1e-6
+"""A program's number further than this from the exact one, relative to its size, is pointed out."""
+
+CUT_REMARK = remark(
+    "Fractions too long to read are written as decimals that end in dots: the first digits, not rounded. "
+    "The arithmetic behind them is exact, unless it is said otherwise."
+)
+
+Maker = Callable[[Any, Data, Data], Document]
+
+
+@overload
+def show_work(estimator: Any, X: Data, y: Data = None, *, format: None = None) -> Document: ...
+@overload
+def show_work(
+    estimator: Any, X: Data, y: Data = None, *, format: Literal["text", "markdown", "latex", "html"]
+) -> str: ...
+def show_work(
+    estimator: Any,
+    X: Data,
+    y: Data = None,
+    *,
+    format: str | None = None,  # noqa: A002  (the name users know)
+) -> Document | str:
+    """Return the workings of an estimator, density or method on a small example, in exact fractions.
+
+    Parameters
+    ----------
+    estimator : estimator, density, information measure or method
+        Fitted, or not: then a clone of it is fitted. scikit-learn's namesakes are shown too. A method of
+        ``pellucid.optimize`` is shown by :func:`pellucid.optimize.show_steps`, which has more options.
+    X, y : array-like of shape (n_samples, n_features), (n_samples,)
+        The training data, few enough to be worked by hand. Names of data frame columns are used. For a method, the
+        function as a text such as ``"x**2 + 3*y**2"``, and the start. For a density, the data and its prior.
+    format : {"text", "markdown", "latex", "html"}, default=None
+        Return the printed workings instead of the document.
+
+    Returns
+    -------
+    Document or str
+        ``print(document)`` shows it, ``document.save("work.html")`` writes it, ``document.answer`` holds exact numbers.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> work = show_work(LinearRegression(), [[0], [1], [2]], [0, 1, 4])
+    >>> work.answer["coef_"], work.answer["intercept_"]
+    ([2], -1/3)
+    """
+    maker = _find_room(estimator)
+    if maker is not None:
+        document = maker(estimator, X, y)
+    else:
+        maker = _find(estimator)
+        model = estimator if _is_fitted(estimator) else clone(estimator)
+        document = maker(model, X, y)  # refuses too much data before anything is fitted
+        document = compared(document, model if _is_fitted(model) else model.fit(X, y))
+    return document if format is None else document.printed(format)
+
+
+def compared(document: Document, model: Any) -> Document:
+    """Return the workings with a last step that puts the numbers of the program next to the exact ones."""
+    introduction = (*document.introduction, *([CUT_REMARK] if has_cut_numbers(document) else []))
+    return replace(document, introduction=introduction, steps=(*document.steps, *_comparison(document, model)))
+
+
+def _find_room(estimator: Any) -> Maker | None:
+    """Return what shows the work of a method, density or measure, or None for estimators."""
+    home = estimator if hasattr(estimator, "__module__") and callable(estimator) else type(estimator)
+    for room, path in ROOMS.items():
+        if home.__module__.startswith(room):
+            module, function = path.split(":")
+            found: Maker = getattr(import_module(module), function)
+            return found
+    return None
+
+
+def _find(estimator: Any) -> Maker:
+    """Return the workings of the nearest class among the ancestors that has some."""
+    ancestors = () if isinstance(estimator, type) else type(estimator).__mro__
+    for kind in ancestors:
+        path = _workings_of(kind)
+        if path is not None:
+            module, function = path.split(":")
+            maker: Maker = getattr(import_module(module), function)
+            return maker
+    known = sorted(entry.name for entry in entries().values() if entry.workings)
+    got = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
+    raise TypeError(
+        f"estimator must be an instance of one of {', '.join(known)}, a method of pellucid.optimize, or a density, "
+        f"got {got}."
+    )
+
+
+def _workings_of(kind: type) -> str | None:
+    """Return where the work of a class is shown: on the card of its name, also for scikit-learn's namesake."""
+    if kind.__module__.partition(".")[0] not in ("pellucid", "sklearn"):
+        return None
+    entry = entries().get(kind.__name__)
+    return None if entry is None else entry.workings
+
+
+def _is_fitted(estimator: Any) -> bool:
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def has_cut_numbers(node: Any) -> bool:
+    """Return whether a document, or a part of it, holds a number of which only the first digits are written."""
+    if isinstance(node, Number):
+        return node.is_cut
+    if isinstance(node, tuple):
+        return any(map(has_cut_numbers, node))
+    return is_dataclass(node) and any(has_cut_numbers(getattr(node, field.name)) for field in fields(node))
+
+
+def _comparison(document: Document, model: Any) -> list[Step]:
+    """Return a last step that puts the fitted attributes next to the exact answer."""
+    rows, farthest = [], 0.0
+    for name, exact in document.answer.items():
+        if not hasattr(model, name):
+            continue
+        right, program = _flat(exact), _flat(getattr(model, name))
+        same_shape = right.size == program.size
+        distance = float(np.max(np.abs(right - program), initial=0.0)) if same_shape else np.inf
+        farthest = max(farthest, distance / max(1.0, float(np.max(np.abs(right), initial=0.0))))
+        rows.append((name, f"{distance:.1e}" if distance else "0"))
+    if not rows:
+        return []
+    blocks: list[Block] = [
+        sentence(f"The same numbers as {type(model).__name__} found them in floating point:"),
+        table(("fitted attribute", "largest distance from the exact value"), rows),
+    ]
+    if farthest > CLOSE:
+        blocks.append(
+            remark(
+                "That is more than rounding. The model was fitted on other data, it stopped before it was done, ties "
+                "let it choose another answer, or the data were rounded above."
+            )
+        )
+    return [step("Compare with the program", *blocks)]
+
+
+def _flat(values: Any) -> Array:
+    """Return all numbers of an array or of nested lists, which may be of unequal lengths, one after the other."""
+    if isinstance(values, list | tuple):
+        return np.concatenate([_flat(part) for part in values]) if len(values) else np.zeros(0)
+    return np.asarray(values, dtype=float).ravel()

@@ -1,6 +1,0 @@
-"""Workings: the document model, its four printers, and show_work."""
-
-from pellucid.workings.document import Document, Drawing, Figure, Formula, Sentence, Series, Step, Table
-from pellucid.workings.showing import show_work
-
-__all__ = ["Document", "Drawing", "Figure", "Formula", "Sentence", "Series", "Step", "Table", "show_work"]

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import linear_model as peer
+from sklearn.base import is_classifier
+from sklearn.cluster import DBSCAN
+from sympy import Rational
+
+import pellucid
+from pellucid.core.cards import all_cards
+from pellucid.show import show_work
+from pellucid.show.text_layout import width
+
+X, Y = [[0], [1], [2]], [0, 1, 4]
+
+
+def test_an_unfitted_estimator_is_fitted_on_a_clone():
+    model = peer.LinearRegression()
+    work = pellucid.show_work(model, X, Y)
+    assert not hasattr(model, "coef_")
+    assert "Compare with the program" in work.text()
+
+
+def test_a_model_of_other_data_is_pointed_out():
+    other = peer.LinearRegression().fit(X, [5, 5, 6])
+    assert "more than rounding" in show_work(other, X, Y).text()
+    assert "more than rounding" not in show_work(peer.LinearRegression().fit(X, Y), X, Y).text()
+
+
+def test_a_fitted_model_is_left_as_it_was():
+    model = peer.LinearRegression().fit(X, Y)
+    before = model.coef_.copy()
+    show_work(model, X, Y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_a_format_gives_the_printed_page():
+    assert show_work(peer.LinearRegression(), X, Y, format="html").startswith("<!DOCTYPE html>")
+    assert show_work(peer.LinearRegression(), X, Y, format="text") == str(show_work(peer.LinearRegression(), X, Y))
+
+
+def test_names_of_features_are_used():
+    frame = pd.DataFrame({"hours_%": [0, 1, 2]})
+    assert "2 hours_%" in show_work(peer.LinearRegression(), frame, Y).text()
+
+
+def test_a_subclass_is_shown_as_its_ancestor():
+    class Straight(peer.LinearRegression):
+        pass
+
+    assert show_work(Straight(), X, Y).answer["coef_"] == [2]
+
+
+def test_cut_fractions_are_explained():
+    work = show_work(peer.Ridge(alpha=0.123456), [[0.1234], [1.4321], [2.9876]], [0.3579, 1.2468, 4.9753])
+    assert "The arithmetic behind them is exact" in work.text()
+
+
+def class_named(name, library):
+    """Return the class of that name: in our family that shows its work, or in scikit-learn's of the same name."""
+    return getattr(import_module(f"{library}.{SHOWN[name].split('.')[1]}"), name)
+
+
+def has_namesake(name):
+    family = f"sklearn.{SHOWN[name].split('.')[1]}"
+    return find_spec(family) is not None and hasattr(import_module(family), name)
+
+
+SHOWN = {card.name: card.workings for card in all_cards() if card.workings}
+# BayesClassifier needs densities to be given, GaussianMixture one column, KMeans a start, what learns row by row two
+# classes, and from scikit-learn an order of the rows, and a search folds of two rows: their own tests show them.
+NOT_NAMED = {
+    "BayesClassifier",
+    "FloatingSelector",
+    "GaussianMixture",
+    "KMeans",
+    "KMedians",
+    "KernelPerceptron",
+    "Perceptron",
+    "SGDClassifier",
+    "SequentialFeatureSelector",
+}
+NAMED = sorted(set(SHOWN) - NOT_NAMED)
+OTHER_TIES = {"AgglomerativeClustering", "ClassicalMDS"}  # another of equally near pairs, or of equally large entries
+IN_BOTH = [(name, "pellucid") for name in NAMED] + [
+    (name, "sklearn") for name in NAMED if has_namesake(name) and name not in OTHER_TIES
+]
+
+
+FEW_PAIRS = [1, 2, 1, 2, 1]  # rows in order in 6 ways, no more
+FEW_BAGS = {"n_estimators": 5, "random_state": 0}
+FEW_UNITS = {"hidden_layer_sizes": (3,), "solver": "lbfgs", "tol": 0.1, "random_state": 0}
+NEEDED = {
+    "Diana": {"metric": "manhattan"},  # roots are rounded in its workings
+    "Isomap": {"n_neighbors": 3},
+    "KMedoids": {"metric": "manhattan", "n_clusters": 2},
+    "LocallyLinearEmbedding": {"n_neighbors": 2},
+    "MLPClassifier": FEW_UNITS,
+    "MLPRegressor": FEW_UNITS,
+    "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},  # classes have fewer rows than it takes
+    "RandomForestClassifier": FEW_BAGS,
+    "RandomForestRegressor": FEW_BAGS,
+}
+
+
+def target_for(kind, labels, numbers):
+    return labels if is_classifier(kind()) else numbers
+
+
+def suited(kind, table):
+    """Return the numbers, or counts for estimators of counts."""
+    return (2 * abs(table)) // 1 if kind().__sklearn_tags__().input_tags.positive_only else table
+
+
+@pytest.mark.parametrize(("name", "library"), IN_BOTH)
+def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, library):
+    kind = class_named(name, library)
+    model = kind()
+    for parameter, value in ({"alpha": 0.1, "tol": 1e-10} | NEEDED.get(name, {})).items():
+        if parameter in model.get_params():
+            model.set_params(**{parameter: value})
+    target = target_for(kind, [0, 1, 1, 0, 1], FEW_PAIRS if name == "RankingSVM" else [1, 3, 2, 5, 4])
+    work = show_work(model, suited(kind, np.array([[1, 2], [2, 1], [3, -1], [4, 2], [5, 0]])), target)
+    assert "more than rounding" not in work.text()
+    for format_ in ("text", "markdown", "latex", "html"):
+        assert len(work.printed(format_)) > 1000
+
+
+MOST_ROWS = {
+    "AgglomerativeClustering": 7,
+    "AlternatingLeastSquares": 5,
+    "ClassicalMDS": 5,
+    "Isomap": 5,
+    "Diana": 7,
+    "KMedoids": 7,
+    "KernelPCA": 5,
+    "KernelRidge": 5,
+    "LinearSVC": 6,
+    "LinearSVR": 5,
+    "NMF": 5,
+    "LocallyLinearEmbedding": 8,
+    "RankingSVM": 4,
+    "SVC": 6,
+    "SVD": 6,
+    "SVR": 5,
+    "SammonMapping": 5,
+}  # of workings that allow fewer than the others
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_largest_data_allowed_still_fit_eighty_columns(name):
+    rng, n_rows = np.random.default_rng(1), MOST_ROWS.get(name, 12)
+    names = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
+    frame = pd.DataFrame(rng.standard_normal((n_rows, 4)).round(3), columns=names)
+    kind = class_named(name, "sklearn" if has_namesake(name) else "pellucid")
+    target = target_for(kind, np.arange(n_rows) % 3, rng.standard_normal(n_rows).round(3))
+    text = show_work(kind(**NEEDED.get(name, {})), suited(kind, frame), target).text()
+    assert max(map(width, text.splitlines())) <= 80
+
+
+def test_sympy_is_not_imported_before_work_is_shown():
+    code = "import sys, pellucid, pellucid.show; assert not {'sympy', 'matplotlib', 'numba'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_refuses_an_estimator_without_workings():
+    with pytest.raises(TypeError, match=r"estimator must be an instance of one of .*LinearRegression.*, got DBSCAN"):
+        show_work(DBSCAN(), X)
+    with pytest.raises(TypeError, match="got the class LinearRegression"):
+        show_work(peer.LinearRegression, X, Y)
+
+
+def test_refuses_too_much_data_before_it_fits():
+    class Unfittable(peer.LinearRegression):
+        def fit(self, X, y):
+            raise AssertionError("fitted")
+
+    with pytest.raises(ValueError, match="at most 12 rows"):
+        show_work(Unfittable(), np.ones((20, 1)), np.ones(20))
+
+
+def test_densities_and_measures_show_their_work():
+    from pellucid.probability import Bernoulli, Beta, Gaussian, mutual_information
+
+    coin = show_work(Bernoulli, [1, 1, 0, 1], Beta(2, 2))
+    assert coin.answer["p"] == Rational(2, 3)
+    assert coin.steps[-1].heading == "Compare with the program"
+    assert show_work(Gaussian(0, 1), [1, 2, 6]).answer["variance"] == Rational(14, 3)  # an object stands for its class
+    assert "I(X; Y)" in show_work(mutual_information, [[2, 1], [1, 4]], format="text")
+
+
+def test_methods_show_their_work():
+    from pellucid.optimize import Newton
+
+    assert show_work(Newton(), "x**2 + 3*y**2", [1, 1]).answer["x"][-1] == [0, 0]

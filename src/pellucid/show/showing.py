@@ -18,7 +18,7 @@ from pellucid.show.document import Block, Document, Step, remark, sentence, step
 from pellucid.show.notation import Number
 
 ROOMS = {
-    "pellucid.cluster.exhaustive_clustering": "pellucid.cluster.exhaustive_workings:exhaustive_workings",
+    "pellucid.cluster.exhaustive": "pellucid.cluster.exhaustive_workings:exhaustive_workings",
     "pellucid.cluster.choosing.": "pellucid.cluster.choosing.choose_clusters_workings:choose_clusters_workings",
     "pellucid.kernels.": "pellucid.kernels.kernel_workings:kernel_workings",
     "pellucid.losses.": "pellucid.losses.loss_workings:loss_workings",

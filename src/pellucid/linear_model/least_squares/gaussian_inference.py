@@ -22,6 +22,7 @@ from pellucid.core.checks import check_between
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_squares.least_squares_solvers import DirectFit
 from pellucid.linear_model.least_squares.normal_factor import NormalFactor
+from pellucid.proofs.arrays import dense
 from pellucid.solvers.design import Design
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class GaussianInference:
         check_between(0, 1, level=level, hint="Give 0.95 for 95 %.")
         center = self.predict(X)  # type: ignore[attr-defined]  # of the estimator mixed with
         covariance = self._covariance_or_refuse()
-        from_mean = _dense(X) - self.feature_means_
+        from_mean = dense(X).astype(np.float64, copy=False) - self.feature_means_
         unit = np.einsum("ij,jk,ik->i", from_mean, covariance, from_mean)
         unit += (1.0 / self.total_weight_ if self.fit_intercept else 0.0) + of_new_observation
         spread = np.sqrt(np.multiply.outer(np.maximum(unit, 0.0), self.noise_variance_))
@@ -197,7 +198,3 @@ class GaussianInference:
                 f"{self.coef_.shape[-1]} features. Add rows, drop features or use solver='auto'."
             )
         return self.unit_covariance_
-
-
-def _dense(X: Data) -> Array:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)

@@ -25,14 +25,18 @@ def prove_linear(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     X = np.asarray(data.X, dtype=np.float64)
     groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
     means = np.stack([X[rows].mean(axis=0) for rows in groups])
-    priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
-    within = _covariance(parameters, X, groups, means, priors)
+    counts = np.array([len(rows) for rows in groups])
+    priors = class_priors(parameters.priors, counts)
+    if parameters.solver == "svd":
+        within = _pooled(X, groups, counts / len(X))
+    else:
+        within = _pooled(X, groups, priors, parameters.shrinkage, parameters.covariance_estimator)
     certificate = _certificate(fitted, parameters, means, within, priors, data.X.dtype)
     if not certificate.claims:
         return certificate
     claims, bound = [], certificate["discriminants"].bound + rounding_unit(data.X.dtype)
     if hasattr(fitted, "covariance_"):
-        shared = _shared_covariance(X, groups, priors) if parameters.solver == "svd" else within
+        shared = _pooled(X, groups, priors) if parameters.solver == "svd" else within
         claims.append(covariance_claim([fitted.covariance_], [shared], bound))
     if hasattr(fitted, "explained_variance_ratio_"):
         claims.append(_ratio_claim(fitted, parameters, X, means, within, priors, 4.0 * bound))
@@ -161,24 +165,10 @@ def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
     return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or use shrinkage.")
 
 
-def _covariance(parameters: Any, X: Array, groups: list[Array], means: Array, priors: Array) -> Array:
-    """Return the shared covariance: pooled by counts for ``svd``, weighted by the priors otherwise."""
-    if parameters.solver == "svd":
-        centered = X.copy()
-        for rows, mean in zip(groups, means, strict=True):
-            centered[rows] -= mean
-        return centered.T @ centered / len(X)
-    parts = [
-        prior * covariance(X[rows], parameters.shrinkage, parameters.covariance_estimator)
-        for prior, rows in zip(priors, groups, strict=True)
-    ]
+def _pooled(X: Array, groups: list[Array], shares: Array, shrinkage: Any = None, estimator: Any = None) -> Array:
+    """Return the sum of the covariances of the classes, each times its share."""
+    parts = [share * covariance(X[rows], shrinkage, estimator) for share, rows in zip(shares, groups, strict=True)]
     return np.sum(parts, axis=0)
-
-
-def _shared_covariance(X: Array, groups: list[Array], priors: Array) -> Array:
-    """Return the covariances of the classes, weighted by the priors, without shrinkage."""
-    parts = [X[rows] - X[rows].mean(axis=0) for rows in groups]
-    return np.sum([prior * part.T @ part / len(part) for prior, part in zip(priors, parts, strict=True)], axis=0)
 
 
 def _ratio_claim(

@@ -23,6 +23,7 @@ from scipy.spatial.distance import cdist
 
 from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.rounding import EPSILON, TINY
+from pellucid.proofs.rows import in_float64
 
 WANTED = 1e-12
 """Absolute error that a product of a Gaussian kernel may have."""
@@ -170,7 +171,7 @@ def kernel_matrix(kernel: ProofKernel, X: Any, Y: Any = None) -> Array:
         return dense(X[:, Y]).astype(np.float64)
     if kernel.function is not None:
         return _of_function(kernel, X, Y)
-    X, Y = _in_float64(X), _in_float64(Y)
+    X, Y = in_float64(X), in_float64(Y)
     if kernel.name in ("rbf", "laplacian", "chi2", "additive_chi2"):
         distances = _DISTANCES[kernel.name](X, Y, kernel.gamma)
         return -distances if kernel.name == "additive_chi2" else np.exp(-kernel.gamma * distances)
@@ -192,7 +193,7 @@ def kernel_diagonal(kernel: ProofKernel, X: Any, columns: Array | None = None) -
         return dense(X[np.arange(n), np.arange(n) if columns is None else columns]).astype(np.float64).ravel()
     if kernel.function is not None:
         return np.array([kernel_matrix(kernel, X[i : i + 1], X[i : i + 1])[0, 0] for i in range(n)])
-    squares = _squared_lengths(_in_float64(X))
+    squares = _squared_lengths(in_float64(X))
     if kernel.name == "cosine":
         return (squares > 0.0).astype(np.float64)
     if kernel.name in ("rbf", "laplacian", "chi2", "additive_chi2"):
@@ -236,10 +237,6 @@ def _of_function(kernel: ProofKernel, X: Any, Y: Any) -> Array:
 def _rows(X: Any) -> Iterator[Any]:
     """Yield rows: sparse ones as matrices of one row."""
     return (X[i : i + 1] if sparse.issparse(X) else X[i] for i in range(X.shape[0]))
-
-
-def _in_float64(X: Any) -> Any:
-    return sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
 def _squared_lengths(X: Any) -> Array:

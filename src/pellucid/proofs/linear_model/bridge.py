@@ -24,8 +24,8 @@ from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.linear_model.least_squares import intercept_evidence
 from pellucid.proofs.rounding import EPSILON, rounding_unit
+from pellucid.proofs.rows import weighted_mean
 from pellucid.proofs.training_data import TrainingData
-from pellucid.proofs.weights import weighted_mean
 
 REMEDY = "Raise max_iter or tol, or standardize X."
 

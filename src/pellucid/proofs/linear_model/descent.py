@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, xlogy
 
 from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import class_weights, machine_costs, machine_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.rows import in_float64
 from pellucid.proofs.training_data import TrainingData
 
 FACTORS = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1, 0.03, 0.01, 0.0)
@@ -190,7 +190,7 @@ def prove_sgd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
 
 def _measured(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Array, Array]:
     """Return the objective of each machine and how far above its minimum it is, at most."""
-    X, (signs, costs), dual = plain_rows(data.X), signs_and_costs(parameters, data), kept_dual(fitted, data)
+    X, (signs, costs), dual = in_float64(data.X), signs_and_costs(parameters, data), kept_dual(fitted, data)
     loss, of_margins = row_loss(getattr(parameters, "loss", "perceptron"), getattr(parameters, "epsilon", 0.0))
     l2, l1 = _penalties(parameters)
     coef, intercept = dense(fitted.coef_).astype(np.float64), np.asarray(fitted.intercept_, dtype=np.float64)
@@ -224,7 +224,7 @@ def _balanced(slopes: Array, cost: Array) -> Array:
 
 def _sum_claims(fitted: Any, data: TrainingData) -> tuple[Claim, ...]:
     """Return the claim that the weights are the sum of the rows that the updates have added up, where they are."""
-    dual, X, coef = kept_dual(fitted, data), plain_rows(data.X), dense(fitted.coef_).astype(np.float64)
+    dual, X, coef = kept_dual(fitted, data), in_float64(data.X), dense(fitted.coef_).astype(np.float64)
     if dual is None:
         return ()
     error = np.inf
@@ -249,11 +249,6 @@ def kept_dual(fitted: Any, data: TrainingData) -> Any:
 def size_of_sums(X: Any, dual: Array) -> Array:
     """Return what the sums ``dual @ X`` are at most, by the largest entries: rounding errors are parts of it."""
     return np.abs(dual).sum(axis=1)[:, None] * dense(abs(X).max(axis=0)).ravel() + TINY
-
-
-def plain_rows(X: Any) -> Any:
-    """Return the rows in float64."""
-    return sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
 PROVES = {"SGDClassifier": prove_sgd}

@@ -19,11 +19,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lstsq
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim, worst_of
 from pellucid.proofs.rounding import sum_error
+from pellucid.proofs.rows import centered_times, relative_weights, transposed_centered_times
 from pellucid.proofs.training_data import TrainingData
-from pellucid.proofs.weights import relative_weights
 
 ROUNDING = sum_error(0)
 """Relative error that sums of rounded numbers may have."""
@@ -33,8 +33,6 @@ SMALLEST_ALPHA = float(np.finfo(np.float64).resolution)
 
 REPRODUCED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
 """How closely the reported gap must be found again, as a part of the variance of the target, by dtype of the model."""
-
-ROWS_AT_ONCE = 4096
 
 LARGEST_DENSE = 1 << 24
 """Most entries of a sparse matrix that is made dense to project on its columns, which only ``alpha=0`` needs."""
@@ -87,7 +85,9 @@ def _grid_claim(fitted: Any, parameters: Any, data: TrainingData, l1_ratios: lis
 def _largest_alpha(parameters: Any, data: TrainingData, l1_ratio: float) -> float:
     weight = relative_weights(data.weights)
     mean, y_mean = _means(data.X, data.y, weight, parameters.fit_intercept)
-    slopes = _transposed_product(data.X, mean, weight * (np.asarray(data.y, dtype=np.float64) - y_mean) / len(weight))
+    slopes = transposed_centered_times(
+        data.X, mean, weight * (np.asarray(data.y, dtype=np.float64) - y_mean) / len(weight)
+    )
     steepest = float((slopes if parameters.positive else np.abs(slopes)).max(initial=0.0))
     return max(steepest / l1_ratio, SMALLEST_ALPHA) if l1_ratio > 0.0 else math.nan  # then alphas must be given
 
@@ -133,7 +133,7 @@ def _prove_line(X: Any, y: Array, weight: Array, line: ProvedLine) -> Certificat
     """Return the certificate of one target; ``weight`` has mean 1."""
     w, n = line.coef, len(y)
     mean, y_mean = _means(X, y, weight, line.fit_intercept)
-    residual = y - y_mean - _product(X, mean, w)
+    residual = y - y_mean - centered_times(X, mean, w)
     drift = y_mean - float(mean @ w) - line.intercept  # the mean residual, not yet rounded by large values of X
     residual -= float(weight @ residual) / n if line.fit_intercept else 0.0
     mean_sq_target = float(weight @ (y - y_mean) ** 2) / n
@@ -186,7 +186,7 @@ def _gap(X: Any, mean: Array, residual: Array, weight: Array, line: ProvedLine) 
         return np.inf
     l1, l2 = line.l1, line.l2
     weighted = weight * residual / n
-    correlations = _transposed_product(X, mean, weighted)
+    correlations = transposed_centered_times(X, mean, weighted)
     if l1 == l2 == 0.0 and not line.positive:
         return _projection_gap(X, mean, residual, weight)
     half_square = 0.5 * float(weighted @ residual)
@@ -207,31 +207,11 @@ def _gap(X: Any, mean: Array, residual: Array, weight: Array, line: ProvedLine) 
 
 def _projection_gap(X: Any, mean: Array, residual: Array, weight: Array) -> float:
     """Without a penalty the objective is above its minimum by the part of the residual that the columns explain."""
-    is_sparse = sparse.issparse(X)
-    if is_sparse and X.shape[0] * X.shape[1] > LARGEST_DENSE:
+    if sparse.issparse(X) and X.shape[0] * X.shape[1] > LARGEST_DENSE:
         return np.inf
-    A = ((X.toarray() if is_sparse else X) - mean) * np.sqrt(weight)[:, None]
+    A = (dense(X) - mean) * np.sqrt(weight)[:, None]
     explained = A @ lstsq(A, np.sqrt(weight) * residual)[0]
     return 0.5 * float(explained @ explained) / len(residual)
-
-
-def _product(X: Array, mean: Array, w: Array) -> Array:
-    """Return ``(X - 1 mean') w``; centered before multiplying, so that large means cost no digits."""
-    support = np.flatnonzero(w)
-    if sparse.issparse(X):
-        return X @ w - mean @ w
-    return np.concatenate([(X[rows][:, support] - mean[support]) @ w[support] for rows in _row_blocks(len(X))])
-
-
-def _transposed_product(X: Array, mean: Array, r: Array) -> Array:
-    """Return ``(X - 1 mean')' r``."""
-    if sparse.issparse(X):
-        return X.T @ r - mean * r.sum()
-    return np.sum([(X[rows] - mean).T @ r[rows] for rows in _row_blocks(len(X))], axis=0)
-
-
-def _row_blocks(n: int) -> list[slice]:
-    return [slice(start, min(start + ROWS_AT_ONCE, n)) for start in range(0, n, ROWS_AT_ONCE)]
 
 
 PROVES = {

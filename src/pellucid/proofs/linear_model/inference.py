@@ -19,8 +19,8 @@ from scipy.linalg import eigvalsh, qr, solve_triangular, svdvals
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.rows import weighted_mean
 from pellucid.proofs.training_data import TrainingData
-from pellucid.proofs.weights import weighted_mean
 
 MOST_FEATURES = 2000
 """Above this many features the covariance of the coefficients is not kept: it would outgrow the data."""

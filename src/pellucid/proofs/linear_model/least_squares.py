@@ -20,8 +20,8 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import has_label_sets
 from pellucid.proofs.linear_model.inference import RootWeightedRows, inference_claims, spectrum_claims
 from pellucid.proofs.rounding import EPSILON, rounding_unit
+from pellucid.proofs.rows import weighted_mean
 from pellucid.proofs.training_data import TrainingData
-from pellucid.proofs.weights import weighted_mean
 
 MANY_FEATURES = 16
 """Of more features the rounding adds up, as the root of their number."""

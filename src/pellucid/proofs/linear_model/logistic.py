@@ -29,6 +29,7 @@ from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
 from pellucid.proofs.classes import class_weights
 from pellucid.proofs.rounding import EPSILON, ROUNDING, TINY
+from pellucid.proofs.rows import centered_times, in_float64, transposed_centered_times
 from pellucid.proofs.training_data import TrainingData
 
 LARGEST_GAP = 1e-6
@@ -90,7 +91,7 @@ def _task_of(parameters: Any, data: TrainingData) -> LogisticTask:
     weight = class_weights(parameters.class_weight, present)[present.y] * data.weights
     is_augmented = parameters.solver == "liblinear" and parameters.fit_intercept
     constant = float(parameters.intercept_scaling) if is_augmented else 0.0
-    X = data.X.astype(np.float64) if sparse.issparse(data.X) else np.asarray(data.X, dtype=np.float64)
+    X = in_float64(data.X)
     if constant:
         column = np.full((X.shape[0], 1), constant)
         X = sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
@@ -125,7 +126,7 @@ def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certific
     if task.l1 + task.l2 > 0.0:
         certificate = _prove_gap(task, mean, W, b, fitted.dual_gap_, goal)
     else:
-        certificate = _prove_gradient(task, mean, _times(task.X, mean, W) + b, goal)
+        certificate = _prove_gradient(task, mean, centered_times(task.X, mean, W) + b, goal)
     if parameters.fit_intercept:
         return certificate
     return certificate.with_claims(Claim("intercept", "size of intercept_: there is none", size, 0.0))
@@ -134,7 +135,7 @@ def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certific
 def _prove_gap(task: LogisticTask, mean: Array, W: Array, b: Array, reported: float, goal: float) -> Certificate:
     """Return the gap of the weights and the intercept of the centered rows, and whether ``reported`` is that gap."""
     X, weight, labels = task.X, task.weight, task.labels
-    Z = _times(X, mean, W)
+    Z = centered_times(X, mean, W)
     objective = _loss(Z + b, labels, weight) + task.penalty(W)
     R, G = _dual_point(task, mean, Z, b)
     dual, is_moved = _dual_value(task, R, G), False
@@ -143,7 +144,7 @@ def _prove_gap(task: LogisticTask, mean: Array, W: Array, b: Array, reported: fl
         if not is_moved and objective - dual <= goal * objective:
             break
         near, b_near = _nearer(task, mean, near, b_near, _residuals(at_near + b_near, labels))
-        at_near = _times(X, mean, near)
+        at_near = centered_times(X, mean, near)
         R_near, G_near = _dual_point(task, mean, at_near, b_near)
         if not (better := _dual_value(task, R_near, G_near)) > dual:
             break
@@ -170,7 +171,7 @@ def _dual_point(task: LogisticTask, mean: Array, Z: Array, b: Array) -> tuple[Ar
     """Return residuals of logits near ``Z`` that the dual problem allows, and their products with the columns."""
     weight, labels = task.weight, task.labels
     R = _balanced(Z, b, labels, weight, task.n_classes) if task.fit_intercept else _residuals(Z, labels)
-    return R, _transposed_times(task.X, mean, R * weight[:, None])
+    return R, transposed_centered_times(task.X, mean, R * weight[:, None])
 
 
 def _nearer(task: LogisticTask, mean: Array, W: Array, b: Array, R: Array) -> tuple[Array, Array]:
@@ -348,7 +349,7 @@ def _prove_gradient(task: LogisticTask, mean: Array, logits: Array, goal: float)
     X, residual, weight = task.X, _residuals(logits, task.labels), task.weight
     size = float(np.sqrt(np.sum(weight[:, None] * residual**2)))
     weighted = weight[:, None] * residual
-    slopes = np.abs(_transposed_times(X, mean, weighted))
+    slopes = np.abs(transposed_centered_times(X, mean, weighted))
     lengths = np.sqrt(_sq_lengths(X, mean, weight))
     largest = np.max(slopes / np.where(lengths > 0.0, lengths, np.inf)[:, None], initial=0.0)
     if task.fit_intercept:
@@ -427,16 +428,6 @@ def _ahead(logits: Array, labels: Array) -> Array:
     ahead = logits - logits[rows, labels][:, None]
     ahead[rows, labels] = -np.inf
     return ahead
-
-
-def _times(X: Any, mean: Array, W: Array) -> Array:
-    """Return ``(X - 1 mean') W``; a dense ``X`` is centered before, so that large means cost no digits."""
-    return X @ W - mean @ W if sparse.issparse(X) else (X - mean) @ W
-
-
-def _transposed_times(X: Any, mean: Array, R: Array) -> Array:
-    """Return ``(X - 1 mean')' R``."""
-    return X.T @ R - np.outer(mean, R.sum(axis=0)) if sparse.issparse(X) else (X - mean).T @ R
 
 
 def _sq_lengths(X: Any, mean: Array, weight: Array) -> Array:

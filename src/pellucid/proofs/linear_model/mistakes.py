@@ -37,8 +37,9 @@ from pellucid.proofs.kernels.matrices import (
     kernel_times,
     resolved_kernel,
 )
-from pellucid.proofs.linear_model.descent import kept_dual, plain_rows, prove_sgd, signs_and_costs, size_of_sums
+from pellucid.proofs.linear_model.descent import kept_dual, prove_sgd, signs_and_costs, size_of_sums
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.rows import in_float64
 from pellucid.proofs.training_data import TrainingData
 
 SPARSE_INTERCEPT_RATE = 0.01
@@ -83,7 +84,7 @@ def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certif
         intercept_rate=rate if parameters.fit_intercept else 0.0,
         dtype=data.X.dtype,
     )
-    return prove_mistakes(plain_rows(data.X), signs, cost, cost / data.weights * together, model)
+    return prove_mistakes(in_float64(data.X), signs, cost, cost / data.weights * together, model)
 
 
 def prove_mistakes(X: Any, signs: Array, cost: Array, shown_cost: Array, model: Mistakes) -> Certificate:

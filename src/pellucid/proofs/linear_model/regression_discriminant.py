@@ -20,6 +20,7 @@ from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import has_label_sets
 from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.rows import in_float64
 from pellucid.proofs.training_data import TrainingData
 
 BLOCK = 1 << 18
@@ -78,7 +79,7 @@ def prove_outputs(
 ) -> Certificate:
     """Return the certificate of the worst output; ``targets`` are 0 and 1, one column per output."""
     bound = tol + ROUNDINGS * float(np.finfo(X.dtype).eps)  # of the training data
-    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = in_float64(X)
     coef, intercept = coef.astype(np.float64), np.broadcast_to(intercept, len(coef)).astype(np.float64)
     mean = columns.mean
     if not sparse.issparse(X):  # a mean far from 0 then costs no digits

@@ -15,8 +15,8 @@ from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.linear_model.least_squares import prove_line
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.rows import weighted_mean
 from pellucid.proofs.training_data import TrainingData
-from pellucid.proofs.weights import weighted_mean
 
 SAME_SCORE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """Difference of two scores, relative to the larger of 1 and the score, that rounding may make; by dtype of the rows."""

@@ -30,6 +30,7 @@ from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
 from pellucid.proofs.classes import class_weights, machine_costs, machine_signs
 from pellucid.proofs.rounding import ROUNDING
+from pellucid.proofs.rows import in_float64
 from pellucid.proofs.training_data import TrainingData
 
 LARGEST_GAP = 1e-6
@@ -107,7 +108,7 @@ def _gap_certificate(relative_gap: float, violation: float | None, parameters: A
 
 
 def _prove_machines(data: TrainingData, model: Machines, parameters: Any) -> Certificate:
-    X = _in_float64(data.X)
+    X = in_float64(data.X)
     signs, cost = _machine_costs_of(data, parameters)
     if model.u.shape != (len(signs), X.shape[1] + bool(model.constant)):
         return _gap_certificate(np.inf, None, parameters)
@@ -174,10 +175,6 @@ def _box_violation(alpha: Array, cost: Array) -> float:
     return float(np.max(np.maximum(outside, 0.0) / np.where(cost > 0.0, cost, 1.0)))
 
 
-def _in_float64(X: Any) -> Any:
-    return sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-
-
 def _scores(X: Any, u: Array, constant: float) -> Array:
     return np.asarray(X @ u[: X.shape[1]]) + (constant * u[-1] if constant else 0.0)
 
@@ -188,7 +185,7 @@ def _combined(X: Any, r: Array, constant: float) -> Array:
 
 def _together(X: Any, labels: Array, cost: Array, u: Array, dual: Array | None, constant: float) -> tuple[float, float]:
     """Return the relative gap of weights and dual variables, a row of each per class, and how far the dual strays."""
-    X = _in_float64(X)
+    X = in_float64(X)
     if dual is None or dual.shape != (len(u), len(labels)):
         return np.inf, np.inf
     A, alpha, each = _augmented(X, constant), dual.T, np.arange(len(labels))
@@ -218,7 +215,7 @@ def _dual_violation(alpha: Array, labels: Array, cost: Array) -> float:
 
 def prove_linear_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate of the line."""
-    X = _in_float64(data.X)
+    X = in_float64(data.X)
     y, cost, constant = np.asarray(data.y, dtype=np.float64), parameters.C * data.weights, _constant_of(parameters)
     w, b = np.asarray(fitted.coef_, dtype=np.float64), np.ravel(fitted.intercept_).astype(np.float64)
     if w.shape != (X.shape[1],) or b.shape != (1,) or (not constant and b[0] != 0.0):

@@ -14,6 +14,7 @@ from pellucid.core.types import Array
 from pellucid.kernels import RBF, Constant, Kernel, Linear, Polynomial, Product, Scaled, Sum
 from pellucid.kernels.formulas import whole_power
 from pellucid.kernels.product_blocks import squared_lengths
+from pellucid.proofs.arrays import dense
 from pellucid.proofs.rounding import EPSILON
 from pellucid.solvers.soft_assignment_kernels import double_exponentials, single_exponentials
 
@@ -30,7 +31,7 @@ MANY_COLUMNS = 4096
 def kernel_matrix(kernel: Kernel, X: Any) -> Array:
     """Return the products of few rows with each other, in float64, the same for sparse rows and for dense ones."""
     if isinstance(kernel, RBF) and X.shape[1] <= MANY_COLUMNS:
-        rows = _dense(X)
+        rows = dense(X).astype(np.float64)
         rows -= rows.mean(axis=0)
         lengths = squared_lengths(rows)
         if _is_precise(kernel.gamma, 2.0 * float(lengths.max(initial=0.0)), X.shape[1]):
@@ -45,7 +46,7 @@ def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Array) -> Array:
     if isinstance(kernel, Linear):
         return np.asarray(X @ (Z.T @ coef))
     if isinstance(kernel, RBF) and Z.shape[0] > 0 and not (sp.issparse(X) and X.shape[1] > MANY_COLUMNS):
-        vectors = _dense(Z)
+        vectors = dense(Z).astype(np.float64)
         center = vectors.mean(axis=0)
         vectors -= center
         lengths = squared_lengths(vectors)
@@ -66,7 +67,7 @@ def _gaussian_sums(gamma: float, X: Any, center: Array, vectors: Array, lengths:
 
     def fill(start: int) -> None:
         rows = slice(start, start + HEIGHT)
-        block = _dense(X[rows])
+        block = dense(X[rows]).astype(np.float64)
         block -= center
         own, powers = squared_lengths(block), np.empty(min(WIDTH, len(vectors)))
         for left in range(0, len(vectors), WIDTH):
@@ -77,11 +78,6 @@ def _gaussian_sums(gamma: float, X: Any, center: Array, vectors: Array, lengths:
 
     run_blocks(fill, range(0, X.shape[0], HEIGHT))
     return out
-
-
-def _dense(rows: Any) -> Array:
-    """Return a float64 copy of the rows, spread out if they are sparse."""
-    return np.array(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
 
 
 def _longest(X: Any) -> float:

@@ -19,7 +19,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.decomposition.nmf.nmf_problem import SMALLEST, NmfProblem, Penalties, PartsOfRows, filled, products_of
+from pellucid.decomposition.nmf.nmf_problem import SMALLEST, NmfProblem, PartsOfRows, Penalties, filled, products_of
 from pellucid.proofs.rounding import EPSILON, TINY
 
 LOOK_EVERY = 10

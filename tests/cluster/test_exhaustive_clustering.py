@@ -12,7 +12,7 @@ from scipy.special import stirling2
 
 import pellucid
 from pellucid.cluster import AgglomerativeClustering, KMeans, exhaustive_clustering
-from pellucid.cluster.exhaustive_clustering import (
+from pellucid.cluster.exhaustive import (
     bell_number,
     inertia,
     partition_count,

@@ -8,7 +8,7 @@ if TYPE_CHECKING:  # what is named here is imported on first use
     from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
     from pellucid.cluster.choosing.choose_clusters import choose_clusters
     from pellucid.cluster.diana.diana import Diana
-    from pellucid.cluster.exhaustive_clustering import exhaustive_clustering
+    from pellucid.cluster.exhaustive import exhaustive_clustering
     from pellucid.cluster.kmeans.kmeans import KMeans, k_means, kmeans_plusplus
     from pellucid.cluster.kmeans.minibatch_kmeans import MiniBatchKMeans
     from pellucid.cluster.kmedians import KMedians

@@ -6,7 +6,7 @@ from typing import Any
 
 from sympy import Matrix, Rational
 
-from pellucid.cluster.exhaustive_clustering import bell_number, partition_count, partitions, stirling_number
+from pellucid.cluster.exhaustive import bell_number, partition_count, partitions, stirling_number
 from pellucid.core.types import Data
 from pellucid.workings.document import Document, formula, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_features

@@ -18,7 +18,7 @@ from pellucid.workings.document import Block, Document, Step, remark, sentence, 
 from pellucid.workings.notation import Number
 
 ROOMS = {
-    "pellucid.cluster.exhaustive_clustering": "pellucid.cluster.exhaustive_workings:exhaustive_workings",
+    "pellucid.cluster.exhaustive": "pellucid.cluster.exhaustive_workings:exhaustive_workings",
     "pellucid.cluster.choosing.": "pellucid.cluster.choosing.choose_clusters_workings:choose_clusters_workings",
     "pellucid.kernels.": "pellucid.kernels.kernel_workings:kernel_workings",
     "pellucid.losses.": "pellucid.losses.loss_workings:loss_workings",

@@ -32,8 +32,7 @@ from pellucid.kinds.usual import A_LIST, COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, 
 from pellucid.proofs.cluster.agglomerative import prove_agglomerative
 from pellucid.proofs.cluster.diana import prove_diana
 from pellucid.proofs.cluster.kmeans import prove_kmeans, prove_minibatch_kmeans
-from pellucid.proofs.cluster.kmedians import prove_kmedians
-from pellucid.proofs.cluster.kmedoids import prove_kmedoids
+from pellucid.proofs.cluster.medians import prove_kmedians, prove_kmedoids
 from pellucid.proofs.cluster.soft_kmeans import prove_soft_kmeans
 from pellucid.proofs.cluster.spectral_clustering import prove_spectral_clustering
 from pellucid.proofs.sampling import drawn

@@ -180,7 +180,7 @@ def _matrix(fitted: Any, parameters: Any, X: Array) -> Any:
 
 
 def _axes(apart: Array) -> tuple[Array, Array]:
-    """Return the axes along which the neighbors of rows lie apart (n, k, k), the widest first, and their squares."""
+    """Return the axes along which neighbors of a row lie apart, of shape (n, k, k), widest first, and their squares."""
     if apart.shape[1] > apart.shape[2]:
         vectors, roots, _ = np.linalg.svd(apart)
         return vectors, roots**2

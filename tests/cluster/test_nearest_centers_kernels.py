@@ -13,7 +13,7 @@ from pellucid.cluster.kmeans.kmeans_starts_kernels import (
     gains_of,
     sparse_gains_of,
 )
-from pellucid.cluster.kmeans.measured_rows import Bounds, DenseRows, SparseRows, measured_rows
+from pellucid.cluster.kmeans.measured_rows import Bounds, DenseRows, SparseMeasured, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters, group_centers
 from pellucid.cluster.kmeans.nearest_centers_kernels import (
     find_doubtful,
@@ -70,7 +70,7 @@ def assert_bounds(X, centers, bounds, unit, slack=1e300):
 
 
 @pytest.mark.parametrize("n_groups", [1, 3, 6])
-@pytest.mark.parametrize("make", [DenseRows, lambda X: SparseRows(sparse.csr_array(X))])
+@pytest.mark.parametrize("make", [DenseRows, lambda X: SparseMeasured(sparse.csr_array(X))])
 def test_labels_are_nearest_and_bounds_are_bounds(n_groups, make):
     X, centers, _ = rows_and_centers(n=200)
     rows = make(X)
@@ -169,7 +169,7 @@ def test_sparse_loops_in_plain_python():
     X, centers, weight = rows_and_centers()
     X[np.abs(X) < 0.7] = 0.0
     matrix, n, k = sparse.csr_array(X), len(X), len(centers)
-    rows = SparseRows(matrix)
+    rows = SparseMeasured(matrix)
     coded, everybody = rows.code(centers, np.arange(k)), np.arange(n, dtype=np.int32)
     labels, sizes = np.arange(n, dtype=np.int32) % k, np.square(centers).sum(axis=1)
     outcomes = []

@@ -40,10 +40,11 @@ from pellucid.kernels.kernel_kinds import kernel_kind
 from pellucid.proofs.cluster.agglomerative import prove_agglomerative
 from pellucid.proofs.cluster.diana import prove_diana
 from pellucid.proofs.cluster.kmeans import prove_kmeans, prove_minibatch_kmeans
-from pellucid.proofs.cluster.kmedians import prove_kmedians
-from pellucid.proofs.cluster.kmedoids import prove_kmedoids
-from pellucid.proofs.cluster.soft_kmeans import answers_of, prove_soft_kmeans
+from pellucid.proofs.cluster.medians import prove_kmedians, prove_kmedoids
+from pellucid.proofs.cluster.soft_kmeans import prove_soft_kmeans
 from pellucid.proofs.cluster.spectral_clustering import prove_spectral_clustering
+from pellucid.proofs.sampling import drawn
+from pellucid.proofs.training_data import TrainingData
 
 CENTERS = Numbers((None, None)) | Items(Items(NUMBER)) | Live("an array", lambda value: hasattr(value, "__array__"))
 
@@ -73,6 +74,16 @@ def check_cut(estimator: Any) -> None:
 WIDE = ("float64",)
 
 AFFINITIES = (*(name for name in BY_NAME if name != "precomputed"), NEIGHBORS, GIVEN, GIVEN_NEIGHBORS)
+
+ROWS_ASKED = 1000
+"""Rows whose responsibilities a proof asks the model for."""
+
+
+def _soft_answers(model: Any, data: TrainingData) -> dict[str, Any]:
+    """Return what the model says about some rows."""
+    asked = drawn(data.X.shape[0], ROWS_ASKED)
+    return {"asked": asked, "responsibilities": model._answers(data.X[asked])}
+
 
 CARDS = (
     MethodCard(
@@ -168,7 +179,7 @@ CARDS = (
         SoftKMeans,
         topics=("CLU-3",),
         prove=prove_soft_kmeans,
-        asks=answers_of,
+        asks=_soft_answers,
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),

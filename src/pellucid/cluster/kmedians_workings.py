@@ -7,7 +7,7 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.cluster.kmeans.kmeans_workings import (
-    Round,
+    LloydRound,
     answer_of,
     rows_of_cluster,
     rows_to_work,
@@ -39,7 +39,7 @@ def _medians(X: Matrix, labels: tuple[int, ...], k: int) -> list[Rational]:
     return [values[half] if len(own) % 2 else (values[half - 1] + values[half]) / 2 for values in columns]
 
 
-def _opening(data: ExactData, first: Round) -> tuple[Block, ...]:
+def _opening(data: ExactData, first: LloydRound) -> tuple[Block, ...]:
     head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features))]
     rows = [[math(i + 1), *map(typed, data.X.row(i))] for i in range(data.n_samples)]
     return (
@@ -54,12 +54,12 @@ def _opening(data: ExactData, first: Round) -> tuple[Block, ...]:
     )
 
 
-def _centers(now: Round, data: ExactData, caption: str) -> Block:
+def _centers(now: LloydRound, data: ExactData, caption: str) -> Block:
     head = ["center", *(data.symbol("x", j) for j in range(data.n_features))]
     return table(head, [[math(k + 1), *now.centers.row(k)] for k in range(now.centers.rows)], caption=caption)
 
 
-def _round_step(number: int, now: Round, data: ExactData) -> Step:
+def _round_step(number: int, now: LloydRound, data: ExactData) -> Step:
     k = now.centers.rows
     head = [math("i"), *(math(f"d_{j + 1}") for j in range(k)), "nearest"]
     rows = [[math(i + 1), *now.distances.row(i), math(now.labels[i] + 1)] for i in range(data.n_samples)]
@@ -71,7 +71,7 @@ def _round_step(number: int, now: Round, data: ExactData) -> Step:
     return step(f"Round {number}", *blocks, result("E =", now.objective), *_middles(now, data))
 
 
-def _middles(now: Round, data: ExactData) -> list[Block]:
+def _middles(now: LloydRound, data: ExactData) -> list[Block]:
     """Return the middle values of each cluster, one or two, and the median that they make."""
     rows = []
     for k in range(now.centers.rows):
@@ -85,7 +85,7 @@ def _middles(now: Round, data: ExactData) -> list[Block]:
     return [table(("cluster", "feature", "in the middle", "median"), rows, caption="The middle of each cluster")]
 
 
-def _end_step(rounds: list[Round], data: ExactData) -> Step:
+def _end_step(rounds: list[LloydRound], data: ExactData) -> Step:
     last = rounds[-1]
     settled = len(rounds) > 1 and rounds[-2].labels == last.labels
     words = (

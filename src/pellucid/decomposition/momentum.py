@@ -1,4 +1,4 @@
-"""Momentum of rounds that improve two factors in turn: how far beyond the last ones the next round begins."""
+"""Two factors improved in turn: how far beyond the last ones a round begins, and entries of their product."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST, FASTER, SLOWER, MOST = 0.5, 1.05, 0.5, 1.0
 
 
 @dataclass
-class Momentum:
+class FactorMomentum:
     """The part of the last change by which a round goes on before it begins; more after good rounds, less after bad.
 
     A round that raises the objective is taken back by its solver, so that the objective still never rises (Ang and

@@ -1,4 +1,4 @@
-"""Projections of rows on components, on all threads."""
+"""Projections of rows on components, on all threads, and the estimators that have them."""
 
 from __future__ import annotations
 

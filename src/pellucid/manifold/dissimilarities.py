@@ -1,4 +1,4 @@
-"""Distances of rows, by the metrics that scikit-learn has names for, or given ones."""
+"""Distances of rows, by name or given, and the parts of a graph of them."""
 
 from __future__ import annotations
 

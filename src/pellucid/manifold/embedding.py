@@ -1,4 +1,4 @@
-"""Embedding: what all maps of rows into few dimensions share."""
+"""Embedding: what all maps share, how they are turned, and where new rows go by stress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chain of nearest neighbors: what its searches share. Clusters are named by their last row."""
+"""The chain of nearest neighbors, on means and on a matrix of distances. Clusters are named by their last row."""
 
 # mypy: allow-untyped-defs
 

@@ -1,4 +1,4 @@
-"""Distances between rows as scikit-learn's agglomerative clustering understands its ``metric``."""
+"""Distances between rows as scikit-learn's clusterings understand their ``metric``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What centers say of rows: the nearest, the objective, all distances."""
+"""What centers say of rows: the nearest, the objective, all distances, sums over clusters, and what a fit claims."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.cluster.kmeans.measured_rows import DenseRows, SparseRows, measured_rows
+from pellucid.cluster.kmeans.measured_rows import DenseRows, SparseMeasured, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import Move, NearestCenters, pieces
 from pellucid.core.threads import run_blocks, shares, split_evenly
 from pellucid.core.types import Array
@@ -146,7 +146,7 @@ class ClusterSums:
     Each cluster adds its rows in their order, so the sums have the same bits on any number of threads.
     """
 
-    def __init__(self, rows: DenseRows | SparseRows, weight: Array | None, n_clusters: int) -> None:
+    def __init__(self, rows: DenseRows | SparseMeasured, weight: Array | None, n_clusters: int) -> None:
         self.rows, self.weight = rows, NOTHING if weight is None else weight
         self.sums, self.totals = np.zeros((n_clusters, rows.shape[1])), np.zeros(n_clusters)
         self.counts = np.zeros(n_clusters, np.int64)
@@ -208,7 +208,7 @@ def mean_variance(data: TrainingData) -> float:
 
 
 def own_distances(
-    rows: DenseRows | SparseRows, weight: Array, centers: Array, labels: Array, distances: Array = NOTHING
+    rows: DenseRows | SparseMeasured, weight: Array, centers: Array, labels: Array, distances: Array = NOTHING
 ) -> float:
     """Return the weighted sum of squared distances to the rows' own centers; write them where there is room."""
     return math.fsum(

@@ -22,7 +22,7 @@ CenterOf = Callable[[Matrix, tuple[int, ...], int], Any]
 
 
 @dataclass(frozen=True)
-class Round:
+class LloydRound:
     """Centers, squared distances of all rows to them, and who is nearest."""
 
     centers: Matrix
@@ -54,7 +54,7 @@ def rows_to_work(estimator: Any, X: Data) -> ExactData:
     return ExactData(features, Matrix.zeros(features.rows, 1), names, rounded)
 
 
-def answer_of(rounds: list[Round]) -> dict[str, Any]:
+def answer_of(rounds: list[LloydRound]) -> dict[str, Any]:
     """Return what an estimator has at the end of these rounds."""
     last = rounds[-1]
     return {
@@ -76,13 +76,15 @@ def start_centers(estimator: Any, X: Data, name: str = "KMeans") -> Matrix:
     return exact_features(drawn)[0]
 
 
-def worked_rounds(X: Matrix, centers: Matrix, max_iter: int, distance: Distance, center_of: CenterOf) -> list[Round]:
+def worked_rounds(
+    X: Matrix, centers: Matrix, max_iter: int, distance: Distance, center_of: CenterOf
+) -> list[LloydRound]:
     """Return the rounds from a start: rows to the nearest center, centers to the middle of their rows."""
-    rounds: list[Round] = []
+    rounds: list[LloydRound] = []
     while len(rounds) < max_iter:
         distances = Matrix(X.rows, centers.rows, lambda i, k, now=centers: distance(X.row(i), now.row(k)))
         labels = tuple(min(range(centers.rows), key=lambda k: distances[i, k]) for i in range(X.rows))
-        rounds.append(Round(centers, distances, labels))
+        rounds.append(LloydRound(centers, distances, labels))
         if len(rounds) > 1 and rounds[-2].labels == labels:
             break
         centers = Matrix([center_of(X, labels, k) for k in range(centers.rows)])
@@ -108,7 +110,7 @@ def _mean(X: Matrix, labels: tuple[int, ...], k: int) -> Matrix:
     return sum((X.row(i) for i in own), Matrix.zeros(1, X.cols)) / len(own)
 
 
-def _opening(data: ExactData, first: Round) -> tuple[Block, ...]:
+def _opening(data: ExactData, first: LloydRound) -> tuple[Block, ...]:
     head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features))]
     rows = [[math(i + 1), *map(typed, data.X.row(i))] for i in range(data.n_samples)]
     return (
@@ -123,7 +125,7 @@ def _opening(data: ExactData, first: Round) -> tuple[Block, ...]:
     )
 
 
-def _round_step(number: int, now: Round, data: ExactData) -> Step:
+def _round_step(number: int, now: LloydRound, data: ExactData) -> Step:
     k = now.centers.rows
     head = [math("i"), *(math(f"d_{j + 1}^2") for j in range(k)), "nearest"]
     rows = [
@@ -144,7 +146,7 @@ def _round_step(number: int, now: Round, data: ExactData) -> Step:
     return step(f"Round {number}", *blocks, *_new_centers(now, data))
 
 
-def _new_centers(now: Round, data: ExactData) -> list[Block]:
+def _new_centers(now: LloydRound, data: ExactData) -> list[Block]:
     blocks: list[Block] = [sentence("The means of the rows of each cluster:")]
     for k in range(now.centers.rows):
         own = [i for i, label in enumerate(now.labels) if label == k]
@@ -155,7 +157,7 @@ def _new_centers(now: Round, data: ExactData) -> list[Block]:
     return blocks
 
 
-def _end_step(rounds: list[Round], data: ExactData) -> Step:
+def _end_step(rounds: list[LloydRound], data: ExactData) -> Step:
     last = rounds[-1]
     settled = len(rounds) > 1 and rounds[-2].labels == last.labels
     words = (

@@ -132,7 +132,7 @@ class DenseRows:
         add_center(self.X, part.start, part.stop, weight, centers, *state)
 
 
-class SparseRows:
+class SparseMeasured:
     """A CSR matrix."""
 
     def __init__(self, X: Any) -> None:
@@ -221,7 +221,7 @@ def _rounded(X: Any, unit: float) -> Any:
     return (X if MODEST_UNIT < unit < 1.0 / MODEST_UNIT else X * unit).astype(np.float32)
 
 
-def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, *, salt: int = 0, keep: int = 64) -> Array:
+def hashes_of(rows: DenseRows | SparseMeasured, which: Array | None = None, *, salt: int = 0, keep: int = 64) -> Array:
     """Return a number for the content of each row, or of some: an order that does not depend on the table's.
 
     Of its 64 bits the first ``keep`` are kept, 16 at most where it is not all.
@@ -238,13 +238,13 @@ def hashes_of(rows: DenseRows | SparseRows, which: Array | None = None, *, salt:
     return hashes
 
 
-def measured_rows(X: Any) -> DenseRows | SparseRows:
+def measured_rows(X: Any) -> DenseRows | SparseMeasured:
     """Return the rows in the form that their storage asks for."""
-    return SparseRows(X) if sparse.issparse(X) else DenseRows(X)
+    return SparseMeasured(X) if sparse.issparse(X) else DenseRows(X)
 
 
 def _decide(
-    rows: DenseRows | SparseRows,
+    rows: DenseRows | SparseMeasured,
     some: Array,
     products: Array,
     squares: Array,

@@ -68,7 +68,7 @@ class Batches:
 
 
 @dataclass
-class Progress:
+class BatchProgress:
     """The mean of the objective over recent batches, and for how long it has not fallen."""
 
     smoothing: float
@@ -103,10 +103,10 @@ def best_start(
 
 def learn_batches(
     data: TrainingData, batches: Batches, state: BatchState, rules: BatchRules, rng: np.random.RandomState
-) -> tuple[Trace, Progress, str]:
+) -> tuple[Trace, BatchProgress, str]:
     """Bring the centers to where batches no longer help; return the way there."""
     n, trace, stopped = batches.n_different, Trace(), "max_iter"
-    progress = Progress(min(2.0 * rules.batch_size / (n + 1), 1.0))
+    progress = BatchProgress(min(2.0 * rules.batch_size / (n + 1), 1.0))
     for step in range(1, rules.max_iter * n // rules.batch_size + 1):
         before = state.centers
         rows = data.X[batches.draw(rules.batch_size, rng)]

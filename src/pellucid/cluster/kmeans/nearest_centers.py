@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.cluster.kmeans.measured_rows import Bounds, DenseRows, SparseRows
+from pellucid.cluster.kmeans.measured_rows import Bounds, DenseRows, SparseMeasured
 from pellucid.cluster.kmeans.nearest_centers_kernels import find_doubtful
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
@@ -37,7 +37,7 @@ class Move(NamedTuple):
 class NearestCenters:
     """Labels of rows, by the centers that ``assign`` was given last; ``names`` are these labels as the user counts."""
 
-    def __init__(self, rows: DenseRows | SparseRows, centers: Array) -> None:
+    def __init__(self, rows: DenseRows | SparseMeasured, centers: Array) -> None:
         n_groups = int(min(len(centers), max(1.0, SHARE_FOR_BOUNDS * rows.row_bytes / 4 - 2)))
         n = rows.shape[0]
         self.rows = rows

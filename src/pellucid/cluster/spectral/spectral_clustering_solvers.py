@@ -1,4 +1,4 @@
-"""Solvers of spectral clustering: the links of the rows."""
+"""Spectral clustering: the links of the rows, and clusters from the embedding by a rotation."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.decomposition.momentum import Momentum
+from pellucid.decomposition.momentum import FactorMomentum
 from pellucid.proofs.rounding import TINY
 
 SAFETY = 0.9
@@ -32,7 +32,7 @@ def alternating_factors(
     """Return components (d, q) that one more step improves by no more than the goal, and the best rows for them."""
     half, trace, stopped = 0.5 * entries.squares, Trace(), "max_iter"
     before = last = components
-    momentum, objective = Momentum(), np.inf
+    momentum, objective = FactorMomentum(), np.inf
 
     def best_rows(begin: Array) -> tuple[Array, float]:
         weights, gained = entries.fit_rows(begin, alphas[0])

@@ -18,7 +18,7 @@ from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.decomposition.nmf.nmf_problem import SMALLEST, NmfProblem, Penalties, SparseRows, filled, products_of
+from pellucid.decomposition.nmf.nmf_problem import SMALLEST, NmfProblem, PartsOfRows, Penalties, filled, products_of
 from pellucid.proofs.rounding import EPSILON, TINY
 
 LOOK_EVERY = 10
@@ -95,11 +95,11 @@ class _SparseKullbackLeiblerSteps:
 
     def __init__(self, problem: NmfProblem) -> None:
         X = sparse.csr_array(problem.X, dtype=np.float64)
-        self.rows = SparseRows.of(X)
+        self.rows = PartsOfRows.of(X)
         places = sparse.csr_array((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).T.tocsr()
         self.order = places.data
-        self.columns = SparseRows(np.empty(X.nnz), places.indices, places.indptr)
-        self.ratios = SparseRows(np.empty(X.nnz), X.indices, X.indptr)
+        self.columns = PartsOfRows(np.empty(X.nnz), places.indices, places.indptr)
+        self.ratios = PartsOfRows(np.empty(X.nnz), X.indices, X.indptr)
 
     def of_weights(self, W: Array, H: Array) -> tuple[Array, Array]:
         """Return numerator and denominator of the step of ``W``."""

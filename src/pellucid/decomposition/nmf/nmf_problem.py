@@ -233,7 +233,7 @@ class SparseProducts:
     def __init__(self, X: Any) -> None:
         rows = sparse.csr_array(X, dtype=np.float64)
         columns = sparse.csr_array(rows.T)
-        self.rows, self.columns = SparseRows.of(rows), SparseRows.of(columns)
+        self.rows, self.columns = PartsOfRows.of(rows), PartsOfRows.of(columns)
 
     def with_rows(self, H: Array) -> Array:
         """Return ``H X'``."""
@@ -244,7 +244,7 @@ class SparseProducts:
         return self.columns.times(W)
 
 
-class SparseRows:
+class PartsOfRows:
     """The rows of a CSR matrix, cut into parts of about as many entries."""
 
     def __init__(self, values: Array, indices: Array, indptr: Array) -> None:
@@ -255,7 +255,7 @@ class SparseRows:
         self.parts = [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
     @classmethod
-    def of(cls, X: Any) -> SparseRows:
+    def of(cls, X: Any) -> PartsOfRows:
         """Return the parts of a CSR matrix of float64."""
         return cls(X.data, X.indices, X.indptr)
 

@@ -16,7 +16,7 @@ from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.decomposition.momentum import Momentum
+from pellucid.decomposition.momentum import FactorMomentum
 from pellucid.decomposition.nmf.nmf_problem import (
     DataProducts,
     DenseProducts,
@@ -154,7 +154,7 @@ def coordinate_factors(problem: NmfProblem, W: Array, H: Array, effort: Effort, 
     back. What entries can gain needs one more product, and is asked when rounds gain little.
     """
     descent, trace, stopped = FactorDescent(problem, W, H, order), Trace(), "max_iter"
-    goal, momentum = SAFETY * effort.goal, Momentum()
+    goal, momentum = SAFETY * effort.goal, FactorMomentum()
     before, last, objective = None, descent.factors(), np.inf
     for n_iter in range(1, effort.max_iter + 1):
         reached = descent.round_from(last if before is None else beyond(before, last, momentum.part))

@@ -1,4 +1,4 @@
-"""Columns as codes: few different values are kept apart, many are cut into bins of nearly equal weight."""
+"""What filters share: columns as codes (few values kept apart, many cut into bins), their data, the selector."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from pellucid.feature_selection.search.search_rules import (
 )
 
 
-class Candidate(NamedTuple):
+class ScoredSet(NamedTuple):
     """A set one move away."""
 
     feature: int
@@ -65,7 +65,7 @@ class FeatureSearch:
         place = self.see(self.mask, self.scores.of_set(self.mask))
         self.best_of_size[self.size] = float(mean_scores(self.fold_scores[place]))
 
-    def best_move(self, *, adding: bool) -> Candidate:
+    def best_move(self, *, adding: bool) -> ScoredSet:
         """Return the best set with one column more, or one less; those not seen before are scored."""
         features = np.flatnonzero(~self.mask if adding else self.mask)
         moved = np.tile(self.mask, (len(features), 1))
@@ -76,9 +76,9 @@ class FeatureSearch:
         places = [self.see(m, next(fresh) if new else np.zeros(0)) for m, new in zip(moved, is_new, strict=True)]
         means = mean_scores(np.array([self.fold_scores[place] for place in places]))
         best = best_of(means)
-        return Candidate(int(features[best]), places[best], float(means[best]))
+        return ScoredSet(int(features[best]), places[best], float(means[best]))
 
-    def take(self, move: Candidate) -> None:
+    def take(self, move: ScoredSet) -> None:
         """Go to a set; tell who watches."""
         self.mask[move.feature] = not self.mask[move.feature]
         self.path.append(move.place)

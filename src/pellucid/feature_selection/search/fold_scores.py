@@ -1,4 +1,4 @@
-"""Scores of an estimator on sets of columns, one for each fold, by scikit-learn's cross-validation."""
+"""Scores on sets of columns, one for each fold: by scikit-learn's cross-validation, of lines from moments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parameters of a search mean: where it starts, how far it goes, what it chooses."""
+"""The rules of a search: where it starts, how far it goes, which set is better and which is chosen."""
 
 from __future__ import annotations
 

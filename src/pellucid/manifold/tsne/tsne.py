@@ -28,8 +28,8 @@ from pellucid.manifold.tsne.tsne_solvers import (
     FIRST_MOMENTUM,
     LATER_MOMENTUM,
     WITH_MOMENTUM,
-    Descent,
     Forces,
+    MapDescent,
     affinities_of,
     first_places,
     joint_affinities,
@@ -201,10 +201,10 @@ class TSNE(Embedding):
     def _spacing(self) -> float:
         return 0.0 if self.method == "exact" else float(self.angle)
 
-    def _descent(self, data: TrainingData, forces: Forces, watch: Watch) -> Descent:
+    def _descent(self, data: TrainingData, forces: Forces, watch: Watch) -> MapDescent:
         """Return the way down: with exaggeration, with momentum, and by L-BFGS."""
         start = first_places(data.X, self.init, self.n_components, check_random_state(self.random_state))
-        found = Descent(
+        found = MapDescent(
             forces, start, self.max_iter, float(self.min_grad_norm), int(self.n_iter_without_progress), watch
         )
         n = data.X.shape[0]

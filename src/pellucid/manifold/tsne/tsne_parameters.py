@@ -1,4 +1,4 @@
-"""What the parameters of neighbor embedding mean, and which data it takes."""
+"""What the parameters of neighbor embedding mean, which data it takes, and where new rows go."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def _flat(places: Array) -> Array:
 
 
 @dataclass
-class Descent:
+class MapDescent:
     """The way down: places, steps made, and its trace."""
 
     forces: Forces

@@ -40,7 +40,7 @@ NO_LABELS = "compute_labels is False: nothing is known of the training rows."
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredClusters:
     """What stored centers and labels are worth, summed from squared differences in float64."""
 
     strays: float
@@ -94,7 +94,7 @@ def prove_minibatch_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> 
     return with_gap(certificate, objective, lower_bound(data.X, data.weights, labels, k, MOST_STEPS))
 
 
-def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> Measured | None:
+def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> MeasuredClusters | None:
     """Return what the data say of stored centers and labels; None if these cannot be any."""
     X, weight = data.X, data.weights
     centers, labels = np.asarray(fitted.cluster_centers_, dtype=np.float64), labels_of_rows(fitted.labels_, data)
@@ -120,7 +120,7 @@ def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> Measur
     is_spread = objective > sum_error(len(weight)) * float(square.sum())
     n_empty = _without_reason(centers[total == 0.0], X, parameters.init, is_spread=is_spread)
     strays += 0 if data.kept is None else int(np.sum(np.delete(fitted.labels_, data.kept) != -1))
-    return Measured(float(strays), objective, float(np.sum(moves**2)), saved, variance, n_empty)
+    return MeasuredClusters(float(strays), objective, float(np.sum(moves**2)), saved, variance, n_empty)
 
 
 def _without_reason(empty: Array, X: Any, init: Any, *, is_spread: bool) -> int:

@@ -23,7 +23,7 @@ from pellucid.proofs.training_data import TrainingData
 ROWS_AT_ONCE = 2048
 LIKELIHOOD_ROUNDING = 1e-11
 STEP_ROUNDING = 1e-12
-SHIFT, DIRECTIONS, STEPS, CURVED, CURVED_AT_FIT, LOOKED_AT = 1e-4, 3, 5, 5000, 1000, 1000
+SHIFT, DIRECTIONS, STEPS, CURVED, CURVED_AT_FIT = 1e-4, 3, 5, 5000, 1000
 STEP_SAYS = "nats by which one more step of EM moves the centers, on average over the rows"
 NOT_CONVERGED = "Raise max_iter or tol."
 
@@ -41,9 +41,6 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     found = log_sum / float(weight.sum())
     spread = _Spread(data.X, weight, beta)
     step = 0.5 * beta * float(sizes @ (moves**2).sum(axis=1)) / float(weight.sum())
-    _, shares = _posterior(_squares(data.X[fitted.asked], centers), data.X.shape[1], beta)
-    said = np.asarray(fitted.responsibilities, dtype=np.float64)
-    error = float(np.max(np.abs(said - shares))) if said.shape == shares.shape else math.inf
     stored = abs(fitted.log_likelihood_ - found)
     return Certificate(
         "stationary",
@@ -53,11 +50,20 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
             Claim("likelihood", "distance of the stored likelihood from that of the centers", stored, spread.rounding),
             Claim("step", STEP_SAYS, step, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
             _curvature_claim(data, centers, beta, parameters.tol, CURVED_AT_FIT if is_fitting() else CURVED),
-            Claim("responsibilities",
-                  f"their distance from those of the centers, on {len(fitted.asked):,} of {n:,} rows",
-                  error, 1e-8 + 8 * rounding_unit(data.X.dtype)),
+            *_answer_claims(fitted, data, centers, beta),
         ),
-    )  # fmt: skip
+    )
+
+
+def _answer_claims(fitted: Any, data: TrainingData, centers: Array, beta: float) -> list[Claim]:
+    """Return the claim about what the model says of some rows; none where only its numbers are there to ask."""
+    asked, said = getattr(fitted, "asked", None), getattr(fitted, "responsibilities", None)
+    if asked is None or said is None:
+        return []
+    _, shares = _posterior(_squares(data.X[asked], centers), data.X.shape[1], beta)
+    error = float(np.max(np.abs(said.astype(np.float64) - shares))) if said.shape == shares.shape else math.inf
+    statement = f"their distance from those of the centers, on {len(asked):,} of {data.X.shape[0]:,} rows"
+    return [Claim("responsibilities", statement, error, 1e-8 + 8 * rounding_unit(data.X.dtype))]
 
 
 class _Spread:
@@ -154,12 +160,6 @@ def _curvature_claim(data: TrainingData, centers: Array, beta: float, tol: float
     said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
     bound = 5.0 * max(tol, 1e-9) ** (1 / 3) + (0.0 if len(some) == n else 6.0 / math.sqrt(len(some)))
     return Claim("curvature", said, value, bound, "The fit may have ended at a saddle: try another start.")
-
-
-def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
-    """Return what the model says about some rows."""
-    asked = drawn(data.X.shape[0], LOOKED_AT)
-    return {"asked": asked, "responsibilities": model._answers(data.X[asked])}
 
 
 PROVES = {"SoftKMeans": prove_soft_kmeans}

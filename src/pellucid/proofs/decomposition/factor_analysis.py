@@ -51,7 +51,7 @@ NOT_CONVERGED = "Raise max_iter or tol."
 
 
 @dataclass(frozen=True, eq=False)
-class Correlations:
+class ColumnCorrelations:
     """The data as the claims need them, in units of the columns' deviations."""
 
     mean: Array
@@ -62,7 +62,7 @@ class Correlations:
     n: float
 
     @classmethod
-    def of(cls, data: TrainingData) -> Correlations:
+    def of(cls, data: TrainingData) -> ColumnCorrelations:
         """Return them from the rows; a fit takes the root of their products, which is quicker and less exact."""
         n = float(data.weights.sum())
         origin = data.X[0].astype(np.float64)
@@ -131,7 +131,7 @@ def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> C
     shape = _shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("stationary", (Claim("shape", shape, 1.0, 0.0),))
-    seen = Correlations.of(data)
+    seen = ColumnCorrelations.of(data)
     loadings, noise = fitted.components_ / seen.scale, fitted.noise_variance_ / seen.scale**2
     away = float(np.max(np.abs(fitted.mean_ - seen.mean) / seen.scale))
     claims = [Claim("mean", "distance of mean_ from the mean, in deviations", away, seen.mean_error)]
@@ -155,7 +155,9 @@ def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
     return ""
 
 
-def _likelihood_claims(fitted: Any, parameters: Any, seen: Correlations, loadings: Array, noise: Array) -> list[Claim]:
+def _likelihood_claims(
+    fitted: Any, parameters: Any, seen: ColumnCorrelations, loadings: Array, noise: Array
+) -> list[Claim]:
     error, k = seen.likelihood_error, len(loadings)
     found, largest = seen.log_likelihood(loadings, noise), seen.largest_likelihood(noise, k)
     following = np.maximum(np.diagonal(seen.matrix) - np.sum(loadings**2, axis=0), FLOOR)
@@ -171,7 +173,7 @@ def _likelihood_claims(fitted: Any, parameters: Any, seen: Correlations, loading
     ]  # fmt: skip
 
 
-def _equation_claim(seen: Correlations, loadings: Array, noise: Array) -> Claim:
+def _equation_claim(seen: ColumnCorrelations, loadings: Array, noise: Array) -> Claim:
     """Return the claim that W solves its equations, whatever its rotation."""
     inverse = _posterior_map(loadings, noise)  # Sigma^-1 W'
     rest = seen.matrix @ inverse - loadings.T
@@ -183,7 +185,7 @@ def _equation_claim(seen: Correlations, loadings: Array, noise: Array) -> Claim:
     )
 
 
-def _free_claim(seen: Correlations, loadings: Array, noise: Array) -> Claim:
+def _free_claim(seen: ColumnCorrelations, loadings: Array, noise: Array) -> Claim:
     """Return the claim that columns without loadings have all their variance as noise."""
     is_free = ~loadings.any(axis=0)
     wanted = np.maximum(np.diagonal(seen.matrix), FLOOR)[is_free]
@@ -196,7 +198,7 @@ def _free_claim(seen: Correlations, loadings: Array, noise: Array) -> Claim:
     )
 
 
-def _form_claims(fitted: Any, parameters: Any, data: TrainingData, seen: Correlations) -> list[Claim]:
+def _form_claims(fitted: Any, parameters: Any, data: TrainingData, seen: ColumnCorrelations) -> list[Claim]:
     """Return claims about what a rotation would change: the form of the loadings, order and signs."""
     W, noise = fitted.components_, fitted.noise_variance_
     products = (W / noise) @ W.T

@@ -1,7 +1,7 @@
 r"""Proof of kernel PCA: the vectors are eigenvectors of the centered products, orthonormal, and none larger was missed.
 
 Residuals :math:`\|\bar Kv - \lambda v\|` put an eigenvalue within that distance of each :math:`\lambda` (Weyl). How it
-is shown that no larger one was missed is told in ``numerics.missed_eigenvalues_proof``.
+is shown that no larger one was missed is told in ``missed_eigenvalues``.
 """
 
 from __future__ import annotations

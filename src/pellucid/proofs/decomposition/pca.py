@@ -9,12 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.decomposition.directions import (
-    ClaimedDirections,
-    GramOfRows,
-    centering_loss,
-    direction_claims,
-)
+from pellucid.proofs.decomposition.directions import ClaimedDirections, GramOfRows, centering_loss, direction_claims
 from pellucid.proofs.matrices.missed_eigenvalues import FACTORED
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import graded

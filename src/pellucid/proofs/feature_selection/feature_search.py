@@ -24,6 +24,8 @@ BEYOND = 2
 EQUAL = 1e-10
 """Mean scores that differ by less, in parts of the larger or of 1, are equal: that much is rounding."""
 
+NOT_ASKED = "Nothing is claimed about the scores: the estimator is not there to be fitted again."
+
 SCORE_ROUNDING = 1e-7
 """Difference of scores that rounding may make, in parts of 1 plus their size."""
 
@@ -44,8 +46,11 @@ def prove_search(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
               float(wrong), 0.0),
         Claim("choice", "columns that are not those of the set to choose", float(chosen), 0.0),
     ]  # fmt: skip
-    if fitted.scored_again:
-        claims.append(_score_claim(fitted.fold_scores_, fitted.scored_again))
+    again = getattr(fitted, "scored_again", None)
+    if again is None:  # only the numbers of the model are there, not the estimator to ask
+        return Certificate("replayed", tuple(claims), NOT_ASKED)
+    if again:
+        claims.append(_score_claim(fitted.fold_scores_, again))
     return Certificate("replayed", tuple(claims), fitted.cannot_score)
 
 

@@ -49,7 +49,7 @@ def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Cer
         products: Any = ProductsOfRows(data.X)
         return graded("exact", [*claims, *coordinate_claims(products, fitted, parameters, is_positive=True)])
     between = all_distances(parameters.metric, parameters.metric_params, data.X, fitted.dissimilarity_matrix_)
-    products = ScalarProducts.of(between)
+    products = ProductsAboutMean.of(between)
     claims += coordinate_claims(products, fitted, parameters, is_positive=is_euclidean)
     claims += [means_claim(fitted.squared_means_, products), distances_claim(fitted.dissimilarity_matrix_, between)]
     proof = graded("exact", claims)
@@ -106,14 +106,14 @@ def unit_for(size: float) -> float:
 
 
 @dataclass(frozen=True)
-class ScalarProducts(SymmetricMatrix):
+class ProductsAboutMean(SymmetricMatrix):
     """Products about the mean of distances times ``unit``, and the mean squares of these."""
 
     means: Array
     unit: float
 
     @classmethod
-    def of(cls, between: Array) -> ScalarProducts:
+    def of(cls, between: Array) -> ProductsAboutMean:
         """Return the products that belong to the distances of all rows."""
         unit = unit_for(float(between.max(initial=0.0)))
         squares = np.square(np.asarray(between, dtype=np.float64) * unit)
@@ -198,7 +198,7 @@ def negative_report(eigenvalues: Array) -> str:
     return f"{below / total:.3g} of the eigenvalues, by size, are below 0: that part of the distances fits no points."
 
 
-def means_claim(stored: Array, products: ScalarProducts, rounding: float = 0.0) -> Claim:
+def means_claim(stored: Array, products: ProductsAboutMean, rounding: float = 0.0) -> Claim:
     """Return the claim about the mean squared distances by which new rows are placed."""
     means = products.means
     with np.errstate(over="ignore", invalid="ignore"):

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import distances, is_given
-from pellucid.proofs.manifold.classical_mds import ScalarProducts, coordinate_claims, means_claim, rows_claim
+from pellucid.proofs.manifold.classical_mds import ProductsAboutMean, coordinate_claims, means_claim, rows_claim
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit
 from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
@@ -32,7 +32,7 @@ def prove_isomap(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     shape = _shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    products = ScalarProducts.of(fitted.dist_matrix_)
+    products = ProductsAboutMean.of(fitted.dist_matrix_)
     stored = np.dtype(fitted.embedding_.dtype)
     rounding = 0.0 if stored == np.float64 else rounding_unit(stored)
     return graded(

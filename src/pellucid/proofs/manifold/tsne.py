@@ -247,7 +247,7 @@ def _joint(neighbors: Array, affinities: Array) -> Any:
     return sparse.csr_array((one_way + one_way.T) / (2.0 * n))
 
 
-class Look(NamedTuple):
+class PlacesSeen(NamedTuple):
     """Divergence and gradient at some places."""
 
     divergence: float
@@ -258,7 +258,7 @@ class Look(NamedTuple):
     """Uncertainty of the divergence and of the gradient where pairs of some rows stand for all."""
 
 
-def _look(joint: Any, places: Array, rows: Array) -> Look:
+def _look(joint: Any, places: Array, rows: Array) -> PlacesSeen:
     """Return divergence and gradient, from the pairs of some rows with all."""
     n, p = places.shape
     freedom = max(p - 1, 1)
@@ -283,7 +283,7 @@ def _look(joint: Any, places: Array, rows: Array) -> Look:
     size = max(float(np.linalg.norm(attraction[rows])), COLLAPSED * most)
     spread = float(np.std(sums)) / max(float(np.mean(sums)), TINY)
     margin = SURE * spread * float(np.sqrt((1.0 - len(rows) / n) / len(rows)))  # 0 if all were drawn
-    return Look(divergence, float(np.linalg.norm(gradient)) / size, n / 4.0 * factor * gradient, margin)
+    return PlacesSeen(divergence, float(np.linalg.norm(gradient)) / size, n / 4.0 * factor * gradient, margin)
 
 
 def _divergence(joint: Any, places: Array) -> float:

@@ -1,7 +1,7 @@
 r"""Claims about eigenvectors that were found: they are some, at right angles to each other, in order and with one sign.
 
 A residual :math:`\|Cv - \lambda v\|` puts an eigenvalue of a symmetric matrix within that distance of :math:`\lambda`
-(Weyl). That none was missed is another claim, of ``numerics.missed_eigenvalues_proof``.
+(Weyl). That none was missed is another claim, of ``missed_eigenvalues``.
 """
 
 from __future__ import annotations

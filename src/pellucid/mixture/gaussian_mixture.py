@@ -158,10 +158,9 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
             return start_components(data, problem, self, given, rng)
 
         n_starts = self.n_init if earlier is None else 1
-        found = best_mixture(data, problem, start, n_starts, self, effort, before)
-        self._adopt(found, data)
-        if found.certificate and found.certificate.reason and self.max_iter:
-            warn_user(f"GaussianMixture: {found.certificate.reason}", ConvergenceWarning)
+        self._adopt(best_mixture(data, problem, start, n_starts, effort, before), data)
+        if "collapsed" in self.certificate_.reason:
+            warn_user(f"GaussianMixture: {self.certificate_.reason}", ConvergenceWarning)
         return self
 
     def fit_predict(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> Array:

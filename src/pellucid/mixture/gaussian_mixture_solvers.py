@@ -27,11 +27,12 @@ from pellucid.numerics.soft_assignment import (
     soft_sums,
     standard_rows,
 )
-from pellucid.proofs.mixture.gaussian_mixture import fitted_certificate, variance_floor
 from pellucid.proofs.training_data import TrainingData
 
 NARROW = 1e5
 """Variance of the data over that of a component, from which on the fast pass would lose too many digits."""
+FLOOR = 2.0**-33
+"""Where ``reg_covar`` is above 0, no variance falls below this part of the variance of its column."""
 DEAD = 10 * float(np.finfo(np.float64).eps)
 """A component with less than so much of a row keeps its mean and covariance."""
 
@@ -80,7 +81,8 @@ def mixture_rows(data: TrainingData, covariance_type: str, reg_covar: float) -> 
     kind, one_scale = KINDS[covariance_type], covariance_type == "spherical"
     rows = standard_rows(data.X, data.weight, smallest=float(np.sqrt(reg_covar)), one_scale=one_scale)
     assert rows.variances is not None
-    floor = variance_floor(reg_covar, rows.variances) / rows.scale**2
+    least = np.maximum(reg_covar, FLOOR * rows.variances) if reg_covar > 0.0 else np.zeros(len(rows.variances))
+    floor = least / rows.scale**2
     variances = rows.variances / rows.scale**2
     return MixtureRows(rows, kind, floor, variances, _second_moments(rows) if covariance_type == "tied" else None)
 
@@ -90,7 +92,6 @@ def best_mixture(
     problem: MixtureRows,
     start: Callable[[], Components],
     n_starts: int,
-    parameters: Any,
     effort: Effort,
     before: float,
 ) -> Fit:
@@ -100,7 +101,7 @@ def best_mixture(
         run = _ascend(problem, start(), effort, before)
         if not runs or run.bound > runs[0].bound:
             runs = [run]
-    return _finished(data, problem, runs[0], parameters)
+    return _finished(data, problem, runs[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: flo
     return _Run(found, bounds, bound, moved, converged, stopped, trace)
 
 
-def _finished(data: TrainingData, problem: MixtureRows, run: _Run, parameters: Any) -> Fit:
+def _finished(data: TrainingData, problem: MixtureRows, run: _Run) -> Fit:
     found = problem.in_units(run.found)
     attributes = {
         "weights_": found.weights,
@@ -151,8 +152,7 @@ def _finished(data: TrainingData, problem: MixtureRows, run: _Run, parameters: A
         "lower_bounds_": run.bounds,
         "log_likelihood_": _log_likelihood(data, problem, run.found, found),
     }
-    moments = (problem.rows.center, problem.rows.variances)
-    return Fit(attributes, run.trace, run.stopped, fitted_certificate(attributes, parameters, data, moments, run.moved))
+    return Fit(attributes, run.trace, run.stopped)
 
 
 def _log_likelihood(data: TrainingData, problem: MixtureRows, standard: Components, found: Components) -> float:

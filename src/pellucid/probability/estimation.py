@@ -17,11 +17,13 @@ from pellucid.core.weights import check_sample_weight
 from pellucid.optimize import Problem, Stopping
 from pellucid.optimize.minimize import descend
 from pellucid.probability.frozen import finite_array
-from pellucid.probability.observed_information import Curvature, curvature
+from pellucid.probability.observed_information import Curvature, curvature, decrement, is_identified
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.probability.estimation import SETTLED, certify_estimate, decrement, is_identified
+from pellucid.proofs.probability.estimation import certify_estimate
 
 POLISHING_STEPS = 8
+SETTLED = 1e-18
+"""A log likelihood this close to its maximum, in nats, is there: a billionth of a standard error away."""
 
 LogDensity = Callable[[Any, Array], Array]
 LogPrior = Callable[[Array], float]

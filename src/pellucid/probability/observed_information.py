@@ -22,6 +22,9 @@ MOST_TRIALS = 80
 SHORTEST, LONGEST = 0.01, 0.3
 """Steps of the final differences, in standard errors."""
 
+WORST_CONDITION = 1e6
+"""Curvatures that differ by more, the diagonal scaled to 1, are noise of the differences."""
+
 
 class Curvature(NamedTuple):
     """Gradient and Hessian of a function, and the scale of each parameter that the steps were chosen by."""
@@ -74,3 +77,28 @@ def _moved(theta: Array, j: int, by: float) -> Array:
     moved = theta.copy()
     moved[j] += by
     return moved
+
+
+def decrement(curve: Curvature) -> float:
+    """Return how far Newton's step would lower the function, if it is curved upward; else infinity."""
+    scaled, unit = _scaled(curve.hessian)
+    if scaled is None:
+        return np.inf
+    step = np.linalg.lstsq(scaled, curve.gradient / unit, rcond=1 / WORST_CONDITION)[0]
+    fall = 0.5 * float(step @ (curve.gradient / unit))
+    return fall if fall >= 0 and np.isfinite(fall) else np.inf
+
+
+def is_identified(hessian: Array) -> bool:
+    """Return whether the curvature tells all parameters apart."""
+    scaled, _ = _scaled(hessian)
+    if scaled is None or hessian.diagonal().min() <= 0:
+        return False
+    least, most = np.linalg.eigvalsh(scaled)[[0, -1]]
+    return bool(least > 0 and most <= WORST_CONDITION * least)
+
+
+def _scaled(hessian: Array) -> tuple[Array | None, Array]:
+    """Return the Hessian with a diagonal of ones, None if it is not finite, and the units that were taken out."""
+    unit = np.sqrt(np.maximum(np.abs(hessian.diagonal()), np.finfo(float).tiny))
+    return (hessian / np.outer(unit, unit) if np.isfinite(hessian).all() else None), unit

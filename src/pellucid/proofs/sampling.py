@@ -45,6 +45,11 @@ def draws() -> np.random.Generator:
     return _drawn_from.get() or np.random.default_rng(_AT_FIT)
 
 
+def is_fitting() -> bool:
+    """Return whether it is a fit that asks, not verify: then a proof looks at less, lest it cost as much as the fit."""
+    return _drawn_from.get() is None
+
+
 def drawn(n: int, most: int, always: Any = ()) -> Array:
     """Return all places below ``n``, or so many drawn at random and those to look at always, in rising order.
 

@@ -20,7 +20,7 @@ import pellucid
 from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree import decision_tree_solvers
-from pellucid.tree.decision_tree.split_scores import running_medians, weighted_median
+from pellucid.proofs.tree.split_scores import running_medians, weighted_median
 from pellucid.tree.pruning.cost_complexity import pruning_path
 from tests.proving import quiet_proof
 

@@ -14,6 +14,7 @@ from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Nothing, Whole
 from pellucid.kinds.usual import LABELS, POSITIVE, RANDOM_STATE
 from pellucid.proofs.ensemble.ada_boost import prove_ada_boost
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.packed_trees_kind import Trees
 
@@ -21,8 +22,10 @@ from pellucid.tree.packed_trees_kind import Trees
 def _ask_members(model: AdaBoostClassifier, data: TrainingData) -> dict[str, Any]:
     """Return the votes of classifiers that are no trees of ours: the proof has no other way to them.
 
-    With them the error of one more, where rounds are missing.
+    With them the error of one more, where rounds are missing. A fit, where a proof should cost little, has seen both.
     """
+    if is_fitting():
+        return model._seen_in_rounds
     if model.trees_ is not None:
         return {}
     check_members(model.members_ or ())

@@ -15,7 +15,6 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.user_warnings import warn_user
 from pellucid.ensemble.ada_boost.ada_boost_rules import bound_factor, first_weights, is_too_bad, next_weights, vote_of
-from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
 from pellucid.tree.decision_tree.tree_target import class_target
@@ -106,7 +105,7 @@ def any_learner(data: TrainingData, base: Any, set_seed: Callable[[Any], None]) 
     return learn
 
 
-def as_fit(found: Rounds, n_rounds: int, attributes: dict[str, Any], certificate: Certificate | None = None) -> Fit:
+def as_fit(found: Rounds, n_rounds: int, attributes: dict[str, Any]) -> Fit:
     """Return the fit; rounds that were not done have an error of 1 and no vote, as in scikit-learn."""
     rest = n_rounds - len(found.errors)
     known = {
@@ -114,7 +113,7 @@ def as_fit(found: Rounds, n_rounds: int, attributes: dict[str, Any], certificate
         "estimator_errors_": np.array([*found.errors, *[1.0] * rest]),
         **attributes,
     }
-    return Fit(known, found.trace, found.stopped, certificate)
+    return Fit(known, found.trace, found.stopped)
 
 
 def packed(members: list[PackedTrees]) -> PackedTrees:

@@ -22,7 +22,6 @@ from pellucid.ensemble.bagging.bagging_members import LARGEST_SEED, answering_me
 from pellucid.ensemble.bagging.bagging_samples import BagSamples
 from pellucid.ensemble.bootstrap_samples import room_of, warn_of_few_draws
 from pellucid.ensemble.out_of_bag import judged, score_interval
-from pellucid.proofs.ensemble.bagging import fit_certificate
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.tree_target import TreeTarget, class_target, number_target
@@ -97,8 +96,7 @@ class Bagging(CertifiedEstimator):
         }
         if self.oob_score:
             attributes |= self._out_of_bag(samples, attributes)
-        certificate = fit_certificate(attributes, self, samples)
-        return self._adopt(Fit(attributes, certificate=certificate), data)
+        return self._adopt(Fit(attributes), data)
 
     def _earlier(self) -> tuple[list[Any], Array] | None:
         """Return the members that a warm start keeps."""

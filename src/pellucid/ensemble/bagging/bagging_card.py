@@ -25,7 +25,7 @@ from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Nothing, Optional, Real, Whole
 from pellucid.kinds.usual import FLAG, LABELS, MAYBE_WHOLE, RANDOM_STATE, VERBOSE
 from pellucid.proofs.ensemble.bagging import prove_bagging
-from pellucid.proofs.sampling import drawn, draws
+from pellucid.proofs.sampling import drawn, draws, is_fitting
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.tree_parameters import Part
 
@@ -67,6 +67,8 @@ def _said(model: Any, data: TrainingData) -> dict[str, Any]:
     A member of ours is proved by its own proof on its own sample; another one is fitted again, and must say the same,
     also about points between the rows.
     """
+    if is_fitting():  # which claims no more than that samples follow from seeds
+        return {}
     check_members(model.estimators_)
     samples, n_classes, n = BagSamples.of(model, data), len(data.classes), data.X.shape[0]
     count = min(len(model.estimators_), len(model.seeds_), len(model.estimators_features_))

@@ -39,9 +39,6 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_solvers import (
 from pellucid.ensemble.hist_gradient_boosting.table_rules import encode
 from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings
 from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.ensemble.boosting import spot_check
-from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.mean_answers import join_peer, mean_answers
 from pellucid.tree.packed_trees import PackedTrees
@@ -103,8 +100,7 @@ class BoostedTrees(CertifiedEstimator):
         earlier = self._earlier()
         data = self._check(X, y, sample_weight)
         given = self._given_rows(X_val, y_val, sample_weight_val)
-        fit = self._boosted(data, given, earlier)  # bins and histograms are gone before the proof
-        return self._adopt(replace(fit, certificate=self._spot_check(fit, data)), data)
+        return self._adopt(self._boosted(data, given, earlier), data)  # bins and histograms are gone before the proof
 
     def _boosted(self, data: TrainingData, given: Rows | None, earlier: dict[str, Any] | None) -> Fit:
         """Return what boosting finds."""
@@ -256,11 +252,6 @@ class BoostedTrees(CertifiedEstimator):
             "validation_score_": np.array(found.held_out_scores),
             **known,
         }
-
-    def _spot_check(self, fit: Fit, data: TrainingData) -> Certificate:
-        with np.errstate(all="ignore"):
-            seen = Seen(**fit.attributes, feature_names=getattr(self, "feature_names_in_", ()))
-            return spot_check(seen, Seen(**self.get_params(deep=False)), data)
 
     def _raw(self, X: Data) -> Array:
         """Return the raw predictions, of shape (n_outputs, n_samples)."""

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.core.random_state import LARGEST_SEED
 from pellucid.core.types import Array
 from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of, value_order
-from pellucid.proofs.tree.decision_tree import LARGEST_SEED
-from pellucid.tree.decision_tree.tree_check import Bag
 from pellucid.tree.decision_tree.tree_data import TreeData
+
+
+class SampleOfTree(NamedTuple):
+    """What one tree is grown on."""
+
+    rows: Array
+    weight: Array
+    seed: int
+    min_weight: float
+    """Weight that each side of a split must have."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class ForestBags:
         places = drawn_places(seed, n, self.n_draws, room_of(self.data.weight, self.order))
         return np.bincount(self.order[places], minlength=n)
 
-    def bag(self, seed: int) -> Bag:
+    def bag(self, seed: int) -> SampleOfTree:
         """Return the rows and weights of a tree."""
         if self.bootstrap:
             count = self.counts(seed)
@@ -63,7 +72,7 @@ class ForestBags:
                 present = totals > 0
                 balanced = np.where(present, totals.sum() / (present.sum() * np.where(present, totals, 1.0)), 0.0)
                 weight = weight * balanced[codes]
-        return Bag(rows, weight, tree_seed(seed), self.min_weight_fraction * float(weight.sum()))
+        return SampleOfTree(rows, weight, tree_seed(seed), self.min_weight_fraction * float(weight.sum()))
 
 
 def tree_seed(seed: int) -> int:

@@ -14,17 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.random_state import LARGEST_SEED
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of, warn_of_few_draws
 from pellucid.ensemble.out_of_bag import OutOfBag, judged, score_interval
 from pellucid.ensemble.random_forest.forest_bags import ForestBags, tree_seed
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.tree.decision_tree import LARGEST_SEED, fit_claims
 from pellucid.tree.decision_tree.decision_tree import check_monotonic, label_attributes, tree_trace
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
-from pellucid.tree.decision_tree.tree_check import TreeCheck
 from pellucid.tree.decision_tree.tree_data import TreeData, rules_for_trees
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 from pellucid.tree.tree_reading import decision_path, feature_importances, leaves, summed_values
@@ -75,8 +73,7 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
             "trees_": trees,
             **self._out_of_bag(bags, trees, seeds),
         }
-        certificate = self._claims(bags, rules, trees, seeds)
-        return self._adopt(Fit(attributes, certificate=certificate, later={"trace_": partial(tree_trace, trees)}), data)
+        return self._adopt(Fit(attributes, later={"trace_": partial(tree_trace, trees)}), data)
 
     def _earlier_trees(self) -> tuple[PackedTrees, Array] | None:
         """Return the trees that a warm start keeps."""
@@ -100,13 +97,6 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
         if kept < len(seeds):
             packs.append(grow_forest(bags, rules, [int(seed) for seed in seeds[kept:]], float(self.ccp_alpha)))
         return packs[0] if len(packs) == 1 else join_trees(packs)
-
-    def _claims(self, bags: ForestBags, rules: GrowthRules, trees: PackedTrees, seeds: Array) -> Certificate:
-        first = trees.part(0, 1)
-        look = TreeCheck.of if rules.monotone.any() else TreeCheck.by_facts
-        check = look(first, bags.data, [bags.bag(int(seeds[0]))], rules, float(self.ccp_alpha))
-        claims = fit_claims(check, trees.n_nodes, bags.data.X.shape[1])
-        return Certificate("replayed", claims)
 
     def _out_of_bag(self, bags: ForestBags, trees: PackedTrees, seeds: Array) -> dict[str, Any]:
         """Return the out-of-bag attributes, if they are asked for."""

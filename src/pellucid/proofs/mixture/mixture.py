@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, column_values
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.probability.densities import (
     AUTO,
     OF_ROWS,
     asked_kinds,
-    column_values,
     fault_of,
     kind_of,
     log_density,

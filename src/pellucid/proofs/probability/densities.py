@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, gammaln, xlog1py, xlogy
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, column_values, dense
 
 CLASS_OF = {
     "bernoulli": "Bernoulli",
@@ -119,13 +119,6 @@ def fault_of(density: Any) -> str:
     correlation = spread / np.outer(deviation, deviation)
     is_symmetric = np.abs(correlation - correlation.T).max() <= ASYMMETRY
     return "" if is_symmetric and (np.linalg.eigvalsh(correlation) > 0).all() else "covariance is not positive definite"
-
-
-def column_values(X: Array, j: int) -> Array:
-    """Return a column as numbers, or as texts if it holds texts."""
-    column = X[:, j]
-    is_text = column.dtype.kind in "US" or (column.dtype == object and isinstance(column[0], str))
-    return np.asarray(column.astype(str if is_text else np.float64))
 
 
 def guessed_kind(values: Array) -> str:

@@ -14,7 +14,6 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.input_rules import FLOATS
 from pellucid.core.types import Array, Data
-from pellucid.proofs.tree.optimal_tree import spot_check_optimal_tree
 from pellucid.tree.log_shares import log_shares
 from pellucid.tree.optimal_tree.optimal_tree_columns import binned_columns, category_mask
 from pellucid.tree.optimal_tree.optimal_tree_packing import packed_splits
@@ -118,8 +117,7 @@ class OptimalTreeClassifier(TreeSize, ClassifierMixin, CertifiedEstimator):
             "lower_bound_": best.lower / search.total,
             "n_iter_": search.n_evaluated,
         }
-        certificate = spot_check_optimal_tree(found, self, data, columns)
-        return self._adopt(Fit(found, search.trace, certificate=certificate), data)
+        return self._adopt(Fit(found, search.trace), data)
 
     @property
     def tree_(self) -> TreeView:

@@ -8,7 +8,7 @@ from pellucid.core.cards import MethodCard
 from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.plain import Nothing, Optional, Real
 from pellucid.kinds.usual import FLAG
-from pellucid.proofs.tree.pruned_tree import prove_pruned_tree
+from pellucid.proofs.tree.decision_tree import prove_pruned_tree
 from pellucid.tree.decision_tree.decision_tree_card import CARDS as GROWN
 from pellucid.tree.packed_trees_kind import Trees
 from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.types import Array
+from pellucid.proofs.arrays import Array
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.sampling import drawn
-from pellucid.tree.decision_tree.growth_rules import GrowthRules
-from pellucid.tree.decision_tree.node_random import drawn_columns, drawn_share
-from pellucid.tree.decision_tree.split_scores import NodeScores
-from pellucid.tree.decision_tree.tree_target import TreeTarget
+from pellucid.proofs.tree.split_scores import NodeScores
+from pellucid.proofs.tree.tree_rows import GrowthRule, NodeTarget, drawn_columns, drawn_share
+from pellucid.proofs.tree.trees import sent_left
 
 TIE = 16.0
 TWO_SUMS = 4.0
@@ -45,10 +44,10 @@ class NodeQuestion:
 
     X: Array
     """float64 (n_rows, n_columns), NaN for missing."""
-    target: TreeTarget
+    target: NodeTarget
     weight: Array
-    rules: GrowthRules
-    key: int = 0
+    rules: GrowthRule
+    key: Any = None
     """What its random numbers come from."""
     lower: float = -math.inf
     upper: float = math.inf
@@ -143,19 +142,6 @@ def halfway(low: Any, high: Any) -> Any:
     return np.where((low <= mean) & (mean < high), mean, low)
 
 
-def goes_left(column: Array, stored: StoredSplit) -> Array:
-    """Return which values of a column a split sends to the left."""
-    missing = np.isnan(column)
-    left = column <= stored.threshold
-    if stored.left_categories is not None:
-        places = 32 * len(stored.left_categories)
-        known = ~missing & (column >= 0) & (column < places)
-        code = np.where(known, column, 0).astype(np.int64)
-        left = (stored.left_categories[code // 32].astype(np.int64) >> (code % 32)) & 1 == 1
-        missing = ~known
-    return np.asarray(np.where(missing, stored.missing_left, left))
-
-
 def _varies(column: Array) -> bool:
     missing = np.isnan(column)
     known = column[~missing]
@@ -220,7 +206,7 @@ def _allowed(
 def _random_cut(question: NodeQuestion, j: int, column: Array, cuts: Cuts) -> Cuts:
     """Keep the cuts at the threshold that the node draws for the column."""
     low, high = np.nanmin(column), np.nanmax(column)
-    threshold = low + drawn_share(question.key, j, question.rules.n_features) * (high - low)
+    threshold = low + float(drawn_share(question.key, j, question.rules.n_features)) * (high - low)
     if not low <= threshold < high:
         threshold = low
     here = (cuts.below <= threshold) & (threshold < cuts.above)
@@ -282,7 +268,7 @@ def _fault(
         if column < j and (others.surely & (others.score >= top - tie + slack)).any():
             return "a lower column has a split as good"
     if question.rules.is_category[j]:
-        left = goes_left(question.X[:, j], stored)
+        left = sent_left(question.X[:, j], stored.threshold, stored.missing_left, stored.left_categories)
         score, low, high = scores.of_sides(left)
         at, w_left = np.array([int(left.sum())]), np.array([float(question.weight[left].sum())])
         allowed = _allowed(question, scores, j, at, w_left, np.array([score]), np.array([low]), np.array([high]))[1]

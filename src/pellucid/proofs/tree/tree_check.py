@@ -9,13 +9,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from pellucid.core.types import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON, sum_error
-from pellucid.tree.decision_tree.growth_rules import GrowthRules
-from pellucid.tree.decision_tree.node_facts import (
+from pellucid.proofs.tree.node_facts import (
     NodeFacts,
     Walkers,
     is_pure,
@@ -23,11 +21,9 @@ from pellucid.tree.decision_tree.node_facts import (
     stored_facts,
     value_bounds,
 )
-from pellucid.tree.decision_tree.node_random import child_keys, keys_of_all, node_key, shares_of_all
-from pellucid.tree.decision_tree.split_replay import NodeQuestion, Replay, StoredSplit, goes_left, halfway, replay_node
-from pellucid.tree.decision_tree.tree_data import TreeData
-from pellucid.tree.packed_trees import PackedTrees
-from pellucid.tree.pruning.cost_complexity import branch_sums
+from pellucid.proofs.tree.node_replay import NodeQuestion, Replay, StoredSplit, halfway, replay_node
+from pellucid.proofs.tree.tree_rows import GrowthRule, TreeRows, child_keys, drawn_share, draws_numbers, node_keys
+from pellucid.proofs.tree.trees import TreeArrays, by_columns, goes_left, sent_left
 
 MOST_OF_NODE = 1 << 20
 """Numbers sorted to look at one node again: of a node with more, some of its columns are drawn."""
@@ -56,23 +52,19 @@ class Bag(NamedTuple):
 class TreeCheck:
     """Trees of a pack with the rows they were grown on, and what their nodes must say."""
 
-    tree: PackedTrees
-    data: TreeData
+    tree: TreeArrays
+    data: TreeRows
     bags: tuple[Bag, ...]
-    rules: GrowthRules
+    rules: GrowthRule
     ccp_alpha: float
     facts: NodeFacts
     lower: Array
     upper: Array
     """Bounds of values from monotonic constraints."""
-    left: Array
-    right: Array
-    parents: Array
-    """Of each node, as places in the pack."""
 
     @classmethod
     def of(
-        cls, tree: PackedTrees, data: TreeData, bags: Sequence[Bag], rules: GrowthRules, ccp_alpha: float = 0.0
+        cls, tree: TreeArrays, data: TreeRows, bags: Sequence[Bag], rules: GrowthRule, ccp_alpha: float = 0.0
     ) -> TreeCheck:
         """Send the rows down the trees."""
         sizes = [len(bag.rows) for bag in bags]
@@ -87,10 +79,10 @@ class TreeCheck:
     @classmethod
     def by_facts(
         cls,
-        tree: PackedTrees,
-        data: TreeData,
+        tree: TreeArrays,
+        data: TreeRows,
         bags: Sequence[Bag],
-        rules: GrowthRules,
+        rules: GrowthRule,
         ccp_alpha: float = 0.0,
         facts: NodeFacts | None = None,
     ) -> TreeCheck:
@@ -99,20 +91,12 @@ class TreeCheck:
         lower, upper = np.full(tree.n_nodes, -math.inf), np.full(tree.n_nodes, math.inf)
         if rules.monotone.any():
             lower, upper = value_bounds(tree, facts.value, rules.monotone, data.target.n_classes)
-        inner, lefts, rights = tree.child_nodes()
-        left, right, parents = np.full((3, tree.n_nodes), -1)
-        left[inner], right[inner], parents[lefts], parents[rights] = lefts, rights, inner, inner
-        return cls(tree, data, tuple(bags), rules, ccp_alpha, facts, lower, upper, left, right, parents)
+        return cls(tree, data, tuple(bags), rules, ccp_alpha, facts, lower, upper)
 
     @cached_property
-    def depth(self) -> Array:
-        """Splits above each node."""
-        return self.tree.depths()
-
-    @cached_property
-    def tree_of(self) -> Array:
-        """The tree that each node belongs to."""
-        return self.tree.tree_of_node
+    def keys(self) -> Array:
+        """What the random numbers of each node come from."""
+        return node_keys(self.tree, np.array([bag.seed for bag in self.bags]))
 
     def claims(self) -> list[Claim]:
         """Return the claims about all nodes."""
@@ -173,7 +157,7 @@ class TreeCheck:
         wrong += int(np.sum(~(np.where(np.isinf(high), cut == math.inf, good) & np.isfinite(low))))
         wrong += int(np.sum(tree.threshold[inner[by_set]] != 0.0)) + self._wrong_absent_categories(inner[by_set])
         no_missing = inner[facts.n_missing[inner] == 0]
-        larger_left = 2 * facts.n_rows[self.left[no_missing]] > facts.n_rows[no_missing]
+        larger_left = 2 * facts.n_rows[self.tree.left[no_missing]] > facts.n_rows[no_missing]
         wrong += int(np.sum(tree.missing_go_to_left[no_missing] != larger_left))
         wrong += int(tree.missing_go_to_left[tree.is_leaf].sum())
         rule = "where their seeds draw them" if self.rules.random_splits else "halfway between two values"
@@ -183,8 +167,7 @@ class TreeCheck:
     def _as_drawn(self, nodes: Array) -> Array:
         """Return which thresholds are where their node draws them, between the least and the largest of its values."""
         low, high = self.facts.least[nodes], self.facts.most[nodes]
-        keys = keys_of_all(np.array([bag.seed for bag in self.bags]), self.tree.starts, self.left, self.right)
-        shares = shares_of_all(keys[nodes], self.tree.feature[nodes], self.rules.n_features)
+        shares = drawn_share(self.keys[nodes], self.tree.feature[nodes], self.rules.n_features)
         drawn = low + shares * (high - low)
         drawn = np.where((low <= drawn) & (drawn < high), drawn, low)
         return np.asarray(
@@ -198,13 +181,13 @@ class TreeCheck:
             rows, _ = self._rows_of(v)
             j = int(self.tree.feature[v])
             column = np.asarray(self.data.X[rows, j], dtype=np.float64)
-            stored, count = stored_split(self.tree, v), int(self.data.n_categories[j])
-            assert stored.left_categories is not None
+            bits, count = self.tree.set_of(v), int(self.data.n_categories[j])
+            assert bits is not None
             absent = np.setdiff1d(np.arange(float(count)), column)
-            left = goes_left(column, stored)
-            beyond = np.arange(float(count), 32.0 * len(stored.left_categories))
-            wrong += bool(np.any(goes_left(absent, stored) != (2 * left.sum() > len(rows))))
-            wrong += bool(goes_left(beyond, stored).any())
+            left = sent_left(column, 0.0, self.tree.missing_go_to_left[v], bits)
+            beyond = np.arange(float(count), 32.0 * len(bits))
+            wrong += bool(np.any(sent_left(absent, 0.0, 0, bits) != (2 * left.sum() > len(rows))))
+            wrong += bool(sent_left(beyond, 0.0, 0, bits).any())
         return wrong
 
     def _leaf_claim(self) -> Claim:
@@ -215,9 +198,9 @@ class TreeCheck:
         if rules.max_leaves:
             wrong += int(np.sum(self.leaf_counts > rules.max_leaves)) + self._out_of_order()
         if self.ccp_alpha > 0:
-            root = tree.starts[:-1][self.tree_of]
+            root = tree.starts[:-1][self.tree.tree_of]
             own = tree.weighted_n_node_samples * tree.impurity / tree.weighted_n_node_samples[root]
-            below, leaves = branch_sums(tree, own)
+            below, leaves = _branch_sums(tree, own)
             strength, error = (own - below)[inner] / (leaves - 1)[inner], 16 * sum_error(self.data.X.shape[0])
             wrong += int(np.sum(strength < self.ccp_alpha - error * own[root][inner]))
         statement = "nodes that were split against a limit, out of turn, or should have been pruned"
@@ -226,10 +209,10 @@ class TreeCheck:
     def _must_be_leaf(self, side: int) -> Array:
         """Return which nodes are leaves whatever their splits; ``side`` is +1 if rounding makes more of them."""
         rules, facts = self.rules, self.facts
-        lightest = np.array([bag.min_weight for bag in self.bags])[self.tree_of]
+        lightest = np.array([bag.min_weight for bag in self.bags])[self.tree.tree_of]
         weight = 2.0 * lightest * (1.0 + side * 16 * sum_error(self.data.X.shape[0]))
         small = (facts.n_rows < max(rules.min_split, 2 * rules.min_leaf)) | (facts.weight < weight)
-        return np.asarray(facts.is_pure | small | (self.depth >= rules.max_depth))
+        return np.asarray(facts.is_pure | small | (self.tree.depth >= rules.max_depth))
 
     @cached_property
     def gains(self) -> Array:
@@ -237,13 +220,13 @@ class TreeCheck:
         fall = self.facts.weight * self.facts.impurity
         inner = np.flatnonzero(~self.tree.is_leaf)
         found = np.full(self.tree.n_nodes, -math.inf)
-        found[inner] = fall[inner] - fall[self.left[inner]] - fall[self.right[inner]]
+        found[inner] = fall[inner] - fall[self.tree.left[inner]] - fall[self.tree.right[inner]]
         return found
 
     @cached_property
     def leaf_counts(self) -> Array:
         """Leaves of each tree."""
-        return np.bincount(self.tree_of[self.tree.is_leaf], minlength=self.tree.n_trees)
+        return np.bincount(self.tree.tree_of[self.tree.is_leaf], minlength=self.tree.n_trees)
 
     def gain_error(self, t: int) -> float:
         """Return by how much the gains of a tree may be wrong: the rounding of its root's sum."""
@@ -258,11 +241,11 @@ class TreeCheck:
         turn = np.full(self.tree.n_nodes, self.tree.n_nodes)
         for t in range(self.tree.n_trees):
             nodes = np.arange(self.tree.starts[t], self.tree.starts[t + 1])
-            inner = nodes[self.left[nodes] >= 0]
-            steps = inner[np.argsort(self.left[inner])]  # in the order of their splits: children are numbered on
+            inner = nodes[self.tree.left[nodes] >= 0]
+            steps = inner[np.argsort(self.tree.left[inner])]  # in the order of their splits: children are numbered on
             turn[steps] = np.arange(len(steps))
             for v in steps.tolist():
-                opened = turn[self.parents[v]] if self.parents[v] >= 0 else -1
+                opened = turn[self.tree.parent[v]] if self.tree.parent[v] >= 0 else -1
                 between = gains[steps[opened + 1 : turn[v]]]
                 wrong += bool(np.any(gains[v] > between + self.gain_error(t)))
         return wrong
@@ -281,7 +264,7 @@ class TreeCheck:
     def replay(self, v: int, most_columns: int | None = None) -> str:
         """Look at a node again, in so many columns at most; return what is wrong with it, or nothing."""
         tree, data = self.tree, self.data
-        bag, (rows, weight) = self.bags[self.tree_of[v]], self._rows_of(v)
+        bag, (rows, weight) = self.bags[self.tree.tree_of[v]], self._rows_of(v)
         leaf = bool(tree.is_leaf[v])
         if not len(rows):
             return "no row reaches it"
@@ -291,11 +274,11 @@ class TreeCheck:
             most_columns = int(max(2, MOST_OF_NODE // len(rows))) + 1
         X = data.X[rows]
         question = NodeQuestion(
-            X=np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64),
+            X=dense(X).astype(np.float64),
             target=data.target.taken(rows),
             weight=weight,
             rules=replace(self.rules, min_weight=bag.min_weight),
-            key=node_key(self.left, self.parents, v, bag.seed),
+            key=self.keys[v] if draws_numbers(self.rules) else None,
             lower=float(self.lower[v]),
             upper=float(self.upper[v]),
             most_columns=most_columns if self.rules.criterion != "gain_ratio" else None,
@@ -321,31 +304,29 @@ class TreeCheck:
         """
         if self.rules.max_leaves or self.rules.monotone.any():  # which depend on the rest of the tree
             return True
-        root = int(self.tree.starts[self.tree_of[v]])
+        root = int(self.tree.starts[self.tree.tree_of[v]])
         whole = float(self.facts.weight[root])
         error = 16 * sum_error(self.data.X.shape[0]) * float(self.facts.impurity[root])
-        return _Branch(question.rules, whole, self.ccp_alpha).worth(question, int(self.depth[v])) <= error
+        return _Branch(question.rules, whole, self.ccp_alpha).worth(question, int(self.tree.depth[v])) <= error
 
     def _was_in_vain(self, v: int, found: Replay) -> bool:
         """Return whether a best-first tree was full before the turn of a leaf came."""
-        t = int(self.tree_of[v])
+        t = int(self.tree.tree_of[v])
         if not self.rules.max_leaves or self.leaf_counts[t] < self.rules.max_leaves:
             return False
-        later = (self.tree_of == t) & (self.left > v)  # split after this node was opened
+        later = (self.tree.tree_of == t) & (self.tree.left > v)  # split after this node was opened
         return bool(np.all(self.gains[later] >= found.low_gain - found.slack - self.gain_error(t)))
 
     def _rows_of(self, v: int) -> tuple[Array, Array]:
         """Return the rows that reach a node, and their weights; those of the nodes above are kept for the next one."""
         if v in self.kept_rows:
             return self.kept_rows[v]
-        bag, above = self.bags[self.tree_of[v]], int(self.parents[v])
+        bag, above = self.bags[self.tree.tree_of[v]], int(self.tree.parent[v])
         rows, weight = bag.rows, bag.weight
         if above >= 0:
             rows, weight = self._rows_of(above)
-            j = int(self.tree.feature[above])
-            x = self.columns[rows, [j] * len(rows) if sparse.issparse(self.columns) else j]
-            left = goes_left(np.asarray(x, dtype=np.float64).ravel(), stored_split(self.tree, above))
-            here = left == (self.left[above] == v)
+            left = goes_left(self.tree, self.columns, rows, np.full(len(rows), above))
+            here = left == (self.tree.left[above] == v)
             rows, weight = rows[here], weight[here]
         if sum(len(own) for own, _ in self.kept_rows.values()) > MOST_KEPT * len(bag.rows):
             self.kept_rows.clear()
@@ -360,13 +341,13 @@ class TreeCheck:
     @cached_property
     def columns(self) -> Any:
         """The rows in a form whose columns are quickly read."""
-        return self.data.X.tocsc() if sparse.issparse(self.data.X) else self.data.X
+        return by_columns(self.data.X)
 
 
 class _Branch:
     """What a branch that was cut off is worth, by growing it again."""
 
-    def __init__(self, rules: GrowthRules, whole: float, price: float) -> None:
+    def __init__(self, rules: GrowthRule, whole: float, price: float) -> None:
         self.rules, self.whole, self.price, self.n_left = rules, whole, price, MOST_GROWN
 
     def worth(self, question: NodeQuestion, depth: int) -> float:
@@ -383,7 +364,8 @@ class _Branch:
         own = gain / self.whole - self.price
         if own > 0.0:
             return own  # what is below can only add to it
-        for side, key in zip((found.left, ~found.left), child_keys(question.key), strict=True):
+        keys = child_keys(question.key) if draws_numbers(rules) else (None, None)
+        for side, key in zip((found.left, ~found.left), keys, strict=True):
             rows = np.flatnonzero(side)
             part = replace(
                 question, X=question.X[rows], target=question.target.taken(rows), weight=question.weight[rows], key=key
@@ -392,8 +374,17 @@ class _Branch:
         return max(own, 0.0)
 
 
-def stored_split(tree: PackedTrees, v: int) -> StoredSplit:
+def stored_split(tree: TreeArrays, v: int) -> StoredSplit:
     """Return how a node of a tree sends its rows on."""
-    row = int(tree.category_row[v])
-    sets = tree.left_categories[row] if row >= 0 else None
-    return StoredSplit(int(tree.feature[v]), float(tree.threshold[v]), bool(tree.missing_go_to_left[v]), sets)
+    missing_left = bool(tree.missing_go_to_left[v])
+    return StoredSplit(int(tree.feature[v]), float(tree.threshold[v]), missing_left, tree.set_of(v))
+
+
+def _branch_sums(tree: TreeArrays, own: Array) -> tuple[Array, Array]:
+    """Return the sum of a number over the leaves below each node, and how many these are."""
+    below, leaves = np.where(tree.is_leaf, own, 0.0), tree.is_leaf.astype(np.int64)
+    for level in range(int(tree.depth.max()), 0, -1):
+        nodes = np.flatnonzero(tree.depth == level)
+        np.add.at(below, tree.parent[nodes], below[nodes])
+        np.add.at(leaves, tree.parent[nodes], leaves[nodes])
+    return below, leaves

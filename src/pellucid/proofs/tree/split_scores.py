@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.types import Array
+from pellucid.proofs.arrays import Array
 from pellucid.proofs.rounding import sum_error
-from pellucid.tree.decision_tree.tree_target import TreeTarget
+from pellucid.proofs.tree.tree_rows import NodeTarget
 
 CLASSES = ("gini", "entropy", "gain_ratio", "error")
 
@@ -29,7 +29,7 @@ class NodeScores:
     stats: Array
     """float64 (n_rows, n): what each row adds to the sums: its weight at its class, or weight times target."""
     weight: Array
-    target: TreeTarget
+    target: NodeTarget
     shift: Array
     """What was subtracted from the target: its mean, or its median."""
     scale: float
@@ -40,7 +40,7 @@ class NodeScores:
     """For Poisson, which of the cuts last looked at have a mean above 0 on both sides beyond doubt."""
 
     @classmethod
-    def of(cls, target: TreeTarget, weight: Array, criterion: str) -> NodeScores:
+    def of(cls, target: NodeTarget, weight: Array, criterion: str) -> NodeScores:
         """Return the sums of rows."""
         n, whole = len(weight), float(weight.sum())
         if criterion in CLASSES:

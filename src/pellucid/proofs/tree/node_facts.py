@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from pellucid.core.types import Array, Data
-from pellucid.tree.decision_tree.tree_target import TreeTarget
-from pellucid.tree.packed_trees import LEAF, PackedTrees
-from pellucid.tree.plain_walk import goes_left
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.tree.tree_rows import NodeTarget
+from pellucid.proofs.tree.trees import TreeArrays, by_columns, goes_left
 
 
 class Walkers(NamedTuple):
@@ -46,7 +44,7 @@ class NodeFacts:
     """Rows with a missing value in the column of the split."""
 
 
-def node_facts(trees: PackedTrees, X: Data, target: TreeTarget, walkers: Walkers, criterion: str) -> NodeFacts:
+def node_facts(trees: TreeArrays, X: Any, target: NodeTarget, walkers: Walkers, criterion: str) -> NodeFacts:
     """Return what each node of trees without faults must say about the rows that reach it."""
     n_nodes = trees.n_nodes
     shape = (n_nodes, target.n_outputs, target.n_values)
@@ -64,28 +62,19 @@ def node_facts(trees: PackedTrees, X: Data, target: TreeTarget, walkers: Walkers
         most=np.full(n_nodes, -math.inf),
         n_missing=np.zeros(n_nodes, dtype=np.int64),
     )
-    columns = X.tocsc() if sparse.issparse(X) else X
-    left, right = global_children(trees)
+    columns = by_columns(X)
     rows, node, weight = walkers
     while len(rows):
         _add_level(facts, rows, node, target, weight, criterion)
-        inner = left[node] != LEAF
+        inner = ~trees.is_leaf[node]
         rows, node, weight = rows[inner], node[inner], weight[inner]
         _add_cuts(facts, trees, columns, rows, node)
         goes = goes_left(trees, columns, rows, node) if len(rows) else np.empty(0, dtype=bool)
-        node = np.where(goes, left[node], right[node])
+        node = np.where(goes, trees.left[node], trees.right[node])
     return facts
 
 
-def global_children(trees: PackedTrees) -> tuple[Array, Array]:
-    """Return the left and right child of each node as places in the pack, -1 of leaves."""
-    parents, lefts, rights = trees.child_nodes()
-    left, right = np.full(trees.n_nodes, LEAF, dtype=np.int64), np.full(trees.n_nodes, LEAF, dtype=np.int64)
-    left[parents], right[parents] = lefts, rights
-    return left, right
-
-
-def stored_facts(tree: PackedTrees) -> NodeFacts:
+def stored_facts(tree: TreeArrays) -> NodeFacts:
     """Return what the nodes say themselves."""
     nothing = np.zeros(tree.n_nodes)
     return NodeFacts(
@@ -104,13 +93,13 @@ def stored_facts(tree: PackedTrees) -> NodeFacts:
     )
 
 
-def is_pure(target: TreeTarget, rows: Array) -> bool:
+def is_pure(target: NodeTarget, rows: Array) -> bool:
     """Return whether some rows have one class, or one number, in every output."""
     values = target.codes[rows] if target.n_classes else target.y[rows]
     return bool((values.min(axis=0) == values.max(axis=0)).all())
 
 
-def _add_level(facts: NodeFacts, rows: Array, node: Array, target: TreeTarget, w: Array, criterion: str) -> None:
+def _add_level(facts: NodeFacts, rows: Array, node: Array, target: NodeTarget, w: Array, criterion: str) -> None:
     found, place = np.unique(node, return_inverse=True)
     m = len(found)
     facts.n_rows[found] = np.bincount(place)
@@ -177,7 +166,7 @@ def _medians(place: Array, y: Array, w: Array, whole: Array, error: float) -> Ar
     return np.where(low == high, low, low / 2.0 + high / 2.0)
 
 
-def _add_cuts(facts: NodeFacts, tree: PackedTrees, columns: Data, rows: Array, node: Array) -> None:
+def _add_cuts(facts: NodeFacts, tree: TreeArrays, columns: Any, rows: Array, node: Array) -> None:
     if not len(rows):
         return
     x = np.asarray(columns[rows, tree.feature[node]], dtype=np.float64).ravel()
@@ -191,12 +180,11 @@ def _add_cuts(facts: NodeFacts, tree: PackedTrees, columns: Data, rows: Array, n
     np.maximum.at(facts.most, node[~missing], x[~missing])
 
 
-def value_bounds(trees: PackedTrees, value: Array, monotone: Array, n_classes: tuple[int, ...]) -> tuple[Array, Array]:
+def value_bounds(trees: TreeArrays, value: Array, monotone: Array, n_classes: tuple[int, ...]) -> tuple[Array, Array]:
     """Return the bounds that monotonic constraints put on the value of each node, given what it would be without."""
     lower, upper = np.full(trees.n_nodes, -math.inf), np.full(trees.n_nodes, math.inf)
     free = value[:, 0, 1 if n_classes else 0]
-    left, right = global_children(trees)
-    depth = trees.depths()
+    left, right, depth = trees.left, trees.right, trees.depth
     for level in range(int(depth.max(initial=0))):
         parents = np.flatnonzero((depth == level) & ~trees.is_leaf)
         direction = monotone[trees.feature[parents]]

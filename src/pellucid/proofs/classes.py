@@ -1,0 +1,58 @@
+"""What weights of classes mean, and which rows each machine of a classifier tells apart: written again for proofs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.training_data import TrainingData
+
+
+def class_weights(class_weight: Any, data: TrainingData) -> Array:
+    """Return the weight of each class: 1, as a dictionary says (else 1), or 'balanced'; then 0 for one without rows.
+
+    Examples
+    --------
+    >>> data = TrainingData(np.zeros((3, 1)), np.array([0, 1, 1]), classes=np.array(["a", "b"]))
+    >>> class_weights("balanced", data), class_weights({"b": 5.0}, data)
+    (array([1.5 , 0.75]), array([1., 5.]))
+    """
+    n_classes = len(data.classes)
+    if class_weight is None:
+        return np.ones(n_classes)
+    if not isinstance(class_weight, str):
+        return np.array([float(class_weight.get(_key(label), 1.0)) for label in data.classes])
+    totals = np.array([data.weights[data.y == code].sum() for code in range(n_classes)])
+    return np.array([data.weights.sum() / (n_classes * total) if total > 0.0 else 0.0 for total in totals])
+
+
+def machine_signs(codes: Array, n_classes: int) -> Array:
+    """Return +1 for the rows of each machine's own class, else -1, (n_machines, n_samples); two classes share one.
+
+    Examples
+    --------
+    >>> machine_signs(np.array([0, 1, 1]), 2)
+    array([[-1.,  1.,  1.]])
+    """
+    own = [1] if n_classes == 2 else range(n_classes)
+    return np.array([np.where(codes == code, 1.0, -1.0) for code in own])
+
+
+def machine_costs(signs: Array, weight: Array, class_weight: Array) -> Array:
+    """Return what each row counts in each machine: its weight times that of its class.
+
+    Of more than two classes the class weight is that of the machine's own class, and the rest has 1.
+    """
+    others = class_weight[:1] if len(signs) == 1 else np.ones(len(signs))
+    own = class_weight[1:] if len(signs) == 1 else class_weight
+    return np.where(signs > 0.0, own[:, None], others[:, None]) * weight
+
+
+def _key(label: Any) -> Any:
+    """Return under which key scikit-learn looks for the weight of a label: a whole number wherever it can be one."""
+    try:
+        return int(label)
+    except ValueError:
+        return str(label)

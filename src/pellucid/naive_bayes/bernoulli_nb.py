@@ -13,7 +13,7 @@ from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.counting_nb import CountingNB, CountRules
 from pellucid.naive_bayes.counting_nb_parameters import absences
 from pellucid.naive_bayes.counting_nb_solvers import log_smoothed, one_if_equal, product_loss, row_scores
-from pellucid.proofs.naive_bayes.counting_nb import spot_check_bernoulli_nb
+from pellucid.naive_bayes.spot_check import spot_check_bernoulli_nb
 
 
 @dataclass(frozen=True)

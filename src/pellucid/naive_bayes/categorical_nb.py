@@ -10,7 +10,7 @@ from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.counting_nb import CountingNB
 from pellucid.naive_bayes.counting_nb_parameters import category_sizes
 from pellucid.naive_bayes.counting_nb_solvers import category_counts, log_smoothed, product_loss
-from pellucid.proofs.naive_bayes.counting_nb import spot_check_categorical_nb
+from pellucid.naive_bayes.spot_check import spot_check_categorical_nb
 from pellucid.proofs.training_data import TrainingData
 
 

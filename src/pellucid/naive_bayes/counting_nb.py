@@ -20,8 +20,8 @@ from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.counting_nb_parameters import log_class_prior, pseudo_counts
 from pellucid.naive_bayes.counting_nb_solvers import class_sums, class_totals, product_loss
+from pellucid.naive_bayes.spot_check import LastPart
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.naive_bayes.counting_nb import LastPart
 from pellucid.proofs.training_data import TrainingData
 
 

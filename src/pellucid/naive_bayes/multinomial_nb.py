@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.counting_nb import CountingNB
 from pellucid.naive_bayes.counting_nb_solvers import log_smoothed, one_if_equal, product_loss, row_scores
-from pellucid.proofs.naive_bayes.counting_nb import spot_check_multinomial_nb
+from pellucid.naive_bayes.spot_check import spot_check_multinomial_nb
 
 
 class MultinomialNB(CountingNB):

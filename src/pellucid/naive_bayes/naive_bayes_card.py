@@ -23,9 +23,8 @@ from pellucid.naive_bayes.mixed_nb import MixedNB
 from pellucid.naive_bayes.multinomial_nb import MultinomialNB
 from pellucid.probability import MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
-from pellucid.proofs.naive_bayes.class_density import prove_bayes_classifier, prove_mixed_nb
+from pellucid.proofs.naive_bayes.class_density import prove_bayes_classifier, prove_gaussian_nb, prove_mixed_nb
 from pellucid.proofs.naive_bayes.counting_nb import prove_bernoulli_nb, prove_categorical_nb, prove_multinomial_nb
-from pellucid.proofs.naive_bayes.gaussian_nb import prove_gaussian_nb
 
 GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 WHOLE_NUMBERS = Items(Whole()) | Numbers((None,), WHOLES) | A_LIST

@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.tree.tree_rows import GOLDEN, NodeTarget, mixed
@@ -30,7 +31,7 @@ def value_order(X: Any, targets: Array) -> Array:
         rows: Any = slice(None)
         if j >= d:
             x = y[:, j - d]
-        elif columns is X:
+        elif not sparse.issparse(X):
             x = np.asarray(X[:, j], dtype=np.float64)
         else:  # sparse, as columns
             own = slice(columns.indptr[j], columns.indptr[j + 1])

@@ -85,7 +85,9 @@ def test_nodes_draw_the_same_in_the_loops_and_in_the_proof():
     assert [int(called(draw_column)(key, turn, columns)) for turn in range(9)] == drawn_columns(key, 9).tolist()
     assert int(called(compiled_drawn)(key, 3)) == int(drawn_bits(key, 3))
     assert called(draw_share)(key, 4, 9) == float(drawn_share(key, 4, 9))
-    assert [int(called(child_key)(key, is_left)) for is_left in (True, False)] == [int(child) for child in child_keys(key)]
+    assert [int(called(child_key)(key, is_left)) for is_left in (True, False)] == [
+        int(child) for child in child_keys(key)
+    ]
 
 
 @both

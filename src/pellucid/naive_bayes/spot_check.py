@@ -102,7 +102,10 @@ def _spot_check(fitted: Any, parameters: Any, part: LastPart, *, counts: float, 
     data, some = part.data, few_columns(len(part.totals))
     right = np.array([np.sum(data.y == k) if data.weight is None else data.weight[data.y == k].sum() for k in some])
     totals = float(np.abs(part.totals[some] - right).max()) / float(part.totals.sum())
-    prior = farthest_log(fitted.class_log_prior_, log_class_prior(fitted.class_count_, fit_prior=parameters.fit_prior, class_prior=parameters.class_prior))
+    prior = farthest_log(
+        fitted.class_log_prior_,
+        log_class_prior(fitted.class_count_, fit_prior=parameters.fit_prior, class_prior=parameters.class_prior),
+    )
     bound = sum_error(int(data.X.nnz if sparse.issparse(data.X) else data.X.size))
     claims = (
         Claim("class counts", "relative distance from the weights of the classes", totals, bound),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,6 @@ from pellucid.neighbors.metric import Metric, check_sparse_metric, unit_of
 from pellucid.neighbors.nearest_rows import build_tree, nearest_rows, tree_pays
 from pellucid.neighbors.neighbor_rows import rules_for_neighbors
 from pellucid.numerics.kd_tree import KDTree
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.neighbors.k_neighbors import partition_claim, stored_claim, stored_targets
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -108,7 +105,7 @@ class KNeighbors(CertifiedEstimator):
         return int(k)
 
     def _stored(self, data: TrainingData, **targets: Any) -> Fit:
-        """Return the training data and, if one is wanted, their tree, with what can be said at once."""
+        """Return the training data and, if one is wanted, their tree."""
         X, metric = data.X, Metric.resolve(self.metric, self.p, self.metric_params)
         if sparse.issparse(X):
             check_sparse_metric(metric)
@@ -123,11 +120,7 @@ class KNeighbors(CertifiedEstimator):
             "_fit_method": method,
             "_tree": tree,
         }
-        claims = [stored_claim(X, X, stored_targets(SimpleNamespace(**targets)), data.y)]
-        if tree is not None:
-            claims.append(partition_claim(tree, X, unit_of(X, metric.power)))
-        later = {"trace_": partial(_tree_trace, tree)}
-        return Fit(attributes, certificate=Certificate("exact", tuple(claims)), later=later)
+        return Fit(attributes, later={"trace_": partial(_tree_trace, tree)})
 
     def _choose_method(self, X: Any, metric: Metric) -> str:
         if sparse.issparse(X) or not metric.suits_a_tree or self.algorithm == "brute":

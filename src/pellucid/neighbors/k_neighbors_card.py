@@ -21,7 +21,9 @@ from pellucid.neighbors.metric import Metric, Similarity, check_metric
 from pellucid.neighbors.nearest_rows import build_tree
 from pellucid.neighbors.neighbor_rows import rules_for_neighbors
 from pellucid.neighbors.vote_weights import WEIGHTINGS
+from pellucid.proofs.distances import named_metric
 from pellucid.proofs.neighbors.k_neighbors import chosen_queries, prove_k_neighbors
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 POWER = Number(above=0, finite=False)
@@ -58,7 +60,9 @@ def _check_combination(estimator: Any) -> None:
 
 def _found(model: Any, data: TrainingData) -> Mapping[str, Any]:
     """Return the neighbors that the model finds for the queries of the proof."""
-    queries = chosen_queries(data.X, Metric.resolve(model.metric, model.p, model.metric_params))
+    if is_fitting():  # which claims no more than that it has kept the rows, and built a tree of them
+        return {}
+    queries = chosen_queries(data.X, named_metric(model.metric, model.p, model.metric_params))
     return {"queries": queries, "found": model._search(queries, min(model.n_neighbors, model.n_samples_fit_))}
 
 

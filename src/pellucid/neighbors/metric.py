@@ -105,6 +105,10 @@ class Metric:
 
     def table(self, queries: Data, rows: Data) -> Array:
         """Return all distances of the queries to the rows, of shape (n_queries, n_rows)."""
+        if isinstance(self.name, str) and self.name == "cosine":  # which no unit changes, and lengths must not vanish
+            queries, rows = (
+                part * unit_of(part.data if sparse.issparse(part) else part, 2.0) for part in (queries, rows)
+            )
         formula = None if sparse.issparse(queries) or sparse.issparse(rows) else self._formula()
         if formula is not None:
             return np.asarray(formula.pairwise(*(np.ascontiguousarray(a, dtype=np.float64) for a in (queries, rows))))
@@ -165,7 +169,7 @@ def check_keeps_zeros(X: Data) -> None:
 def unit_of(X: Array, power: float | None) -> float:
     """Return a power of two to multiply the data by so that sums of powers neither overflow nor vanish; mostly 1."""
     some = X[:: max(1, len(X) // 1024)]
-    size = float(max(some.max(), -some.min()))
+    size = float(max(some.max(initial=0.0), -some.min(initial=0.0)))
     safe = SAFE_POWER ** (1.0 / power) if power is not None and power < math.inf else SAFE_POWER
     if size == 0 or not math.isfinite(size) or 1 / safe < size < safe:
         return 1.0

@@ -141,7 +141,11 @@ def fault_of_trees(stored: Any, n_features: int) -> str:
     if (np.bincount(np.concatenate([children, starts[:-1]]), minlength=n) != 1).any():
         return "a node does not have one parent"
     row = trees.category_row
-    if (trees.feature[leaf] != NO_FEATURE).any() or (trees.threshold[leaf] != NO_THRESHOLD).any() or (row[leaf] >= 0).any():
+    if (
+        (trees.feature[leaf] != NO_FEATURE).any()
+        or (trees.threshold[leaf] != NO_THRESHOLD).any()
+        or (row[leaf] >= 0).any()
+    ):
         return "a leaf has a split"
     if (trees.feature[inner] < 0).any() or (trees.feature[inner] >= n_features).any():
         return "a node splits a column that is not there"

@@ -11,6 +11,7 @@ are compared instead, and the certificate says so.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -85,18 +86,18 @@ def split_columns(data: TrainingData, parameters: Any, names: list[str] | None) 
     is_category = np.array([j in named or bool(names and names[j] in named) for j in range(X.shape[1])])
     cuts = []
     for column, of in zip(X.T, is_category, strict=True):
-        values = np.unique(column)
+        order = np.argsort(column, kind="stable")
+        last = np.append(np.flatnonzero(np.diff(column[order])), len(order) - 1)  # of each value
+        values = column[order[last]]
         half = values[:-1] + np.diff(values) / 2
         half = np.where(half < values[1:], half, values[:-1])  # rounding must not lift it to the next value
         if not of and most is not None and len(half) > most:
-            order = np.argsort(column, kind="stable")
-            sums = np.cumsum(weight[order])
-            below = sums[np.searchsorted(column[order], values[:-1], side="right") - 1]
-            near = np.searchsorted(below, sums[-1] * np.arange(1, most + 1) / (most + 1) * (1.0 - 1e-12))
+            below = np.cumsum(weight[order])[last]
+            near = np.searchsorted(below[:-1], below[-1] * np.arange(1, most + 1) / (most + 1) * (1.0 - 1e-12))
             half = half[np.unique(np.minimum(near, len(half) - 1))]
         cuts.append(values if of else half)
     codes = [np.searchsorted(own, column) for own, column in zip(cuts, X.T, strict=True)]
-    return SplitColumns(np.column_stack(codes), tuple(cuts), is_category)
+    return SplitColumns(np.column_stack(codes).astype(np.int32), tuple(cuts), is_category)
 
 
 def _whole_claim(shortfall: float) -> Claim:
@@ -211,10 +212,10 @@ class _Search:
         bins = np.concatenate([[0], np.cumsum(self.columns.n_bins)])
         self.places = self.columns.codes + bins[:-1]
         self.bins = bins
-        self.inside = self._all_inside() if self.n_splits <= MOST_SPLITS else None
 
-    def _all_inside(self) -> Array:
-        """Return which row lies inside which split, as zeros and ones."""
+    @cached_property
+    def inside(self) -> Array:
+        """Which row lies inside which split, as zeros and ones."""
         every = np.arange(len(self.y))
         parts = [self.columns.inside(every, j, t) for j, cuts in enumerate(self.columns.cuts) for t in range(len(cuts))]
         is_exact = self.total < 2**24 and np.array_equal(self.weight, np.floor(self.weight))
@@ -243,7 +244,6 @@ class _Search:
 
     def two(self, rows: Array) -> float:
         """Return the least cost of a tree of depth two, from the weights of the classes inside all pairs of splits."""
-        assert self.inside is not None
         self._spend(len(rows) * self.n_splits**2 * self.n_classes)
         inside = self.inside[rows]
         weights = [self.weight[rows] * (self.y[rows] == c) for c in range(self.n_classes)]
@@ -271,7 +271,7 @@ class _Search:
             return leaf if depth == 0 else self.penalty
         if depth == 1:
             return self.one(rows)
-        if depth == 2 and self.inside is not None:
+        if depth == 2 and self.n_splits <= MOST_SPLITS:
             return self.two(rows)
         whole = self.lower_bound(rows, depth - 1, goal)  # bounds each side of that depth, less the rows it lacks
         least = min(leaf, whole, goal)

@@ -20,8 +20,7 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.mixture.covariance_kinds import KINDS, Components
 from pellucid.mixture.gaussian_mixture_solvers import best_mixture, for_blocks, log_densities, mixture_rows
-from pellucid.mixture.gaussian_mixture_starts import start_components
-from pellucid.mixture.given_components import check_given
+from pellucid.mixture.gaussian_mixture_starts import check_given, start_components
 
 
 class GaussianMixture(DensityMixin, CertifiedEstimator):

@@ -28,7 +28,7 @@ from pellucid.naive_bayes.prior_workings import (
     rows_of_classes,
     typed_text,
 )
-from pellucid.probability.column_densities import choose_densities, declared_categories
+from pellucid.probability.density import choose_densities, declared_categories
 from pellucid.workings.column_names import name_columns
 from pellucid.workings.document import Block, Document, Step, formula, sentence, step, table
 from pellucid.workings.exact_data import MAX_FEATURES, MAX_ROWS, exact_number, rounding_remark

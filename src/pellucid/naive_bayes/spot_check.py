@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array, Data
-from pellucid.naive_bayes.counting_nb_parameters import absences, log_class_prior
+from pellucid.naive_bayes.counting_nb_solvers import absences, log_class_prior
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.training_data import TrainingData

@@ -15,12 +15,11 @@ from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import FLAG, LABEL_DTYPES, LABELS, MAYBE_WHOLE, POSITIVE
+from pellucid.neighbors.k_neighbors import rules_for_neighbors
 from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
 from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
-from pellucid.neighbors.metric import Metric, Similarity, check_metric
+from pellucid.neighbors.metric import WEIGHTINGS, Metric, Similarity, check_metric
 from pellucid.neighbors.nearest_rows import build_tree
-from pellucid.neighbors.neighbor_rows import rules_for_neighbors
-from pellucid.neighbors.vote_weights import WEIGHTINGS
 from pellucid.proofs.distances import named_metric
 from pellucid.proofs.neighbors.k_neighbors import chosen_queries, prove_k_neighbors
 from pellucid.proofs.sampling import is_fitting

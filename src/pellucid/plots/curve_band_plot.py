@@ -19,7 +19,7 @@ def plot_curve_band(band: Any, X: Data = None, y: Data = None, ax: Axes | None =
     Parameters
     ----------
     band : CurveBand
-        From :func:`pellucid.probability.curve_band`.
+        From :func:`pellucid.probability.bootstrap`.
     X, y : array-like of shape (n_samples, 1), (n_samples,), default=None
         Data to draw.
     ax : Axes, default=None

@@ -10,8 +10,8 @@ import numpy as np
 
 from pellucid.core.threads import own_threads, run_blocks, shares
 from pellucid.core.types import Array
+from pellucid.probability.gaussian import NEAR_CONSTANT
 from pellucid.probability.sample_data import SampleData, refuse_nonfinite
-from pellucid.probability.scalar_moments import NEAR_CONSTANT
 
 ROWS_AT_LEAST = 256
 

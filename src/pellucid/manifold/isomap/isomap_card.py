@@ -13,8 +13,8 @@ from pellucid.kinds.usual import MAYBE_WHOLE, NONNEGATIVE
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.manifold.isomap.isomap import Isomap
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, WIDE
+from pellucid.neighbors.k_neighbors import NeighborRules
 from pellucid.neighbors.metric import check_metric
-from pellucid.neighbors.neighbor_rows import NeighborRules
 from pellucid.proofs.manifold.isomap import prove_isomap
 
 

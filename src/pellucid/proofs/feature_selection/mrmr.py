@@ -12,8 +12,7 @@ import numpy as np
 from pellucid.feature_selection.filters.column_codes import coded_column, coded_target
 from pellucid.feature_selection.filters.mrmr_criterion import criterion_values
 from pellucid.feature_selection.search.set_choice import best_of
-from pellucid.probability.information import mutual_information
-from pellucid.probability.joint_counts import joint_counts
+from pellucid.probability.information import joint_counts, mutual_information
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error

@@ -21,8 +21,7 @@ from pellucid.feature_selection.filters.column_codes import (
     coded_target,
     numbers_of,
 )
-from pellucid.probability.information import mutual_information
-from pellucid.probability.joint_counts import joint_counts
+from pellucid.probability.information import joint_counts, mutual_information
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error

@@ -271,7 +271,7 @@ def _answer_claim(fitted: Any, model: GaussianComponents, data: TrainingData) ->
     return Claim("responsibilities", f"their distance from those of the parameters, on {checked}", float(error), bound)
 
 
-def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
+def answers_of_components(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what the model says about some rows."""
     asked = drawn(len(data.X), LOOKED_AT)
     return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])}

@@ -171,7 +171,7 @@ def _answer_claim(fitted: Any, shares: Array, data: TrainingData) -> Claim:
     return Claim("responsibilities", f"their distance from those of the densities, on {checked}", float(error), 1e-9)
 
 
-def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
+def answers_of_densities(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what the model says about some rows."""
     asked = drawn(data.X.shape[0], LOOKED_AT)
     return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])[1]}

@@ -1,8 +1,10 @@
-"""rate_distortion: how few bits describe a source within a given distortion, by Blahut's method."""
+"""channel_capacity: how much a noisy channel can carry, by Blahut and Arimoto's method."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import rel_entr, xlogy
@@ -11,12 +13,143 @@ from pellucid.core.checks import check_nonnegative, check_positive, check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_unless_holds
-from pellucid.probability.frozen import finite_array
 from pellucid.probability.information import nats_per_unit
-from pellucid.probability.multiplicative_ascent import Ascent, ascend
-from pellucid.probability.probability_vector import probability_vector
+from pellucid.probability.sample_data import SUM_ERROR, finite_array, probability_vector
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.probability.channel import certify_rate
+from pellucid.proofs.probability.channel import certify_capacity, certify_rate
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelCapacity:
+    """The capacity of a channel and the input distribution that reaches it."""
+
+    capacity: float
+    input_distribution: Array
+    output_distribution: Array
+    n_iter: int
+    trace: Trace
+    certificate: Certificate
+
+
+def channel_capacity(
+    transition: Data, *, base: float = 2.0, tol: float = 1e-9, max_iter: int = 10_000
+) -> ChannelCapacity:
+    r"""Return the capacity :math:`\max_p I(X; Y)` of a channel :math:`W(y \mid x)` without memory.
+
+    .. math:: p_x \leftarrow p_x\, e^{\mu D(W_x \| q)} / Z, \qquad q = \sum_x p_x W_x
+
+    For every :math:`p`, :math:`I(p) \le C \le \max_x D(W_x \| q)`: the certificate is the gap between the two. The step
+    :math:`\mu` is 1, for which the information never falls, or longer as long as it rises.
+
+    Parameters
+    ----------
+    transition : array-like of shape (n_inputs, n_outputs)
+        Rows of probabilities :math:`W(y \mid x)` that add up to 1.
+    base : float, default=2
+        2 for bits per use, e for nats.
+    tol : float, default=1e-9
+        Gap to reach, in the unit of ``base``.
+    max_iter : int, default=10000
+        Most iterations.
+
+    Examples
+    --------
+    >>> found = channel_capacity([[0.9, 0.1], [0.1, 0.9]])  # 1 - H(0.1)
+    >>> round(found.capacity, 6), found.input_distribution
+    (0.531004, array([0.5, 0.5]))
+    >>> found.certificate.grade
+    'optimal'
+    """
+    unit = nats_per_unit(base)
+    check_positive(tol=tol)
+    check_whole(max_iter=max_iter)
+    W = _transition(transition)
+    trace = Trace()
+    uniform = np.full(len(W), 1 / len(W))
+    p = ascend(lambda p: _look(W, p), uniform, goal=tol * unit, max_iter=max_iter, trace=trace, unit=unit)
+    certificate = certify_capacity(W, p, tol=tol, base=base)
+    warn_unless_holds(certificate, "channel_capacity")
+    q = p @ W
+    return ChannelCapacity(_information(p, _divergences(W, q)) / unit, p, q, len(trace), trace, certificate)
+
+
+def _look(W: Array, p: Array) -> Ascent:
+    divergences = _divergences(W, p @ W)
+    information = _information(p, divergences)
+    return Ascent(information, float(divergences.max()) - information, divergences)
+
+
+def _divergences(W: Array, q: Array) -> Array:
+    """Return ``D(W_x || q)`` of each row in nats."""
+    return np.asarray(rel_entr(W, q).sum(axis=1))
+
+
+def _information(p: Array, divergences: Array) -> float:
+    used = p > 0  # an input that is never used may be infinitely far from what comes out
+    return float(p[used] @ divergences[used])
+
+
+def _transition(values: Data) -> Array:
+    W = finite_array("transition", values, 2)
+    if W.min() < 0:
+        raise ValueError(f"transition must be at least 0, got {float(W.min())!r}.")
+    sums = W.sum(axis=1)
+    worst = int(np.abs(sums - 1).argmax())
+    if abs(sums[worst] - 1) > SUM_ERROR:
+        got = f"{float(sums[worst])!r} in row {worst}"
+        raise ValueError(f"rows of transition must add up to 1, got {got}. Divide each by its sum.")
+    return np.asarray(W / sums[:, None])
+
+
+# Maximize a concave function of a probability vector by multiplying it with exponentials.
+#
+# .. math:: p \leftarrow p\, e^{\mu g(p)} / Z
+#
+# Blahut and Arimoto's methods are of this form: with their :math:`g` and :math:`\mu = 1` the objective never falls.
+# Longer steps are tried as long as it keeps rising.
+
+
+LONGER = 1.5
+"""Factor on the step after one that raised the objective."""
+
+SHORTER = 0.25
+"""Factor on the step after one that did not."""
+
+
+class Ascent(NamedTuple):
+    """What a method says about a point: its value, how far below the maximum it can be, and where to go."""
+
+    objective: float
+    gap: float
+    exponents: Array
+
+
+def ascend(
+    look: Callable[[Array], Ascent], p: Array, *, goal: float, max_iter: int, trace: Trace, unit: float = 1.0
+) -> Array:
+    """Return a probability vector whose gap is at most the goal, or the last one; the trace is in the unit given."""
+    here, step = look(p), 1.0
+    for _ in range(max_iter):
+        trace.add(iteration=len(trace) + 1, objective=here.objective / unit, gap=here.gap / unit, step=step)
+        trace.keep(p=p)
+        if here.gap <= goal:
+            break
+        further = _tilted(p, step * here.exponents)
+        there = look(further)
+        if step > 1 and not there.objective >= here.objective:
+            step = max(1.0, SHORTER * step)
+            further = _tilted(p, here.exponents)
+            there = look(further)
+        else:
+            step *= LONGER
+        p, here = further, there
+    return p
+
+
+def _tilted(p: Array, exponents: Array) -> Array:
+    raised = p * np.exp(exponents - exponents.max())
+    return np.asarray(raised / raised.sum())
+
 
 MOST_CHORDS = 200
 
@@ -129,7 +262,7 @@ class _Blahut:
         kernel = (self.excess == 0).astype(float) if multiplier == np.inf else np.exp(-multiplier * self.excess)
         uniform = np.full(kernel.shape[1], 1 / kernel.shape[1])
         q = ascend(
-            lambda q: _look(self.p, kernel, q),
+            lambda q: _look_at_slope(self.p, kernel, q),
             uniform if near is None else 0.9 * near + 0.1 * uniform,  # a letter at 0 could not come back
             goal=self.goal,
             max_iter=self.max_iter,
@@ -142,7 +275,7 @@ class _Blahut:
         return _Point(weight / weight.sum(axis=1, keepdims=True), q, multiplier)
 
 
-def _look(p: Array, kernel: Array, q: Array) -> Ascent:
+def _look_at_slope(p: Array, kernel: Array, q: Array) -> Ascent:
     """Return minus the Lagrangian, and the factors on each ``q_y``: at the optimum 1, or less where ``q_y`` is 0."""
     sent = p > 0
     normalizers = kernel[sent] @ q

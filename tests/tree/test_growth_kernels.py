@@ -8,13 +8,18 @@ from numba import njit
 
 from pellucid.proofs.tree.split_scores import running_medians
 from pellucid.proofs.tree.tree_rows import child_keys, drawn_bits, drawn_columns, drawn_share
-from pellucid.tree.decision_tree.column_ranks import rank_columns
-from pellucid.tree.decision_tree.column_ranks_kernels import rank_column
+from pellucid.tree.decision_tree.column_cut_kernels import (
+    child_key,
+    draw_column,
+    draw_share,
+    part_rows,
+    rank_column,
+    sort_rows,
+)
+from pellucid.tree.decision_tree.column_cut_kernels import drawn as compiled_drawn
+from pellucid.tree.decision_tree.decision_tree_solvers import rank_columns
 from pellucid.tree.decision_tree.growth_kernels import find_preorder
-from pellucid.tree.decision_tree.growth_layout import LEFT, N_WHOLES, RIGHT
-from pellucid.tree.decision_tree.node_random_kernels import child_key, draw_column, draw_share
-from pellucid.tree.decision_tree.node_random_kernels import drawn as compiled_drawn
-from pellucid.tree.decision_tree.row_order_kernels import part_rows, sort_rows
+from pellucid.tree.decision_tree.growth_rules import LEFT, N_WHOLES, RIGHT
 from pellucid.tree.decision_tree.split_kernels import add_median_errors
 
 

@@ -17,8 +17,8 @@ import pellucid
 from pellucid.kinds.errors import SchemaError
 from pellucid.kinds.pages import ReadPage, WritePage
 from pellucid.tree import ID3Classifier
+from pellucid.tree.id3.id3_card import MultiwayTreeRecord
 from pellucid.tree.id3.id3_tree import tree_fault
-from pellucid.tree.id3.id3_tree_kind import MultiwayTreeRecord
 from tests.proving import quiet_proof
 
 COLUMNS = ["outlook", "temperature", "humidity", "wind"]

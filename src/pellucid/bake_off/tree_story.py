@@ -19,8 +19,8 @@ from pellucid.tables.preparation import readable_names
 from pellucid.tables.understanding import Columns
 from pellucid.tables.word_encoder import WordEncoder
 from pellucid.tree import explain_path, greedy_gap, shapley_values
-from pellucid.tree.explaining.rules_conditions import Condition, readable_tree
-from pellucid.tree.optimal_tree.optimal_tree_gap import DEEPEST
+from pellucid.tree.explaining.rules_in_words import Condition, readable_tree
+from pellucid.tree.optimal_tree.optimal_tree_classifier import DEEPEST
 
 MOST_LEAVES = 24
 """Of a tree that is drawn."""

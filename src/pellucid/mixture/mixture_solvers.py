@@ -1,4 +1,4 @@
-"""EM for mixtures of any densities: each is fitted to all rows, weighted by its responsibilities."""
+"""EM for mixtures of densities of rows or columns: each is fitted to all rows, weighted by its responsibilities."""
 
 from __future__ import annotations
 

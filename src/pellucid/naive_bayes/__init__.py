@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # what is named here is imported on first use
     from pellucid.naive_bayes.counting_nb import BernoulliNB, CategoricalNB, MultinomialNB
     from pellucid.naive_bayes.gaussian_nb import GaussianNB
     from pellucid.naive_bayes.mixed_nb import MixedNB
-    from pellucid.naive_bayes.prior_workings import show_decision
+    from pellucid.naive_bayes.showing import show_decision
 
 __all__ = [
     "BayesClassifier",

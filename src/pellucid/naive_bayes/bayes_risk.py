@@ -1,4 +1,4 @@
-"""Bayes risk: the least cost that any rule can have on average, for known densities, with an interval around it."""
+"""Bayes' rule: predictions from joint log probabilities, and the least cost that any rule can have on average."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CountingNB: what naive Bayes models of counts share."""
+"""Naive Bayes on counts: what the models share; MultinomialNB, BernoulliNB and CategoricalNB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Naive Bayes on counts of words, by hand: count, smooth, multiply, compare."""
+"""Naive Bayes on counts of words, or on their presence, by hand: count, smooth, multiply, compare."""
 
 from __future__ import annotations
 

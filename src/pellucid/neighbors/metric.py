@@ -1,4 +1,4 @@
-"""What "near" means: the metric of a neighbors estimator, resolved once."""
+"""What "near" means: the metric of a neighbors estimator, resolved once; and what a neighbor counts."""
 
 from __future__ import annotations
 

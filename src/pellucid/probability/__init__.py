@@ -1,5 +1,8 @@
 """Densities with weighted fits, estimation, information measures and the bootstrap."""
 
+from typing import TYPE_CHECKING
+
+from pellucid.core.public_names import name_finder
 from pellucid.probability.bernoulli import Bernoulli, Binomial
 from pellucid.probability.bootstrap import BootstrapInterval, CurveBand, bootstrap, curve_band, hoeffding_interval
 from pellucid.probability.categorical import Categorical, Multinomial
@@ -19,7 +22,9 @@ from pellucid.probability.information import (
 )
 from pellucid.probability.logistic import Logistic
 from pellucid.probability.multivariate_gaussian import MultivariateGaussian
-from pellucid.proofs.probability.maximum_likelihood import certify_fit
+
+if TYPE_CHECKING:  # imported on first use: a proof is no part of what fits
+    from pellucid.proofs.probability.maximum_likelihood import certify_fit
 
 __all__ = [
     "Bernoulli",
@@ -55,3 +60,5 @@ __all__ = [
     "mutual_information",
     "rate_distortion",
 ]
+
+__getattr__ = name_finder(__name__)

@@ -1,4 +1,4 @@
-"""Bernoulli: one toss of a coin."""
+"""Bernoulli and Binomial: one toss of a coin, and the number of heads in several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A coin by hand: the likelihood, its logarithm, the derivative, and what a Beta prior adds."""
+"""A coin by hand, tossed once or several times: likelihood, logarithm, derivative, and what a Beta prior adds."""
 
 from __future__ import annotations
 

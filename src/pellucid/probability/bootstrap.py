@@ -1,4 +1,4 @@
-"""bootstrap: how much a statistic would vary, from resamples of the data. SciPy resamples; we settle its hard cases."""
+"""Intervals: of a statistic and of a curve from resamples of the data, of a mean by Hoeffding's inequality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Categorical: one draw among a few labels."""
+"""Categorical and Multinomial: one draw among a few labels, and the counts of several."""
 
 from __future__ import annotations
 

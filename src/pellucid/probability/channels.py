@@ -1,4 +1,4 @@
-"""channel_capacity: how much a noisy channel can carry, by Blahut and Arimoto's method."""
+"""How much a channel carries, and how few bits a source needs: Blahut and Arimoto's multiplicative ascent."""
 
 from __future__ import annotations
 

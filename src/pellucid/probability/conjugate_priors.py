@@ -1,4 +1,4 @@
-"""Beta: a density of probabilities, the conjugate prior of Bernoulli and Binomial."""
+"""Conjugate priors: Beta and Dirichlet of shares, normal-inverse-gamma and -Wishart of means and variances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The density protocol: what naive Bayes, discriminant analysis, mixtures and the Bayes classifier ask of a density."""
+"""The density protocol: what classifiers and mixtures ask of a density, and which density suits a column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""maximum_likelihood: estimates, standard errors and intervals for any log density a user can write down."""
+"""maximum_likelihood: estimates for any log density a user can write down, with errors from its curvature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaussian: the normal density of a number."""
+"""Gaussian: the normal density of a number, fitted by weighted moments."""
 
 from __future__ import annotations
 

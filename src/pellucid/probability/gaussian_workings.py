@@ -1,4 +1,4 @@
-"""A Gaussian by hand: mean and variance of largest likelihood, why the variance is too small, and a prior."""
+"""Gaussians of numbers and of rows by hand: mean and variance of largest likelihood, its bias, and a prior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logistic: the density whose distribution function is the sigmoid."""
+"""Logistic: the density whose distribution function is the sigmoid, fitted by Newton's method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data of a fit: rows that count, with their weights. A weight of w means w repetitions; weight 0 means absent."""
+"""What densities are made from: rows with weights (w repetitions, 0 is absent), and checked parameters."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pellucid.kinds.usual import LABELS, POSITIVE, RANDOM_STATE
 from pellucid.proofs.ensemble.ada_boost import prove_ada_boost
 from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.packed_trees_kind import Trees
+from pellucid.tree.tree_kinds import Trees
 
 
 def _ask_members(model: AdaBoostClassifier, data: TrainingData) -> dict[str, Any]:

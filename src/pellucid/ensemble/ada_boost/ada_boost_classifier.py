@@ -25,9 +25,8 @@ from pellucid.ensemble.ada_boost.ada_boost_solvers import any_learner, as_fit, p
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier
 from pellucid.tree.decision_tree.growth_rules import growth_rules
-from pellucid.tree.log_shares import log_shares
 from pellucid.tree.packed_trees import PackedTrees
-from pellucid.tree.tree_reading import feature_importances, leaves
+from pellucid.tree.tree_reading import feature_importances, leaves, log_shares
 
 
 class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):

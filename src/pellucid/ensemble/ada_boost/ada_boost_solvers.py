@@ -17,7 +17,7 @@ from pellucid.core.user_warnings import warn_user
 from pellucid.ensemble.ada_boost.ada_boost_rules import bound_factor, first_weights, is_too_bad, next_weights, vote_of
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
-from pellucid.tree.decision_tree.tree_target import class_target
+from pellucid.tree.decision_tree.tree_data import class_target
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 
 Learner = Callable[[Array], tuple[Any, Array]]
@@ -77,8 +77,7 @@ def run_rounds(data: TrainingData, learn: Learner, n_rounds: int, learning_rate:
 
 def tree_learner(data: TrainingData, rules: GrowthRules, seeds: np.random.RandomState, largest_seed: int) -> Learner:
     """Return the learner of our own trees: columns are ranked once, and every round grows on the ranks."""
-    from pellucid.tree.decision_tree.column_ranks import rank_columns
-    from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree
+    from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree, rank_columns
     from pellucid.tree.tree_reading import leaves
 
     ranks = rank_columns(data.X, np.zeros(data.X.shape[1], dtype=np.int64))

@@ -16,8 +16,13 @@ from pellucid.core.fit_parameters import parameter_texts
 from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
 from pellucid.core.types import Data
 from pellucid.ensemble.bagging.bagging import BaggingClassifier, BaggingRegressor
-from pellucid.ensemble.bagging.bagging_members import fit_member, member_answers, proof_of_member, with_seeds
-from pellucid.ensemble.bagging.bagging_samples import BagSamples
+from pellucid.ensemble.bagging.bagging_members import (
+    BagSamples,
+    fit_member,
+    member_answers,
+    proof_of_member,
+    with_seeds,
+)
 from pellucid.ensemble.member_check import check_members
 from pellucid.files.nesting import Model
 from pellucid.kinds.arrays import WHOLES, Numbers
@@ -27,7 +32,7 @@ from pellucid.kinds.usual import FLAG, LABELS, MAYBE_WHOLE, RANDOM_STATE, VERBOS
 from pellucid.proofs.ensemble.bagging import prove_bagging
 from pellucid.proofs.sampling import drawn, draws, is_fitting
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.decision_tree.tree_parameters import Part
+from pellucid.tree.tree_kinds import Part
 
 FEWEST_PROVED = 5
 MOST_VALUES = 1e6

@@ -19,7 +19,6 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.ensemble.hist_gradient_boosting.binning import bin_rows, find_edges
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     GIVEN,
     MANY_ROWS,
@@ -36,12 +35,11 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_solvers import (
     Stopping,
     boost,
 )
-from pellucid.ensemble.hist_gradient_boosting.table_rules import encode
-from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings
-from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
+from pellucid.ensemble.hist_gradient_boosting.table_rules import bin_rows, encode, find_edges
+from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings, raw_values
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.decision_tree.mean_answers import join_peer, mean_answers
 from pellucid.tree.packed_trees import PackedTrees
+from pellucid.tree.tree_reading import join_peer, mean_answers
 
 PEER = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting"
 """Where scikit-learn has its boosted trees."""

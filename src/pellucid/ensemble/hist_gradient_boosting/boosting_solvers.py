@@ -13,15 +13,14 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.ensemble.hist_gradient_boosting import growing_layout as layout
-from pellucid.ensemble.hist_gradient_boosting.boosting_losses import (
+from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     BY_RESIDUAL,
     best_constant,
+    draw_keys,
     row_losses,
     weighted_quantile,
 )
-from pellucid.ensemble.hist_gradient_boosting.boosting_rules import draw_keys
-from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeGrower, TreeSettings, pack
-from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
+from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeGrower, TreeSettings, pack, raw_values
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 
 ROWS_AT_ONCE = 16_384

@@ -12,8 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import CLASSES, NUMBERS
 from pellucid.core.types import Array
-from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
-from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
+from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from pellucid.ensemble.hist_gradient_boosting.table_rules import TableRules
 from pellucid.kinds.arrays import Numbers, Texts
 from pellucid.kinds.collections import Items, Lookup
@@ -32,7 +34,7 @@ from pellucid.kinds.usual import (
 from pellucid.proofs.ensemble.boosting import prove_boosting
 from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.packed_trees_kind import Trees
+from pellucid.tree.tree_kinds import Trees
 
 A_SEQUENCE = Live("a list", lambda value: np.iterable(value) and not isinstance(value, str), holds_many=True)
 

@@ -2,8 +2,8 @@ r"""The nodes of boosted trees, looked at again: rows, thresholds, sums, the val
 
 Every feature and every bin is tried, by counting. The fit rounds gradients and hessians to units of a power of two
 before it sums them. A sum of n rows is then off by at most n / 2 units, and the gain
-:math:`G_l^2 / H_l + G_r^2 / H_r` by at most :math:`\sum (2 |G| / H\, \delta_G + G^2 / H^2\, \delta_H)` over both sides: a
-split may fall short of the best by that.
+:math:`G_l^2 / H_l + G_r^2 / H_r` by at most :math:`\sum (2 |G| / H\, \delta_G + G^2 / H^2\, \delta_H)` over both
+sides: a split may fall short of the best by that.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def prove_random_forest(fitted: Any, parameters: Any, data: TrainingData) -> Cer
         check = look(first, rows, [samples.bag(int(fitted.seeds_[0]))], rule, price)
         return Certificate("replayed", (structure, spot_claim(check, n_nodes)))
     claims = [
-        seeds_claim(fitted, parameters, samples, data),
+        seeds_claim(fitted, parameters, samples),
         record_claim(fitted, parameters, rows, data),
         structure,
     ]
@@ -107,7 +107,7 @@ def prove_random_forest(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     return Certificate("replayed", tuple(claims))
 
 
-def seeds_claim(fitted: Any, parameters: Any, samples: ForestSamples, data: TrainingData) -> Claim:
+def seeds_claim(fitted: Any, parameters: Any, samples: ForestSamples) -> Claim:
     """Claim that there is a seed for each tree, from ``random_state``, and that rows were drawn by their weights."""
     seeds = np.asarray(fitted.seeds_)
     wrong = float(seeds.shape != (parameters.n_estimators,) or seeds.dtype != np.int64)

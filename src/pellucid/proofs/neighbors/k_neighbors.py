@@ -121,7 +121,7 @@ def chosen_queries(X: Any, metric: Metric) -> Any:
 
 
 def neighbor_claims(X: Any, queries: Any, metric: Metric, lengths: Array, indices: Array) -> list[Claim]:
-    """Claim that ``indices`` are the nearest rows of each query, ties to the lower index, and ``lengths`` the distances."""
+    """Claim that ``indices`` are the nearest rows of each query, of ties the lower one, with these distances."""
     to_the_bit = power_of(*metric) in (1.0, 2.0, math.inf) and not sparse.issparse(X)
     ranked, full = _brute_force(X, queries, metric)
     wrong, error = 0, 0.0

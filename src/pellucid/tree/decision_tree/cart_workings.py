@@ -21,7 +21,7 @@ from pellucid.tree.impurity_workings import (
     rule_blocks,
     told_counts,
 )
-from pellucid.tree.pruning.cost_complexity_workings import pruning_steps
+from pellucid.tree.pruning.pruning_workings import pruning_steps
 from pellucid.workings.column_names import first_that_fits, name_columns
 from pellucid.workings.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.workings.exact_data import ExactData, exact_data, exact_features, rounding_remark

@@ -18,16 +18,11 @@ from pellucid.core.random_state import drawn_seed
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.tree.decision_tree.category_codes import with_codes
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
-from pellucid.tree.decision_tree.mean_answers import mean_answers
-from pellucid.tree.decision_tree.tree_data import TreeData, rules_for_trees
-from pellucid.tree.log_shares import log_shares
+from pellucid.tree.decision_tree.tree_data import TreeData, rules_for_trees, with_codes
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.pruning.cost_complexity import pruned, pruning_path
-from pellucid.tree.tree_reading import leaves
-from pellucid.tree.tree_size import TreeSize
-from pellucid.tree.tree_view import TreeView
+from pellucid.tree.tree_reading import TreeSize, TreeView, leaves, log_shares, mean_answers
 
 
 class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
@@ -67,8 +62,7 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
         return self._adopt(Fit(attributes, later={"trace_": partial(tree_trace, tree)}), data)
 
     def _grown(self, data: TreeData, rules: GrowthRules, seed: int) -> PackedTrees:
-        from pellucid.tree.decision_tree.column_ranks import rank_columns
-        from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree
+        from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree, rank_columns
 
         tree = grow_tree(rank_columns(data.X, data.n_categories), data.target, data.weights, rules, seed)
         return pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree

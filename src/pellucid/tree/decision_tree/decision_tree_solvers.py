@@ -5,20 +5,30 @@ What a node looks at depends on the data, the seed and the way to it, so the num
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from pellucid.core.threads import run_blocks
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
-from pellucid.tree.decision_tree import growth_layout as layout
-from pellucid.tree.decision_tree.column_ranks import ColumnRanks, rank_columns
-from pellucid.tree.decision_tree.grown_tree import Grown, joined, packed
-from pellucid.tree.decision_tree.growth_rules import GrowthRules
-from pellucid.tree.decision_tree.node_random import root_key
-from pellucid.tree.decision_tree.tree_target import TreeTarget
-from pellucid.tree.packed_trees import PackedTrees
+from pellucid.tree.decision_tree import growth_rules as layout
+from pellucid.tree.decision_tree.growth_rules import (
+    FEATURE,
+    IMPURITY,
+    LEFT,
+    MISSING_LEFT,
+    RIGHT,
+    START,
+    STOP,
+    THRESHOLD,
+    VALUE,
+    WEIGHT,
+    GrowthRules,
+)
+from pellucid.tree.decision_tree.tree_data import TreeTarget
+from pellucid.tree.packed_trees import LEAF, NO_CATEGORIES, PackedTrees
 
 N_DIGITS = 256
 
@@ -224,3 +234,137 @@ def _apart(grower: Grower, root: _Start) -> tuple[Grower, _Start]:
         rows=_rows(np.take(place, rows.orders[:, inside])),
     )
     return own, root._replace(start=0, stop=n)
+
+
+class Grown(NamedTuple):
+    """What the kernel leaves of each node, in the order of opening; see ``growth_layout`` for the columns."""
+
+    wholes: Array
+    reals: Array
+    keys: Array
+    sets: Array | None
+
+
+def joined(tops: list[tuple[Grown, int]], subtrees: list[tuple[Grown, int]]) -> Grown:
+    """Return one tree of nodes that were split alone, each with its two children, and of the subtrees below them.
+
+    With each comes the place of its root: ``3 t + c`` is child ``c`` of the top ``t``; -1 of the first one. A part
+    replaces the child that stands for it.
+    """
+    parts = [*tops, *subtrees]
+    firsts = np.cumsum([0, *(len(grown.wholes) for grown, _ in parts)])
+    wholes = np.concatenate([grown.wholes for grown, _ in parts])
+    is_inner = wholes[:, LEFT] >= 0
+    shift = np.repeat(firsts[:-1], np.diff(firsts))
+    for side in (LEFT, RIGHT):
+        wholes[:, side] = np.where(is_inner, wholes[:, side] + shift, wholes[:, side])
+    replaced = np.zeros(len(wholes), dtype=bool)
+    for part, (_, place) in enumerate(parts):
+        if place >= 0:
+            parent, child = firsts[place // 3], place % 3
+            replaced[wholes[parent, LEFT if child == 1 else RIGHT]] = True
+            wholes[parent, LEFT if child == 1 else RIGHT] = firsts[part]
+    new = np.cumsum(~replaced) - 1
+    for side in (LEFT, RIGHT):
+        wholes[is_inner, side] = new[wholes[is_inner, side]]
+    kept = ~replaced
+    sets = None if parts[0][0].sets is None else np.concatenate([grown.sets for grown, _ in parts])[kept]
+    reals, keys = (np.concatenate([grown[field] for grown, _ in parts])[kept] for field in (1, 2))
+    return Grown(wholes[kept], reals, keys, sets)
+
+
+def packed(grown: Grown, is_category: Array, *, in_preorder: bool, shape: tuple[int, int]) -> PackedTrees:
+    """Return opened nodes as a tree; ``shape`` is (n_outputs, n_values).
+
+    Depth first, every left subtree stands before the right one; best first, nodes stay in the order of their opening.
+    """
+    wholes, reals, n_nodes = grown.wholes, grown.reals, len(grown.wholes)
+    if in_preorder:
+        from pellucid.tree.decision_tree.growth_kernels import find_preorder
+
+        place, order = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
+        find_preorder(wholes, place, order)
+        wholes, reals = wholes[order], reals[order]
+    else:
+        place = order = np.arange(n_nodes)
+    leaf, feature = wholes[:, LEFT] == LEAF, wholes[:, FEATURE].astype(np.int32)
+    by_set = ~leaf & (is_category[np.where(leaf, 0, feature)] > 0)
+    category_row = np.full(n_nodes, NO_CATEGORIES, dtype=np.int32)
+    category_row[by_set] = np.arange(int(by_set.sum()))
+    sets = np.empty((0, 0), np.uint32) if grown.sets is None else grown.sets[order[by_set]]
+    return PackedTrees(
+        starts=np.array([0, n_nodes], dtype=np.int64),
+        children_left=np.where(leaf, LEAF, place[wholes[:, LEFT]]).astype(np.int32),
+        children_right=np.where(leaf, LEAF, place[wholes[:, RIGHT]]).astype(np.int32),
+        feature=feature,
+        threshold=reals[:, THRESHOLD].copy(),
+        missing_go_to_left=wholes[:, MISSING_LEFT].astype(np.uint8),
+        category_row=category_row,
+        left_categories=sets,
+        impurity=reals[:, IMPURITY].copy(),
+        n_node_samples=wholes[:, STOP] - wholes[:, START],
+        weighted_n_node_samples=reals[:, WEIGHT].copy(),
+        value=reals[:, VALUE:].reshape(n_nodes, *shape),
+    )
+
+
+@dataclass(frozen=True)
+class ColumnRanks:
+    """Ranks of all columns, their sorted values, and the rows in the order of each column."""
+
+    ranks: Array
+    """uint32 (n_columns, n_rows); a missing value comes last."""
+    orders: Array
+    """uint32 (n_columns, n_rows)."""
+    n_ranks: Array
+    """int64: different values of each column, which is the rank of a missing one."""
+    values: Array
+    value_starts: Array
+    """float64, the sorted values of all columns one after the other, and where each column begins."""
+
+
+def rank_columns(X: Any, n_categories: Array | None = None) -> ColumnRanks:
+    """Return the ranks of rows, dense or sparse; NaN is a missing value. Codes of categories are ranks as they are."""
+    from pellucid.tree.decision_tree.column_cut_kernels import rank_column
+
+    n, d = X.shape
+    columns = X.tocsc() if sparse.issparse(X) else X
+    ranks, orders = np.empty((d, n), np.uint32), np.empty((d, n), np.uint32)
+    found: list[Array] = [np.empty(0)] * d
+
+    def work(part: slice) -> None:
+        values, keys, others = np.empty(n), np.empty(n, np.uint64), np.empty(n, np.uint64)
+        spare, counts = np.empty(n, np.uint32), np.empty((6, 2048), np.int64)
+        for j in range(part.start, part.stop):
+            column = _column(columns, j)
+            bits = column.view(np.uint64)
+            count = rank_column(column, bits, keys, others, orders[j], spare, counts, ranks[j], values)
+            found[j] = values[:count].copy()
+            if n_categories is not None and n_categories[j]:
+                ranks[j] = np.where(np.isnan(column), n_categories[j], column)
+                found[j] = np.arange(float(n_categories[j]))
+
+    run_blocks(work, shares(d, 16 * n * d))
+    n_ranks = np.array([len(values) for values in found], dtype=np.int64)
+    return ColumnRanks(ranks, orders, n_ranks, np.concatenate(found), np.concatenate([[0], np.cumsum(n_ranks)]))
+
+
+def _column(columns: Any, j: int) -> Array:
+    if not sparse.issparse(columns):
+        return np.ascontiguousarray(columns[:, j], dtype=np.float64)
+    dense = np.zeros(columns.shape[0])
+    inside = slice(columns.indptr[j], columns.indptr[j + 1])
+    dense[columns.indices[inside]] = columns.data[inside]
+    return dense
+
+
+MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def root_key(seed: int) -> np.uint64:
+    """Return the key of the root of a tree: the last step of the generator splitmix64."""
+    z = seed + GOLDEN & MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+    return np.uint64(z ^ z >> 31)

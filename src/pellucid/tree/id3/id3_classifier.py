@@ -13,11 +13,9 @@ from pellucid.core.column_values import column_values
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
-from pellucid.tree.id3.id3_columns import coded_columns, numeric_columns
 from pellucid.tree.id3.id3_solvers import Growth, grow_id3
-from pellucid.tree.id3.id3_tree import MultiwayTree
-from pellucid.tree.log_shares import log_shares
-from pellucid.tree.tree_size import TreeSize
+from pellucid.tree.id3.id3_tree import MultiwayTree, coded_columns, numeric_columns
+from pellucid.tree.tree_reading import TreeSize, log_shares
 
 
 class ID3Classifier(TreeSize, ClassifierMixin, CertifiedEstimator):

@@ -11,8 +11,7 @@ import numpy as np
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.proofs.rounding import sum_error
-from pellucid.tree.id3.id3_columns import CodedColumns
-from pellucid.tree.id3.id3_tree import NO_CHILD, NO_SPLIT, MultiwayTree
+from pellucid.tree.id3.id3_tree import NO_CHILD, NO_SPLIT, CodedColumns, MultiwayTree
 
 MORE_BITS = 8.0
 """Roundings of an impurity in units of those of a sum: logarithms, products and one division."""

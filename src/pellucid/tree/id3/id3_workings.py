@@ -15,7 +15,7 @@ from sympy import Rational
 from pellucid.core.column_values import column_values
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
-from pellucid.tree.id3.id3_columns import numeric_columns
+from pellucid.tree.id3.id3_tree import numeric_columns
 from pellucid.tree.impurity_workings import (
     class_counts,
     entropy,

@@ -17,7 +17,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.mixture.covariance_kinds import KINDS, Components, Moments, movement, scores
+from pellucid.mixture.covariance_kinds import KINDS, ComponentMoments, Components, movement, scores
 from pellucid.numerics.soft_assignment import (
     StandardRows,
     blocks_of,
@@ -96,7 +96,7 @@ def best_mixture(
     before: float,
 ) -> Fit:
     """Return the best of several fits, the first of equal ones; ``before`` is the lower bound of an earlier fit."""
-    runs: list[_Run] = []
+    runs: list[_EmRun] = []
     for _ in range(n_starts):
         run = _ascend(problem, start(), effort, before)
         if not runs or run.bound > runs[0].bound:
@@ -105,7 +105,7 @@ def best_mixture(
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _EmRun:
     found: Components
     bounds: list[float]
     bound: float
@@ -115,7 +115,7 @@ class _Run:
     trace: Trace
 
 
-def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: float) -> _Run:
+def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: float) -> _EmRun:
     trace, bounds, bound, last = Trace(), list[float](), before, np.inf
     converged, stopped, moved = False, "max_iter", np.inf
     for n_iter in range(1, effort.max_iter + 1):
@@ -135,10 +135,10 @@ def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: flo
             stopped = "callback"
             break
         last = moved
-    return _Run(found, bounds, bound, moved, converged, stopped, trace)
+    return _EmRun(found, bounds, bound, moved, converged, stopped, trace)
 
 
-def _finished(data: TrainingData, problem: MixtureRows, run: _Run) -> Fit:
+def _finished(data: TrainingData, problem: MixtureRows, run: _EmRun) -> Fit:
     found = problem.in_units(run.found)
     attributes = {
         "weights_": found.weights,
@@ -182,7 +182,7 @@ def em_step(problem: MixtureRows, found: Components) -> tuple[float, Components]
     return log_sum / problem.rows.total - problem.log_scale, components_of(problem, moments, found)
 
 
-def components_of(problem: MixtureRows, moments: Moments, old: Components | None = None) -> Components:
+def components_of(problem: MixtureRows, moments: ComponentMoments, old: Components | None = None) -> Components:
     """Return the components of largest likelihood, floor added; one without rows stays as it was."""
     covariances = problem.kind.with_floor(moments, problem.floor)
     means, is_dead = moments.means, moments.totals <= DEAD
@@ -218,7 +218,7 @@ def for_blocks(kind: Any, found: Components, X: Array, respond: Callable[[slice,
     run_blocks(work, parts_of(len(X), width, X.nbytes))
 
 
-def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, Moments]:
+def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, ComponentMoments]:
     """Return the sum of the log densities and the moments, all about the means of the components."""
     from pellucid.numerics.soft_assignment_kernels import responsibilities_pass
 
@@ -250,7 +250,7 @@ def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, Momen
     spreads = kind.less_shift(scatters / divisor.reshape(-1, *[1] * (scatters.ndim - 1)), shift)
     if tied:
         spreads = np.einsum("k,kij->ij", totals / totals.sum(), spreads)
-    return float(np.sum(logs)), Moments(totals, found.means + shift, spreads)
+    return float(np.sum(logs)), ComponentMoments(totals, found.means + shift, spreads)
 
 
 def _narrowest(kind: Any, factors: Array) -> float:

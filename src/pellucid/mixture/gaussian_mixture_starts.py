@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.cluster import KMeans
 from pellucid.cluster.kmeans.kmeans_starts import STARTS as STARTS_OF_CLUSTERS
 from pellucid.core.types import Array
-from pellucid.mixture.covariance_kinds import Components, Moments
+from pellucid.mixture.covariance_kinds import ComponentMoments, Components
 from pellucid.mixture.gaussian_mixture_solvers import MixtureRows, components_of
 from pellucid.numerics.soft_assignment import given_sums
 from pellucid.proofs.training_data import TrainingData
@@ -61,7 +61,7 @@ def _from_rows(init: str) -> Callable[..., Components]:
         if problem.second is not None:  # one matrix for all: that of the data
             covariances = problem.second + np.diag(spread)
         else:
-            around = Moments(np.ones(k), means, np.zeros(problem.kind.shape(k, d)))
+            around = ComponentMoments(np.ones(k), means, np.zeros(problem.kind.shape(k, d)))
             covariances = problem.kind.with_floor(around, spread)
         return Components(np.full(k, 1.0 / k), means, covariances, problem.kind.factors(covariances))
 

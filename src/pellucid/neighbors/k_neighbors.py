@@ -169,7 +169,7 @@ def _dense(X: Any) -> Array:
 
 
 @dataclass(frozen=True)
-class NeighborRules(InputRules):
+class KNeighborRules(InputRules):
     """Rules for rows as floats, C-ordered or CSR with its columns in order; also for precomputed distances."""
 
     precomputed: bool = False
@@ -202,9 +202,9 @@ class NeighborRules(InputRules):
             check_non_negative(X, f"{type(estimator).__name__} with metric='precomputed'")
 
 
-def rules_for_neighbors(estimator: Any) -> NeighborRules:
+def rules_for_neighbors(estimator: Any) -> KNeighborRules:
     """Return the rules for the metric of an estimator."""
-    return NeighborRules(
+    return KNeighborRules(
         NUMBERS if is_regressor(estimator) else UNCHECKED,
         several_targets=True,
         sparse=("csr",),

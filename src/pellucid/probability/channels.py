@@ -232,7 +232,7 @@ def rate_distortion(
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class _ChannelPoint:
     """A test channel, and the multiplier and output distribution that prove how good it is."""
 
     channel: Array
@@ -257,7 +257,7 @@ class _Blahut:
         sent = self.p > 0  # a letter that is never sent may use an output of probability 0
         return float(self.p[sent] @ rel_entr(Q[sent], self.p @ Q).sum(axis=1))
 
-    def at(self, multiplier: float, near: Array | None = None) -> _Point:
+    def at(self, multiplier: float, near: Array | None = None) -> _ChannelPoint:
         """Return the point that minimizes rate plus multiplier times distortion."""
         kernel = (self.excess == 0).astype(float) if multiplier == np.inf else np.exp(-multiplier * self.excess)
         uniform = np.full(kernel.shape[1], 1 / kernel.shape[1])
@@ -272,7 +272,7 @@ class _Blahut:
         weight = kernel * q
         unreached = weight.sum(axis=1) == 0  # a letter that the source never sends may be left without an output
         weight[unreached] = kernel[unreached]
-        return _Point(weight / weight.sum(axis=1, keepdims=True), q, multiplier)
+        return _ChannelPoint(weight / weight.sum(axis=1, keepdims=True), q, multiplier)
 
 
 def _look_at_slope(p: Array, kernel: Array, q: Array) -> Ascent:
@@ -286,7 +286,7 @@ def _look_at_slope(p: Array, kernel: Array, q: Array) -> Ascent:
     return Ascent(float(p[sent] @ np.log(normalizers)), gap, exponents)
 
 
-def _reach(solver: _Blahut, target: float, goal: float) -> _Point:
+def _reach(solver: _Blahut, target: float, goal: float) -> _ChannelPoint:
     """Return the point of this distortion: chords of the curve give slopes, whose points give shorter chords.
 
     A chord lies above the convex curve and the tangent of its slope below, so their distance at the target is the gap.
@@ -295,7 +295,7 @@ def _reach(solver: _Blahut, target: float, goal: float) -> _Point:
     costs = solver.p @ solver.d
     least, most = float(solver.p @ solver.d.min(axis=1)), float(costs.min())
     silent = (costs == most) / np.count_nonzero(costs == most)
-    coarse = _Point(np.tile(silent, (len(solver.p), 1)), silent, 0.0)
+    coarse = _ChannelPoint(np.tile(silent, (len(solver.p), 1)), silent, 0.0)
     if target >= most:  # always sending one letter is good enough
         return coarse
     if target < least:

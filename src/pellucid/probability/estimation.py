@@ -110,7 +110,7 @@ def maximum_likelihood(
     )
 
 
-def _polished(loss: Callable[[Array], float], theta: Array) -> tuple[Array, Curvature]:
+def _polished(loss: Callable[[Array], float], theta: Array) -> tuple[Array, ObservedCurvature]:
     """Take Newton steps with the accurate derivatives, which a method that differs with fixed steps cannot see."""
     curve = curvature(loss, theta)
     for _ in range(POLISHING_STEPS):
@@ -168,7 +168,7 @@ WORST_CONDITION = 1e6
 """Curvatures that differ by more, the diagonal scaled to 1, are noise of the differences."""
 
 
-class Curvature(NamedTuple):
+class ObservedCurvature(NamedTuple):
     """Gradient and Hessian of a function, and the scale of each parameter that the steps were chosen by."""
 
     gradient: Array
@@ -176,7 +176,7 @@ class Curvature(NamedTuple):
     scale: Array
 
 
-def curvature(value: Callable[[Array], float], theta: Array) -> Curvature:
+def curvature(value: Callable[[Array], float], theta: Array) -> ObservedCurvature:
     """Return the derivatives of minus a log likelihood near its minimum."""
     center = value(theta)
     scale = np.array([_scale(value, theta, j, center) for j in range(len(theta))])
@@ -184,7 +184,7 @@ def curvature(value: Callable[[Array], float], theta: Array) -> Curvature:
     step = scale * float(np.clip(rounding ** (1 / 6), SHORTEST, LONGEST))
     coarse, fine = _differences(value, theta, step, center), _differences(value, theta, step / 2, center)
     gradient, hessian = ((4 * near - far) / 3 for far, near in zip(coarse, fine, strict=True))
-    return Curvature(gradient, hessian, scale)
+    return ObservedCurvature(gradient, hessian, scale)
 
 
 def _scale(value: Callable[[Array], float], theta: Array, j: int, center: float) -> float:
@@ -221,7 +221,7 @@ def _moved(theta: Array, j: int, by: float) -> Array:
     return moved
 
 
-def decrement(curve: Curvature) -> float:
+def decrement(curve: ObservedCurvature) -> float:
     """Return how far Newton's step would lower the function, if it is curved upward; else infinity."""
     scaled, unit = _scaled(curve.hessian)
     if scaled is None:

@@ -132,13 +132,13 @@ def logistic_newton(x: Array, weight: Array) -> Solution[tuple[float, float]]:
     return Solution(answer, n_iter, Certificate("stationary", (claim,)), trace)
 
 
-class _Look(NamedTuple):
+class _LogisticLook(NamedTuple):
     value: float
     gradient: Array
     hessian: Array
 
 
-def _look(theta: Array, u: Array, share: Array) -> _Look:
+def _look(theta: Array, u: Array, share: Array) -> _LogisticLook:
     """Return the objective and its derivatives, all from one exponential that cannot overflow."""
     a, b = theta
     z = b * u - a
@@ -148,14 +148,16 @@ def _look(theta: Array, u: Array, share: Array) -> _Look:
     curvature = share * (1 - slope**2) / 2
     curved = curvature * u
     cross = -float(curved.sum())
-    return _Look(
+    return _LogisticLook(
         float(share @ (size + 2 * np.log1p(tail)) - np.log(b)),
         np.array([-share @ slope, share @ (slope * u) - 1 / b]),
         np.array([[curvature.sum(), cross], [cross, curved @ u + 1 / b**2]]),
     )
 
 
-def _downhill(theta: Array, step: Array, here: _Look, decrement: float, u: Array, share: Array) -> tuple[Array, _Look]:
+def _downhill(
+    theta: Array, step: Array, here: _LogisticLook, decrement: float, u: Array, share: Array
+) -> tuple[Array, _LogisticLook]:
     """Return the point after the largest of the steps 1, 1/2, 1/4, ... that lowers the objective enough."""
     size = 1.0
     while True:

@@ -16,7 +16,7 @@ from pellucid.core.random_state import generator
 from pellucid.core.threads import own_threads, run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data
 from pellucid.probability.conjugate_priors import NormalInverseGamma, NormalInverseWishart
-from pellucid.probability.moments import Moments, moments
+from pellucid.probability.moments import RowMoments, moments
 from pellucid.probability.sample_data import EqualByValue, counted, covariance_matrix, finite_array, set_fields, vectors
 
 KINDS = ("spherical", "diagonal", "full")
@@ -165,10 +165,10 @@ class MultivariateGaussian(EqualByValue):
         return out
 
 
-Fit = Callable[[Moments, Any], tuple[Array, Any]]
+Fit = Callable[[RowMoments, Any], tuple[Array, Any]]
 
 
-def full_covariance(found: Moments, prior: NormalInverseWishart | None) -> tuple[Array, Array]:
+def full_covariance(found: RowMoments, prior: NormalInverseWishart | None) -> tuple[Array, Array]:
     """Return the mean and the scatter over the number of rows, or the mode of the normal-inverse-Wishart posterior."""
     _check_prior(prior, NormalInverseWishart, "full")
     if prior is None:
@@ -178,7 +178,7 @@ def full_covariance(found: Moments, prior: NormalInverseWishart | None) -> tuple
     return prior.updated(found.total, found.mean, found.scatter).mode
 
 
-def diagonal_covariance(found: Moments, prior: NormalInverseGamma | None) -> tuple[Array, Array]:
+def diagonal_covariance(found: RowMoments, prior: NormalInverseGamma | None) -> tuple[Array, Array]:
     """Return mean and variance of each column as if it were alone."""
     _check_prior(prior, NormalInverseGamma, "diagonal")
     if prior is None:
@@ -191,7 +191,7 @@ def diagonal_covariance(found: Moments, prior: NormalInverseGamma | None) -> tup
     return mean, variance
 
 
-def spherical_covariance(found: Moments, prior: NormalInverseGamma | None) -> tuple[Array, float]:
+def spherical_covariance(found: RowMoments, prior: NormalInverseGamma | None) -> tuple[Array, float]:
     r"""Return the mean and the one variance of all columns.
 
     With a prior :math:`v` has shape :math:`\alpha + np/2`, and p means share it: the mode divides by

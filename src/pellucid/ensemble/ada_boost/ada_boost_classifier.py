@@ -105,7 +105,7 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
         base, rng = self.estimator_, check_random_state(self.random_state)
         if not has_fit_parameter(base, "sample_weight"):
             raise ValueError(f"{type(base).__name__} doesn't support sample_weight. Use a classifier that does.")
-        is_tree, seeds = is_plain_tree(base), _Recorder(rng)
+        is_tree, seeds = is_plain_tree(base), _SeedRecorder(rng)
         if is_tree:
             data = replace(data, X=_by_rows(data.X))
             n, p = data.X.shape
@@ -297,7 +297,7 @@ def _by_rows(X: Any) -> Any:
     return X.tocsr() if sparse.issparse(X) else X
 
 
-class _Recorder:
+class _SeedRecorder:
     """Draws whole numbers and remembers them."""
 
     def __init__(self, rng: np.random.RandomState) -> None:

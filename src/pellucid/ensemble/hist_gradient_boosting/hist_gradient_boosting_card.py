@@ -91,11 +91,11 @@ def _scored(model: Any, classes: Array, raw: Array, X: Array, y: Array, weight: 
     scorer = model.scoring if callable(model.scoring) else get_scorer(model.scoring)
     weights = {} if weight is None else {"sample_weight": weight}
     if len(classes):
-        return float(scorer(_Classes(classes, raw), X, classes[y.astype(np.intp)], **weights))
-    return float(scorer(_Numbers(model.loss, raw), X, y, **weights))
+        return float(scorer(_ReplayedClasses(classes, raw), X, classes[y.astype(np.intp)], **weights))
+    return float(scorer(_ReplayedNumbers(model.loss, raw), X, y, **weights))
 
 
-class _Numbers(RegressorMixin, BaseEstimator):
+class _ReplayedNumbers(RegressorMixin, BaseEstimator):
     """A model that says about its rows what was replayed."""
 
     def __init__(self, loss: str, raw: Array) -> None:
@@ -106,7 +106,7 @@ class _Numbers(RegressorMixin, BaseEstimator):
         return np.asarray(np.exp(self.raw[0]) if self.loss in ("poisson", "gamma") else self.raw[0])
 
 
-class _Classes(ClassifierMixin, BaseEstimator):
+class _ReplayedClasses(ClassifierMixin, BaseEstimator):
     """The same for classes."""
 
     def __init__(self, classes: Array, raw: Array) -> None:

@@ -93,8 +93,8 @@ class TreeGrower:
         self.nodes[0] = 0
         data = layout.Data(self.bins.groups, gradients, hessians, raw)
         tree = layout.Tree(self.slots, self.nodes, self.measures, self.splits, self.gains, job)
-        rules = layout.Rules(self.features, self._units(largest, n))
-        choice = layout.Choice(keys, self.sets) if len(keys) or len(self.sets) else None
+        rules = layout.GrowingRules(self.features, self._units(largest, n))
+        choice = layout.SplitChoice(keys, self.sets) if len(keys) or len(self.sets) else None
         own = (self.by_set, self.directed, self.ints, self.floats)
         run_blocks(
             lambda thread: grow_tree(thread, state, data, self.lines, tree, rules, choice, *own), range(self.n_threads)

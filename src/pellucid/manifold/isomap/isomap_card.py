@@ -13,7 +13,7 @@ from pellucid.kinds.usual import MAYBE_WHOLE, NONNEGATIVE
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.manifold.isomap.isomap import Isomap
 from pellucid.manifold.manifold_kinds import COMPONENTS, METRIC, WIDE
-from pellucid.neighbors.k_neighbors import NeighborRules
+from pellucid.neighbors.k_neighbors import KNeighborRules
 from pellucid.neighbors.metric import check_metric
 from pellucid.proofs.manifold.isomap import prove_isomap
 
@@ -58,7 +58,7 @@ CARDS = (
             "squared_means_": Numbers(("n_rows",), WIDE, low=0),
             "X_fit_": Numbers(("n_rows", "n_features"), FLOATS) | SparseRows(("n_rows", "n_features")),
         },
-        input=lambda estimator: NeighborRules(
+        input=lambda estimator: KNeighborRules(
             NO_TARGET,
             sparse=("csr",),
             order="C",

@@ -1,9 +1,10 @@
-"""Proof of AdaBoost: the weights of every round replayed, the trees checked on them, the theorem's bound.
+r"""Proof of AdaBoost: the weights of every round replayed, the trees checked on them, the theorem's bound.
 
 The weights of a round follow from the votes of the rounds before it and the rows these got wrong. Under them each
 classifier must have the error it says, and the vote that follows from it; trees are checked node by node on the weights
-of their round (``tree.tree_check``). Where rounds are missing, the reason is found again. The training error is at most
-the product of ``ada_boost_rules.bound_factor``.
+of their round (``tree.tree_check``). Where rounds are missing, the reason is found again. A row that the weighted vote
+gets wrong has at most half of the votes for its class, so the training error is at most
+:math:`\prod_t ((1 - e_t)\, e^{-\alpha_t / 2} + e_t\, e^{\alpha_t / 2})`.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def tree_claims(
     return [*check.claims(), replay_claim(check, nodes_to_replay(check, NODES_REPLAYED), trees.n_nodes)]
 
 
-class _Stump:
+class _StumpParameters:
     """The parameters of the default classifier: a tree of one split."""
 
     criterion, splitter, max_depth = "gini", "best", 1
@@ -170,7 +171,7 @@ class _Stump:
     max_features, max_leaf_nodes, min_impurity_decrease, monotonic_cst = None, None, 0.0, None
 
 
-STUMP = _Stump()
+STUMP = _StumpParameters()
 
 
 def _tree_votes(trees: TreeArrays, X: Any) -> Array:

@@ -3,7 +3,7 @@ r"""Proof of boosted trees, by replaying the rounds on the training rows.
 From the raw predictions before a round the derivatives of the loss follow. With them every leaf must hold the shrunken
 Newton step of its rows, or the shrunken quantile of their residuals, up to the error of the sums; every node must have
 the rows it says; every threshold must be the lowest edge above the values on its left. A sample of nodes is searched
-again for the best split (``boosting_split_proof``). Edges, baseline and scores are computed anew.
+again for the best split (``boosting_node``). Edges, baseline and scores are computed anew.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _prove(fitted: Any, parameters: Any, data: TrainingData, *, is_whole: bool) 
     setting = Setting.of(fitted, parameters, data)
     n_rounds = fitted.n_iter_ if is_whole else min(1, fitted.n_iter_)
     trees = TreeArrays.of(fitted.trees_).picked(range(n_rounds * setting.n_outputs))
-    replay = Replay(fitted, parameters, setting, trees, n_rounds)
+    replay = RoundsReplay(fitted, parameters, setting, trees, n_rounds)
     if is_whole and fitted.do_early_stopping_ and parameters.scoring != "loss":
         replay.scores = ScoresAgain.of(setting, fitted, parameters, len(data.classes) > 0)
     replay.run(rows_to_search=20 * len(setting.y) + 20_000 if is_whole else ROWS_AT_FIT, is_whole=is_whole)
@@ -174,7 +174,7 @@ def edges_again(column: Array, weight: Array | None, max_bins: int) -> Array:
 
 
 @dataclass
-class Replay:
+class RoundsReplay:
     """The rounds done again: what was found on the way."""
 
     fitted: Any
@@ -335,7 +335,7 @@ def rounds_claim(fitted: Any, parameters: Any) -> Claim:
     return Claim("rounds", f"rounds missing: {why}", float(missing), 0.0, remedy)
 
 
-def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: Replay) -> Iterator[Claim]:
+def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: RoundsReplay) -> Iterator[Claim]:
     """Yield how far stored scores are from recomputed ones, and whether the fit stopped in time."""
     if not fitted.do_early_stopping_:
         return

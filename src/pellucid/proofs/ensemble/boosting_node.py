@@ -200,7 +200,7 @@ class NodeRows:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class FeatureSplits:
     """Splits by one feature: sums of gradients, hessians and rows on the left, one entry each."""
 
     gradient: Array
@@ -208,7 +208,7 @@ class Candidates:
     rows: Array
 
 
-def gains(node: NodeRows, candidates: Candidates, direction: int, parameters: Any) -> tuple[Array, Array]:
+def gains(node: NodeRows, candidates: FeatureSplits, direction: int, parameters: Any) -> tuple[Array, Array]:
     """Return the gain of each candidate, minus infinity where it is not allowed, and by how much it may be off."""
     l2 = parameters.l2_regularization + STABILIZER
     n, total_g, total_h = len(node.gradients), node.gradients.sum(), node.hessians.sum()
@@ -231,7 +231,7 @@ def gains(node: NodeRows, candidates: Candidates, direction: int, parameters: An
 
 def candidates_of(
     column: Array, node: NodeRows, edges: Array, *, is_categorical: bool, has_missing: bool
-) -> Candidates:
+) -> FeatureSplits:
     """Return all splits of the node's rows by a feature that the fit looks at."""
     missing = np.isnan(column)
     n_bins = len(edges) + (not is_categorical)
@@ -244,7 +244,7 @@ def candidates_of(
         return _category_candidates(table)
     right = np.cumsum(table[:-1], axis=0)[: n_bins - 1 + has_missing]
     left = right[: n_bins - 1] + table[-1] if missing.any() else right[:0]
-    return Candidates(*np.concatenate([right, left]).T)
+    return FeatureSplits(*np.concatenate([right, left]).T)
 
 
 def _sums_in(values: Array, counts: Array) -> Array:
@@ -258,7 +258,7 @@ def _sums_in(values: Array, counts: Array) -> Array:
     return sums
 
 
-def _category_candidates(table: Array) -> Candidates:
+def _category_candidates(table: Array) -> FeatureSplits:
     """Return the sets of at most half of the supported categories, from either end of their order."""
     gradient, hessian, count = table.T
     supported = (count > 0) & (hessian * count.sum() >= LEAST_SUPPORT * hessian.sum() * (1.0 - 1e-12))
@@ -266,7 +266,7 @@ def _category_candidates(table: Array) -> Candidates:
     order = numbers[np.argsort(gradient[numbers] / (hessian[numbers] + LEAST_SUPPORT), kind="stable")]
     half = (len(order) + 1) // 2 if len(order) > 1 else 0
     front, back = np.cumsum(table[order], axis=0)[:half], np.cumsum(table[order[::-1]], axis=0)[: max(half - 1, 0)]
-    return Candidates(*np.concatenate([front, back]).T)
+    return FeatureSplits(*np.concatenate([front, back]).T)
 
 
 def shortfall(
@@ -299,7 +299,7 @@ def shortfall(
     if left is None:
         excess = max(best - worth, 0.0)
         return excess / error if error else math.inf if excess else 0.0
-    own = Candidates(*(np.array([part[left].sum()]) for part in (node.gradients, node.hessians, np.ones(len(left)))))
+    own = FeatureSplits(*(np.array([part[left].sum()]) for part in (node.gradients, node.hessians, np.ones(len(left)))))
     gain, off = gains(node, own, int(direction[feature]), parameters)
     if feature not in features or not np.isfinite(gain[0]):
         return math.inf

@@ -86,7 +86,7 @@ def _replay(
 
 
 @dataclass(frozen=True)
-class _Node:
+class _ReplayedNode:
     """A node with its rows, the questions before it and the columns of categories that they used."""
 
     number: int
@@ -97,7 +97,7 @@ class _Node:
     """The weight of each class in it; where there is none, in its parent."""
 
 
-def _nodes_with_rows(tree: Any, rows: list[Array], y: Array, weight: Array) -> Iterator[_Node]:
+def _nodes_with_rows(tree: Any, rows: list[Array], y: Array, weight: Array) -> Iterator[_ReplayedNode]:
     """Yield the nodes in order, with the training rows that come to them."""
     n_classes = tree.value.shape[1]
     whole = np.arange(len(y))
@@ -105,7 +105,7 @@ def _nodes_with_rows(tree: Any, rows: list[Array], y: Array, weight: Array) -> I
     for number in range(len(tree.feature)):
         own, depth, used, of_parent = waiting.pop(number)
         value = _class_weights(y[own], weight[own], n_classes) if len(own) else of_parent
-        yield _Node(number, own, depth, used, value)
+        yield _ReplayedNode(number, own, depth, used, value)
         j = int(tree.feature[number])
         if j == NO_SPLIT:
             continue
@@ -120,14 +120,14 @@ def _class_weights(y: Array, weight: Array, n_classes: int) -> Array:
     return np.array([weight[y == k].sum() for k in range(n_classes)])
 
 
-def _distance(tree: Any, node: _Node) -> float:
+def _distance(tree: Any, node: _ReplayedNode) -> float:
     total = node.value.sum()
     weight = total if len(node.rows) else 0.0
     distances = [*np.abs(tree.value[node.number] - node.value), abs(tree.weight[node.number] - weight)]
     return float(np.max(distances) / total)
 
 
-def _is_misshapen(tree: Any, node: _Node, categories: Sequence[Array]) -> bool:
+def _is_misshapen(tree: Any, node: _ReplayedNode, categories: Sequence[Array]) -> bool:
     """Return whether a node asks again for a column of categories, or has not one branch for each answer."""
     j = int(tree.feature[node.number])
     return j != NO_SPLIT and (j in node.used or tree.n_children[node.number] != (len(categories[j]) or 2))
@@ -135,7 +135,7 @@ def _is_misshapen(tree: Any, node: _Node, categories: Sequence[Array]) -> bool:
 
 def _is_as_the_rule_says(
     tree: Any,
-    node: _Node,
+    node: _ReplayedNode,
     rows: list[Array],
     categories: Sequence[Array],
     parameters: Any,
@@ -157,7 +157,7 @@ def _is_as_the_rule_says(
     return bool(is_best and not np.any(earlier >= np.max(found.score - found.doubt / 2)))
 
 
-def _must_end(node: _Node, parameters: Any) -> bool:
+def _must_end(node: _ReplayedNode, parameters: Any) -> bool:
     is_deep = parameters.max_depth is not None and node.depth >= parameters.max_depth
     is_small = parameters.min_samples_split > 2 and not _reaches(node.value.sum(), parameters.min_samples_split)
     return len(node.rows) == 0 or int(np.sum(node.value > 0)) < 2 or is_deep or is_small
@@ -174,7 +174,7 @@ class _Splits:
 
 
 def _all_splits(
-    node: _Node, rows: list[Array], categories: Sequence[Array], parameters: Any, y: Array, weight: Array
+    node: _ReplayedNode, rows: list[Array], categories: Sequence[Array], parameters: Any, y: Array, weight: Array
 ) -> _Splits:
     """Return every split that the rule may choose from, in the order in which it prefers equals."""
     labels, counted, n_classes = y[node.rows], weight[node.rows], len(node.value)
@@ -217,7 +217,7 @@ def _have_enough(tables: Array, parameters: Any) -> Array:
     return np.asarray(is_large.sum(axis=1) >= 2)
 
 
-def _scores(tables: Array, node: _Node, parameters: Any) -> tuple[Array, Array]:
+def _scores(tables: Array, node: _ReplayedNode, parameters: Any) -> tuple[Array, Array]:
     """Return how much each split lowers the impurity, and by how much rounding may have changed that."""
     impurity, branches = IMPURITIES[parameters.criterion], tables.sum(axis=2)
     gain = impurity(node.value) - (branches * impurity(tables)).sum(axis=1) / node.value.sum()

@@ -76,7 +76,7 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Replay:
+class NodeReplay:
     """What was found in a node."""
 
     best: float
@@ -92,7 +92,7 @@ class Replay:
     """Which rows the best split sends to the left, of a node without a stored one; None also for sets of categories."""
 
 
-def replay_node(question: NodeQuestion, stored: StoredSplit | None) -> Replay:
+def replay_node(question: NodeQuestion, stored: StoredSplit | None) -> NodeReplay:
     """Return what the best split is, and whether the stored one is it."""
     scores = NodeScores.of(question.target, question.weight, question.rules.criterion)
     columns = columns_looked_at(question)
@@ -109,7 +109,7 @@ def replay_node(question: NodeQuestion, stored: StoredSplit | None) -> Replay:
     if stored is not None:
         fault = _fault(question, scores, cuts, stored, sure, top, tie, slack)
     left = _left_of_best(question, cuts, top - tie) if stored is None and top > -math.inf else None
-    return Replay(top, low_gain, high_gain, (tie + slack) * scores.gain_unit, fault, left)
+    return NodeReplay(top, low_gain, high_gain, (tie + slack) * scores.gain_unit, fault, left)
 
 
 def _left_of_best(question: NodeQuestion, cuts: dict[int, Cuts], bar: float) -> Array | None:

@@ -44,7 +44,7 @@ def prove_optimal_tree(fitted: Any, parameters: Any, data: TrainingData) -> Cert
     if claims[0].value > 0:
         return Certificate("optimal", claims)
     price, most_work = parameters.leaf_penalty * float(data.weights.sum()), WORK_AT_FIT if is_fitting() else MOST_WORK
-    search = _Search(columns, data, len(data.classes), price, most_work=most_work)
+    search = _SplitSearch(columns, data, len(data.classes), price, most_work=most_work)
     goal = fitted.lower_bound_ * search.total - bound * search.total
     try:
         shortfall = goal - search.lower_bound(np.arange(len(data.y)), parameters.max_depth, goal)
@@ -182,7 +182,7 @@ def _recounted(tree: TreeArrays, data: TrainingData) -> tuple[float, float]:
     return errors / float(total), float(np.max(distances))
 
 
-def _sampled_claim(search: _Search, depth: int, goal: float, n_drawn: int) -> Claim:
+def _sampled_claim(search: _SplitSearch, depth: int, goal: float, n_drawn: int) -> Claim:
     rng = draws()
     search.work = -np.inf  # a sample is no longer limited
     rows = np.arange(len(search.y))
@@ -195,7 +195,7 @@ def _sampled_claim(search: _Search, depth: int, goal: float, n_drawn: int) -> Cl
 
 
 @dataclass
-class _Search:
+class _SplitSearch:
     """Least costs of trees on some rows, by counting."""
 
     columns: SplitColumns

@@ -21,7 +21,7 @@ from pellucid.proofs.tree.node_facts import (
     stored_facts,
     value_bounds,
 )
-from pellucid.proofs.tree.node_replay import NodeQuestion, Replay, StoredSplit, halfway, replay_node
+from pellucid.proofs.tree.node_replay import NodeQuestion, NodeReplay, StoredSplit, halfway, replay_node
 from pellucid.proofs.tree.tree_rows import GrowthRule, TreeRows, child_keys, drawn_share, draws_numbers, node_keys
 from pellucid.proofs.tree.trees import TreeArrays, by_columns, goes_left, sent_left
 
@@ -307,9 +307,9 @@ class TreeCheck:
         root = int(self.tree.starts[self.tree.tree_of[v]])
         whole = float(self.facts.weight[root])
         error = 16 * sum_error(self.data.X.shape[0]) * float(self.facts.impurity[root])
-        return _Branch(question.rules, whole, self.ccp_alpha).worth(question, int(self.tree.depth[v])) <= error
+        return _CutBranch(question.rules, whole, self.ccp_alpha).worth(question, int(self.tree.depth[v])) <= error
 
-    def _was_in_vain(self, v: int, found: Replay) -> bool:
+    def _was_in_vain(self, v: int, found: NodeReplay) -> bool:
         """Return whether a best-first tree was full before the turn of a leaf came."""
         t = int(self.tree.tree_of[v])
         if not self.rules.max_leaves or self.leaf_counts[t] < self.rules.max_leaves:
@@ -344,7 +344,7 @@ class TreeCheck:
         return by_columns(self.data.X)
 
 
-class _Branch:
+class _CutBranch:
     """What a branch that was cut off is worth, by growing it again."""
 
     def __init__(self, rules: GrowthRule, whole: float, price: float) -> None:

@@ -232,7 +232,7 @@ def chosen_nodes(
     open_nodes = np.flatnonzero(cost > 0)
     if len(open_nodes) <= most_nodes and cost.sum() <= most_cost:
         return Chosen(open_nodes, 0, True)
-    budget = _Budget(cost, most_nodes, most_cost)
+    budget = _NodeBudget(cost, most_nodes, most_cost)
     budget.take(_first_nodes(trees))
     leaves = np.flatnonzero(trees.is_leaf & (cost > 0))
     turn = np.log(1.0 - draws().random(len(leaves))) / np.maximum(n_rows[leaves], 1)  # many rows: early turns
@@ -256,7 +256,7 @@ def affordable_nodes(cost: Array, most_nodes: int, most_cost: float) -> Chosen:
     return Chosen(np.sort(some), 0, len(some) == len(open_nodes))
 
 
-class _Budget:
+class _NodeBudget:
     """What may be looked at: so many nodes, at so much cost."""
 
     def __init__(self, cost: Array, most_nodes: int, most_cost: float) -> None:

@@ -52,11 +52,11 @@ NOT_KEPT = np.uint32(2**32 - 1)
 class Grower(NamedTuple):
     """All that the kernel needs: data, rules and rows."""
 
-    table: layout.Table
+    table: layout.GrowthTable
     codes: Array | None
     y: Array | None
-    rules: layout.Rules
-    rows: layout.Rows
+    rules: layout.KernelRules
+    rows: layout.GrowthRows
     presorted: bool
     """Whether the order of every column is kept along; else a node sorts the columns it looks at."""
     at_random: bool
@@ -73,7 +73,7 @@ def grow_tree(
         columns = _with_targets(columns, target)
     grower = _grower(columns, target, weight, rules)
     n = len(weight)
-    root = _Start(0, n, 0, root_key(seed), -np.inf, np.inf)
+    root = _GrowthStart(0, n, 0, root_key(seed), -np.inf, np.inf)
     draws_all = grower.presorted and rules.max_features >= rules.n_features
     if n * rules.n_features >= WORTH_PARTING and rules.max_leaves == 0 and draws_all:
         grown = _grow_in_parts(grower, root)
@@ -113,7 +113,7 @@ def _grower(columns: ColumnRanks, target: TreeTarget, weight: Array, rules: Grow
     facts = np.column_stack([columns.n_ranks, rules.is_category, rules.monotone, columns.value_starts[:-1]])
     codes = None if len(target.n_classes) == 0 or target.n_classes == (2,) else target.places
     y = None if codes is not None else np.ascontiguousarray((target.y if target.y.size else target.codes).T, np.float64)
-    numbers = layout.Rules(
+    numbers = layout.KernelRules(
         criterion=CRITERIA.index(rules.criterion),
         n_features=rules.n_features,
         n_outputs=target.n_outputs,
@@ -129,20 +129,20 @@ def _grower(columns: ColumnRanks, target: TreeTarget, weight: Array, rules: Grow
     presorted = is_presorted(rules)
     orders = np.vstack([columns.orders if presorted else np.empty((0, n), np.uint32), np.arange(n, dtype=np.uint32)])
     pairs = weight[:, np.newaxis] if y is None else np.column_stack([weight, y[0]])
-    table = layout.Table(columns.ranks, facts.astype(np.int64), columns.values, pairs)
+    table = layout.GrowthTable(columns.ranks, facts.astype(np.int64), columns.values, pairs)
     return Grower(
         table, codes, y, numbers, _rows(orders), presorted, rules.random_splits,
         bool(rules.monotone.any()) or None,
     )  # fmt: skip
 
 
-def _rows(orders: Array) -> layout.Rows:
+def _rows(orders: Array) -> layout.GrowthRows:
     """Return rows in these orders, with room to part them in."""
     n = orders.shape[1]
-    return layout.Rows(orders, np.empty((2, n), np.uint32), np.empty(n, np.uint8))
+    return layout.GrowthRows(orders, np.empty((2, n), np.uint32), np.empty(n, np.uint8))
 
 
-class _Start(NamedTuple):
+class _GrowthStart(NamedTuple):
     """A node before it is opened."""
 
     start: int
@@ -153,7 +153,7 @@ class _Start(NamedTuple):
     upper: float
 
 
-def _grow(grower: Grower, root: _Start, max_splits: int = -1) -> Grown:
+def _grow(grower: Grower, root: _GrowthStart, max_splits: int = -1) -> Grown:
     """Return the tree below a node, grown on this thread."""
     from pellucid.tree.decision_tree.growth_kernels import grow
 
@@ -164,7 +164,9 @@ def _grow(grower: Grower, root: _Start, max_splits: int = -1) -> Grown:
     n_categories = int(np.max(table.facts[table.facts[:, layout.IS_CATEGORY] > 0, layout.N_RANKS], initial=0))
     sets = np.zeros((capacity, (n_categories + 31) // 32), np.uint32) if n_categories else None
     n_values = 2 if codes is None and rules.criterion < layout.SQUARED else rules.n_values
-    nodes = layout.Nodes(np.zeros((capacity, layout.N_WHOLES), np.int64), np.zeros((capacity, layout.VALUE + n_values)))
+    nodes = layout.GrownNodes(
+        np.zeros((capacity, layout.N_WHOLES), np.int64), np.zeros((capacity, layout.VALUE + n_values))
+    )
     keys = np.zeros(capacity, np.uint64)
     nodes.wholes[0, : layout.DEPTH + 1] = root.start, root.stop, root.depth
     nodes.reals[0, layout.LOWER], nodes.reals[0, layout.UPPER], keys[0] = root.lower, root.upper, root.key
@@ -184,7 +186,7 @@ def _grow(grower: Grower, root: _Start, max_splits: int = -1) -> Grown:
     return Grown(nodes.wholes[:count], nodes.reals[:count], keys[:count], None if sets is None else sets[:count])
 
 
-def _grow_in_parts(grower: Grower, root: _Start) -> Grown:
+def _grow_in_parts(grower: Grower, root: _GrowthStart) -> Grown:
     """Return the tree: large nodes are split level by level, each by one thread, then subtrees are tasks of their own.
 
     Whether and where parts are made depends on the rows alone, so the number of threads changes nothing.
@@ -193,7 +195,7 @@ def _grow_in_parts(grower: Grower, root: _Start) -> Grown:
     large, small, parts = [(grower, root, -1)], [], []
     while large:
         split = run_blocks(lambda task: _split(task[0], task[1]), large)
-        found: list[tuple[Grower, _Start, int]] = []
+        found: list[tuple[Grower, _GrowthStart, int]] = []
         for (own, grown), (_, _, place) in zip(split, large, strict=True):
             parts.append((grown, place))
             if len(grown.wholes) == 3:
@@ -205,21 +207,21 @@ def _grow_in_parts(grower: Grower, root: _Start) -> Grown:
     return joined(parts, list(zip(below, [place for _, _, place in small], strict=True)))
 
 
-def _split(grower: Grower, root: _Start) -> tuple[Grower, Grown]:
+def _split(grower: Grower, root: _GrowthStart) -> tuple[Grower, Grown]:
     """Return a node with its two children, and what these are to be grown from: a copy if it has few of the rows."""
     if 2 * (root.stop - root.start) <= grower.rows.orders.shape[1]:
         grower, root = _apart(grower, root)
     return grower, _grow(grower, root, max_splits=1)
 
 
-def _start_of(grown: Grown, v: int) -> _Start:
+def _start_of(grown: Grown, v: int) -> _GrowthStart:
     start, stop, depth = grown.wholes[v, : layout.DEPTH + 1]
-    return _Start(
+    return _GrowthStart(
         int(start), int(stop), int(depth), grown.keys[v], grown.reals[v, layout.LOWER], grown.reals[v, layout.UPPER]
     )
 
 
-def _apart(grower: Grower, root: _Start) -> tuple[Grower, _Start]:
+def _apart(grower: Grower, root: _GrowthStart) -> tuple[Grower, _GrowthStart]:
     """Return a copy of the rows of a node, which are next to each other in the memory then."""
     table, rows = grower.table, grower.rows
     inside = slice(root.start, root.stop)

@@ -116,7 +116,7 @@ missing to the left, rows and weight on the left of the first cut as good as the
 there may be an earlier one; by which value categories are ordered; whether values are missing; a random threshold."""
 
 
-class Table(NamedTuple):
+class GrowthTable(NamedTuple):
     """The columns."""
 
     ranks: Any
@@ -130,7 +130,7 @@ class Table(NamedTuple):
     """float64 (n_rows, 2): weights, which are above 0, and numbers of the first output next to each other."""
 
 
-class Rules(NamedTuple):
+class KernelRules(NamedTuple):
     """The parameters, as numbers."""
 
     criterion: int
@@ -148,7 +148,7 @@ class Rules(NamedTuple):
     """0: depth first, as many as there are; else best first."""
 
 
-class Rows(NamedTuple):
+class GrowthRows(NamedTuple):
     """The rows, those of each node next to each other."""
 
     orders: Any
@@ -168,7 +168,7 @@ class Room(NamedTuple):
     """float64 (n_columns, ``N_RESULTS``): what was found in each column."""
 
 
-class Nodes(NamedTuple):
+class GrownNodes(NamedTuple):
     """Nodes in the order in which they were opened."""
 
     wholes: Any

@@ -23,7 +23,7 @@ MAX_NODES = 15
 
 
 @dataclass
-class _Node:
+class _PrunedNode:
     """A node of the tree with the validation rows that come to it."""
 
     number: int
@@ -32,13 +32,13 @@ class _Node:
     rows: tuple[int, ...]
     wrong: tuple[int, ...]
     """Rows that it would get wrong as a leaf."""
-    children: tuple[_Node, ...] = ()
+    children: tuple[_PrunedNode, ...] = ()
 
-    def leaves(self) -> list[_Node]:
+    def leaves(self) -> list[_PrunedNode]:
         """Return the leaves below it."""
         return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
 
-    def all_nodes(self) -> list[_Node]:
+    def all_nodes(self) -> list[_PrunedNode]:
         """Return this node and all below it."""
         return [self, *(node for child in self.children for node in child.all_nodes())]
 
@@ -68,14 +68,14 @@ def reduced_error_workings(_prune: Any, tree: Any, validation: Data) -> Document
     return Document("Reduced-error pruning", opening, (*steps, last), answer)
 
 
-def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _Node:
+def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _PrunedNode:
     """Return the tree with the rows of the validation set in its nodes."""
     arrays = tree.tree_
 
-    def node(number: int, way: tuple[str, ...], rows: tuple[int, ...]) -> _Node:
+    def node(number: int, way: tuple[str, ...], rows: tuple[int, ...]) -> _PrunedNode:
         says = tree.classes_[int(np.argmax(arrays.value[number].ravel()))]
         says = says.item() if hasattr(says, "item") else says
-        found = _Node(number, way, says, rows, tuple(i for i in rows if labels[i] != says))
+        found = _PrunedNode(number, way, says, rows, tuple(i for i in rows if labels[i] != says))
         if arrays.children_left[number] >= 0:
             j, cut = int(arrays.feature[number]), exact_number(float(arrays.threshold[number]), "threshold")[0]
             told = "".join(part if k != 2 or not part else f"/{part}" for k, part in enumerate(typed(cut).spelling))
@@ -90,7 +90,7 @@ def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _Node:
     return node(0, (), tuple(range(X.rows)))
 
 
-def _opening(root: _Node, X: Matrix, labels: list[Any], columns: list[str]) -> tuple[Block, ...]:
+def _opening(root: _PrunedNode, X: Matrix, labels: list[Any], columns: list[str]) -> tuple[Block, ...]:
     rows = [[math(i + 1), *map(typed, X.row(i)), str(labels[i])] for i in range(X.rows)]
     lines = [
         [math(node.number), " and ".join(node.way) or "all rows", str(node.says), "" if node.children else "leaf"]
@@ -107,7 +107,7 @@ def _opening(root: _Node, X: Matrix, labels: list[Any], columns: list[str]) -> t
     )
 
 
-def _prune_all(root: _Node) -> tuple[list[Step], list[int]]:
+def _prune_all(root: _PrunedNode) -> tuple[list[Step], list[int]]:
     """Prune from the last node to the first; return a step for each inner node, and the nodes that were cut."""
     steps, cut = [], []
     for node in sorted(root.all_nodes(), key=lambda node: -node.number):
@@ -146,7 +146,7 @@ def _listed(rows: tuple[int, ...]) -> str:
     return ", ".join(str(i + 1) for i in rows) or "none"
 
 
-def _last_step(root: _Node, before: int, after: int, n_before: int, n: int) -> Step:
+def _last_step(root: _PrunedNode, before: int, after: int, n_before: int, n: int) -> Step:
     lines = [
         [math(leaf.number), " and ".join(leaf.way) or "always", str(leaf.says), math(len(leaf.wrong))]
         for leaf in root.leaves()

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.types import Array
-from pellucid.tree.packed_trees import PackedTrees, join_trees
-from pellucid.tree.plain_walk import rows_of_nodes
+from pellucid.tree.packed_trees import PackedTrees, join_trees, rows_of_nodes
 from pellucid.tree.pruning.cost_complexity import without_branches
 
 Forged = Iterator[tuple[str, str, Any]]

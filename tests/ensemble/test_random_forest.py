@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.ensemble import RandomForestClassifier, RandomForestRegressor
-from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, value_order
-from pellucid.ensemble.out_of_bag import score_interval
+from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, score_interval, value_order
 from tests.proving import quiet_proof
 
 seeds = pytest.mark.parametrize("seed", range(3))

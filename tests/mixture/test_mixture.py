@@ -11,7 +11,7 @@ import pytest
 import sklearn.mixture
 
 import pellucid
-from pellucid.core.files import NotSaveableError
+from pellucid.core.kinds.pages import NotSaveableError
 from pellucid.mixture import GaussianMixture, Mixture
 from pellucid.probability import Bernoulli, Categorical, Gaussian, Logistic, MultivariateGaussian
 from tests.proving import quiet_proof

@@ -9,7 +9,7 @@ import pytest
 import sklearn.naive_bayes as peer
 
 import pellucid
-from pellucid.core.files import NotSaveableError
+from pellucid.core.kinds.pages import NotSaveableError
 from pellucid.naive_bayes import GaussianNB, MixedNB
 from pellucid.probability import Bernoulli, Categorical, Gaussian, Logistic
 from tests.naive_bayes.samples import counts, points, repeated, seeds

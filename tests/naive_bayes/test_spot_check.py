@@ -7,15 +7,7 @@ import pytest
 from scipy import sparse
 
 import pellucid
-from pellucid.naive_bayes import (
-    BernoulliNB,
-    CategoricalNB,
-    GaussianNB,
-    MultinomialNB,
-    categorical_nb,
-    counting_nb,
-    gaussian_nb,
-)
+from pellucid.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, counting_nb, gaussian_nb
 from pellucid.naive_bayes.spot_check import few_columns, spot_moments, spot_remark, spot_sums
 
 rng = np.random.default_rng(0)
@@ -68,8 +60,8 @@ def test_a_wrong_sum_is_found_out(monkeypatch, kind, method):
 
 
 def test_a_wrong_probability_is_found_out(monkeypatch):
-    right = categorical_nb.log_smoothed
-    monkeypatch.setattr(categorical_nb, "log_smoothed", lambda *given: right(*given) + 1e-9)
+    right = counting_nb.log_smoothed
+    monkeypatch.setattr(counting_nb, "log_smoothed", lambda *given: right(*given) + 1e-9)
     with pytest.warns(pellucid.UncertifiedWarning, match="conditionals"):
         CategoricalNB().fit(X, y)
 

@@ -12,11 +12,11 @@ from scipy import sparse
 
 import pellucid
 from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from pellucid.neighbors.metric import Metric
+from pellucid.proofs.distances import named_metric
 from pellucid.proofs.neighbors.k_neighbors import neighbor_claims, partition_claim, pruning_claim, stored_claim
 from pellucid.solvers.kd_tree import KDTree
 
-EUCLIDEAN = Metric("euclidean")
+EUCLIDEAN = ("euclidean", {})
 
 
 def fitted(**params):
@@ -125,7 +125,7 @@ def test_objects_to_a_box_that_would_hide_a_row():
     X, queries = rng.standard_normal((50, 2)), rng.standard_normal((30, 2))
     tree = KDTree.of(X, 4)
     for p in (1, 2, 3, np.inf):
-        assert pruning_claim(tree, queries, Metric.resolve("minkowski", p, None)).holds
+        assert pruning_claim(tree, queries, named_metric("minkowski", p, None)).holds
     shrunk = broken_tree(tree, "lower", lambda lower: lower.__setitem__(5, lower[5] + 0.3))
     assert pruning_claim(shrunk, queries, EUCLIDEAN).value > 0
 

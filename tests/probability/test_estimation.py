@@ -7,7 +7,7 @@ from scipy.stats import gamma, norm
 
 from pellucid import UncertifiedWarning
 from pellucid.probability import Gaussian, hoeffding_interval, maximum_likelihood
-from pellucid.probability.observed_information import curvature
+from pellucid.probability.estimation import curvature
 from pellucid.proofs.probability.estimation import certify_estimate
 
 

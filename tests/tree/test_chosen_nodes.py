@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pellucid.proofs.sampling import drawing
-from pellucid.tree.chosen_nodes import affordable_nodes
+from pellucid.proofs.tree.trees import affordable_nodes
 
 COST = np.array([900, 0, 40, 50, 0, 60])
 

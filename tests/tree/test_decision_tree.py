@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.core.user_warnings import UncertifiedWarning
+from pellucid.proofs.tree.split_scores import running_medians, weighted_median
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree import decision_tree_solvers
-from pellucid.tree.decision_tree.split_scores import running_medians, weighted_median
 from pellucid.tree.pruning.cost_complexity import pruning_path
 from tests.proving import quiet_proof
 

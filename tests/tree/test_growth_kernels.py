@@ -6,16 +6,21 @@ import numpy as np
 import pytest
 from numba import njit
 
-from pellucid.tree.decision_tree.column_ranks import rank_columns
-from pellucid.tree.decision_tree.column_ranks_kernels import rank_column
+from pellucid.proofs.tree.split_scores import running_medians
+from pellucid.proofs.tree.tree_rows import child_keys, drawn_bits, drawn_columns, drawn_share
+from pellucid.tree.decision_tree.column_cut_kernels import (
+    child_key,
+    draw_column,
+    draw_share,
+    part_rows,
+    rank_column,
+    sort_rows,
+)
+from pellucid.tree.decision_tree.column_cut_kernels import drawn as compiled_drawn
+from pellucid.tree.decision_tree.decision_tree_solvers import rank_columns
 from pellucid.tree.decision_tree.growth_kernels import find_preorder
-from pellucid.tree.decision_tree.growth_layout import LEFT, N_WHOLES, RIGHT
-from pellucid.tree.decision_tree.node_random import child_keys, drawn, drawn_columns, drawn_share
-from pellucid.tree.decision_tree.node_random_kernels import child_key, draw_column, draw_share
-from pellucid.tree.decision_tree.node_random_kernels import drawn as compiled_drawn
-from pellucid.tree.decision_tree.row_order_kernels import part_rows, sort_rows
+from pellucid.tree.decision_tree.growth_rules import LEFT, N_WHOLES, RIGHT
 from pellucid.tree.decision_tree.split_kernels import add_median_errors
-from pellucid.tree.decision_tree.split_scores import running_medians
 
 
 def called(kernel):
@@ -82,10 +87,12 @@ def test_running_medians_by_two_sums_are_those_by_two_heaps(way):
 def test_nodes_draw_the_same_in_the_loops_and_in_the_proof():
     key = np.uint64(0x1234567890ABCDEF)
     columns = np.arange(9, dtype=np.int64)
-    assert [int(called(draw_column)(key, turn, columns)) for turn in range(9)] == drawn_columns(int(key), 9).tolist()
-    assert int(called(compiled_drawn)(key, 3)) == drawn(int(key), 3)
-    assert called(draw_share)(key, 4, 9) == drawn_share(int(key), 4, 9)
-    assert [int(called(child_key)(key, is_left)) for is_left in (True, False)] == list(child_keys(int(key)))
+    assert [int(called(draw_column)(key, turn, columns)) for turn in range(9)] == drawn_columns(key, 9).tolist()
+    assert int(called(compiled_drawn)(key, 3)) == int(drawn_bits(key, 3))
+    assert called(draw_share)(key, 4, 9) == float(drawn_share(key, 4, 9))
+    assert [int(called(child_key)(key, is_left)) for is_left in (True, False)] == [
+        int(child) for child in child_keys(key)
+    ]
 
 
 @both

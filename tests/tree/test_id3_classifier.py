@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import pellucid
 from pellucid.core.kinds.pages import ReadPage, SchemaError, WritePage
 from pellucid.tree import ID3Classifier
+from pellucid.tree.id3.id3_card import MultiwayTreeRecord
 from pellucid.tree.id3.id3_tree import tree_fault
-from pellucid.tree.id3.id3_tree_kind import MultiwayTreeRecord
 from tests.proving import quiet_proof
 
 COLUMNS = ["outlook", "temperature", "humidity", "wind"]

@@ -10,13 +10,11 @@ from sklearn.ensemble import RandomForestClassifier as PeerForest
 from sklearn.tree import export_text
 
 from pellucid.core.kinds.pages import WritePage
-from pellucid.tree import plain_walk
-from pellucid.tree.packed_trees import PackedTrees, join_trees
+from pellucid.tree import packed_trees
+from pellucid.tree.packed_trees import PackedTrees, join_trees, plain_leaves, rows_of_nodes
 from pellucid.tree.packed_trees_kernels import add_values, find_leaves
-from pellucid.tree.packed_trees_kind import Trees
-from pellucid.tree.plain_walk import plain_leaves, rows_of_nodes
-from pellucid.tree.tree_reading import decision_path, feature_importances, leaves, summed_values, way_down
-from pellucid.tree.tree_view import TreeView
+from pellucid.tree.tree_kinds import Trees
+from pellucid.tree.tree_reading import TreeView, decision_path, feature_importances, leaves, summed_values, way_down
 
 
 def packed(peer):
@@ -106,7 +104,7 @@ def test_sparse_rows_end_where_dense_ones_do(forest):
 
 @pytest.mark.parametrize("rows_at_once", [7, 10_000])
 def test_plain_walk_finds_the_same_leaves_and_rows(forest, rows_at_once, monkeypatch):
-    monkeypatch.setattr(plain_walk, "ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr(packed_trees, "ROWS_AT_ONCE", rows_at_once)
     X, _, trees = forest
     for t, tree in enumerate(trees):
         np.testing.assert_array_equal(plain_leaves(tree, X), leaves(trees, X)[:, t])

@@ -25,7 +25,7 @@ from pellucid.tree import (
     rules,
     shapley_values,
 )
-from pellucid.tree.pruning.pruning_pessimistic import pessimistic_errors
+from pellucid.tree.pruning.pruned_tree import pessimistic_errors
 from tests.proving import quiet_proof
 
 seeds = pytest.mark.parametrize("seed", range(4))

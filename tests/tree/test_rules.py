@@ -15,7 +15,7 @@ from pellucid.tree import (
     explain_path,
     rules,
 )
-from pellucid.tree.explaining.rules_conditions import Condition, joined
+from pellucid.tree.explaining.rules_in_words import Condition, joined
 from tests.tree.test_id3_classifier import PLAY, WEATHER
 
 seeds = pytest.mark.parametrize("seed", range(4))

@@ -24,8 +24,8 @@ from pellucid.manifold.spectral.spectral_embedding import SpectralEmbedding
 from pellucid.manifold.spectral.spectral_embedding_solvers import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_one_of
 from pellucid.manifold.tsne.tsne import TSNE
 from pellucid.manifold.tsne.tsne_parameters import AffinityRules, check_combination
+from pellucid.neighbors.k_neighbors import KNeighborRules
 from pellucid.neighbors.metric import check_metric
-from pellucid.neighbors.neighbor_rows import NeighborRules
 from pellucid.proofs.manifold.classical_mds import prove_classical_mds
 from pellucid.proofs.manifold.isomap import prove_isomap
 from pellucid.proofs.manifold.locally_linear import prove_locally_linear_embedding
@@ -178,7 +178,7 @@ CARDS = (
             "squared_means_": Numbers(("n_rows",), WIDE, low=0),
             "X_fit_": Numbers(("n_rows", "n_features"), FLOATS) | SparseRows(("n_rows", "n_features")),
         },
-        input=lambda estimator: NeighborRules(
+        input=lambda estimator: KNeighborRules(
             NO_TARGET,
             sparse=("csr",),
             order="C",

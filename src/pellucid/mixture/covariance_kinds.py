@@ -36,7 +36,7 @@ class Components:
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ComponentMoments:
     """Of each component: the weight of its rows (K,), their mean (K, d), and their covariance as the kind has it."""
 
     totals: Array
@@ -61,15 +61,15 @@ class Full:
         squares = -precisions[:, a, b] * np.where(a == b, 0.5, 1.0)
         return _joined(squares, slopes, self.log_peaks(components), components.means)
 
-    def moments(self, sums: Array, second: Array | None) -> Moments:
+    def moments(self, sums: Array, second: Array | None) -> ComponentMoments:
         """Return the moments of the rows from the sums of features."""
         totals, means, rest = _means(sums, _columns_of_products(sums.shape[1]))
         a, b = np.triu_indices(means.shape[1])
         spreads = np.empty((len(sums), means.shape[1], means.shape[1]))
         spreads[:, a, b] = spreads[:, b, a] = rest
-        return Moments(totals, means, spreads - means[:, :, None] * means[:, None, :])
+        return ComponentMoments(totals, means, spreads - means[:, :, None] * means[:, None, :])
 
-    def with_floor(self, moments: Moments, floor: Array) -> Array:
+    def with_floor(self, moments: ComponentMoments, floor: Array) -> Array:
         """Return the covariances, with what keeps them from being singular added."""
         return np.asarray(moments.spreads + np.diag(floor))
 
@@ -133,10 +133,10 @@ class Tied(Full):
         slopes = components.means @ self.precisions(components.factors)
         return _joined(np.empty((len(slopes), 0)), slopes, self.log_peaks(components), components.means)
 
-    def moments(self, sums: Array, second: Array | None) -> Moments:  # noqa: D102
+    def moments(self, sums: Array, second: Array | None) -> ComponentMoments:  # noqa: D102
         totals, means, _ = _means(sums, sums.shape[1] - 1)
         between = (means * (totals / totals.sum())[:, None]).T @ means
-        return Moments(totals, means, np.asarray(second - between))
+        return ComponentMoments(totals, means, np.asarray(second - between))
 
     def factors(self, covariances: Array) -> Array:  # noqa: D102
         return _inverse_factor(covariances)
@@ -171,11 +171,11 @@ class Diagonal(Full):
         precisions = components.factors**2
         return _joined(-0.5 * precisions, precisions * components.means, self.log_peaks(components), components.means)
 
-    def moments(self, sums: Array, second: Array | None) -> Moments:  # noqa: D102
+    def moments(self, sums: Array, second: Array | None) -> ComponentMoments:  # noqa: D102
         totals, means, squares = _means(sums, (sums.shape[1] - 1) // 2)
-        return Moments(totals, means, squares - means**2)
+        return ComponentMoments(totals, means, squares - means**2)
 
-    def with_floor(self, moments: Moments, floor: Array) -> Array:  # noqa: D102
+    def with_floor(self, moments: ComponentMoments, floor: Array) -> Array:  # noqa: D102
         return np.asarray(moments.spreads + floor)
 
     def factors(self, covariances: Array) -> Array:  # noqa: D102
@@ -227,11 +227,11 @@ class Spherical(Diagonal):
         precisions = components.factors[:, None] ** 2
         return _joined(-0.5 * precisions, precisions * components.means, self.log_peaks(components), components.means)
 
-    def moments(self, sums: Array, second: Array | None) -> Moments:  # noqa: D102
+    def moments(self, sums: Array, second: Array | None) -> ComponentMoments:  # noqa: D102
         totals, means, lengths = _means(sums, sums.shape[1] - 2)
-        return Moments(totals, means, (lengths[:, 0] - (means**2).sum(axis=1)) / means.shape[1])
+        return ComponentMoments(totals, means, (lengths[:, 0] - (means**2).sum(axis=1)) / means.shape[1])
 
-    def with_floor(self, moments: Moments, floor: Array) -> Array:  # noqa: D102
+    def with_floor(self, moments: ComponentMoments, floor: Array) -> Array:  # noqa: D102
         return np.asarray(moments.spreads + floor.mean())
 
     def log_peaks(self, components: Components) -> Array:  # noqa: D102

@@ -20,8 +20,7 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.mixture.covariance_kinds import KINDS, Components
 from pellucid.mixture.gaussian_mixture_solvers import best_mixture, for_blocks, log_densities, mixture_rows
-from pellucid.mixture.gaussian_mixture_starts import start_components
-from pellucid.mixture.given_components import check_given
+from pellucid.mixture.gaussian_mixture_starts import check_given, start_components
 
 
 class GaussianMixture(DensityMixin, CertifiedEstimator):
@@ -158,10 +157,9 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
             return start_components(data, problem, self, given, rng)
 
         n_starts = self.n_init if earlier is None else 1
-        found = best_mixture(data, problem, start, n_starts, self, effort, before)
-        self._adopt(found, data)
-        if found.certificate and found.certificate.reason and self.max_iter:
-            warn_user(f"GaussianMixture: {found.certificate.reason}", ConvergenceWarning)
+        self._adopt(best_mixture(data, problem, start, n_starts, effort, before), data)
+        if "collapsed" in self.certificate_.reason:
+            warn_user(f"GaussianMixture: {self.certificate_.reason}", ConvergenceWarning)
         return self
 
     def fit_predict(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> Array:

@@ -16,8 +16,7 @@ from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.mixture.covariance_kinds import KINDS, Components, Moments, movement, scores
-from pellucid.proofs.mixture.gaussian_mixture import fitted_certificate, variance_floor
+from pellucid.mixture.covariance_kinds import KINDS, ComponentMoments, Components, movement, scores
 from pellucid.proofs.training_data import TrainingData
 from pellucid.solvers.soft_assignment import (
     StandardRows,
@@ -31,6 +30,8 @@ from pellucid.solvers.soft_assignment import (
 
 NARROW = 1e5
 """Variance of the data over that of a component, from which on the fast pass would lose too many digits."""
+FLOOR = 2.0**-33
+"""Where ``reg_covar`` is above 0, no variance falls below this part of the variance of its column."""
 DEAD = 10 * float(np.finfo(np.float64).eps)
 """A component with less than so much of a row keeps its mean and covariance."""
 
@@ -79,7 +80,8 @@ def mixture_rows(data: TrainingData, covariance_type: str, reg_covar: float) -> 
     kind, one_scale = KINDS[covariance_type], covariance_type == "spherical"
     rows = standard_rows(data.X, data.weight, smallest=float(np.sqrt(reg_covar)), one_scale=one_scale)
     assert rows.variances is not None
-    floor = variance_floor(reg_covar, rows.variances) / rows.scale**2
+    least = np.maximum(reg_covar, FLOOR * rows.variances) if reg_covar > 0.0 else np.zeros(len(rows.variances))
+    floor = least / rows.scale**2
     variances = rows.variances / rows.scale**2
     return MixtureRows(rows, kind, floor, variances, _second_moments(rows) if covariance_type == "tied" else None)
 
@@ -89,21 +91,20 @@ def best_mixture(
     problem: MixtureRows,
     start: Callable[[], Components],
     n_starts: int,
-    parameters: Any,
     effort: Effort,
     before: float,
 ) -> Fit:
     """Return the best of several fits, the first of equal ones; ``before`` is the lower bound of an earlier fit."""
-    runs: list[_Run] = []
+    runs: list[_EmRun] = []
     for _ in range(n_starts):
         run = _ascend(problem, start(), effort, before)
         if not runs or run.bound > runs[0].bound:
             runs = [run]
-    return _finished(data, problem, runs[0], parameters)
+    return _finished(data, problem, runs[0])
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _EmRun:
     found: Components
     bounds: list[float]
     bound: float
@@ -113,7 +114,7 @@ class _Run:
     trace: Trace
 
 
-def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: float) -> _Run:
+def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: float) -> _EmRun:
     trace, bounds, bound, last = Trace(), list[float](), before, np.inf
     converged, stopped, moved = False, "max_iter", np.inf
     for n_iter in range(1, effort.max_iter + 1):
@@ -133,10 +134,10 @@ def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: flo
             stopped = "callback"
             break
         last = moved
-    return _Run(found, bounds, bound, moved, converged, stopped, trace)
+    return _EmRun(found, bounds, bound, moved, converged, stopped, trace)
 
 
-def _finished(data: TrainingData, problem: MixtureRows, run: _Run, parameters: Any) -> Fit:
+def _finished(data: TrainingData, problem: MixtureRows, run: _EmRun) -> Fit:
     found = problem.in_units(run.found)
     attributes = {
         "weights_": found.weights,
@@ -150,8 +151,7 @@ def _finished(data: TrainingData, problem: MixtureRows, run: _Run, parameters: A
         "lower_bounds_": run.bounds,
         "log_likelihood_": _log_likelihood(data, problem, run.found, found),
     }
-    moments = (problem.rows.center, problem.rows.variances)
-    return Fit(attributes, run.trace, run.stopped, fitted_certificate(attributes, parameters, data, moments, run.moved))
+    return Fit(attributes, run.trace, run.stopped)
 
 
 def _log_likelihood(data: TrainingData, problem: MixtureRows, standard: Components, found: Components) -> float:
@@ -181,7 +181,7 @@ def em_step(problem: MixtureRows, found: Components) -> tuple[float, Components]
     return log_sum / problem.rows.total - problem.log_scale, components_of(problem, moments, found)
 
 
-def components_of(problem: MixtureRows, moments: Moments, old: Components | None = None) -> Components:
+def components_of(problem: MixtureRows, moments: ComponentMoments, old: Components | None = None) -> Components:
     """Return the components of largest likelihood, floor added; one without rows stays as it was."""
     covariances = problem.kind.with_floor(moments, problem.floor)
     means, is_dead = moments.means, moments.totals <= DEAD
@@ -217,7 +217,7 @@ def for_blocks(kind: Any, found: Components, X: Array, respond: Callable[[slice,
     run_blocks(work, parts_of(len(X), width, X.nbytes))
 
 
-def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, Moments]:
+def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, ComponentMoments]:
     """Return the sum of the log densities and the moments, all about the means of the components."""
     from pellucid.solvers.soft_assignment_kernels import responsibilities_pass
 
@@ -249,7 +249,7 @@ def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, Momen
     spreads = kind.less_shift(scatters / divisor.reshape(-1, *[1] * (scatters.ndim - 1)), shift)
     if tied:
         spreads = np.einsum("k,kij->ij", totals / totals.sum(), spreads)
-    return float(np.sum(logs)), Moments(totals, found.means + shift, spreads)
+    return float(np.sum(logs)), ComponentMoments(totals, found.means + shift, spreads)
 
 
 def _narrowest(kind: Any, factors: Array) -> float:

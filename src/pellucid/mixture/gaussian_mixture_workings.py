@@ -29,7 +29,7 @@ SIMPLE = 1000
 
 
 @dataclass(frozen=True)
-class Round:
+class EmRound:
     """Components, the parts of the density of each row, its responsibilities, and the mean log likelihood."""
 
     weights: list[Any]
@@ -85,9 +85,9 @@ def _read(value: float) -> Rational:
     return Rational(simple.numerator, simple.denominator) if near else Rational(Fraction(float(value)))
 
 
-def _rounds(x: list[Any], start: Any, estimator: Any) -> tuple[list[Round], tuple[list[Any], list[Any], list[Any]]]:
+def _rounds(x: list[Any], start: Any, estimator: Any) -> tuple[list[EmRound], tuple[list[Any], list[Any], list[Any]]]:
     """Return the rounds, with the rule of the program that ends them, and the components after the last."""
-    rounds: list[Round] = []
+    rounds: list[EmRound] = []
     now, moved_before = start, mpf("inf")
     for _ in range(max(estimator.max_iter, 1)):
         rounds.append(_round(x, *now))
@@ -101,7 +101,7 @@ def _rounds(x: list[Any], start: Any, estimator: Any) -> tuple[list[Round], tupl
     return rounds, now
 
 
-def _round(x: list[Any], weights: list[Any], means: list[Any], variances: list[Any]) -> Round:
+def _round(x: list[Any], weights: list[Any], means: list[Any], variances: list[Any]) -> EmRound:
     parts, shares, logs = [], [], mpf(0)
     for value in x:
         joint = [
@@ -112,10 +112,10 @@ def _round(x: list[Any], weights: list[Any], means: list[Any], variances: list[A
         parts.append([_kept(part) for part in joint])
         shares.append([_kept(part / total) for part in joint])
         logs += mp.log(total)
-    return Round(weights, means, variances, parts, shares, _kept(logs / len(x)))
+    return EmRound(weights, means, variances, parts, shares, _kept(logs / len(x)))
 
 
-def _next(x: list[Any], now: Round, estimator: Any) -> tuple[list[Any], list[Any], list[Any]]:
+def _next(x: list[Any], now: EmRound, estimator: Any) -> tuple[list[Any], list[Any], list[Any]]:
     n, k = len(x), len(now.weights)
     totals = [sum((share[j] for share in now.shares), Rational(0)) for j in range(k)]
     means = [sum((s[j] * v for s, v in zip(now.shares, x, strict=True)), Rational(0)) / totals[j] for j in range(k)]
@@ -160,7 +160,7 @@ def _shaped(variances: list[Any], covariance_type: str) -> list[Any]:
     return shapes.get(covariance_type, [[v] for v in variances])
 
 
-def _opening(x: list[Any], first: Round) -> tuple[Block, ...]:
+def _opening(x: list[Any], first: EmRound) -> tuple[Block, ...]:
     head = ["component", math("π"), math("μ"), math("v")]
     rows = [[math(k + 1), p, m, v] for k, (p, m, v) in enumerate(_components(first))]
     numbers: list[Any] = []
@@ -178,11 +178,11 @@ def _opening(x: list[Any], first: Round) -> tuple[Block, ...]:
     )
 
 
-def _components(now: Round) -> list[tuple[Any, Any, Any]]:
+def _components(now: EmRound) -> list[tuple[Any, Any, Any]]:
     return list(zip(now.weights, now.means, now.variances, strict=True))
 
 
-def _responsibility_step(x: list[Any], now: Round) -> Step:
+def _responsibility_step(x: list[Any], now: EmRound) -> Step:
     power = math("−", over(_square("x − μ_k"), "2 v_k"))
     head = [math("i"), math("x_i"), math("p_1"), math("p_2"), math("r_1"), math("r_2")]
     rows = [[math(i + 1), typed(value), *now.parts[i], *now.shares[i]] for i, value in enumerate(x)]
@@ -203,7 +203,7 @@ def _square(inside: str) -> Math:
     return Script(fenced(inside), above=math(2))
 
 
-def _likelihood_step(now: Round) -> Step:
+def _likelihood_step(now: EmRound) -> Step:
     return step(
         "Measure the likelihood",
         sentence("The mean logarithm of the densities says how well the components suit the numbers:"),
@@ -211,7 +211,7 @@ def _likelihood_step(now: Round) -> Step:
     )
 
 
-def _component_step(x: list[Any], now: Round, k: int, estimator: Any) -> Step:
+def _component_step(x: list[Any], now: EmRound, k: int, estimator: Any) -> Step:
     n, name = len(x), k + 1
     total = sum((share[k] for share in now.shares), Rational(0))
     first = sum((share[k] * value for share, value in zip(now.shares, x, strict=True)), Rational(0))
@@ -230,7 +230,7 @@ def _component_step(x: list[Any], now: Round, k: int, estimator: Any) -> Step:
     return step(f"The numbers of Gaussian {name}", *blocks)
 
 
-def _tied_step(x: list[Any], now: Round, estimator: Any) -> Step:
+def _tied_step(x: list[Any], now: EmRound, estimator: Any) -> Step:
     return step(
         "One variance for both",
         sentence("The squares of both Gaussians together, divided by the number of rows:"),
@@ -238,7 +238,7 @@ def _tied_step(x: list[Any], now: Round, estimator: Any) -> Step:
     )
 
 
-def _end(rounds: list[Round], last: tuple[list[Any], list[Any], list[Any]]) -> Step:
+def _end(rounds: list[EmRound], last: tuple[list[Any], list[Any], list[Any]]) -> Step:
     head = ["round", math("L"), math("π_1"), math("μ_1"), math("μ_2"), math("v_1"), math("v_2")]
     shown = rounds if len(rounds) <= 12 else [*rounds[:6], *rounds[-5:]]
     numbers = (

@@ -13,10 +13,16 @@ from pellucid.core.checks import check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort
 from pellucid.core.types import Array, Data
-from pellucid.mixture.density_parts import Parts, density_parts, log_joint, responsibilities
-from pellucid.mixture.mixture_solvers import MixtureOfDensities, best_density_mixture, clustered_start
-from pellucid.probability.column_densities import declared_categories
-from pellucid.probability.density import Density
+from pellucid.mixture.mixture_solvers import (
+    MixtureOfDensities,
+    Parts,
+    best_density_mixture,
+    clustered_start,
+    density_parts,
+    log_joint,
+    responsibilities,
+)
+from pellucid.probability.density import Density, declared_categories
 
 
 class Mixture(DensityMixin, CertifiedEstimator):

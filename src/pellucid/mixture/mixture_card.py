@@ -1,4 +1,4 @@
-"""Method card of the mixture of any densities."""
+"""Method cards of mixtures: of Gaussians, and of any densities."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import InputRules
-from pellucid.core.kinds.arrays import Numbers, Texts
+from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
-from pellucid.core.kinds.plain import Live, Optional, Real, Text, Whole
-from pellucid.core.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE
+from pellucid.core.kinds.plain import Live, Nothing, OneOf, Optional, Real, Text, Whole
+from pellucid.core.kinds.usual import A_LIST, COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
+from pellucid.mixture.gaussian_mixture import GaussianMixture
 from pellucid.mixture.mixture import Mixture
 from pellucid.probability import Density, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
-from pellucid.proofs.mixture.mixture import answers_of, prove_mixture
+from pellucid.proofs.mixture.gaussian_mixture import answers_of_components, prove_gaussian_mixture
+from pellucid.proofs.mixture.mixture import answers_of_densities, prove_mixture
 
 
 def _is_own(value: Any) -> bool:
@@ -40,12 +42,16 @@ def _check(estimator: Any) -> None:
         )
 
 
+NUMBERS = ("float64", "float32", *WHOLES)
+GIVEN = Numbers(None, NUMBERS) | Items(NUMBER | Items(NUMBER | Items(NUMBER))) | A_LIST
+SPREAD = Numbers(None, ("float64",))
+
 CARDS = (
     MethodCard(
         Mixture,
         topics=("MIX-2",),
         prove=prove_mixture,
-        asks=answers_of,
+        asks=answers_of_densities,
         check=_check,
         free={"order": "the order of the components, which follows the start"},
         parameters={
@@ -87,5 +93,51 @@ CARDS = (
             "converged_": "why the fit stopped; the claim 'gain' says whether it had converged",
             "n_iter_": WORK_DONE,
         },
+    ),
+    MethodCard(
+        GaussianMixture,
+        topics=("MIX-1",),
+        prove=prove_gaussian_mixture,
+        workings="pellucid.mixture.gaussian_mixture_workings:gaussian_mixture_workings",
+        asks=answers_of_components,
+        free={"order": "the order of the components, which follows the start"},
+        parameters={
+            "n_components": Whole(low=1),
+            "covariance_type": OneOf(("full", "tied", "diag", "spherical")),
+            "tol": NONNEGATIVE,
+            "reg_covar": NONNEGATIVE,
+            "max_iter": COUNT,
+            "n_init": Whole(low=1),
+            "init_params": OneOf(("kmeans", "k-means++", "random", "random_from_data")),
+            "weights_init": Nothing() | GIVEN,
+            "means_init": Nothing() | GIVEN,
+            "precisions_init": Nothing() | GIVEN,
+            "random_state": RANDOM_STATE,
+            "warm_start": FLAG,
+            "verbose": VERBOSE,
+            "verbose_interval": Whole(low=1),
+        },
+        attributes={
+            "weights_": Numbers(("n_components",), ("float64",), low=0.0),
+            "means_": Numbers(("n_components", "n_features"), ("float64",)),
+            "covariances_": SPREAD,
+            "precisions_cholesky_": SPREAD,
+            "precisions_": SPREAD,
+            "converged_": FLAG,
+            "n_iter_": COUNT,
+            "lower_bound_": Real(finite=False),
+            "lower_bounds_": Items(Real(finite=False)),
+            "log_likelihood_": Real(),
+        },
+        input=InputRules(fewest_rows=2),
+        variants=(
+            {"n_components": 2, "tol": 1e-4, "max_iter": 1000},
+            {"n_components": 3, "covariance_type": "tied", "init_params": "k-means++", "max_iter": 1000},
+            {"n_components": 2, "covariance_type": "diag", "init_params": "random", "max_iter": 1000, "tol": 1e-5},
+            {"n_components": 2, "covariance_type": "spherical", "init_params": "random_from_data", "n_init": 3},
+            {"n_components": 2, "covariance_type": "diag", "weights_init": [0.3, 0.7], "max_iter": 1000},
+        ),
+        unproved={"converged_": "why the fit stopped; the claim 'gain' says whether it had converged"},
+        squares=frozenset({"covariances_", "precisions_", "precisions_cholesky_"}),
     ),
 )

@@ -16,12 +16,11 @@ from pellucid.core.fit import Fit
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.naive_bayes.bayes_risk import BayesRisk, monte_carlo_risk, quadrature_risk
+from pellucid.naive_bayes.bayes_risk import BayesRisk, ClassScores, monte_carlo_risk, quadrature_risk
 from pellucid.naive_bayes.class_density_solvers import fit_class_densities, given_densities
-from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.counting_nb_solvers import class_totals
 from pellucid.probability import Density
-from pellucid.probability.probability_vector import probability_vector
+from pellucid.probability.sample_data import probability_vector
 from pellucid.proofs.training_data import TrainingData
 
 

@@ -58,7 +58,9 @@ def categorical_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) 
     if all(p > 0 for table_ in shares for p in table_):  # otherwise a logarithm is not finite
         found["feature_log_prob_"] = [table_.applyfunc(log).tolist() for table_ in shares]
     found["predicted"] = [label for _, label in decisions]
-    return Document("Naive Bayes on categories", _opening(codes, columns, labels, alpha, notes), steps, found)
+    return Document(
+        "Naive Bayes on categories", _categorical_opening(codes, columns, labels, alpha, notes), steps, found
+    )
 
 
 def _codes(X: Data) -> tuple[Matrix, tuple[str, ...]]:
@@ -90,7 +92,7 @@ def _check_known(asked: Matrix, numbers: list[int]) -> None:
                 raise ValueError(f"new must hold categories below {m} in column {j}, got {asked[i, j]}.")
 
 
-def _opening(
+def _categorical_opening(
     codes: Matrix, columns: list[str], labels: list[Any], alpha: Rational, notes: list[Block]
 ) -> tuple[Block, ...]:
     rows = [[math(i + 1), *map(typed, codes.row(i)), str(labels[i])] for i in range(codes.rows)]

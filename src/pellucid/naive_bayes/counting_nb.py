@@ -1,4 +1,4 @@
-"""CountingNB: what naive Bayes models of counts share."""
+"""Naive Bayes on counts: what the models share; MultinomialNB, BernoulliNB and CategoricalNB."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, Self
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.preprocessing import binarize
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from pellucid.core.cards import card_of
@@ -17,11 +20,27 @@ from pellucid.core.input_rules import InputRules
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.naive_bayes.class_scores import ClassScores
-from pellucid.naive_bayes.counting_nb_parameters import log_class_prior, pseudo_counts
-from pellucid.naive_bayes.counting_nb_solvers import class_sums, class_totals, product_loss
+from pellucid.naive_bayes.bayes_risk import ClassScores
+from pellucid.naive_bayes.counting_nb_solvers import (
+    absences,
+    category_counts,
+    category_sizes,
+    class_sums,
+    class_totals,
+    log_class_prior,
+    log_smoothed,
+    one_if_equal,
+    product_loss,
+    pseudo_counts,
+    row_scores,
+)
+from pellucid.naive_bayes.spot_check import (
+    LastPart,
+    spot_check_bernoulli_nb,
+    spot_check_categorical_nb,
+    spot_check_multinomial_nb,
+)
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.naive_bayes.counting_nb import LastPart
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -114,3 +133,262 @@ class CountingNB(ClassScores, ClassifierMixin, CertifiedEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True
         return tags
+
+
+class MultinomialNB(CountingNB):
+    r"""Classes that draw words independently, each with its own smoothed shares of the words.
+
+    .. math::
+
+        P(c, x) \propto \pi_c \prod_j p_{cj}^{x_j},\qquad
+        p_{cj} = \frac{n_{cj} + \alpha_j}{\sum_i (n_{ci} + \alpha_i)}
+
+    with :math:`n_{cj}` how often word :math:`j` occurs in class :math:`c`.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        Pseudo-count of every word, at least 0: a Dirichlet prior with parameters :math:`\alpha_j + 1`.
+    force_alpha : bool, default=True
+        Whether to keep an alpha below 1e-10.
+    fit_prior : bool, default=True
+        Whether :math:`\pi_c` is the share of the class, or else uniform.
+    class_prior : array-like of shape (n_classes,), default=None
+        :math:`\pi_c`, if it is known.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+        The labels, sorted, the weight of their rows, and :math:`\log\pi_c`.
+    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        :math:`n_{cj}` and :math:`\log p_{cj}`.
+    certificate_, trace_
+        As in :class:`GaussianNB`.
+
+    Examples
+    --------
+    >>> model = MultinomialNB().fit([[2, 0], [1, 1], [0, 1]], ["a", "a", "b"])
+    >>> np.exp(model.feature_log_prob_)  # (3 + 1) / 6, (1 + 1) / 6; (0 + 1) / 3, (1 + 1) / 3
+    array([[0.66666667, 0.33333333],
+           [0.33333333, 0.66666667]])
+    """
+
+    feature_log_prob_: Array
+    _spot_check = staticmethod(spot_check_multinomial_nb)
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Data | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _estimate(self, totals: Array, counts: Any, alpha: Array) -> tuple[dict[str, Any], float]:
+        logs = log_smoothed(counts, one_if_equal(alpha), counts.sum(axis=1, keepdims=True) + alpha.sum())
+        return {"feature_count_": counts, "feature_log_prob_": logs}, product_loss(counts, logs)
+
+    def _joint_log_scores(self, X: Data) -> Array:
+        X = self._check_new(X)
+        impossible = np.isneginf(self.feature_log_prob_)
+        if not impossible.any():
+            return row_scores(X, self.feature_log_prob_) + self.class_log_prior_
+        scores = row_scores(X, np.where(impossible, 0.0, self.feature_log_prob_)) + self.class_log_prior_
+        scores[row_scores(X, impossible.astype(np.float64)) > 0] = -np.inf
+        return scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+@dataclass(frozen=True)
+class YesNoRules(CountRules):
+    """Rules for rows of ones and zeros: values above a threshold, or shares as they are."""
+
+    threshold: float | None = 0.0
+
+    def counted(self, estimator: Any, X: Any) -> Any:
+        """Return ones and zeros, or shares of them."""
+        if self.threshold is not None:
+            return binarize(X, threshold=self.threshold)
+        values = X.data if sparse.issparse(X) else X
+        if values.size and not (values.min() >= 0 and values.max() <= 1):
+            got = float(values.min() if values.min() < 0 else values.max())
+            raise ValueError(f"X must hold values between 0 and 1 if binarize is None, got {got!r}. Set binarize.")
+        return X
+
+
+class BernoulliNB(CountingNB):
+    r"""Classes that toss a coin for every column, each with its own smoothed share of ones.
+
+    .. math::
+
+        P(c, x) = \pi_c \prod_j p_{cj}^{x_j} (1 - p_{cj})^{1 - x_j},\qquad
+        p_{cj} = \frac{n_{cj} + \alpha_j}{n_c + 2\alpha_j}
+
+    with :math:`n_{cj}` the number of ones in column :math:`j` among the :math:`n_c` rows of class :math:`c`.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior
+        As in :class:`MultinomialNB`; here the prior is Beta with both parameters :math:`\alpha_j + 1`.
+    binarize : float or None, default=0.0
+        Values above this are ones; None takes values between 0 and 1 as they are.
+
+    Attributes
+    ----------
+    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        :math:`n_{cj}` and :math:`\log p_{cj}`.
+    absence_log_prob_ : ndarray of shape (n_classes, n_features)
+        :math:`\log(1 - p_{cj})`, from the counts of zeros: a share close to 1 has no digits left for it.
+    classes_, class_count_, class_log_prior_, certificate_, trace_
+        As in :class:`MultinomialNB`.
+
+    Examples
+    --------
+    >>> model = BernoulliNB().fit([[1], [1], [0], [0]], ["a", "a", "a", "b"])
+    >>> np.exp(model.feature_log_prob_).ravel()  # (2 + 1) / (3 + 2), (0 + 1) / (1 + 2)
+    array([0.6       , 0.33333333])
+    """
+
+    feature_log_prob_: Array
+    absence_log_prob_: Array
+    _spot_check = staticmethod(spot_check_bernoulli_nb)
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Data | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _estimate(self, totals: Array, counts: Any, alpha: Array) -> tuple[dict[str, Any], float]:
+        alpha, rows, zeros = one_if_equal(alpha), totals[:, None], absences(totals, counts)
+        ones_log = log_smoothed(counts, alpha, rows + 2 * alpha)
+        zeros_log = log_smoothed(zeros, alpha, rows + 2 * alpha, usual=rows)
+        found = {"feature_count_": counts, "feature_log_prob_": ones_log, "absence_log_prob_": zeros_log}
+        return found, product_loss(counts, ones_log) + product_loss(zeros, zeros_log)
+
+    def _joint_log_scores(self, X: Data) -> Array:
+        X = self._check_new(X)
+        one, zero = self.feature_log_prob_, self.absence_log_prob_
+        never_one, never_zero = np.isneginf(one), np.isneginf(zero)
+        if not (never_one.any() or never_zero.any()):
+            return row_scores(X, one - zero) + (self.class_log_prior_ + zero.sum(axis=1))
+        one, zero = np.where(never_one, 0.0, one), np.where(never_zero, 0.0, zero)
+        scores = row_scores(X, one - zero) + (self.class_log_prior_ + zero.sum(axis=1))
+        clashes = row_scores(X, never_one * 1.0 - never_zero) + never_zero.sum(axis=1)  # ones there, zeros here
+        scores[clashes > 0] = -np.inf
+        return scores
+
+
+class CategoricalNB(CountingNB):
+    r"""Classes that draw a category for every column, each with its own smoothed shares of the categories.
+
+    .. math:: P(c, x) = \pi_c \prod_j p_{cj}(x_j),\qquad p_{cj}(t) = \frac{n_{cjt} + \alpha_j}{n_c + \alpha_j m_j}
+
+    with :math:`n_{cjt}` the number of rows of class :math:`c` whose column :math:`j` is category :math:`t` of
+    :math:`m_j`. Categories are the numbers 0, 1, 2, ...; of other numbers the fraction is cut off.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior
+        As in :class:`MultinomialNB`.
+    min_categories : int or array-like of shape (n_features,), default=None
+        Least :math:`m_j`; otherwise the largest value plus 1. A category that training may miss needs it.
+
+    Attributes
+    ----------
+    category_count_, feature_log_prob_ : list of n_features arrays of shape (n_classes, n_categories)
+        :math:`n_{cjt}` and :math:`\log p_{cj}(t)`.
+    n_categories_ : ndarray of shape (n_features,)
+        :math:`m_j`.
+    classes_, class_count_, class_log_prior_, certificate_, trace_
+        As in :class:`MultinomialNB`.
+
+    Examples
+    --------
+    >>> model = CategoricalNB().fit([[0], [0], [2], [1]], ["a", "a", "a", "b"])
+    >>> np.exp(model.feature_log_prob_[0])  # (2 + 1) / 6, (0 + 1) / 6, (1 + 1) / 6; 1 / 4, 2 / 4, 1 / 4
+    array([[0.5       , 0.16666667, 0.33333333],
+           [0.25      , 0.5       , 0.25      ]])
+    """
+
+    category_count_: list[Array]
+    feature_log_prob_: list[Array]
+    n_categories_: Array
+    _spot_check = staticmethod(spot_check_categorical_nb)
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Data | None = None,
+        min_categories: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def _count(self, data: TrainingData) -> list[Array]:
+        sizes = category_sizes(data.X, self.min_categories)
+        return category_counts(data.X, data.y, data.weight, len(data.classes), sizes)
+
+    def _earlier_plus(self, counts: Any) -> list[Array]:
+        """Return the counts of all parts so far; a category that is new in one of them widens its table."""
+        pairs = zip(self.category_count_, counts, strict=True)
+        return [_widened(old, new.shape[1]) + _widened(new, old.shape[1]) for old, new in pairs]
+
+    def _estimate(self, totals: Array, counts: Any, alpha: Array) -> tuple[dict[str, Any], float]:
+        logs = [
+            log_smoothed(table, a, table.sum(axis=1, keepdims=True) + a * table.shape[1])
+            for table, a in zip(counts, alpha[:, None], strict=True)
+        ]
+        sizes = np.array([table.shape[1] for table in counts])
+        found = {"category_count_": counts, "feature_log_prob_": logs, "n_categories_": sizes}
+        return found, sum(product_loss(table, log) for table, log in zip(counts, logs, strict=True))
+
+    def _joint_log_scores(self, X: Data) -> Array:
+        X = self._check_new(X)
+        unseen = np.argwhere(self.n_categories_ <= X)
+        if len(unseen):
+            row, j = unseen[0].tolist()
+            raise ValueError(
+                f"X must hold categories below {self.n_categories_[j]} in column {j}, got {X[row, j]}. "
+                "Set min_categories to the number of categories there are and fit again."
+            )
+        scores = np.tile(self.class_log_prior_, (len(X), 1))
+        for j, table in enumerate(self.feature_log_prob_):
+            scores += np.take(np.ascontiguousarray(table.T), X[:, j], axis=0)
+        return scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = False
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _widened(table: Array, size: int) -> Array:
+    """Return the counts with a column of zeros for every category that is new."""
+    return np.pad(table, ((0, 0), (0, max(0, size - table.shape[1]))))

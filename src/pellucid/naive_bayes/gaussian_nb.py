@@ -15,7 +15,7 @@ from pellucid.core.input_rules import FLOATS, check_finite
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.naive_bayes.class_scores import ClassScores
+from pellucid.naive_bayes.bayes_risk import ClassScores
 from pellucid.naive_bayes.gaussian_nb_solvers import ClassMoments, class_moments, gaussian_log_scores, normal_classes
 from pellucid.proofs.training_data import TrainingData
 

@@ -14,7 +14,7 @@ from pellucid.core.threads import run_blocks, shares
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.naive_bayes.gaussian_nb_kernels import class_moments_pass, gaussian_scores_pass
-from pellucid.proofs.naive_bayes.gaussian_nb import spot_check_gaussian_nb
+from pellucid.naive_bayes.spot_check import spot_check_gaussian_nb
 from pellucid.proofs.rounding import TINY
 from pellucid.proofs.training_data import TrainingData
 

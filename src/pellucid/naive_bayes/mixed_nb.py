@@ -14,11 +14,11 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
+from pellucid.naive_bayes.bayes_risk import ClassScores
 from pellucid.naive_bayes.class_density_solvers import fit_column_densities
-from pellucid.naive_bayes.class_scores import ClassScores
 from pellucid.naive_bayes.counting_nb_solvers import class_totals
 from pellucid.probability import Density
-from pellucid.probability.column_densities import choose_densities, declared_categories
+from pellucid.probability.density import choose_densities, declared_categories
 
 
 class MixedNB(ClassScores, ClassifierMixin, CertifiedEstimator):

@@ -28,7 +28,7 @@ from pellucid.naive_bayes.prior_workings import (
     rows_of_classes,
     typed_text,
 )
-from pellucid.probability.column_densities import choose_densities, declared_categories
+from pellucid.probability.density import choose_densities, declared_categories
 from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
 from pellucid.show.exact_data import MAX_FEATURES, MAX_ROWS, exact_number, exact_parameter, rounding_remark
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, root, typed
@@ -38,7 +38,7 @@ KINDS = ("Bernoulli", "Categorical", "Gaussian")
 
 
 @dataclass(frozen=True)
-class _Column:
+class _DensityColumn:
     """One column: its name, its values (fractions, or texts), the kind of its density, and whether it was rounded."""
 
     name: str
@@ -56,7 +56,7 @@ class _Column:
 
 
 @dataclass(frozen=True)
-class _Learned:
+class _LearnedDensity:
     """What was learned about a column: the step that shows it, its numbers, and its factor for a class and a value."""
 
     step: Step
@@ -93,7 +93,7 @@ def mixed_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> Doc
     return Document("Naive Bayes with a density per column", (*_opening(columns, labels), *notes), steps, found)
 
 
-def _columns(estimator: Any, X: Data, like: list[_Column] | None = None) -> list[_Column]:
+def _columns(estimator: Any, X: Data, like: list[_DensityColumn] | None = None) -> list[_DensityColumn]:
     """Return the columns with the kinds of their densities: those of the training rows, if they are given."""
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
     cells = np.asarray(X, dtype=object)
@@ -107,7 +107,7 @@ def _columns(estimator: Any, X: Data, like: list[_Column] | None = None) -> list
     for j, kind in enumerate(kinds):
         is_text = column_values(cells, j).dtype.kind == "U"
         read = [(str(v), False) if is_text else exact_number(v, "X") for v in cells[:, j]]
-        found.append(_Column(shown[j], tuple(value for value, _ in read), kind, any(cut for _, cut in read)))
+        found.append(_DensityColumn(shown[j], tuple(value for value, _ in read), kind, any(cut for _, cut in read)))
     return found
 
 
@@ -119,7 +119,7 @@ def _kinds(estimator: Any, cells: Any, names: list[str] | None, declared: list[b
     return kinds
 
 
-def _opening(columns: list[_Column], labels: list[Any]) -> tuple[Block, ...]:
+def _opening(columns: list[_DensityColumn], labels: list[Any]) -> tuple[Block, ...]:
     rows = [[math(i + 1), *(_shown(column.values[i]) for column in columns), str(c)] for i, c in enumerate(labels)]
     kinds = ", ".join(f"{column.name} {column.kind}" for column in columns)
     return (
@@ -150,14 +150,16 @@ def _smoothed_prior(classes: list[Any], sizes: list[int], pseudo: Rational) -> S
 
 
 def _learn(
-    column: _Column, columns: list[_Column], groups: list[list[int]], classes: list[Any], estimator: Any
-) -> _Learned:
+    column: _DensityColumn, columns: list[_DensityColumn], groups: list[list[int]], classes: list[Any], estimator: Any
+) -> _LearnedDensity:
     if column.kind == "Gaussian":
         return _learn_normal(column, columns, groups, classes, exact_parameter(estimator, "var_smoothing"))
     return _learn_shares(column, groups, classes, exact_parameter(estimator, "alpha"))
 
 
-def _learn_shares(column: _Column, groups: list[list[int]], classes: list[Any], alpha: Rational) -> _Learned:
+def _learn_shares(
+    column: _DensityColumn, groups: list[list[int]], classes: list[Any], alpha: Rational
+) -> _LearnedDensity:
     labels, m = column.labels, len(column.labels)
     counts = [[column.of(rows).count(label) for label in labels] for rows in groups]
     shares = [[(n + alpha) / (len(rows) + alpha * m) for n in of] for rows, of in zip(groups, counts, strict=True)]
@@ -175,12 +177,16 @@ def _learn_shares(column: _Column, groups: list[list[int]], classes: list[Any], 
         return math(share), share
 
     words = sentence("Count each value in each class and add ", math("α =", alpha), f" to each of the {m} counts:")
-    return _Learned(step(f"Shares of the values: {column.name}", words, *lines), shares, factor)
+    return _LearnedDensity(step(f"Shares of the values: {column.name}", words, *lines), shares, factor)
 
 
 def _learn_normal(
-    column: _Column, columns: list[_Column], groups: list[list[int]], classes: list[Any], smoothing: Rational
-) -> _Learned:
+    column: _DensityColumn,
+    columns: list[_DensityColumn],
+    groups: list[list[int]],
+    classes: list[Any],
+    smoothing: Rational,
+) -> _LearnedDensity:
     normal = [other for other in columns if other.kind == "Gaussian"]
     epsilon = smoothing * max(variance_of(other.values) for other in normal)
     means = [mean_of(column.of(rows)) for rows in groups]
@@ -207,7 +213,7 @@ def _learn_normal(
         sentence("They give the density of a value x,"),
         formula("f", fenced("x"), "=", density),
     )
-    return _Learned(made, {"mean": means, "variance": variances}, factor)
+    return _LearnedDensity(made, {"mean": means, "variance": variances}, factor)
 
 
 def _exponent() -> Math:
@@ -217,10 +223,10 @@ def _exponent() -> Math:
 def _decision(
     i: int,
     row: tuple[Any, ...],
-    columns: list[_Column],
+    columns: list[_DensityColumn],
     classes: list[Any],
     prior: list[Rational],
-    learned: list[_Learned],
+    learned: list[_LearnedDensity],
     *,
     is_new: bool,
 ) -> tuple[Step, Any]:

@@ -14,18 +14,14 @@ from pellucid.core.kinds.collections import Items, Lookup
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
 from pellucid.core.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
 from pellucid.naive_bayes.bayes_classifier import BayesClassifier, rules_for_bayes
-from pellucid.naive_bayes.bernoulli_nb import BernoulliNB, YesNoRules
-from pellucid.naive_bayes.categorical_nb import CategoricalNB
-from pellucid.naive_bayes.counting_nb import CountRules
-from pellucid.naive_bayes.counting_nb_parameters import warn_of_raised_alpha
+from pellucid.naive_bayes.counting_nb import BernoulliNB, CategoricalNB, CountRules, MultinomialNB, YesNoRules
+from pellucid.naive_bayes.counting_nb_solvers import warn_of_raised_alpha
 from pellucid.naive_bayes.gaussian_nb import GaussianNB
 from pellucid.naive_bayes.mixed_nb import MixedNB
-from pellucid.naive_bayes.multinomial_nb import MultinomialNB
 from pellucid.probability import MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
-from pellucid.proofs.naive_bayes.class_density import prove_bayes_classifier, prove_mixed_nb
+from pellucid.proofs.naive_bayes.class_density import prove_bayes_classifier, prove_gaussian_nb, prove_mixed_nb
 from pellucid.proofs.naive_bayes.counting_nb import prove_bernoulli_nb, prove_categorical_nb, prove_multinomial_nb
-from pellucid.proofs.naive_bayes.gaussian_nb import prove_gaussian_nb
 
 GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 WHOLE_NUMBERS = Items(Whole()) | Numbers((None,), WHOLES) | A_LIST
@@ -70,7 +66,7 @@ CARDS = (
         MultinomialNB,
         topics=("BAY-2", "BAY-3"),
         prove=prove_multinomial_nb,
-        workings="pellucid.naive_bayes.multinomial_nb_workings:multinomial_nb_workings",
+        workings="pellucid.naive_bayes.counting_nb_workings:multinomial_nb_workings",
         parameters=COUNTING,
         attributes={**COUNTED, "feature_count_": TABLE, "feature_log_prob_": LOG_TABLE},
         input=CountRules(CLASSES, sparse=("csr",)),
@@ -81,7 +77,7 @@ CARDS = (
         BernoulliNB,
         topics=("BAY-2",),
         prove=prove_bernoulli_nb,
-        workings="pellucid.naive_bayes.bernoulli_nb_workings:bernoulli_nb_workings",
+        workings="pellucid.naive_bayes.counting_nb_workings:bernoulli_nb_workings",
         parameters=COUNTING | {"binarize": Nothing() | Number(finite=False)},
         attributes={
             **COUNTED,

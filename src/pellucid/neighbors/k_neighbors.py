@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import sklearn.neighbors
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from pellucid.core.checks import check_one_of, check_whole
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
+from pellucid.core.input_rules import NUMBERS, UNCHECKED, InputRules
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.neighbors.metric import Metric, check_sparse_metric, unit_of
+from pellucid.neighbors.metric import Metric, check_keeps_zeros, check_sparse_metric, unit_of
 from pellucid.neighbors.nearest_rows import build_tree, nearest_rows, tree_pays
-from pellucid.neighbors.neighbor_rows import rules_for_neighbors
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.neighbors.k_neighbors import partition_claim, stored_claim, stored_targets
 from pellucid.proofs.training_data import TrainingData
 from pellucid.solvers.kd_tree import KDTree
 
@@ -108,7 +108,7 @@ class KNeighbors(CertifiedEstimator):
         return int(k)
 
     def _stored(self, data: TrainingData, **targets: Any) -> Fit:
-        """Return the training data and, if one is wanted, their tree, with what can be said at once."""
+        """Return the training data and, if one is wanted, their tree."""
         X, metric = data.X, Metric.resolve(self.metric, self.p, self.metric_params)
         if sparse.issparse(X):
             check_sparse_metric(metric)
@@ -123,11 +123,7 @@ class KNeighbors(CertifiedEstimator):
             "_fit_method": method,
             "_tree": tree,
         }
-        claims = [stored_claim(X, X, stored_targets(SimpleNamespace(**targets)), data.y)]
-        if tree is not None:
-            claims.append(partition_claim(tree, X, unit_of(X, metric.power)))
-        later = {"trace_": partial(_tree_trace, tree)}
-        return Fit(attributes, certificate=Certificate("exact", tuple(claims)), later=later)
+        return Fit(attributes, later={"trace_": partial(_tree_trace, tree)})
 
     def _choose_method(self, X: Any, metric: Metric) -> str:
         if sparse.issparse(X) or not metric.suits_a_tree or self.algorithm == "brute":
@@ -170,3 +166,57 @@ def _tree_trace(tree: KDTree | None) -> Trace:
 
 def _dense(X: Any) -> Array:
     return X.toarray() if sparse.issparse(X) else X
+
+
+@dataclass(frozen=True)
+class KNeighborRules(InputRules):
+    """Rules for rows as floats, C-ordered or CSR with its columns in order; also for precomputed distances."""
+
+    precomputed: bool = False
+
+    def check(self, estimator: Any, X: Data, y: Data = None, *args: Any, **options: Any) -> TrainingData:
+        """Return the training data; a tree or neighbors estimator of scikit-learn stands for its rows."""
+        X = _given_rows(X)
+        if self.precomputed:
+            check_keeps_zeros(X)
+        data = super().check(estimator, X, y, *args, **options)
+        if self.precomputed and data.X.shape[0] != data.X.shape[1]:
+            raise ValueError(
+                f"X must be square with metric='precomputed', got shape {data.X.shape}. Pass the distances of all "
+                "training rows to each other."
+            )
+        y = data.y.toarray() if sparse.issparse(data.y) else data.y
+        self._check_distances(estimator, data.X)
+        return replace(data, y=y, given=(data.X, y, None))
+
+    def check_rows(self, estimator: Any, X: Data) -> Any:
+        """Return queries, in the form of the training rows."""
+        if self.precomputed:
+            check_keeps_zeros(X)
+        X = super().check_rows(estimator, X)
+        self._check_distances(estimator, X)
+        return X
+
+    def _check_distances(self, estimator: Any, X: Any) -> None:
+        if self.precomputed:
+            check_non_negative(X, f"{type(estimator).__name__} with metric='precomputed'")
+
+
+def rules_for_neighbors(estimator: Any) -> KNeighborRules:
+    """Return the rules for the metric of an estimator."""
+    return KNeighborRules(
+        NUMBERS if is_regressor(estimator) else UNCHECKED,
+        several_targets=True,
+        sparse=("csr",),
+        order="C",
+        weights=False,
+        missing=isinstance(estimator.metric, str) and estimator.metric == "nan_euclidean",
+        precomputed=isinstance(estimator.metric, str) and estimator.metric == "precomputed",
+    )
+
+
+def _given_rows(X: Any) -> Any:
+    """Return the rows that a tree or neighbors estimator of scikit-learn was made of; data are returned as they are."""
+    if isinstance(X, (sklearn.neighbors.BallTree, sklearn.neighbors.KDTree)):
+        return np.asarray(X.data)
+    return X._fit_X if isinstance(X, BaseEstimator) and hasattr(X, "_fit_X") else X

@@ -14,13 +14,14 @@ from pellucid.core.kinds.collections import Items, Lookup
 from pellucid.core.kinds.pages import SchemaError
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
 from pellucid.core.kinds.usual import FLAG, LABEL_DTYPES, LABELS, MAYBE_WHOLE, POSITIVE
+from pellucid.neighbors.k_neighbors import rules_for_neighbors
 from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
 from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
-from pellucid.neighbors.metric import Metric, Similarity, check_metric
+from pellucid.neighbors.metric import WEIGHTINGS, Metric, Similarity, check_metric
 from pellucid.neighbors.nearest_rows import build_tree
-from pellucid.neighbors.neighbor_rows import rules_for_neighbors
-from pellucid.neighbors.vote_weights import WEIGHTINGS
+from pellucid.proofs.distances import named_metric
 from pellucid.proofs.neighbors.k_neighbors import chosen_queries, prove_k_neighbors
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 POWER = Number(above=0, finite=False)
@@ -57,7 +58,9 @@ def _check_combination(estimator: Any) -> None:
 
 def _found(model: Any, data: TrainingData) -> Mapping[str, Any]:
     """Return the neighbors that the model finds for the queries of the proof."""
-    queries = chosen_queries(data.X, Metric.resolve(model.metric, model.p, model.metric_params))
+    if is_fitting():  # which claims no more than that it has kept the rows, and built a tree of them
+        return {}
+    queries = chosen_queries(data.X, named_metric(model.metric, model.p, model.metric_params))
     return {"queries": queries, "found": model._search(queries, min(model.n_neighbors, model.n_samples_fit_))}
 
 

@@ -12,7 +12,7 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.labels import encode_labels, label_column
 from pellucid.core.types import Array, Data
 from pellucid.neighbors.k_neighbors import KNeighbors
-from pellucid.neighbors.vote_weights import vote_weights
+from pellucid.neighbors.metric import vote_weights
 
 
 class KNeighborsClassifier(ClassifierMixin, KNeighbors):

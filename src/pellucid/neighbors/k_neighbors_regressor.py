@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from pellucid.core.estimator import fit_method
 from pellucid.core.types import Array, Data
 from pellucid.neighbors.k_neighbors import KNeighbors
-from pellucid.neighbors.vote_weights import vote_weights
+from pellucid.neighbors.metric import vote_weights
 
 
 class KNeighborsRegressor(RegressorMixin, KNeighbors):

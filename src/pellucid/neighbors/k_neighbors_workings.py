@@ -12,7 +12,7 @@ from sympy import Matrix, Rational
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Data
 from pellucid.neighbors.kd_tree_workings import (
-    Search,
+    BoxSearch,
     build_step,
     build_tree,
     distance,
@@ -136,7 +136,7 @@ def _typed(value: Any) -> Math | str:
         return str(value)
 
 
-def _neighbors_step(search: Search, data: ExactData, targets: list[Any], point: list[Rational]) -> Step:
+def _neighbors_step(search: BoxSearch, data: ExactData, targets: list[Any], point: list[Rational]) -> Step:
     rows = [[notate(i + 1), notate(d), _typed(targets[i])] for d, i in search.found]
     name = "squared distance" if search.power == 2.0 else "distance"
     blocks: list[Block] = [table(["row", name, notate("y")], rows, caption="The nearest rows, nearest first")]
@@ -156,7 +156,7 @@ def _neighbors_step(search: Search, data: ExactData, targets: list[Any], point: 
     return step("Read off the neighbors", *blocks)
 
 
-def _weights(search: Search, inverse: bool) -> list[Rational]:
+def _weights(search: BoxSearch, inverse: bool) -> list[Rational]:
     distances = [d for d, _ in search.found]
     if not inverse:
         return [Rational(1)] * len(distances)
@@ -165,7 +165,7 @@ def _weights(search: Search, inverse: bool) -> list[Rational]:
     return [1 / Rational(d) for d in distances]
 
 
-def _vote_step(search: Search, targets: list[Any], inverse: bool) -> tuple[Any, Step]:
+def _vote_step(search: BoxSearch, targets: list[Any], inverse: bool) -> tuple[Any, Step]:
     classes = list(np.unique(targets).tolist())
     votes = {name: Rational(0) for name in classes}
     for (_, i), weight in zip(search.found, _weights(search, inverse), strict=True):
@@ -185,7 +185,7 @@ def _vote_step(search: Search, targets: list[Any], inverse: bool) -> tuple[Any, 
     return winners[0], step("Vote", *blocks)
 
 
-def _mean_step(search: Search, targets: list[Any], inverse: bool) -> tuple[Rational, Step]:
+def _mean_step(search: BoxSearch, targets: list[Any], inverse: bool) -> tuple[Rational, Step]:
     weights = _weights(search, inverse)
     values = [exact_number(targets[i], "y")[0] for _, i in search.found]
     terms = [w * v for w, v in zip(weights, values, strict=True)]

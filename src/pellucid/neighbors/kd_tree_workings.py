@@ -21,7 +21,7 @@ FEATURES_PER_TABLE = 2
 
 
 @dataclass(frozen=True)
-class Node:
+class BoxNode:
     """Some rows in their box; ``number`` counts from 1, and the children of node i are 2 i and 2 i + 1."""
 
     number: int
@@ -29,23 +29,23 @@ class Node:
     lower: tuple[Rational, ...]
     upper: tuple[Rational, ...]
     axis: int | None = None
-    children: tuple[Node, ...] = ()
+    children: tuple[BoxNode, ...] = ()
 
-    def all_nodes(self) -> list[Node]:
+    def all_nodes(self) -> list[BoxNode]:
         """Return this node and everything below it, in the order of the numbers."""
         below = [node for child in self.children for node in child.all_nodes()]
         return sorted([self, *below], key=lambda node: node.number)
 
 
 @dataclass
-class Search:
+class BoxSearch:
     """What a search has found so far, and what it did at each node, in words."""
 
     query: Numbers
     k: int
     power: float
     found: list[tuple[Rational, int]] = field(default_factory=list)
-    log: list[tuple[Node, Rational, Rational | None, str]] = field(default_factory=list)
+    log: list[tuple[BoxNode, Rational, Rational | None, str]] = field(default_factory=list)
     visited: int = 0
 
     @property
@@ -54,15 +54,15 @@ class Search:
         return self.found[self.k - 1][0] if len(self.found) >= self.k else None
 
 
-def build_tree(X: Matrix, leaf_size: int) -> Node:
+def build_tree(X: Matrix, leaf_size: int) -> BoxNode:
     """Return the tree that :class:`pellucid.solvers.kd_tree.KDTree` builds, in exact numbers."""
     depth = min(max(0, math.ceil(math.log2(X.rows / leaf_size))), int(math.log2(X.rows)))
     return _node(X, tuple(range(X.rows)), 1, depth)
 
 
-def search_tree(tree: Node, X: Matrix, query: Numbers, k: int, power: float) -> Search:
+def search_tree(tree: BoxNode, X: Matrix, query: Numbers, k: int, power: float) -> BoxSearch:
     """Search the nearer child first; pass over a node whose box is farther than the k-th row found so far."""
-    search = Search(query, k, power)
+    search = BoxSearch(query, k, power)
     _visit(tree, X, search)
     return search
 
@@ -75,13 +75,13 @@ def distance(differences: Iterator[Rational] | Numbers, power: float) -> Rationa
     return sum((size ** int(power) for size in sizes), Rational(0))
 
 
-def box_distance(node: Node, query: Numbers, power: float) -> Rational:
+def box_distance(node: BoxNode, query: Numbers, power: float) -> Rational:
     """Return the distance from the query to the nearest point of the node's box, before its root."""
     sides = zip(node.lower, node.upper, query, strict=True)
     return distance([max(low - value, value - high, Rational(0)) for low, high, value in sides], power)
 
 
-def build_step(tree: Node, data: ExactData) -> Step:
+def build_step(tree: BoxNode, data: ExactData) -> Step:
     """Return the step that splits at medians."""
     inner = [node for node in tree.all_nodes() if node.children]
     rule = sentence(
@@ -105,7 +105,7 @@ def build_step(tree: Node, data: ExactData) -> Step:
     )
 
 
-def _leaf_tables(tree: Node, data: ExactData) -> list[Table]:
+def _leaf_tables(tree: BoxNode, data: ExactData) -> list[Table]:
     """Return the boxes of the leaves, a few features to a table so that it is not too wide."""
     leaves = [node for node in tree.all_nodes() if not node.children]
     tables = []
@@ -116,7 +116,7 @@ def _leaf_tables(tree: Node, data: ExactData) -> list[Table]:
     return tables
 
 
-def search_step(search: Search, tree: Node, n_rows: int) -> Step:
+def search_step(search: BoxSearch, tree: BoxNode, n_rows: int) -> Step:
     """Return the step that lists every node met: opened, measured, or passed over and why."""
     rows = [
         [notate(node.number), notate(bound), "—" if reach is None else notate(reach), action]
@@ -139,7 +139,7 @@ def search_step(search: Search, tree: Node, n_rows: int) -> Step:
     return step("Search the tree", *blocks)
 
 
-def tree_figure(tree: Node, data: ExactData, query: Numbers) -> Figure:
+def tree_figure(tree: BoxNode, data: ExactData, query: Numbers) -> Figure:
     """Return a picture of two features: rows, query, and each split drawn across its box."""
     series = [
         Series(_floats(data.X.col(0)), _floats(data.X.col(1)), label="rows"),
@@ -156,20 +156,20 @@ def tree_figure(tree: Node, data: ExactData, query: Numbers) -> Figure:
     return Figure(tuple(series), *_axis_names(data), "The splits, halfway between the two halves")
 
 
-def _node(X: Matrix, rows: tuple[int, ...], number: int, depth: int) -> Node:
+def _node(X: Matrix, rows: tuple[int, ...], number: int, depth: int) -> BoxNode:
     columns = [[X[i, j] for i in rows] for j in range(X.cols)]
     lower, upper = tuple(map(min, columns)), tuple(map(max, columns))
     if depth == 0:
-        return Node(number, rows, lower, upper)
+        return BoxNode(number, rows, lower, upper)
     axis = max(range(X.cols), key=lambda j: (upper[j] - lower[j], -j))
     ordered = tuple(sorted(rows, key=lambda i: (X[i, axis], i)))
     half = len(rows) // 2
     left = _node(X, ordered[:half], 2 * number, depth - 1)
     right = _node(X, ordered[half:], 2 * number + 1, depth - 1)
-    return Node(number, rows, lower, upper, axis, (left, right))
+    return BoxNode(number, rows, lower, upper, axis, (left, right))
 
 
-def _visit(node: Node, X: Matrix, search: Search) -> None:
+def _visit(node: BoxNode, X: Matrix, search: BoxSearch) -> None:
     bound, reach = box_distance(node, search.query, search.power), search.reach
     if reach is not None and bound > reach:
         search.log.append((node, bound, reach, "passed over: too far away"))
@@ -189,19 +189,19 @@ def _visit(node: Node, X: Matrix, search: Search) -> None:
     _visit(far, X, search)
 
 
-def _ordered(node: Node, child: Node, X: Matrix) -> str:
+def _ordered(node: BoxNode, child: BoxNode, X: Matrix) -> str:
     assert node.axis is not None
     rows = sorted(child.rows, key=lambda i: (X[i, node.axis], i))
     return ", ".join(f"{i + 1} ({_written(X[i, node.axis])})" for i in rows)
 
 
-def _side(node: Node, data: ExactData) -> tuple[Math, Math]:
+def _side(node: BoxNode, data: ExactData) -> tuple[Math, Math]:
     """Return the widest side of the node's box and its length."""
     assert node.axis is not None
     return data.symbol("x", node.axis), notate(node.upper[node.axis] - node.lower[node.axis])
 
 
-def _numbers(node: Node, child: Node, X: Matrix) -> str:
+def _numbers(node: BoxNode, child: BoxNode, X: Matrix) -> str:
     assert node.axis is not None
     return ", ".join(str(i + 1) for i in sorted(child.rows, key=lambda i: (X[i, node.axis], i)))
 
@@ -215,7 +215,7 @@ def _listed(rows: Sequence[int]) -> str:
     return ("row " if len(rows) == 1 else "rows ") + ", ".join(str(i + 1) for i in sorted(rows))
 
 
-def _box(node: Node) -> list[str]:
+def _box(node: BoxNode) -> list[str]:
     pairs = zip(node.lower, node.upper, strict=True)
     return [_written(low) if low == high else f"{_written(low)} to {_written(high)}" for low, high in pairs]
 

@@ -1,4 +1,4 @@
-"""What "near" means: the metric of a neighbors estimator, resolved once."""
+"""What "near" means: the metric of a neighbors estimator, resolved once; and what a neighbor counts."""
 
 from __future__ import annotations
 
@@ -105,6 +105,10 @@ class Metric:
 
     def table(self, queries: Data, rows: Data) -> Array:
         """Return all distances of the queries to the rows, of shape (n_queries, n_rows)."""
+        if isinstance(self.name, str) and self.name == "cosine":  # which no unit changes, and lengths must not vanish
+            queries, rows = (
+                part * unit_of(part.data if sparse.issparse(part) else part, 2.0) for part in (queries, rows)
+            )
         formula = None if sparse.issparse(queries) or sparse.issparse(rows) else self._formula()
         if formula is not None:
             return np.asarray(formula.pairwise(*(np.ascontiguousarray(a, dtype=np.float64) for a in (queries, rows))))
@@ -165,8 +169,51 @@ def check_keeps_zeros(X: Data) -> None:
 def unit_of(X: Array, power: float | None) -> float:
     """Return a power of two to multiply the data by so that sums of powers neither overflow nor vanish; mostly 1."""
     some = X[:: max(1, len(X) // 1024)]
-    size = float(max(some.max(), -some.min()))
+    size = float(max(some.max(initial=0.0), -some.min(initial=0.0)))
     safe = SAFE_POWER ** (1.0 / power) if power is not None and power < math.inf else SAFE_POWER
     if size == 0 or not math.isfinite(size) or 1 / safe < size < safe:
         return 1.0
     return math.ldexp(1.0, -math.frexp(size)[1])
+
+
+def inverse_weights(distances: Array, rate: float) -> Array:  # noqa: ARG001  (the signature of every weighting)
+    """Return 1 / d; where a neighbor is at distance 0 only such neighbors count, 1 each."""
+    at_zero = distances == 0
+    with np.errstate(divide="ignore", over="ignore"):
+        weights = 1.0 / distances
+    # 1 / d overflows for the tiniest distances: those count as 0 as well
+    at_zero |= np.isinf(weights)
+    return np.where(at_zero.any(axis=1, keepdims=True), at_zero.astype(np.float64), weights)
+
+
+def exponential_weights(distances: Array, rate: float) -> Array:
+    """Return exp(-rate d), divided by the weight of the nearest so that not all of them underflow."""
+    return np.exp(-rate * (distances - distances.min(axis=1, keepdims=True)))
+
+
+WEIGHTINGS: dict[str, Callable[[Array, float], Array]] = {
+    "distance": inverse_weights,
+    "exponential": exponential_weights,
+}
+
+
+def vote_weights(distances: Array, weights: Any, rate: float) -> Array | None:
+    """Return the weight of every neighbor, of the shape of ``distances``, or None if all count the same.
+
+    Examples
+    --------
+    >>> vote_weights(np.array([[1.0, 2.0], [0.0, 2.0]]), "distance", 1.0)
+    array([[1. , 0.5],
+           [1. , 0. ]])
+    """
+    if weights in (None, "uniform"):
+        return None
+    found = WEIGHTINGS[weights](distances, rate) if isinstance(weights, str) else np.asarray(weights(distances))
+    if found.shape != distances.shape:
+        raise ValueError(f"weights must return an array of shape {distances.shape}, got {found.shape}.")
+    if not np.any(found, axis=1).all():
+        raise ValueError(
+            "weights must be above 0 for at least one neighbor of every query, got a query where all are 0. "
+            "Use a function that does not vanish."
+        )
+    return found

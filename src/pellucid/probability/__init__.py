@@ -1,33 +1,30 @@
 """Densities with weighted fits, estimation, information measures and the bootstrap."""
 
-from pellucid.probability.bernoulli import Bernoulli
-from pellucid.probability.beta import Beta
-from pellucid.probability.binomial import Binomial
-from pellucid.probability.bootstrap import BootstrapInterval, bootstrap
-from pellucid.probability.categorical import Categorical
-from pellucid.probability.channel_capacity import ChannelCapacity, channel_capacity
-from pellucid.probability.curve_band import CurveBand, curve_band
+from typing import TYPE_CHECKING
+
+from pellucid.core.public_names import name_finder
+from pellucid.probability.bernoulli import Bernoulli, Binomial
+from pellucid.probability.bootstrap import BootstrapInterval, CurveBand, bootstrap, curve_band, hoeffding_interval
+from pellucid.probability.categorical import Categorical, Multinomial
+from pellucid.probability.channels import ChannelCapacity, RateDistortion, channel_capacity, rate_distortion
+from pellucid.probability.conjugate_priors import Beta, Dirichlet, NormalInverseGamma, NormalInverseWishart
 from pellucid.probability.density import Density, find_density
-from pellucid.probability.dirichlet import Dirichlet
 from pellucid.probability.estimation import Estimate, maximum_likelihood
 from pellucid.probability.gaussian import Gaussian
-from pellucid.probability.hoeffding import hoeffding_interval
 from pellucid.probability.information import (
     conditional_entropy,
     entropy,
+    joint_counts,
     joint_entropy,
     kl_divergence,
     multi_information,
     mutual_information,
 )
-from pellucid.probability.joint_counts import joint_counts
 from pellucid.probability.logistic import Logistic
-from pellucid.probability.multinomial import Multinomial
 from pellucid.probability.multivariate_gaussian import MultivariateGaussian
-from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
-from pellucid.probability.normal_inverse_wishart import NormalInverseWishart
-from pellucid.probability.rate_distortion import RateDistortion, rate_distortion
-from pellucid.proofs.probability.maximum_likelihood import certify_fit
+
+if TYPE_CHECKING:  # imported on first use: a proof is no part of what fits
+    from pellucid.proofs.probability.maximum_likelihood import certify_fit
 
 __all__ = [
     "Bernoulli",
@@ -63,3 +60,5 @@ __all__ = [
     "mutual_information",
     "rate_distortion",
 ]
+
+__getattr__ = name_finder(__name__)

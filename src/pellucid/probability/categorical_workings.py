@@ -9,7 +9,7 @@ import numpy as np
 from sympy import Rational
 
 from pellucid.core.types import Data
-from pellucid.probability.dirichlet import Dirichlet
+from pellucid.probability.conjugate_priors import Dirichlet
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import exact_number
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, total

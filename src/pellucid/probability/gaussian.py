@@ -1,4 +1,4 @@
-"""Gaussian: the normal density of a number."""
+"""Gaussian: the normal density of a number, fitted by weighted moments."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import numpy as np
 from pellucid.core.checks import check_positive, check_whole, is_number
 from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data
-from pellucid.probability.frozen import set_fields
-from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
-from pellucid.probability.sample_data import counted, scalars
-from pellucid.probability.scalar_moments import scalar_moments
+from pellucid.probability.conjugate_priors import NormalInverseGamma
+from pellucid.probability.sample_data import SampleData, counted, refuse_nonfinite, scalars, set_fields
 
 
 @dataclass(frozen=True)
@@ -123,3 +121,33 @@ def _shrunken_mean(center: float, total: float, prior: Any, variance: float | No
     check_positive(variance=variance)
     trust = prior.variance / (prior.variance + variance / total)
     return float(prior.mean + trust * (center - prior.mean))
+
+
+NEAR_CONSTANT = 1e-10
+"""Values that vary by less than this part of their mean are shifted first: the rounded mean would be seen."""
+
+BLOCK = 1 << 13
+"""Numbers taken at once. BLAS would start its threads on longer products, which costs more than it brings here."""
+
+
+def scalar_moments(data: SampleData) -> tuple[float, float, float]:
+    """Return the number of values, their mean and ``sum w (x - mean)^2``; refuse what is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, scatter = _about_the_mean(data.values, data.weight, data.total)
+        if not np.isfinite(scatter):
+            refuse_nonfinite(data.values)
+        if scatter <= data.total * (NEAR_CONSTANT * mean) ** 2:
+            origin = float(data.values[0])
+            mean, scatter = _about_the_mean(data.values - origin, data.weight, data.total)
+            mean += origin
+    return data.total, mean, scatter
+
+
+def _about_the_mean(x: Array, weight: Array | None, total: float) -> tuple[float, float]:
+    blocks = [slice(start, min(start + BLOCK, len(x))) for start in range(0, len(x), BLOCK)]
+    mean = float(x.sum() if weight is None else np.sum([weight[rows] @ x[rows] for rows in blocks])) / total
+    buffer, scatter = np.empty(min(BLOCK, len(x))), 0.0
+    for rows in blocks:
+        centered = np.subtract(x[rows], mean, out=buffer[: rows.stop - rows.start])
+        scatter += float(centered @ (centered if weight is None else weight[rows] * centered))
+    return mean, scatter

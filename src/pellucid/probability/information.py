@@ -1,21 +1,22 @@
 r"""Entropy and its relatives, of tables of counts or probabilities.
 
 A table may have any number of axes, one per variable, and holds counts or probabilities: it is divided by its sum. For
-samples, make the table with :func:`~pellucid.probability.joint_counts`. With ``base=2`` answers are in bits, with
+samples, make the table with :func:`~pellucid.probability.information`. With ``base=2`` answers are in bits, with
 ``base=math.e`` in nats, with ``base=10`` in decimal digits. :math:`0 \log 0 = 0` throughout.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, log
+from math import inf, log, prod
 
 import numpy as np
 from scipy.special import entr, kl_div
 
 from pellucid.core.checks import is_number
+from pellucid.core.input_rules import check_sample_weight
 from pellucid.core.types import Array, Data
-from pellucid.probability.probability_vector import counts_or_probabilities
+from pellucid.probability.sample_data import counts_or_probabilities
 
 Axes = int | Sequence[int]
 
@@ -161,3 +162,44 @@ def nats_per_unit(base: float) -> float:
     if not is_number(base) or not 1 < base < inf:
         raise ValueError(f"base must be a number above 1, got {base!r}. Use 2 for bits and math.e for nats.")
     return log(base)
+
+
+MOST_CELLS = 10_000_000
+
+
+def joint_counts(*columns: Data, sample_weight: Data | None = None) -> Array:
+    """Return a table with one axis per column and one index per label, labels sorted.
+
+    Parameters
+    ----------
+    *columns : array-like of shape (n_samples,)
+        Labels of any kind that can be sorted.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row stands there.
+
+    Examples
+    --------
+    >>> joint_counts(["a", "a", "b"], [0, 1, 1])
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    if not columns:
+        raise ValueError("columns must be given, got none. Pass one array of labels per axis.")
+    labels = [np.asarray(column) for column in columns]
+    if any(column.ndim != 1 for column in labels) or len({len(column) for column in labels}) > 1:
+        raise ValueError(
+            f"columns must have one dimension and equal lengths, got shapes {[column.shape for column in labels]}. "
+            "Pass the columns of a table as separate arguments."
+        )
+    if len(labels[0]) == 0:
+        raise ValueError("columns must have at least one row, got 0.")
+    weight = check_sample_weight(sample_weight, labels[0])
+    if weight is not None:
+        labels = [column[weight > 0] for column in labels]  # a label that never counts gets no index
+        weight = weight[weight > 0]
+    found = [np.unique(column, return_inverse=True) for column in labels]
+    shape = tuple(len(names) for names, _ in found)
+    if prod(shape) > MOST_CELLS:
+        raise ValueError(f"columns must have at most {MOST_CELLS} combinations of labels, got {prod(shape)}.")
+    cells = np.ravel_multi_index([inverse for _, inverse in found], shape)
+    return np.bincount(cells, weights=weight, minlength=prod(shape)).astype(np.float64).reshape(shape)

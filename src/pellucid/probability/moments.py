@@ -10,8 +10,8 @@ import numpy as np
 
 from pellucid.core.threads import own_threads, run_blocks, shares
 from pellucid.core.types import Array
+from pellucid.probability.gaussian import NEAR_CONSTANT
 from pellucid.probability.sample_data import SampleData, refuse_nonfinite
-from pellucid.probability.scalar_moments import NEAR_CONSTANT
 
 ROWS_AT_LEAST = 256
 
@@ -20,7 +20,7 @@ SMALL = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class RowMoments:
     """Number of rows, their mean, and their scatter ``sum w (x - mean)(x - mean)'`` or its diagonal."""
 
     total: float
@@ -28,7 +28,7 @@ class Moments:
     scatter: Array
 
 
-def moments(data: SampleData, *, full: bool) -> Moments:
+def moments(data: SampleData, *, full: bool) -> RowMoments:
     """Return the moments of rows of shape (n, p), centered before they are multiplied; refuse what is not finite."""
     if data.values.size < SMALL:
         return _checked(data, full, _in_one_go)
@@ -36,7 +36,7 @@ def moments(data: SampleData, *, full: bool) -> Moments:
         return _checked(data, full, _in_blocks)
 
 
-def _checked(data: SampleData, full: bool, compute: Callable[[SampleData, bool], Moments]) -> Moments:
+def _checked(data: SampleData, full: bool, compute: Callable[[SampleData, bool], RowMoments]) -> RowMoments:
     with np.errstate(over="ignore", invalid="ignore"):
         found = compute(data, full)
         if not np.isfinite(found.scatter).all():
@@ -45,20 +45,20 @@ def _checked(data: SampleData, full: bool, compute: Callable[[SampleData, bool],
         if (variance <= (NEAR_CONSTANT * found.mean) ** 2).any():
             origin = data.values[0].astype(np.float64)
             found = compute(SampleData(data.values - origin, data.weight), full)
-            found = Moments(found.total, found.mean + origin, found.scatter)
+            found = RowMoments(found.total, found.mean + origin, found.scatter)
     return found
 
 
-def _in_one_go(data: SampleData, full: bool) -> Moments:
+def _in_one_go(data: SampleData, full: bool) -> RowMoments:
     data = SampleData(data.values.astype(np.float64, copy=False), data.weight)
     mean = data.sum(data.values) / data.total
     centered = data.values - mean
     weighted = centered if data.weight is None else centered * data.weight[:, None]
-    return Moments(data.total, mean, weighted.T @ centered if full else (weighted * centered).sum(axis=0))
+    return RowMoments(data.total, mean, weighted.T @ centered if full else (weighted * centered).sum(axis=0))
 
 
-def _in_blocks(data: SampleData, full: bool) -> Moments:
-    from pellucid.solvers.dense_design import DenseDesign  # it brings the compiler, which other densities do not need
+def _in_blocks(data: SampleData, full: bool) -> RowMoments:
+    from pellucid.solvers.dense_design import DenseDesign
 
     design = DenseDesign(data.values, sample_weight=data.weight)
     p = design.shape[1]
@@ -71,4 +71,4 @@ def _in_blocks(data: SampleData, full: bool) -> Moments:
         return scatter
 
     scatter: Any = sum(run_blocks(work, shares(len(data.values), data.values.size * p)))
-    return Moments(data.total, design.mean, scatter)
+    return RowMoments(data.total, design.mean, scatter)

@@ -15,11 +15,9 @@ from pellucid.core.checks import check_one_of, check_whole
 from pellucid.core.random_state import generator
 from pellucid.core.threads import own_threads, run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data
-from pellucid.probability.covariance_fits import COVARIANCE_FITS
-from pellucid.probability.frozen import EqualByValue, finite_array, set_fields
-from pellucid.probability.moments import moments
-from pellucid.probability.positive_definite import covariance_matrix
-from pellucid.probability.sample_data import counted, vectors
+from pellucid.probability.conjugate_priors import NormalInverseGamma, NormalInverseWishart
+from pellucid.probability.moments import RowMoments, moments
+from pellucid.probability.sample_data import EqualByValue, counted, covariance_matrix, finite_array, set_fields, vectors
 
 KINDS = ("spherical", "diagonal", "full")
 """Kind of covariance by the number of its dimensions: one number, one per column, a matrix."""
@@ -165,3 +163,67 @@ class MultivariateGaussian(EqualByValue):
         doubtful = np.flatnonzero(np.isnan(out))
         out[doubtful] = np.where(np.isnan(rows[doubtful]).any(axis=1), np.nan, -np.inf)
         return out
+
+
+Fit = Callable[[RowMoments, Any], tuple[Array, Any]]
+
+
+def full_covariance(found: RowMoments, prior: NormalInverseWishart | None) -> tuple[Array, Array]:
+    """Return the mean and the scatter over the number of rows, or the mode of the normal-inverse-Wishart posterior."""
+    _check_prior(prior, NormalInverseWishart, "full")
+    if prior is None:
+        return found.mean, found.scatter / found.total
+    if len(prior.location) != len(found.mean):
+        raise ValueError(f"prior must have dimension {len(found.mean)}, as X has, got {len(prior.location)}.")
+    return prior.updated(found.total, found.mean, found.scatter).mode
+
+
+def diagonal_covariance(found: RowMoments, prior: NormalInverseGamma | None) -> tuple[Array, Array]:
+    """Return mean and variance of each column as if it were alone."""
+    _check_prior(prior, NormalInverseGamma, "diagonal")
+    if prior is None:
+        _refuse_constant(found.scatter)
+        return found.mean, found.scatter / found.total
+    modes = [
+        prior.updated(found.total, float(m), float(s)).mode for m, s in zip(found.mean, found.scatter, strict=True)
+    ]
+    mean, variance = np.array(modes).T
+    return mean, variance
+
+
+def spherical_covariance(found: RowMoments, prior: NormalInverseGamma | None) -> tuple[Array, float]:
+    r"""Return the mean and the one variance of all columns.
+
+    With a prior :math:`v` has shape :math:`\alpha + np/2`, and p means share it: the mode divides by
+    :math:`\alpha + np/2 + 1 + p/2`.
+    """
+    _check_prior(prior, NormalInverseGamma, "spherical")
+    p, scatter = len(found.mean), float(found.scatter.sum())
+    if prior is None:
+        _refuse_constant(np.array([scatter]))
+        return found.mean, scatter / (p * found.total)
+    count = prior.pseudo_count + found.total
+    gap = found.mean - prior.location
+    mean = prior.location + found.total / count * gap
+    scale = prior.scale + scatter / 2 + prior.pseudo_count * found.total / count * float(gap @ gap) / 2
+    return mean, scale / (prior.shape + p * found.total / 2 + 1 + p / 2)
+
+
+COVARIANCE_FITS: dict[str, Fit] = {
+    "full": full_covariance,
+    "diagonal": diagonal_covariance,
+    "spherical": spherical_covariance,
+}
+
+
+def _check_prior(prior: Any, wanted: type, kind: str) -> None:
+    if not (prior is None or isinstance(prior, wanted)):
+        raise TypeError(f"prior of a {kind} covariance must be a {wanted.__name__}, got {type(prior).__name__}.")
+
+
+def _refuse_constant(scatter: Array) -> None:
+    if scatter.min() <= 0:
+        raise ValueError(
+            f"variance must be above 0, got 0: column {int(scatter.argmin())} of X is constant. "
+            "Drop it, or pass a NormalInverseGamma prior."
+        )

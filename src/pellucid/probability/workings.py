@@ -7,16 +7,11 @@ from inspect import isclass, isfunction
 from typing import Any
 
 from pellucid.core.types import Data
-from pellucid.probability.bernoulli_workings import bernoulli_workings
-from pellucid.probability.beta import Beta
-from pellucid.probability.binomial_workings import binomial_workings
+from pellucid.probability.bernoulli_workings import bernoulli_workings, binomial_workings
 from pellucid.probability.categorical_workings import categorical_workings
-from pellucid.probability.dirichlet import Dirichlet
-from pellucid.probability.gaussian_workings import gaussian_workings
+from pellucid.probability.conjugate_priors import Beta, Dirichlet, NormalInverseGamma, NormalInverseWishart
+from pellucid.probability.gaussian_workings import gaussian_workings, multivariate_gaussian_workings
 from pellucid.probability.information_workings import information_workings
-from pellucid.probability.multivariate_gaussian_workings import multivariate_gaussian_workings
-from pellucid.probability.normal_inverse_gamma import NormalInverseGamma
-from pellucid.probability.normal_inverse_wishart import NormalInverseWishart
 from pellucid.show.document import Document
 from pellucid.show.showing import compared
 

@@ -13,3 +13,10 @@ Array: TypeAlias = np.ndarray
 def dense(values: Any) -> Array:
     """Return a matrix as an array, whether it is sparse or not."""
     return np.asarray(values.toarray() if sparse.issparse(values) else values)
+
+
+def column_values(X: Array, j: int) -> Array:
+    """Return a column of a table as numbers, or as texts if it holds texts."""
+    column = X[:, j]
+    is_text = column.dtype.kind in "US" or (column.dtype == object and isinstance(column[0], str))
+    return np.asarray(column.astype(str if is_text else np.float64))

@@ -130,8 +130,8 @@ def _formula(name: str, params: Mapping[str, Any], Y: Any) -> tuple[Callable[...
 
 def _cosine(x: Array, y: Array) -> Array:
     """Return one less the cosine of the angle; 1 for a row of zeros."""
-    lengths = (np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y))
-    x, y = (rows / np.where(length > 0, length, 1.0) for rows, length in zip((x, y), lengths, strict=True))
+    for measure in (lambda rows: np.abs(rows).max(axis=1, initial=0.0), lambda rows: np.linalg.norm(rows, axis=1)):
+        x, y = (rows / np.where(size > 0, size, 1.0)[:, None] for rows, size in ((x, measure(x)), (y, measure(y))))
     return np.clip(1.0 - x @ y.T, 0.0, 2.0)
 
 

@@ -25,7 +25,7 @@ ROOMS = {
     "pellucid.optimize.methods.": "pellucid.optimize.workings:show_steps",
     "pellucid.probability.": "pellucid.probability.workings:show_density",
     "pellucid.model_selection.bias_variance": "pellucid.model_selection.bias_variance_workings:bias_variance_workings",
-    "pellucid.tree.pruning.pruning_reduced_error": "pellucid.tree.pruning.pruning_workings:reduced_error_workings",
+    "pellucid.tree.pruning.pruned_tree": "pellucid.tree.pruning.pruning_workings:reduced_error_workings",
     "pellucid.model_selection.score_interval": "pellucid.model_selection.score_workings:show_scores",
 }
 """Where a method, density or measure is defined -> the function that shows its whole work, imported on first use."""

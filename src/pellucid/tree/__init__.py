@@ -9,12 +9,14 @@ if TYPE_CHECKING:  # what is named here is imported on first use
     from pellucid.tree.explaining.rules_in_words import explain_path, rules
     from pellucid.tree.explaining.shapley import ShapleyValues, shapley_values
     from pellucid.tree.id3.id3_classifier import ID3Classifier
-    from pellucid.tree.optimal_tree.optimal_tree_classifier import OptimalTreeClassifier
-    from pellucid.tree.optimal_tree.optimal_tree_gap import greedy_gap
-    from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
+    from pellucid.tree.optimal_tree.optimal_tree_classifier import OptimalTreeClassifier, greedy_gap
+    from pellucid.tree.pruning.pruned_tree import (
+        PrunedTreeClassifier,
+        PrunedTreeRegressor,
+        prune_pessimistic,
+        prune_reduced_error,
+    )
     from pellucid.tree.pruning.pruning_cross_validation import prune_by_cross_validation
-    from pellucid.tree.pruning.pruning_pessimistic import prune_pessimistic
-    from pellucid.tree.pruning.pruning_reduced_error import prune_reduced_error
 
 __all__ = [
     "DecisionTreeClassifier",

@@ -19,8 +19,8 @@ from pellucid.app.tables.word_encoder import WordEncoder
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
 from pellucid.tree import explain_path, greedy_gap, shapley_values
-from pellucid.tree.explaining.rules_conditions import Condition, readable_tree
-from pellucid.tree.optimal_tree.optimal_tree_gap import DEEPEST
+from pellucid.tree.explaining.rules_in_words import Condition, readable_tree
+from pellucid.tree.optimal_tree.optimal_tree_classifier import DEEPEST
 
 MOST_LEAVES = 24
 """Of a tree that is drawn."""

@@ -14,15 +14,18 @@ from pellucid.core.kinds.usual import LABELS, POSITIVE, RANDOM_STATE
 from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.ensemble.member_check import check_members
 from pellucid.proofs.ensemble.ada_boost import prove_ada_boost
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.packed_trees_kind import Trees
+from pellucid.tree.tree_kinds import Trees
 
 
 def _ask_members(model: AdaBoostClassifier, data: TrainingData) -> dict[str, Any]:
     """Return the votes of classifiers that are no trees of ours: the proof has no other way to them.
 
-    With them the error of one more, where rounds are missing.
+    With them the error of one more, where rounds are missing. A fit, where a proof should cost little, has seen both.
     """
+    if is_fitting():
+        return model._seen_in_rounds
     if model.trees_ is not None:
         return {}
     check_members(model.members_ or ())

@@ -17,19 +17,16 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labels import known_codes
+from pellucid.core.random_state import LARGEST_SEED
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.ensemble.ada_boost.ada_boost_rules import first_weights, next_weights, scores_of
 from pellucid.ensemble.ada_boost.ada_boost_solvers import any_learner, as_fit, packed, run_rounds, tree_learner
-from pellucid.proofs.ensemble.ada_boost import spot_check
-from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
-from pellucid.proofs.tree.decision_tree import LARGEST_SEED
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier
 from pellucid.tree.decision_tree.growth_rules import growth_rules
-from pellucid.tree.log_shares import log_shares
 from pellucid.tree.packed_trees import PackedTrees
-from pellucid.tree.tree_reading import feature_importances, leaves
+from pellucid.tree.tree_reading import feature_importances, leaves, log_shares
 
 
 class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
@@ -86,6 +83,7 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
     trees_: PackedTrees | None
     seeds_: Array | None
     members_: list[Any] | None
+    _seen_in_rounds: dict[str, Any]
 
     def __init__(
         self,
@@ -107,7 +105,7 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
         base, rng = self.estimator_, check_random_state(self.random_state)
         if not has_fit_parameter(base, "sample_weight"):
             raise ValueError(f"{type(base).__name__} doesn't support sample_weight. Use a classifier that does.")
-        is_tree, seeds = is_plain_tree(base), _Recorder(rng)
+        is_tree, seeds = is_plain_tree(base), _SeedRecorder(rng)
         if is_tree:
             data = replace(data, X=_by_rows(data.X))
             n, p = data.X.shape
@@ -131,10 +129,11 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
             "seeds_": np.array(seeds.drawn[:n_rounds], dtype=np.int64) if is_tree else None,
             "members_": None if is_tree else found.members,
         }
-        fit = as_fit(found, self.n_estimators, attributes)
-        shown = Seen(**fit.attributes, member_votes=np.array(votes[:n_rounds]), next_error=found.next_error)
-        certificate = spot_check(shown, Seen(**self.get_params(deep=False)), data)
-        return self._adopt(as_fit(found, self.n_estimators, attributes, certificate), data)
+        self._seen_in_rounds = {"member_votes": np.array(votes[:n_rounds]), "next_error": found.next_error}
+        try:
+            return self._adopt(as_fit(found, self.n_estimators, attributes), data)
+        finally:
+            del self._seen_in_rounds  # only the proof at the fit asks for it
 
     @property
     def estimator_(self) -> Any:
@@ -298,7 +297,7 @@ def _by_rows(X: Any) -> Any:
     return X.tocsr() if sparse.issparse(X) else X
 
 
-class _Recorder:
+class _SeedRecorder:
     """Draws whole numbers and remembers them."""
 
     def __init__(self, rng: np.random.RandomState) -> None:

@@ -15,10 +15,9 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.user_warnings import warn_user
 from pellucid.ensemble.ada_boost.ada_boost_rules import bound_factor, first_weights, is_too_bad, next_weights, vote_of
-from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.decision_tree.growth_rules import GrowthRules
-from pellucid.tree.decision_tree.tree_target import class_target
+from pellucid.tree.decision_tree.tree_data import class_target
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 
 Learner = Callable[[Array], tuple[Any, Array]]
@@ -78,8 +77,7 @@ def run_rounds(data: TrainingData, learn: Learner, n_rounds: int, learning_rate:
 
 def tree_learner(data: TrainingData, rules: GrowthRules, seeds: np.random.RandomState, largest_seed: int) -> Learner:
     """Return the learner of our own trees: columns are ranked once, and every round grows on the ranks."""
-    from pellucid.tree.decision_tree.column_ranks import rank_columns
-    from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree
+    from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree, rank_columns
     from pellucid.tree.tree_reading import leaves
 
     ranks = rank_columns(data.X, np.zeros(data.X.shape[1], dtype=np.int64))
@@ -106,7 +104,7 @@ def any_learner(data: TrainingData, base: Any, set_seed: Callable[[Any], None]) 
     return learn
 
 
-def as_fit(found: Rounds, n_rounds: int, attributes: dict[str, Any], certificate: Certificate | None = None) -> Fit:
+def as_fit(found: Rounds, n_rounds: int, attributes: dict[str, Any]) -> Fit:
     """Return the fit; rounds that were not done have an error of 1 and no vote, as in scikit-learn."""
     rest = n_rounds - len(found.errors)
     known = {
@@ -114,7 +112,7 @@ def as_fit(found: Rounds, n_rounds: int, attributes: dict[str, Any], certificate
         "estimator_errors_": np.array([*found.errors, *[1.0] * rest]),
         **attributes,
     }
-    return Fit(known, found.trace, found.stopped, certificate)
+    return Fit(known, found.trace, found.stopped)
 
 
 def packed(members: list[PackedTrees]) -> PackedTrees:

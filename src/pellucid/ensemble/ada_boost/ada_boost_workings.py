@@ -21,7 +21,7 @@ SHOWN_ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Stump:
+class StumpByHand:
     """A threshold of a column, what it says on either side, and how well it parts the weights."""
 
     column: int
@@ -33,12 +33,12 @@ class Stump:
 
 
 @dataclass(frozen=True)
-class Round:
+class AdaBoostRound:
     """The weights of a round, all its stumps and the one taken."""
 
     weights: tuple[Rational, ...]
-    stumps: tuple[Stump, ...]
-    best: Stump
+    stumps: tuple[StumpByHand, ...]
+    best: StumpByHand
     n_classes: int
 
     @property
@@ -80,10 +80,10 @@ def _refuse_others(estimator: Any) -> None:
         raise ValueError(f"estimator must be None or a tree with max_depth=1 to be worked by hand, got {base!r}.")
 
 
-def _rounds(X: Matrix, codes: list[int], n_classes: int, n_rounds: int) -> tuple[list[Round], str]:
+def _rounds(X: Matrix, codes: list[int], n_classes: int, n_rounds: int) -> tuple[list[AdaBoostRound], str]:
     """Return the rounds and why they ended."""
     weights = [Rational(1, len(codes))] * len(codes)
-    rounds: list[Round] = []
+    rounds: list[AdaBoostRound] = []
     while len(rounds) < n_rounds:
         stumps = _stumps(X, codes, n_classes, weights)
         best = min(stumps, key=lambda stump: stump.impurity) if stumps else None  # the first of equal ones
@@ -91,14 +91,14 @@ def _rounds(X: Matrix, codes: list[int], n_classes: int, n_rounds: int) -> tuple
             if not rounds:
                 raise ValueError("X must let a stump do better than guessing, got rows that none can part.")
             return rounds, "The best stump of the next round is no better than guessing, so the rounds end."
-        rounds.append(Round(tuple(weights), tuple(stumps), best, n_classes))
+        rounds.append(AdaBoostRound(tuple(weights), tuple(stumps), best, n_classes))
         if best.error == 0:
             return rounds, "The last stump has no error, so the rounds end; its vote is set to 1."
         weights = [rounds[-1].next_weight(i) for i in range(len(codes))]
     return rounds, f"These are the votes of {len(rounds)} rounds."
 
 
-def _stumps(X: Matrix, codes: list[int], n_classes: int, weights: list[Rational]) -> list[Stump]:
+def _stumps(X: Matrix, codes: list[int], n_classes: int, weights: list[Rational]) -> list[StumpByHand]:
     found = []
     for j in range(X.cols):
         for low, high in pairwise(sorted(set(X.col(j)))):
@@ -112,7 +112,7 @@ def _stumps(X: Matrix, codes: list[int], n_classes: int, weights: list[Rational]
                 impurity += whole - sum(mass**2 for mass in masses) / whole
             wrong = tuple(i for side, word in zip(sides, says, strict=True) for i in side if codes[i] != word)
             error = sum((weights[i] for i in wrong), Rational(0))
-            found.append(Stump(j, cut, (says[0], says[1]), tuple(sorted(wrong)), error, impurity))
+            found.append(StumpByHand(j, cut, (says[0], says[1]), tuple(sorted(wrong)), error, impurity))
     return found
 
 
@@ -138,7 +138,7 @@ def _opening(data: ExactData, labels: list[Any], k: int) -> tuple[Block, ...]:
     )
 
 
-def _round_step(t: int, now: Round, data: ExactData, classes: list[Any]) -> Step:
+def _round_step(t: int, now: AdaBoostRound, data: ExactData, classes: list[Any]) -> Step:
     best = now.best
     lines = []
     for stump in now.stumps:
@@ -159,14 +159,14 @@ def _round_step(t: int, now: Round, data: ExactData, classes: list[Any]) -> Step
     return step(f"Round {t}", *blocks)
 
 
-def _weights_table(now: Round) -> Block:
+def _weights_table(now: AdaBoostRound) -> Block:
     lines = []
     for i, w in enumerate(now.weights):
         lines.append([math(i + 1), math(w), "wrong" if i in now.best.wrong else "right", math(now.next_weight(i))])
     return table(["row", "weight", "", "weight in the next round"], lines, caption="The weights")
 
 
-def _vote_step(rounds: list[Round], data: ExactData, classes: list[Any], codes: list[int], ends: str) -> Step:
+def _vote_step(rounds: list[AdaBoostRound], data: ExactData, classes: list[Any], codes: list[int], ends: str) -> Step:
     votes = [float(log(now.odds)) if now.best.error else 1.0 for now in rounds]
     lines, wrong = [], 0
     for i in range(data.n_samples):
@@ -195,9 +195,9 @@ def _vote_step(rounds: list[Round], data: ExactData, classes: list[Any], codes: 
     return step("The votes", *blocks)
 
 
-def _said(stump: Stump, value: Rational) -> int:
+def _said(stump: StumpByHand, value: Rational) -> int:
     return stump.says[0] if value <= stump.threshold else stump.says[1]
 
 
-def _cut(data: ExactData, stump: Stump) -> Any:
+def _cut(data: ExactData, stump: StumpByHand) -> Any:
     return math(data.symbol("x", stump.column), "≤", typed(stump.threshold))

@@ -18,15 +18,18 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads, run_blocks
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.ensemble.bagging.bagging_members import LARGEST_SEED, answering_method, fit_members, member_answers
-from pellucid.ensemble.bagging.bagging_samples import BagSamples
-from pellucid.ensemble.bootstrap_samples import room_of, warn_of_few_draws
-from pellucid.ensemble.out_of_bag import judged, score_interval
-from pellucid.proofs.ensemble.bagging import fit_certificate
+from pellucid.ensemble.bagging.bagging_members import (
+    LARGEST_SEED,
+    BagSamples,
+    answering_method,
+    fit_members,
+    member_answers,
+)
+from pellucid.ensemble.bootstrap_samples import judged, room_of, score_interval, warn_of_few_draws
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from pellucid.tree.decision_tree.tree_target import TreeTarget, class_target, number_target
-from pellucid.tree.log_shares import log_shares
+from pellucid.tree.decision_tree.tree_data import TreeTarget, class_target, number_target
+from pellucid.tree.tree_reading import log_shares
 
 
 class Bagging(CertifiedEstimator):
@@ -97,8 +100,7 @@ class Bagging(CertifiedEstimator):
         }
         if self.oob_score:
             attributes |= self._out_of_bag(samples, attributes)
-        certificate = fit_certificate(attributes, self, samples)
-        return self._adopt(Fit(attributes, certificate=certificate), data)
+        return self._adopt(Fit(attributes), data)
 
     def _earlier(self) -> tuple[list[Any], Array] | None:
         """Return the members that a warm start keeps."""

@@ -20,13 +20,18 @@ from pellucid.core.kinds.plain import Kind, Nothing, Optional, Real, Whole
 from pellucid.core.kinds.usual import FLAG, LABELS, MAYBE_WHOLE, RANDOM_STATE, VERBOSE
 from pellucid.core.types import Data
 from pellucid.ensemble.bagging.bagging import BaggingClassifier, BaggingRegressor
-from pellucid.ensemble.bagging.bagging_members import fit_member, member_answers, proof_of_member, with_seeds
-from pellucid.ensemble.bagging.bagging_samples import BagSamples
+from pellucid.ensemble.bagging.bagging_members import (
+    BagSamples,
+    fit_member,
+    member_answers,
+    proof_of_member,
+    with_seeds,
+)
 from pellucid.ensemble.member_check import check_members
 from pellucid.proofs.ensemble.bagging import prove_bagging
-from pellucid.proofs.sampling import drawn, draws
+from pellucid.proofs.sampling import drawn, draws, is_fitting
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.decision_tree.tree_parameters import Part
+from pellucid.tree.tree_kinds import Part
 
 FEWEST_PROVED = 5
 MOST_VALUES = 1e6
@@ -66,6 +71,8 @@ def _said(model: Any, data: TrainingData) -> dict[str, Any]:
     A member of ours is proved by its own proof on its own sample; another one is fitted again, and must say the same,
     also about points between the rows.
     """
+    if is_fitting():  # which claims no more than that samples follow from seeds
+        return {}
     check_members(model.estimators_)
     samples, n_classes, n = BagSamples.of(model, data), len(data.classes), data.X.shape[0]
     count = min(len(model.estimators_), len(model.seeds_), len(model.estimators_features_))

@@ -15,10 +15,10 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
-from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
-from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.ensemble.blend import GRADE, shares_of, weights_claim
+from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 USUAL_ROUNDS, USUAL_DEPTH = 20, 4
@@ -42,11 +42,11 @@ class Blend(CertifiedEstimator):
         data = self._check(X, y, sample_weight)
         rows, target, weight = data.given
         members = [_fitted(member, rows, target, weight) for member in self._members()]
-        attributes: dict[str, Any] = {"estimators_": members, "weights_": shares_of(self.weights, len(members))}
+        weights = np.ones(len(members)) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+        attributes: dict[str, Any] = {"estimators_": members, "weights_": weights / weights.sum()}
         if len(data.classes):
             attributes["classes_"] = data.classes
-        certificate = Certificate(GRADE, (weights_claim(attributes["weights_"], self.weights, len(members)),))
-        return self._adopt(Fit(attributes, certificate=certificate), data)
+        return self._adopt(Fit(attributes), data)
 
     def _mean_answers(self, X: Data) -> Array:
         check_is_fitted(self)

@@ -19,7 +19,6 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.ensemble.hist_gradient_boosting.binning import bin_rows, find_edges
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     GIVEN,
     MANY_ROWS,
@@ -30,21 +29,17 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     part_rows,
 )
 from pellucid.ensemble.hist_gradient_boosting.boosting_solvers import (
+    BoostedRows,
     Boosting,
+    EarlyStopping,
     Ensemble,
-    Rows,
-    Stopping,
     boost,
 )
-from pellucid.ensemble.hist_gradient_boosting.table_rules import encode
-from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings
-from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.ensemble.boosting import spot_check
-from pellucid.proofs.seen import Seen
+from pellucid.ensemble.hist_gradient_boosting.table_rules import bin_rows, encode, find_edges
+from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings, raw_values
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.decision_tree.mean_answers import join_peer, mean_answers
 from pellucid.tree.packed_trees import PackedTrees
+from pellucid.tree.tree_reading import join_peer, mean_answers
 
 PEER = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting"
 """Where scikit-learn has its boosted trees."""
@@ -103,14 +98,13 @@ class BoostedTrees(CertifiedEstimator):
         earlier = self._earlier()
         data = self._check(X, y, sample_weight)
         given = self._given_rows(X_val, y_val, sample_weight_val)
-        fit = self._boosted(data, given, earlier)  # bins and histograms are gone before the proof
-        return self._adopt(replace(fit, certificate=self._spot_check(fit, data)), data)
+        return self._adopt(self._boosted(data, given, earlier), data)  # bins and histograms are gone before the proof
 
-    def _boosted(self, data: TrainingData, given: Rows | None, earlier: dict[str, Any] | None) -> Fit:
+    def _boosted(self, data: TrainingData, given: BoostedRows | None, earlier: dict[str, Any] | None) -> Fit:
         """Return what boosting finds."""
         target = self._target(data)
         seeds = earlier["random_seeds_"] if earlier else draw_seeds(self.random_state)
-        rows, held_out, source = self._parted(Rows(data.X, target, self._weights(data)), given, int(seeds[0]))
+        rows, held_out, source = self._parted(BoostedRows(data.X, target, self._weights(data)), given, int(seeds[0]))
         problem = self._problem(rows, held_out, seeds)
         known = {"held_out_": source, "random_seeds_": seeds, "bin_thresholds_": problem.edges}
         watch = self._watch(
@@ -141,7 +135,7 @@ class BoostedTrees(CertifiedEstimator):
             )
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
-    def _given_rows(self, X_val: Data, y_val: Data, weight: Data | None) -> Rows | None:
+    def _given_rows(self, X_val: Data, y_val: Data, weight: Data | None) -> BoostedRows | None:
         if X_val is None and y_val is None:
             return None
         if y_val is None:
@@ -155,9 +149,11 @@ class BoostedTrees(CertifiedEstimator):
             )
         classes = getattr(self, "classes_", None)
         data = card_of(type(self)).rules_for(self).check(self, X_val, y_val, weight, reset=False, classes=classes)
-        return Rows(data.X, self._target(data), data.weight)
+        return BoostedRows(data.X, self._target(data), data.weight)
 
-    def _parted(self, rows: Rows, given: Rows | None, seed: int) -> tuple[Rows, Rows | None, str]:
+    def _parted(
+        self, rows: BoostedRows, given: BoostedRows | None, seed: int
+    ) -> tuple[BoostedRows, BoostedRows | None, str]:
         """Return the rows to train on, those to watch, and where these come from."""
         stops = len(rows.y) > MANY_ROWS if self.early_stopping == "auto" else bool(self.early_stopping)
         self.do_early_stopping_ = stops
@@ -168,7 +164,7 @@ class BoostedTrees(CertifiedEstimator):
         kept, held = part_rows(rows.y, self.validation_fraction, seed, is_stratified=is_classifier(self))
         return _picked(rows, kept), _picked(rows, held), OF_TRAINING
 
-    def _problem(self, rows: Rows, held_out: Rows | None, seeds: Array) -> Boosting:
+    def _problem(self, rows: BoostedRows, held_out: BoostedRows | None, seeds: Array) -> Boosting:
         p = rows.X.shape[1]
         categories = self.categories_ or [None] * p
         edges = find_edges(rows.X, rows.weight, self.max_bins, categories, int(seeds[0]))
@@ -200,13 +196,15 @@ class BoostedTrees(CertifiedEstimator):
             self.max_features,
         )
 
-    def _stopping(self, rows: Rows, held_out: Rows | None, seed: int) -> Stopping | None:
+    def _stopping(self, rows: BoostedRows, held_out: BoostedRows | None, seed: int) -> EarlyStopping | None:
         if not self.do_early_stopping_:
             return None
         score = None if self.scoring == "loss" else self._scorer(rows, held_out, seed)
-        return Stopping(self.n_iter_no_change, self.tol, held_out, score)
+        return EarlyStopping(self.n_iter_no_change, self.tol, held_out, score)
 
-    def _scorer(self, rows: Rows, held_out: Rows | None, seed: int) -> Callable[..., tuple[float, float | None]]:
+    def _scorer(
+        self, rows: BoostedRows, held_out: BoostedRows | None, seed: int
+    ) -> Callable[..., tuple[float, float | None]]:
         """Return what scores raw predictions of training rows, some of them if they are many, and of held-out rows."""
         from sklearn.metrics import check_scoring
 
@@ -217,7 +215,7 @@ class BoostedTrees(CertifiedEstimator):
             few = resample(few, n_samples=MANY_ROWS, replace=False, random_state=seed, stratify=stratify)
         small = _picked(rows, few)
 
-        def score(model: Any, part: Rows, raw: Array) -> float:
+        def score(model: Any, part: BoostedRows, raw: Array) -> float:
             model._given_raw = raw
             weight = {} if part.weight is None else {"sample_weight": part.weight}
             return float(scorer(model, part.X, self._labels(part.y), **weight))
@@ -233,7 +231,7 @@ class BoostedTrees(CertifiedEstimator):
         """Return targets as the user has them."""
         return y
 
-    def _taken_up(self, earlier: dict[str, Any] | None, rows: Rows) -> Ensemble | None:
+    def _taken_up(self, earlier: dict[str, Any] | None, rows: BoostedRows) -> Ensemble | None:
         """Return the ensemble of an earlier fit, with its predictions for the training rows."""
         if earlier is None:
             return None
@@ -256,11 +254,6 @@ class BoostedTrees(CertifiedEstimator):
             "validation_score_": np.array(found.held_out_scores),
             **known,
         }
-
-    def _spot_check(self, fit: Fit, data: TrainingData) -> Certificate:
-        with np.errstate(all="ignore"):
-            seen = Seen(**fit.attributes, feature_names=getattr(self, "feature_names_in_", ()))
-            return spot_check(seen, Seen(**self.get_params(deep=False)), data)
 
     def _raw(self, X: Data) -> Array:
         """Return the raw predictions, of shape (n_outputs, n_samples)."""
@@ -300,5 +293,5 @@ class BoostedTrees(CertifiedEstimator):
         return tags
 
 
-def _picked(rows: Rows, places: Array) -> Rows:
-    return Rows(rows.X[places], rows.y[places], None if rows.weight is None else rows.weight[places])
+def _picked(rows: BoostedRows, places: Array) -> BoostedRows:
+    return BoostedRows(rows.X[places], rows.y[places], None if rows.weight is None else rows.weight[places])

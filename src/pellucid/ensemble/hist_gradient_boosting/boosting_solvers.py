@@ -13,15 +13,14 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.ensemble.hist_gradient_boosting import growing_layout as layout
-from pellucid.ensemble.hist_gradient_boosting.boosting_losses import (
+from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     BY_RESIDUAL,
     best_constant,
+    draw_keys,
     row_losses,
     weighted_quantile,
 )
-from pellucid.ensemble.hist_gradient_boosting.boosting_rules import draw_keys
-from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeGrower, TreeSettings, pack
-from pellucid.ensemble.hist_gradient_boosting.tree_walking import raw_values
+from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeGrower, TreeSettings, pack, raw_values
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 
 ROWS_AT_ONCE = 16_384
@@ -36,7 +35,7 @@ MULTINOMIAL = 6
 
 
 @dataclass(frozen=True)
-class Rows:
+class BoostedRows:
     """Rows with numbers or class codes as targets; weights are None where all rows count once."""
 
     X: Array
@@ -50,12 +49,12 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Stopping:
+class EarlyStopping:
     """When to stop early: after ``patience`` rounds none of whose scores is better by ``tol`` than the one before."""
 
     patience: int
     tol: float
-    held_out: Rows | None = None
+    held_out: BoostedRows | None = None
     score: Callable[[Array, Array | None], tuple[float, float | None]] | None = None
     """Scores of raw predictions for training and held-out rows; without it, minus the loss is the score."""
 
@@ -70,7 +69,7 @@ class Stopping:
 class Boosting:
     """A problem of boosting: rows in bins, the loss, how trees are grown and when to stop."""
 
-    rows: Rows
+    rows: BoostedRows
     bins: Bins
     edges: list[Array]
     loss: str
@@ -79,7 +78,7 @@ class Boosting:
     tree: TreeSettings
     max_iter: int
     keys: np.random.Generator
-    stopping: Stopping | None = None
+    stopping: EarlyStopping | None = None
     watch: Watch = ignore
 
 

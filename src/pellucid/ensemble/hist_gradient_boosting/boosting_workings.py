@@ -26,17 +26,17 @@ MAX_LEAVES = 4
 
 
 @dataclass
-class Node:
+class BoostedNode:
     """Rows with the sums of their derivatives, and the split that gains most."""
 
     rows: tuple[int, ...]
     gradient: Rational
     hessian: Rational
-    best: Split | None = None
+    best: BoostedSplit | None = None
 
 
 @dataclass(frozen=True)
-class Split:
+class BoostedSplit:
     """A threshold of a column, the rows on its sides and what the split gains."""
 
     column: int
@@ -46,7 +46,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Problem:
+class BoostingProblem:
     """A small data set with first and second derivatives of each row's loss, and the parameters of the tree."""
 
     data: ExactData
@@ -57,16 +57,16 @@ class Problem:
     least_rows: int
     most_leaves: int
 
-    def node(self, rows: tuple[int, ...], *, is_root: bool = False) -> Node:
+    def node(self, rows: tuple[int, ...], *, is_root: bool = False) -> BoostedNode:
         """Return a node with its best split, of equal ones the first column and the lowest threshold."""
         g, h = (sum((values[i] for i in rows), Rational(0)) for values in (self.gradients, self.hessians))
-        node = Node(rows, g, h)
+        node = BoostedNode(rows, g, h)
         splits = self.splits(node, is_root=is_root)
         best = max(splits, key=lambda split: split.gain) if splits else None
         node.best = best if best is not None and best.gain > 0 else None
         return node
 
-    def splits(self, node: Node, *, is_root: bool = False) -> list[Split]:
+    def splits(self, node: BoostedNode, *, is_root: bool = False) -> list[BoostedSplit]:
         """Return all splits whose sides have rows enough."""
         found, X = [], self.data.X
         own = Rational(0) if is_root else self.score(node.rows)
@@ -78,7 +78,7 @@ class Problem:
                 left = tuple(i for i in node.rows if X[i, j] <= cut)
                 right = tuple(i for i in node.rows if X[i, j] > cut)
                 if min(len(left), len(right)) >= self.least_rows:
-                    found.append(Split(j, cut, (left, right), self.score(left) + self.score(right) - own))
+                    found.append(BoostedSplit(j, cut, (left, right), self.score(left) + self.score(right) - own))
         return found
 
     def score(self, rows: tuple[int, ...]) -> Rational:
@@ -86,7 +86,7 @@ class Problem:
         g, h = (sum((values[i] for i in rows), Rational(0)) for values in (self.gradients, self.hessians))
         return g**2 / (h + self.l2)
 
-    def value(self, node: Node) -> Rational:
+    def value(self, node: BoostedNode) -> Rational:
         """Return the shrunken Newton step."""
         return -self.rate * node.gradient / (node.hessian + self.l2)
 
@@ -102,7 +102,7 @@ def boosting_workings(estimator: Any, X: Data, y: Data) -> Document:
     steps: list[Step] = []
     values: list[Rational] = []
     for output in outputs:
-        problem = Problem(
+        problem = BoostingProblem(
             data,
             output.gradients,
             output.hessians,
@@ -188,7 +188,7 @@ def _log_loss(X: Data, y: Data) -> tuple[ExactData, tuple[Block, ...], list[Outp
     return data, opening, outputs
 
 
-def _tree_steps(problem: Problem, name: str) -> tuple[list[Step], list[Node]]:
+def _tree_steps(problem: BoostingProblem, name: str) -> tuple[list[Step], list[BoostedNode]]:
     """Return a step per split, and all nodes in the order in which they were made."""
     nodes = [problem.node(tuple(range(problem.data.n_samples)), is_root=True)]
     leaves, steps = [nodes[0]], []
@@ -208,11 +208,11 @@ def _tree_steps(problem: Problem, name: str) -> tuple[list[Step], list[Node]]:
     return steps, nodes
 
 
-def _is_split(node: Node, nodes: list[Node]) -> bool:
+def _is_split(node: BoostedNode, nodes: list[BoostedNode]) -> bool:
     return node.best is not None and any(other.rows == node.best.sides[0] for other in nodes)
 
 
-def _split_step(problem: Problem, node: Node, name: str, *, is_root: bool, is_next: bool) -> Step:
+def _split_step(problem: BoostingProblem, node: BoostedNode, name: str, *, is_root: bool, is_next: bool) -> Step:
     best = node.best
     assert best is not None
     lines = []
@@ -232,7 +232,7 @@ def _split_step(problem: Problem, node: Node, name: str, *, is_root: bool, is_ne
     return step(f"{_of(name)}Split the rows {named}", *blocks)
 
 
-def _leaf_step(problem: Problem, nodes: list[Node], name: str) -> Step:
+def _leaf_step(problem: BoostingProblem, nodes: list[BoostedNode], name: str) -> Step:
     lines = []
     for node in nodes:
         if not _is_split(node, nodes):

@@ -69,7 +69,7 @@ class Tree(NamedTuple):
     """int64."""
 
 
-class Rules(NamedTuple):
+class GrowingRules(NamedTuple):
     """What is known of the features, and the parameters as numbers."""
 
     features: Any
@@ -78,7 +78,7 @@ class Rules(NamedTuple):
     """float64: see ``split_kernels``."""
 
 
-class Choice(NamedTuple):
+class SplitChoice(NamedTuple):
     """Which features a node may be split by, where these are not all."""
 
     keys: Any

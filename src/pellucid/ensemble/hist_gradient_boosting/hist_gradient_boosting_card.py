@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.input_rules import CLASSES, NUMBERS
@@ -22,12 +25,16 @@ from pellucid.core.kinds.usual import (
     RANDOM_STATE,
     VERBOSE,
 )
-from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier
-from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor
+from pellucid.core.types import Array
+from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from pellucid.ensemble.hist_gradient_boosting.table_rules import TableRules
 from pellucid.proofs.ensemble.boosting import prove_boosting
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.packed_trees_kind import Trees
+from pellucid.tree.tree_kinds import Trees
 
 A_SEQUENCE = Live("a list", lambda value: np.iterable(value) and not isinstance(value, str), holds_many=True)
 
@@ -69,9 +76,63 @@ ATTRIBUTES: dict[str, Kind | Optional] = {
 }
 
 
-def _column_names(model: Any, _data: TrainingData) -> dict[str, Any]:
-    """Return the names of the columns, by which constraints may be given."""
-    return {"feature_names": getattr(model, "feature_names_in_", ())}
+def _asked(model: Any, data: TrainingData) -> dict[str, Any]:
+    """Return the names of the columns, by which constraints may be given, and a scorer where one was given."""
+    asked = {"feature_names": getattr(model, "feature_names_in_", ())}
+    if model.scoring in (None, "loss") or is_fitting():
+        return asked
+    return {**asked, "scorer": partial(_scored, model, data.classes)}
+
+
+def _scored(model: Any, classes: Array, raw: Array, X: Array, y: Array, weight: Array | None) -> float:
+    """Return what the scorer of a model says about raw predictions of rows."""
+    from sklearn.metrics import get_scorer
+
+    scorer = model.scoring if callable(model.scoring) else get_scorer(model.scoring)
+    weights = {} if weight is None else {"sample_weight": weight}
+    if len(classes):
+        return float(scorer(_ReplayedClasses(classes, raw), X, classes[y.astype(np.intp)], **weights))
+    return float(scorer(_ReplayedNumbers(model.loss, raw), X, y, **weights))
+
+
+class _ReplayedNumbers(RegressorMixin, BaseEstimator):
+    """A model that says about its rows what was replayed."""
+
+    def __init__(self, loss: str, raw: Array) -> None:
+        self.loss, self.raw = loss, raw
+
+    def predict(self, X: Any) -> Array:
+        """Return the replayed numbers."""
+        return np.asarray(np.exp(self.raw[0]) if self.loss in ("poisson", "gamma") else self.raw[0])
+
+
+class _ReplayedClasses(ClassifierMixin, BaseEstimator):
+    """The same for classes."""
+
+    def __init__(self, classes: Array, raw: Array) -> None:
+        self.classes, self.raw = classes, raw
+
+    @property
+    def classes_(self) -> Array:
+        """The labels."""
+        return np.asarray(self.classes)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the replayed scores."""
+        return self.raw[0] if len(self.raw) == 1 else np.ascontiguousarray(self.raw.T)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return what the scores stand for."""
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return np.asarray(softmax(scores, axis=1))
+        return np.stack([expit(-scores), expit(scores)], axis=1)[:, : len(self.classes_)]
+
+    def predict(self, X: Any) -> Array:
+        """Return the likeliest class, the first of equal ones."""
+        scores = self.decision_function(X)
+        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        return np.asarray(self.classes_[np.minimum(codes, len(self.classes_) - 1)])
 
 
 UNPROVED = {
@@ -87,7 +148,7 @@ CARDS = (
         HistGradientBoostingClassifier,
         topics=("TRE-6",),
         prove=prove_boosting,
-        asks=_column_names,
+        asks=_asked,
         workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={"loss": OneOf(("log_loss",)), **PARAMETERS, "class_weight": CLASS_WEIGHT},
         attributes={"classes_": LABELS, **ATTRIBUTES},
@@ -100,7 +161,7 @@ CARDS = (
         HistGradientBoostingRegressor,
         topics=("TRE-6",),
         prove=prove_boosting,
-        asks=_column_names,
+        asks=_asked,
         workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={
             "loss": OneOf(("squared_error", "absolute_error", "gamma", "poisson", "quantile")),

@@ -1,4 +1,4 @@
-"""Trees grown one after another in the same memory, and all of them as one pack."""
+"""Trees grown one after another in the same memory, all of them as one pack, and what a pack says about rows."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
+from pellucid.core.threads import WORTH_SHARING, run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array
 from pellucid.ensemble.hist_gradient_boosting import growing_layout as layout
-from pellucid.ensemble.hist_gradient_boosting.binning import N_EDGES
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import most_leaves
+from pellucid.ensemble.hist_gradient_boosting.table_rules import N_EDGES
 from pellucid.tree.packed_trees import LEAF, NO_CATEGORIES, NO_FEATURE, NO_THRESHOLD, PackedTrees
+from pellucid.tree.tree_reading import summed_values
 
 SPARE_SLOTS = 4
 MOST_GRADIENT_BITS = 46
@@ -50,8 +51,7 @@ class TreeGrower:
     """Grows trees on the same rows: the memory for rows, histograms and nodes is taken once."""
 
     def __init__(self, bins: Bins, settings: TreeSettings) -> None:
-        from pellucid.ensemble.hist_gradient_boosting.histogram_kernels import GROUP_SIZE
-        from pellucid.ensemble.hist_gradient_boosting.split_kernels import FLOATS_SIZE, INTS_SIZE
+        from pellucid.ensemble.hist_gradient_boosting.split_kernels import FLOATS_SIZE, GROUP_SIZE, INTS_SIZE
 
         self.bins, self.settings = bins, settings
         n_groups, n = bins.groups.shape
@@ -93,8 +93,8 @@ class TreeGrower:
         self.nodes[0] = 0
         data = layout.Data(self.bins.groups, gradients, hessians, raw)
         tree = layout.Tree(self.slots, self.nodes, self.measures, self.splits, self.gains, job)
-        rules = layout.Rules(self.features, self._units(largest, n))
-        choice = layout.Choice(keys, self.sets) if len(keys) or len(self.sets) else None
+        rules = layout.GrowingRules(self.features, self._units(largest, n))
+        choice = layout.SplitChoice(keys, self.sets) if len(keys) or len(self.sets) else None
         own = (self.by_set, self.directed, self.ints, self.floats)
         run_blocks(
             lambda thread: grow_tree(thread, state, data, self.lines, tree, rules, choice, *own), range(self.n_threads)
@@ -142,3 +142,47 @@ def pack(grown: Sequence[tuple[Array, Array]], edges: Sequence[Array], weights: 
         weighted_n_node_samples=np.concatenate(weights),
         value=np.where(is_leaf, measures[:, layout.VALUE], 0.0)[:, np.newaxis, np.newaxis],
     )
+
+
+ROWS_AT_ONCE = 512
+FEW_ROWS_TO_WALK = 256
+"""Rows below which preparing the trees takes longer than walking down them one by one."""
+
+
+def raw_values(trees: PackedTrees, X: Array, n_outputs: int) -> Array:
+    """Return the sums of the values of all trees, of shape (n_outputs, n_samples)."""
+    n = X.shape[0]
+    found = np.zeros((n, n_outputs))
+    if n < FEW_ROWS_TO_WALK or not _has_neighbors(trees, X.shape[1]):
+        return summed_values(trees, X, found, n_groups=n_outputs).T
+    from pellucid.ensemble.hist_gradient_boosting.gradient_kernels import walk_trees
+
+    leaf, by_set = trees.is_leaf, trees.category_row >= 0
+    first = trees.starts[trees.tree_of_node]
+    way = (
+        trees.starts,
+        np.maximum.reduceat(trees.depths(), trees.starts[:-1]),
+        np.logical_or.reduceat(by_set, trees.starts[:-1]),
+        np.where(leaf, 0, trees.feature).astype(np.uint32),
+        np.where(leaf, np.arange(trees.n_nodes), first + trees.children_left).astype(np.uint32),
+        np.where(leaf, np.inf, trees.threshold),
+        ~leaf & (trees.missing_go_to_left == 0),
+        trees.category_row,
+        trees.left_categories,
+        trees.value[:, 0, 0].copy(),
+    )
+
+    def walk(rows: slice) -> None:
+        block = np.ascontiguousarray(X[rows], dtype=np.float64)
+        walk_trees(block.ravel(), block.shape[1], *way, found[rows])
+
+    run_blocks(walk, split_evenly(n, max(-(-n // ROWS_AT_ONCE), thread_count())))
+    return found.T
+
+
+def _has_neighbors(trees: PackedTrees, n_features: int) -> bool:
+    """Return whether the trees are whole and every right child stands behind the left one."""
+    if trees.fault(n_features) or trees.value.shape[1:] != (1, 1):
+        return False
+    inner = ~trees.is_leaf
+    return bool((trees.children_right[inner] == trees.children_left[inner] + 1).all())

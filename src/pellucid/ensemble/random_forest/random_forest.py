@@ -8,13 +8,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from pellucid.core.types import Array, Data
-from pellucid.ensemble.out_of_bag import OutOfBag
+from pellucid.ensemble.bootstrap_samples import OutOfBag
 from pellucid.ensemble.random_forest.random_forest_base import RandomForest, spread_answers
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.decision_tree import partial_answers
-from pellucid.tree.decision_tree.mean_answers import join_peer
 from pellucid.tree.decision_tree.tree_data import TreeData
-from pellucid.tree.log_shares import log_shares
+from pellucid.tree.tree_reading import join_peer, log_shares
 
 
 class RandomForestClassifier(ClassifierMixin, RandomForest):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,19 +15,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.threads import own_threads
+from pellucid.core.random_state import LARGEST_SEED
+from pellucid.core.threads import own_threads, run_blocks
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
-from pellucid.ensemble.bootstrap_samples import drawn_places, n_drawn, room_of, warn_of_few_draws
-from pellucid.ensemble.out_of_bag import OutOfBag, judged, score_interval
-from pellucid.ensemble.random_forest.forest_bags import ForestBags, tree_seed
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.tree.decision_tree import LARGEST_SEED, fit_claims
+from pellucid.ensemble.bootstrap_samples import (
+    OutOfBag,
+    drawn_places,
+    judged,
+    n_drawn,
+    room_of,
+    score_interval,
+    value_order,
+    warn_of_few_draws,
+)
 from pellucid.tree.decision_tree.decision_tree import check_monotonic, label_attributes, tree_trace
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
-from pellucid.tree.decision_tree.tree_check import TreeCheck
 from pellucid.tree.decision_tree.tree_data import TreeData, rules_for_trees
 from pellucid.tree.packed_trees import PackedTrees, join_trees
+from pellucid.tree.pruning.cost_complexity import pruned
 from pellucid.tree.tree_reading import decision_path, feature_importances, leaves, summed_values
 
 BLOCK_OF_TREES = 16
@@ -75,8 +82,7 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
             "trees_": trees,
             **self._out_of_bag(bags, trees, seeds),
         }
-        certificate = self._claims(bags, rules, trees, seeds)
-        return self._adopt(Fit(attributes, certificate=certificate, later={"trace_": partial(tree_trace, trees)}), data)
+        return self._adopt(Fit(attributes, later={"trace_": partial(tree_trace, trees)}), data)
 
     def _earlier_trees(self) -> tuple[PackedTrees, Array] | None:
         """Return the trees that a warm start keeps."""
@@ -93,20 +99,11 @@ class RandomForest(MultiOutputMixin, CertifiedEstimator):
         return self.trees_, self.seeds_
 
     def _grown(self, bags: ForestBags, rules: GrowthRules, seeds: Array, earlier: Any) -> PackedTrees:
-        from pellucid.ensemble.random_forest.random_forest_solvers import grow_forest
-
         kept = 0 if earlier is None else earlier[0].n_trees
         packs = [] if earlier is None else [earlier[0]]
         if kept < len(seeds):
             packs.append(grow_forest(bags, rules, [int(seed) for seed in seeds[kept:]], float(self.ccp_alpha)))
         return packs[0] if len(packs) == 1 else join_trees(packs)
-
-    def _claims(self, bags: ForestBags, rules: GrowthRules, trees: PackedTrees, seeds: Array) -> Certificate:
-        first = trees.part(0, 1)
-        look = TreeCheck.of if rules.monotone.any() else TreeCheck.by_facts
-        check = look(first, bags.data, [bags.bag(int(seeds[0]))], rules, float(self.ccp_alpha))
-        claims = fit_claims(check, trees.n_nodes, bags.data.X.shape[1])
-        return Certificate("replayed", claims)
 
     def _out_of_bag(self, bags: ForestBags, trees: PackedTrees, seeds: Array) -> dict[str, Any]:
         """Return the out-of-bag attributes, if they are asked for."""
@@ -270,3 +267,85 @@ def _warn_of_subsamples(forest: RandomForest) -> None:
             "are not recommended for warm_start if the fitted data differs from the full dataset.",
             UserWarning,
         )
+
+
+class SampleOfTree(NamedTuple):
+    """What one tree is grown on."""
+
+    rows: Array
+    weight: Array
+    seed: int
+    min_weight: float
+    """Weight that each side of a split must have."""
+
+
+@dataclass(frozen=True)
+class ForestBags:
+    """Samples of the rows of a forest, by the seed of a tree."""
+
+    data: TreeData
+    bootstrap: bool
+    n_draws: int
+    by_subsample: bool
+    """Whether classes are balanced anew in each sample."""
+    min_weight_fraction: float
+
+    @classmethod
+    def of(cls, parameters: Any, data: TreeData) -> ForestBags:
+        """Return the samples for these parameters."""
+        class_weight = getattr(parameters, "class_weight", None)
+        by_subsample = isinstance(class_weight, str) and class_weight == "balanced_subsample"
+        n_draws = n_drawn(parameters.max_samples, data.X.shape[0], data.weight)
+        return cls(data, bool(parameters.bootstrap), n_draws, by_subsample, float(parameters.min_weight_fraction_leaf))
+
+    @cached_property
+    def order(self) -> Array:
+        """The rows in the order in which they lie on the line that points are drawn on."""
+        target = self.data.target
+        return value_order(self.data.X, target.codes if target.n_classes else target.y)
+
+    def counts(self, seed: int) -> Array:
+        """Return how often each row is in the sample of a tree; without samples, once."""
+        n = self.data.X.shape[0]
+        if not self.bootstrap:
+            return np.ones(n, dtype=np.int64)
+        places = drawn_places(seed, n, self.n_draws, room_of(self.data.weight, self.order))
+        return np.bincount(self.order[places], minlength=n)
+
+    def bag(self, seed: int) -> SampleOfTree:
+        """Return the rows and weights of a tree."""
+        if self.bootstrap:
+            count = self.counts(seed)
+            rows = np.flatnonzero(count)
+            weight = count[rows].astype(np.float64)
+        else:
+            rows, weight = np.arange(self.data.X.shape[0]), self.data.weights
+        if self.by_subsample:
+            for k, n_classes in enumerate(self.data.target.n_classes):
+                codes = self.data.target.codes[rows, k]
+                totals = np.bincount(codes, self.counts(seed)[rows], minlength=n_classes)
+                present = totals > 0
+                balanced = np.where(present, totals.sum() / (present.sum() * np.where(present, totals, 1.0)), 0.0)
+                weight = weight * balanced[codes]
+        return SampleOfTree(rows, weight, tree_seed(seed), self.min_weight_fraction * float(weight.sum()))
+
+
+def tree_seed(seed: int) -> int:
+    """Return what a single tree with this ``random_state`` draws as its seed: the same tree can be grown alone."""
+    return int(np.random.RandomState(seed).randint(LARGEST_SEED))
+
+
+def grow_forest(bags: ForestBags, rules: GrowthRules, seeds: Sequence[int], ccp_alpha: float) -> PackedTrees:
+    """Return a tree for each seed, from columns that are ranked once; which thread grows it changes nothing."""
+    from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree, rank_columns
+
+    data = bags.data
+    columns = rank_columns(data.X, data.n_categories)
+
+    def grow(seed: int) -> PackedTrees:
+        bag = bags.bag(seed)
+        own = replace(rules, min_weight=bag.min_weight)
+        tree = grow_tree(columns, data.target, bag.weight, own, bag.seed, bag.rows)
+        return pruned(tree, ccp_alpha) if ccp_alpha > 0 else tree
+
+    return join_trees(run_blocks(grow, seeds))

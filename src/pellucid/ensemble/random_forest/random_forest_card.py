@@ -12,7 +12,7 @@ from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier
 from pellucid.proofs.ensemble.random_forest import prove_random_forest
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
 from pellucid.tree.decision_tree.tree_data import rules_for_trees
-from pellucid.tree.decision_tree.tree_parameters import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS
+from pellucid.tree.tree_kinds import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS
 
 
 def check_samples(estimator: Any) -> None:

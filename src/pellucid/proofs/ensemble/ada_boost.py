@@ -1,9 +1,10 @@
-"""Proof of AdaBoost: the weights of every round replayed, the trees checked on them, the theorem's bound.
+r"""Proof of AdaBoost: the weights of every round replayed, the trees checked on them, the theorem's bound.
 
 The weights of a round follow from the votes of the rounds before it and the rows these got wrong. Under them each
 classifier must have the error it says, and the vote that follows from it; trees are checked node by node on the weights
-of their round (``tree.tree_check``). Where rounds are missing, the reason is found again. The training error is at most
-the product of ``ada_boost_rules.bound_factor``.
+of their round (``tree.tree_check``). Where rounds are missing, the reason is found again. A row that the weighted vote
+gets wrong has at most half of the votes for its class, so the training error is at most
+:math:`\prod_t ((1 - e_t)\, e^{-\alpha_t / 2} + e_t\, e^{\alpha_t / 2})`.
 """
 
 from __future__ import annotations
@@ -13,60 +14,45 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from pellucid.ensemble.ada_boost.ada_boost_rules import (
-    bound_factor,
-    first_weights,
-    is_too_bad,
-    next_weights,
-    scores_of,
-    vote_of,
-)
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.rounding import sum_error
+from pellucid.proofs.rounding import EPSILON, sum_error
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.tree.decision_tree import nodes_to_replay, replay_claim
-from pellucid.tree.decision_tree.growth_rules import growth_rules
-from pellucid.tree.decision_tree.split_replay import NodeQuestion, replay_node
-from pellucid.tree.decision_tree.tree_check import REFIT, Bag, TreeCheck
-from pellucid.tree.decision_tree.tree_data import TreeData
-from pellucid.tree.decision_tree.tree_target import class_target
-from pellucid.tree.packed_trees import PackedTrees
-from pellucid.tree.plain_walk import plain_leaves
+from pellucid.proofs.tree.node_replay import NodeQuestion, replay_node
+from pellucid.proofs.tree.tree_check import REFIT, Bag, TreeCheck
+from pellucid.proofs.tree.tree_rows import TreeRows, class_target, growth_rule
+from pellucid.proofs.tree.trees import TreeArrays, fault_of_trees, leaves_of
 
 NODES_REPLAYED = 300
 """Nodes of all trees that are searched again, about at most."""
 
 
 def prove_ada_boost(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate from the data and the fitted attributes; of other classifiers, from their answers."""
-    return _prove(fitted, parameters, data, int(np.sum(fitted.estimator_errors_ < 1.0)), is_whole=True)
+    """Return the certificate: the weights of every round follow from the votes of the rounds before.
 
-
-def spot_check(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return what a fit claims at little cost: rounds replayed from the votes it saw, no tree looked at."""
-    return _prove(fitted, parameters, data, len(fitted.member_votes), is_whole=False)
-
-
-def _prove(fitted: Any, parameters: Any, data: TrainingData, n_rounds: int, *, is_whole: bool) -> Certificate:
+    Votes of trees are those of the rows that are sent down; others are asked for. A fit asks for all, and looks at no
+    tree.
+    """
+    n_rounds = int(np.sum(fitted.estimator_errors_ < 1.0))
     structure = structure_claim(fitted, parameters, data, n_rounds)
     if not structure.holds:
         return Certificate("bounded", (structure,))
-    trees = getattr(fitted, "trees_", None)
-    votes = fitted.member_votes if not is_whole or trees is None else _tree_votes(trees, data.X)
+    trees = None if is_fitting() or fitted.trees_ is None else TreeArrays.of(fitted.trees_)
+    votes = fitted.member_votes if trees is None else _tree_votes(trees, data.X)
     n_classes = max(len(data.classes), 2)
-    weight, weights, errors = first_weights(data.weights), [], []
+    weight, weights, errors = _in_units(data.weights), [], []
     for codes, vote in zip(votes, fitted.estimator_weights_, strict=False):
         is_wrong = codes != data.y
         weights.append(weight)
         errors.append(float(weight[is_wrong].sum() / weight.sum()))
-        weight = next_weights(weight, is_wrong, float(vote))
+        weight = _in_units(np.where(is_wrong, weight * (np.exp(vote) if vote < 700.0 else math.inf), weight))
     claims = [structure, *round_claims(fitted, parameters, errors, len(data.y), n_classes)]
     claims.append(ending_claim(fitted, parameters, data, errors[-1], weight))
     claims.append(bound_claim(fitted, data, votes, errors, n_classes))
-    if is_whole and trees is not None:
+    if trees is not None:
         claims += tree_claims(fitted, parameters, data, trees, weights)
     return Certificate("bounded", tuple(claims))
 
@@ -83,7 +69,8 @@ def structure_claim(fitted: Any, parameters: Any, data: TrainingData, n_rounds: 
     elif int(fitted.n_classes_) != len(data.classes):
         fault = "n_classes_ is not the number of classes"
     elif trees is not None:
-        fault = trees.fault(data.X.shape[1]) or ("" if trees.n_trees == n_rounds else "there is not one tree per round")
+        fault = fault_of_trees(trees, data.X.shape[1])
+        fault = fault or ("" if len(trees.starts) == n_rounds + 1 else "there is not one tree per round")
     statement = "faults in the record of the rounds" + (f": {fault}" if fault else "")
     return Claim("structure", statement, float(bool(fault)), 0.0, REFIT)
 
@@ -95,9 +82,9 @@ def round_claims(fitted: Any, parameters: Any, errors: list[float], n: int, n_cl
     error = float(np.max(np.abs(stored - np.array(errors))))
     wrong = 0
     for t, (e, vote) in enumerate(zip(stored, fitted.estimator_weights_, strict=False)):
-        right = vote_of(float(e), n_classes, parameters.learning_rate)
+        right = _vote(float(e), n_classes, parameters.learning_rate)
         wrong += not math.isclose(vote, right, rel_tol=1e-12, abs_tol=1e-13)
-        wrong += is_too_bad(float(e), n_classes) or (e <= 0.0 and t + 1 < len(stored))
+        wrong += e >= 1.0 - 1.0 / n_classes or (e <= 0.0 and t + 1 < len(stored))
     return [
         Claim("errors", f"largest distance of {len(errors)} errors from replayed ones", error, allowed, REFIT),
         Claim("votes", "rounds whose vote does not follow from their error", float(wrong), 0.0, REFIT),
@@ -119,7 +106,7 @@ def ending_claim(fitted: Any, parameters: Any, data: TrainingData, last_error: f
     elif missing and not np.isfinite(weight).all():
         missing, why = 0, f"{why}, then weights were too large"
     elif missing and trees is None:
-        is_over = fitted.next_error is not None and is_too_bad(fitted.next_error, n_classes)
+        is_over = fitted.next_error is not None and fitted.next_error >= 1.0 - 1.0 / n_classes
         missing, why = (0, f"{why}, one more is no better than guessing") if is_over else (missing, why)
     elif missing and _gain_of_one_more(parameters.estimator or STUMP, data, weight) <= 0.0:
         missing, why = 0, f"{why}, then no split is better than guessing"
@@ -132,11 +119,10 @@ def _gain_of_one_more(base: Any, data: TrainingData, weight: Array) -> float:
     rounding = 64 * sum_error(len(weight))
     unequal = float(np.max(np.abs(shares - 1.0 / len(shares)))) - rounding
     n, p = data.X.shape
-    rules = growth_rules(base, n, p, 1.0, np.zeros(p, dtype=np.uint8))
+    rules = growth_rule(base, n, 1.0, np.zeros(p, dtype=bool))
     if unequal > 0.0 or rules.random_splits or rules.max_features < p:  # which might have missed the best split
         return unequal
-    X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
-    target = class_target(data.y[:, np.newaxis], (len(data.classes),))
+    X, target = dense(data.X).astype(np.float64), class_target(data.y, len(data.classes))
     found = replay_node(NodeQuestion(X, target, weight, replace(rules, criterion="gini")), None)
     return found.low_gain - found.slack - max(rules.min_impurity_decrease * float(weight.sum()), rounding)
 
@@ -144,11 +130,15 @@ def _gain_of_one_more(base: Any, data: TrainingData, weight: Array) -> float:
 def bound_claim(fitted: Any, data: TrainingData, votes: Array, errors: list[float], n_classes: int) -> Claim:
     """Claim that the training error is at most the product of the rounds' factors."""
     weights = fitted.estimator_weights_[: len(errors)]
-    answer = scores_of(votes, weights, n_classes).argmax(axis=1)
+    scores = np.zeros((len(data.y), n_classes))
+    for codes, vote in zip(votes, weights, strict=True):
+        scores[np.arange(len(codes)), codes] += vote  # what a class loses to the others is the same for all of them
+    answer = scores.argmax(axis=1)
     share = float(data.weights[answer != data.y].sum() / data.weights.sum())
-    bound = math.exp(math.fsum(math.log(bound_factor(e, float(vote))) for e, vote in zip(errors, weights, strict=True)))
+    factors = [(1.0 - e) * math.exp(-a / 2.0) + e * math.exp(a / 2.0) for e, a in zip(errors, weights, strict=True)]
+    bound = math.exp(math.fsum(map(math.log, factors)))
     is_usual = n_classes == 2 and all(
-        math.isclose(vote, vote_of(e, 2, 1.0), rel_tol=1e-6) for e, vote in zip(errors, weights, strict=True)
+        math.isclose(vote, _vote(e, 2, 1.0), rel_tol=1e-6) for e, vote in zip(errors, weights, strict=True)
     )
     theorem = "the product of 2 sqrt(e (1 - e))" if is_usual else "the product of (1 - e) exp(-a/2) + e exp(a/2)"
     slack = 1.0 + 64 * sum_error(len(data.y)) * (1 + len(errors))
@@ -156,14 +146,13 @@ def bound_claim(fitted: Any, data: TrainingData, votes: Array, errors: list[floa
 
 
 def tree_claims(
-    fitted: Any, parameters: Any, data: TrainingData, trees: PackedTrees, weights: list[Array]
+    fitted: Any, parameters: Any, data: TrainingData, trees: TreeArrays, weights: list[Array]
 ) -> list[Claim]:
     """Check the trees of all rounds on the weights of their rounds."""
     base = parameters.estimator or STUMP
     n, p = data.X.shape
-    rules = growth_rules(base, n, p, 1.0, np.zeros(p, dtype=np.uint8))
-    target = class_target(data.y[:, np.newaxis], (len(data.classes),))
-    rows = TreeData(data.X, data.y, data.weight, target=target, label_sets=(data.classes,))
+    rules = growth_rule(base, n, 1.0, np.zeros(p, dtype=bool))
+    rows = TreeRows(data.X, class_target(data.y, len(data.classes)), data.weights, data.weights, True)
     seeds = np.asarray(fitted.seeds_)
     share = float(base.min_weight_fraction_leaf)
     bags = [
@@ -174,7 +163,7 @@ def tree_claims(
     return [*check.claims(), replay_claim(check, nodes_to_replay(check, NODES_REPLAYED), trees.n_nodes)]
 
 
-class _Stump:
+class _StumpParameters:
     """The parameters of the default classifier: a tree of one split."""
 
     criterion, splitter, max_depth = "gini", "best", 1
@@ -182,8 +171,21 @@ class _Stump:
     max_features, max_leaf_nodes, min_impurity_decrease, monotonic_cst = None, None, 0.0, None
 
 
-STUMP = _Stump()
+STUMP = _StumpParameters()
 
 
-def _tree_votes(trees: PackedTrees, X: Any) -> Array:
-    return np.stack([tree.value[plain_leaves(tree, X), 0].argmax(axis=1) for tree in trees])
+def _tree_votes(trees: TreeArrays, X: Any) -> Array:
+    return np.stack([trees.value[leaves_of(trees, X, t), 0].argmax(axis=1) for t in range(trees.n_trees)])
+
+
+def _in_units(weight: Array) -> Array:
+    """Return weights as whole multiples of the smallest one that is kept, at least 1 of it: sums of them are exact."""
+    return np.maximum(np.round(weight / weight.sum() / EPSILON), 1.0) * EPSILON
+
+
+def _vote(error: float, n_classes: int, learning_rate: float) -> float:
+    """Return the vote of a classifier with this error; one without an error ends the rounds with a vote of 1."""
+    return learning_rate * (math.log1p(-error) - math.log(error) + math.log(n_classes - 1)) if error > 0.0 else 1.0
+
+
+PROVES = {"AdaBoostClassifier": prove_ada_boost}

@@ -10,43 +10,70 @@ row.
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from scipy import sparse
 
-from pellucid.ensemble.bagging.bagging_samples import BagSamples
-from pellucid.ensemble.bootstrap_samples import room_of
-from pellucid.ensemble.out_of_bag import judged
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.ensemble.samples import judged, n_drawn, times_drawn, value_order
 from pellucid.proofs.rounding import sum_error
-from pellucid.proofs.sampling import most_wrong
+from pellucid.proofs.sampling import is_fitting, most_wrong
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.decision_tree.tree_target import class_target, number_target
+from pellucid.proofs.tree.tree_rows import LARGEST_SEED, class_target, number_target
 
-LARGEST_SEED = 2**31 - 1
 REFIT = "Fit the model again on these data: what it has stored is something else."
 
 
 def prove_bagging(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate; ``fitted`` also has what is wrong with members, and what they and the bag say."""
-    samples = BagSamples.of(parameters, data)
+    samples = MemberSamples(parameters, data)
     claims = [samples_claim(fitted, parameters, samples)]
-    if claims[0].holds:
+    if claims[0].holds and not is_fitting():
         claims += [members_claim(fitted), answers_claim(fitted, data)]
         if parameters.oob_score:
             claims.append(out_of_bag_claim(fitted, samples))
     return Certificate("replayed", tuple(claims))
 
 
-def fit_certificate(attributes: dict[str, Any], parameters: Any, samples: BagSamples) -> Certificate:
-    """Return what a fit claims at once: that samples follow from seeds."""
-    return Certificate("replayed", (samples_claim(SimpleNamespace(**attributes), parameters, samples),))
+@dataclass(frozen=True, eq=False)
+class MemberSamples:
+    """The sample of rows and of columns of each member, by its seed."""
+
+    parameters: Any
+    data: TrainingData
+
+    @cached_property
+    def order(self) -> Array:
+        """The rows in an order that depends on their values alone, as they come where these are no numbers."""
+        X = self.data.X
+        is_numbers = (X.data if sparse.issparse(X) else X).dtype.kind in "biuf"
+        return value_order(X, np.asarray(self.data.y)) if is_numbers else np.arange(X.shape[0])
+
+    def counts(self, seed: int) -> Array:
+        """Return how often each row is in the sample of a member."""
+        n, wanted, weight = self.data.X.shape[0], self.parameters.max_samples, self.data.weight
+        n_draws = n_drawn(wanted, n, weight)
+        if self.parameters.bootstrap:
+            return times_drawn(seed, self.order, n_draws, weight)
+        places = np.random.RandomState(seed).permutation(n)[: n if wanted is None else n_draws]
+        return np.bincount(self.order[places], minlength=n)
+
+    def columns(self, seed: int) -> Array:
+        """Return the columns of a member."""
+        d, amount = self.data.X.shape[1], self.parameters.max_features
+        count = int(amount) if isinstance(amount, Integral) else max(1, int(amount * d))
+        rng = np.random.RandomState([seed, 1])
+        if self.parameters.bootstrap_features:
+            return rng.randint(0, d, count)
+        return np.arange(d) if count == d else np.sort(rng.permutation(d)[:count])
 
 
-def samples_claim(fitted: Any, parameters: Any, samples: BagSamples) -> Claim:
+def samples_claim(fitted: Any, parameters: Any, samples: MemberSamples) -> Claim:
     """Claim that seeds, order and weights of rows, and columns of members follow from parameters and data."""
     count, seeds, data = parameters.n_estimators, np.asarray(fitted.seeds_), samples.data
     wrong = len(fitted.estimators_) != count or seeds.shape != (count,) or len(fitted.estimators_features_) != count
@@ -54,10 +81,10 @@ def samples_claim(fitted: Any, parameters: Any, samples: BagSamples) -> Claim:
     wrong += bool(parameters.oob_score and parameters.warm_start)  # which no fit takes
     if wrong == 0.0:
         if isinstance(parameters.random_state, (int, np.integer)):
-            drawn = check_random_state(parameters.random_state).randint(LARGEST_SEED, size=count)
+            drawn = np.random.RandomState(parameters.random_state).randint(LARGEST_SEED, size=count)
             wrong += float(np.sum(drawn != seeds))
         wrong += not np.array_equal(data.given_rows(samples.order), fitted.sample_order_)
-        room = room_of(data.weight, samples.order)
+        room = None if data.weight is None else data.weight[samples.order]
         wrong += (room is None) != (fitted.draw_weight_ is None)
         wrong += room is not None and not np.array_equal(room, fitted.draw_weight_)
         wrong += sum(
@@ -91,11 +118,11 @@ def answers_claim(fitted: Any, data: TrainingData) -> Claim:
     return Claim("answers", statement, error, 64 * sum_error(len(fitted.member_answers)), REFIT)
 
 
-def out_of_bag_claim(fitted: Any, samples: BagSamples) -> Claim:
+def out_of_bag_claim(fitted: Any, samples: MemberSamples) -> Claim:
     """Claim that out-of-bag answers are means over members that have not seen the row, and the score theirs."""
     data, rows = samples.data, fitted.rows
     n, n_classes = data.X.shape[0], len(data.classes)
-    target = class_target(np.asarray(data.y), (n_classes,)) if n_classes else number_target(data.y)
+    target = class_target(np.asarray(data.y), n_classes) if n_classes else number_target(data.y)
     unseen = np.stack([samples.counts(int(seed))[rows] == 0 for seed in fitted.seeds_])
     sums = np.einsum("tn,tnk->nk", unseen.astype(float), np.asarray(fitted.member_answers))
     right = sums / np.maximum(unseen.sum(axis=0), 1)[:, None]
@@ -104,7 +131,7 @@ def out_of_bag_claim(fitted: Any, samples: BagSamples) -> Claim:
     if len(stored) == data.n_given:
         kept = (stored if data.kept is None else stored[data.kept]).reshape(n, -1)
         shaped = kept[:, None, :] if n_classes else kept[:, :, None]
-        found = judged(shaped, np.ones(n), target, data.weight, True)
+        found = judged(shaped, target, data.weight, True)
         said = np.array([fitted.oob_score_, fitted.oob_rows_ / n, fitted.oob_deviation_])
         wanted = np.array([found.score, found.rows / n, found.deviation])
         parts = [np.max(np.abs(kept[rows] - right)) / _size(data), *np.abs(said - wanted)]
@@ -120,3 +147,6 @@ def _size(data: TrainingData) -> float:
         return 1.0
     numbers: Array = np.abs(np.asarray(data.y, dtype=np.float64))
     return max(float(numbers.max(initial=0.0)), float(np.finfo(float).tiny))
+
+
+PROVES = {"BaggingClassifier": prove_bagging, "BaggingRegressor": prove_bagging}

@@ -15,30 +15,24 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 
-GRADE = "replayed"
 REFIT = "Fit the model again on these data: what it has stored is something else."
 
 
 def prove_blend(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate; ``fitted`` also has what proofs found in the members, and what all say about rows."""
     claims = [weights_claim(fitted.weights_, parameters.weights, fitted.n_members)]
-    if claims[0].holds:
+    if claims[0].holds and not is_fitting():
         claims += [members_claim(fitted, data), answers_claim(fitted)]
-    return Certificate(GRADE, tuple(claims))
-
-
-def shares_of(weights: Sequence[float] | None, n_members: int) -> Array:
-    """Return weights that sum to 1."""
-    given = np.ones(n_members) if weights is None else np.asarray(weights, dtype=np.float64)
-    return np.asarray(given / given.sum())
+    return Certificate("replayed", tuple(claims))
 
 
 def weights_claim(stored: Array, weights: Sequence[float] | None, n_members: int) -> Claim:
     """Claim that the weights follow from the parameter: none negative, summing to 1."""
-    right = shares_of(weights, n_members)
-    stored = np.asarray(stored)
+    given = np.ones(n_members) if weights is None else np.asarray(weights, dtype=np.float64)
+    right, stored = given / given.sum(), np.asarray(stored)
     error = float(np.max(np.abs(stored - right))) if stored.shape == right.shape else math.inf
     error = error if (stored >= 0).all() else math.inf
     return Claim("weights", "largest error of a weight", error, sum_error(n_members), REFIT)
@@ -62,3 +56,6 @@ def answers_claim(fitted: Any) -> Claim:
     error = float(np.max(np.abs(mean - fitted.blend_answers), initial=0.0)) / size
     statement = f"largest difference of an answer from the weighted mean, {len(fitted.blend_answers)} rows asked"
     return Claim("answers", statement, error, 64 * sum_error(len(said)), REFIT)
+
+
+PROVES = {"BlendClassifier": prove_blend, "BlendRegressor": prove_blend}

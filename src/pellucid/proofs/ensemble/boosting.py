@@ -3,7 +3,7 @@ r"""Proof of boosted trees, by replaying the rounds on the training rows.
 From the raw predictions before a round the derivatives of the loss follow. With them every leaf must hold the shrunken
 Newton step of its rows, or the shrunken quantile of their residuals, up to the error of the sums; every node must have
 the rows it says; every threshold must be the lowest edge above the values on its left. A sample of nodes is searched
-again for the best split (``boosting_split_proof``). Edges, baseline and scores are computed anew.
+again for the best split (``boosting_node``). Edges, baseline and scores are computed anew.
 """
 
 from __future__ import annotations
@@ -15,34 +15,36 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.linear_classifier import class_weights
-from pellucid.ensemble.hist_gradient_boosting.boosting_losses import (
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.ensemble.boosting_node import NodeRows, NodeSums, shortfall, walked
+from pellucid.proofs.ensemble.boosting_problem import (
     BY_RESIDUAL,
-    best_constant,
-    derivatives,
-    row_losses,
-)
-from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     GIVEN,
     MANY_ROWS,
     NO_SPLIT,
     OF_TRAINING,
-    draw_keys,
-    interaction_sets,
+    ScoresAgain,
+    Setting,
+    best_constant,
+    category_mask,
+    derivatives,
+    drawn_keys,
     most_leaves,
-    part_rows,
+    row_losses,
 )
-from pellucid.proofs.arrays import Array
-from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.ensemble.boosting_node import NodeSums, Setting, walked
-from pellucid.proofs.ensemble.boosting_score import ScoresAgain
-from pellucid.proofs.ensemble.boosting_split import NodeRows, shortfall
-from pellucid.proofs.rounding import EPSILON, sum_error
-from pellucid.proofs.sampling import draws, most_wrong
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.sampling import draws, is_fitting, most_wrong
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.chosen_nodes import Chosen, affordable_nodes, chosen_nodes
-from pellucid.tree.packed_trees import NO_THRESHOLD, PackedTrees
-from pellucid.tree.plain_walk import plain_leaves
+from pellucid.proofs.tree.trees import (
+    NO_THRESHOLD,
+    Chosen,
+    TreeArrays,
+    affordable_nodes,
+    chosen_nodes,
+    fault_of_trees,
+    leaves_of,
+)
 
 MOST_SAMPLED = 200_000
 SPLITS_CHECKED = 300
@@ -54,13 +56,12 @@ REFIT = "Fit the model again."
 
 
 def prove_boosting(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate from the data and the fitted attributes alone: every round is replayed."""
-    return _prove(fitted, parameters, data, is_whole=True)
+    """Return the certificate from the data and the fitted attributes alone.
 
-
-def spot_check(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return what a fit claims at little cost: the first tree is replayed."""
-    return _prove(fitted, parameters, data, is_whole=False)
+    Every round is replayed; at a fit, where a proof should cost little, the first one.
+    """
+    with np.errstate(all="ignore"):  # wrong numbers may overflow; their claims read inf or nan
+        return _prove(fitted, parameters, data, is_whole=not is_fitting())
 
 
 def _prove(fitted: Any, parameters: Any, data: TrainingData, *, is_whole: bool) -> Certificate:
@@ -69,10 +70,12 @@ def _prove(fitted: Any, parameters: Any, data: TrainingData, *, is_whole: bool) 
     structure = Claim("structure", statement, float(len(faults)), 0.0, REFIT)
     if faults:
         return Certificate("replayed", (structure,))
-    setting = setting_of(fitted, parameters, data)
-    replay = Replay(fitted, parameters, setting, n_rounds=fitted.n_iter_ if is_whole else min(1, fitted.n_iter_))
+    setting = Setting.of(fitted, parameters, data)
+    n_rounds = fitted.n_iter_ if is_whole else min(1, fitted.n_iter_)
+    trees = TreeArrays.of(fitted.trees_).picked(range(n_rounds * setting.n_outputs))
+    replay = RoundsReplay(fitted, parameters, setting, trees, n_rounds)
     if is_whole and fitted.do_early_stopping_ and parameters.scoring != "loss":
-        replay.scores = ScoresAgain.of(setting, parameters.scoring, data.classes, int(fitted.random_seeds_[0]))
+        replay.scores = ScoresAgain.of(setting, fitted, parameters, len(data.classes) > 0)
     replay.run(rows_to_search=20 * len(setting.y) + 20_000 if is_whole else ROWS_AT_FIT, is_whole=is_whole)
     claims = [structure, rounds_claim(fitted, parameters), baseline_claim(fitted, setting), *replay.claims()]
     if is_whole:
@@ -82,10 +85,11 @@ def _prove(fitted: Any, parameters: Any, data: TrainingData, *, is_whole: bool) 
 
 def structure_faults(fitted: Any, parameters: Any, data: TrainingData) -> Iterator[str]:
     """Yield what cannot be in a fitted model."""
-    trees, p = fitted.trees_, data.X.shape[1]
-    if type(trees) is not PackedTrees or (fault := trees.fault(p)):
-        yield "trees_ are no trees" if type(trees) is not PackedTrees else str(fault)
+    p = data.X.shape[1]
+    if fault := fault_of_trees(fitted.trees_, p):
+        yield fault
         return
+    trees = TreeArrays.of(fitted.trees_)
     n_outputs = len(data.classes) if len(data.classes) > 2 else 1
     if fitted.n_trees_per_iteration_ != n_outputs or np.shape(fitted.baseline_) != (n_outputs,):
         yield "n_trees_per_iteration_ or baseline_ does not suit the target"
@@ -98,12 +102,12 @@ def structure_faults(fitted: Any, parameters: Any, data: TrainingData) -> Iterat
         yield "only leaves have values, and no node an impurity"
     if (trees.missing_go_to_left[leaf] != 0).any() or (trees.threshold[by_set] != NO_THRESHOLD).any():
         yield "a leaf or a set of categories has a direction or threshold"
-    is_categorical = _mask(fitted, p)
+    is_categorical = category_mask(fitted, p)
     if (is_categorical[trees.feature[~leaf]] != by_set[~leaf]).any():
         yield "a categorical feature is split by a threshold, or a number by categories"
-    leaves = np.bincount(trees.tree_of_node, weights=leaf, minlength=trees.n_trees)
+    leaves = np.bincount(trees.tree_of, weights=leaf, minlength=trees.n_trees)
     most = parameters.max_leaf_nodes or np.inf
-    if leaves.max() > most or trees.depths().max(initial=0) > (parameters.max_depth or np.inf):
+    if leaves.max() > most or trees.depth.max(initial=0) > (parameters.max_depth or np.inf):
         yield "a tree is larger than allowed"
     yield from _stopping_faults(fitted, parameters, data)
 
@@ -121,53 +125,9 @@ def _stopping_faults(fitted: Any, parameters: Any, data: TrainingData) -> Iterat
         yield "there is not one score per round"
 
 
-def _mask(fitted: Any, p: int) -> Array:
-    return np.zeros(p, dtype=bool) if fitted.is_categorical_ is None else np.asarray(fitted.is_categorical_)
-
-
-def setting_of(fitted: Any, parameters: Any, data: TrainingData) -> Setting:
-    """Return the training rows, without those held out, and what the parameters say about the features."""
-    X, p = data.X, data.X.shape[1]
-    y = np.asarray(data.y, dtype=np.float64)
-    weight, is_weighted = data.weights, data.weight is not None
-    if getattr(parameters, "class_weight", None) is not None:
-        weight = weight * class_weights(parameters.class_weight, data)[data.y]
-        is_weighted = True
-    held_out = None
-    if fitted.held_out_ == OF_TRAINING:
-        seed, is_stratified = int(fitted.random_seeds_[0]), len(data.classes) > 0
-        kept, held = part_rows(y, parameters.validation_fraction, seed, is_stratified=is_stratified)
-        held_out = X[held], y[held], weight[held]
-        X, y, weight = X[kept], y[kept], weight[kept]
-    return Setting(
-        X,
-        y,
-        weight,
-        is_weighted,
-        parameters.loss,
-        getattr(parameters, "quantile", None),
-        len(fitted.baseline_),
-        list(fitted.bin_thresholds_),
-        _mask(fitted, p),
-        np.array([bool(np.isnan(X[:, j]).any()) for j in range(p)]),
-        _directions(fitted, parameters, p),
-        interaction_sets(parameters.interaction_cst, p),
-        held_out,
-    )
-
-
-def _directions(fitted: Any, parameters: Any, p: int) -> Array:
-    given = parameters.monotonic_cst
-    if given is None:
-        return np.zeros(p, dtype=np.int64)
-    if isinstance(given, dict):
-        return np.array([given.get(name, 0) for name in fitted.feature_names], dtype=np.int64)
-    return np.asarray(given, dtype=np.int64)
-
-
 def baseline_claim(fitted: Any, setting: Setting) -> Claim:
     """Return how far the baseline is from the constant that fits best."""
-    best = best_constant(setting.loss, setting.y, setting.weight, setting.n_outputs, setting.quantile)
+    best = best_constant(setting)
     # relative errors of the mean become absolute ones of its logarithm
     scale = np.abs(setting.y).max(initial=0.0) if setting.loss in ("squared_error", *BY_RESIDUAL) else 64.0
     error = float(np.max(np.abs(fitted.baseline_ - best)))
@@ -214,12 +174,13 @@ def edges_again(column: Array, weight: Array | None, max_bins: int) -> Array:
 
 
 @dataclass
-class Replay:
+class RoundsReplay:
     """The rounds done again: what was found on the way."""
 
     fitted: Any
     parameters: Any
     setting: Setting
+    trees: TreeArrays
     n_rounds: int
     worst_leaf: float = 0.0
     wrong_nodes: int = 0
@@ -235,7 +196,7 @@ class Replay:
 
     def run(self, rows_to_search: int, *, is_whole: bool) -> None:
         """Replay the rounds; search so many rows for the best splits of sampled nodes."""
-        setting, trees = self.setting, self.fitted.trees_.part(0, self.n_rounds * self.setting.n_outputs)
+        setting, trees = self.setting, self.trees
         raw = np.repeat(self.fitted.baseline_[:, np.newaxis], len(setting.y), axis=1)
         held = None if setting.held_out is None else np.repeat(
             self.fitted.baseline_[:, np.newaxis], len(setting.held_out[1]), axis=1
@@ -250,10 +211,10 @@ class Replay:
                 number = t * setting.n_outputs + k
                 start = int(trees.starts[number])
                 wanted = sampled[(sampled >= start) & (sampled < trees.starts[number + 1])] - start
-                tree = trees.tree(number)
+                tree = trees.picked([number])
                 self.replay_tree(tree, before, raw, k, keys, wanted)
                 if held is not None and setting.held_out is not None:
-                    held[k] += tree.value[plain_leaves(tree, setting.held_out[0]), 0, 0]
+                    held[k] += tree.value[leaves_of(tree, setting.held_out[0]), 0, 0]
             self.note_losses(raw, held)
 
     def note_losses(self, raw: Array, held: Array | None) -> None:
@@ -261,38 +222,35 @@ class Replay:
         s = self.setting
         if self.scores is not None:
             self.scores.note(raw, held)
-        self.losses.append(float(np.average(row_losses(s.loss, s.y, raw, s.quantile), weights=s.weight)))
+        self.losses.append(float(np.average(row_losses(s, s.y, raw), weights=s.weight)))
         if held is not None and s.held_out is not None:
             _, y, weight = s.held_out
-            self.held_out_losses.append(float(np.average(row_losses(s.loss, y, held, s.quantile), weights=weight)))
+            self.held_out_losses.append(float(np.average(row_losses(s, y, held), weights=weight)))
 
     def replay_tree(
-        self, tree: PackedTrees, before: Array, raw: Array, k: int, keys: np.random.Generator, wanted: Array
+        self, tree: TreeArrays, before: Array, raw: Array, k: int, keys: np.random.Generator, wanted: Array
     ) -> None:
         """Check the tree of output ``k`` against the predictions before its round, and add its values to ``raw``."""
         s, parameters = self.setting, self.parameters
         leaf, wrong = walked(tree, s)
-        first, second = derivatives(s.loss, s.y, before, k, s.quantile)
-        if s.is_weighted:
-            first, second = s.weight * first, s.weight * second
+        first, second = derivatives(s, before, k)
         sums = NodeSums(tree, leaf, first, second, s, parameters)
         largest = float(np.abs(before).max(initial=0.0))
         self.worst_leaf = float(np.max([self.worst_leaf, sums.leaf_error(before[k], leaf, largest)]))
         self.wrong_nodes += int(wrong.sum()) + sums.out_of_turn(largest)
         self.n_nodes += tree.n_nodes
-        n_leaves = most_leaves(len(s.y), parameters.min_samples_leaf, parameters.max_leaf_nodes, parameters.max_depth)
-        drawn = draw_keys(keys, parameters.max_features, n_leaves, s.X.shape[1])
+        n_leaves = most_leaves(len(s.y), parameters)
+        drawn = drawn_keys(keys, parameters.max_features, n_leaves, s.X.shape[1])
         is_full, worth = int(tree.is_leaf.sum()) >= n_leaves, 0.0
-        depths = tree.depths()
         for node in wanted:
             if tree.is_leaf[node]:
                 worth = sums.least_gain_after(int(node), largest) if is_full else 0.0
-                if depths[node] == parameters.max_depth or worth == math.inf:
+                if tree.depth[node] == parameters.max_depth or worth == math.inf:
                     continue
             self.search_node(tree, int(node), sums, drawn, worth)
         raw[k] += tree.value[leaf, 0, 0]
 
-    def choose_nodes(self, trees: PackedTrees, most_rows: int, *, is_whole: bool) -> Chosen:
+    def choose_nodes(self, trees: TreeArrays, most_rows: int, *, is_whole: bool) -> Chosen:
         """Return the nodes whose best split is searched again, that have about so many rows together at most."""
         may_split = ~trees.is_leaf | (trees.n_node_samples >= 2 * self.parameters.min_samples_leaf)
         cost = np.where(may_split, trees.n_node_samples, 0)
@@ -304,7 +262,7 @@ class Replay:
 
         return chosen_nodes(trees, cost, trees.n_node_samples, starts, self.setting.X, SPLITS_CHECKED, most_rows)
 
-    def search_node(self, tree: PackedTrees, node: int, sums: NodeSums, keys: Array, worth: float) -> None:
+    def search_node(self, tree: TreeArrays, node: int, sums: NodeSums, keys: Array, worth: float) -> None:
         """Search the best split of a node again; of a leaf, none should gain more than what is worth its while."""
         is_leaf = bool(tree.is_leaf[node])
         rows = np.flatnonzero(sums.is_below(node, np.arange(len(sums.leaf))))
@@ -347,15 +305,15 @@ class Replay:
         ]
 
 
-def allowed_features(tree: PackedTrees, node: int, sets: Array, keys: Array, share: float) -> Array:
+def allowed_features(tree: TreeArrays, node: int, sets: Array, keys: Array, share: float) -> Array:
     """Return the features that may split a node: of the sets with all features above it, those of lowest keys."""
     p = keys.shape[1]
     allowed = np.arange(p)
     if len(sets):
-        parents, above = tree.parents(), node
+        above = node
         is_open = np.ones(len(sets), dtype=bool)
         while above > 0:
-            above = int(parents[above])
+            above = int(tree.parent[above])
             is_open &= sets[:, tree.feature[above]]
         allowed = np.flatnonzero(sets[is_open].any(axis=0))
     if len(keys):
@@ -377,7 +335,7 @@ def rounds_claim(fitted: Any, parameters: Any) -> Claim:
     return Claim("rounds", f"rounds missing: {why}", float(missing), 0.0, remedy)
 
 
-def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: Replay) -> Iterator[Claim]:
+def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: RoundsReplay) -> Iterator[Claim]:
     """Yield how far stored scores are from recomputed ones, and whether the fit stopped in time."""
     if not fitted.do_early_stopping_:
         return
@@ -390,7 +348,7 @@ def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: Replay)
         if len(right) == len(stored):
             error = float(np.max([error, *np.abs(stored - right)]))
             scale = float(np.max([scale, *np.abs(right)]))
-    bound = 1e3 * sum_error(len(setting.y)) * max(scale, np.finfo(float).tiny)
+    bound = 1e3 * sum_error(len(setting.y)) * max(scale, TINY)
     yield Claim("scores", "largest error of a stored score", error, bound, REFIT)
     scores = _stopping_scores(fitted)
     early = [t for t in range(parameters.n_iter_no_change, len(scores) - 1) if _is_over(scores[: t + 1], parameters)]
@@ -406,3 +364,6 @@ def _is_over(scores: Array, parameters: Any) -> bool:
         return False
     recent, reference = scores[-parameters.n_iter_no_change :], scores[-parameters.n_iter_no_change - 1]
     return not (recent > reference + parameters.tol).any()
+
+
+PROVES = {"HistGradientBoostingClassifier": prove_boosting, "HistGradientBoostingRegressor": prove_boosting}

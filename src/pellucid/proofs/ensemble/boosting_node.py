@@ -1,4 +1,10 @@
-"""The nodes of boosted trees, looked at again: rows, thresholds, sums, and the values that follow from these."""
+r"""The nodes of boosted trees, looked at again: rows, thresholds, sums, the values that follow, and the best split.
+
+Every feature and every bin is tried, by counting. The fit rounds gradients and hessians to units of a power of two
+before it sums them. A sum of n rows is then off by at most n / 2 units, and the gain
+:math:`G_l^2 / H_l + G_r^2 / H_r` by at most :math:`\sum (2 |G| / H\, \delta_G + G^2 / H^2\, \delta_H)` over both
+sides: a split may fall short of the best by that.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.ensemble.hist_gradient_boosting.boosting_losses import BY_RESIDUAL, LOG_LOSS, weighted_quantile
 from pellucid.proofs.arrays import Array
-from pellucid.proofs.ensemble.boosting_split import STABILIZER
-from pellucid.proofs.rounding import EPSILON, sum_error
-from pellucid.tree.packed_trees import WORD, PackedTrees
-from pellucid.tree.plain_walk import levels_down
+from pellucid.proofs.ensemble.boosting_problem import BY_RESIDUAL, LOG_LOSS, Setting, level_of, weighted_quantile
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.tree.trees import WORD, TreeArrays, goes_left
 
-
-@dataclass(frozen=True)
-class Setting:
-    """The problem as parameters and data state it."""
-
-    X: Array
-    y: Array
-    weight: Array
-    is_weighted: bool
-    loss: str
-    quantile: float | None
-    n_outputs: int
-    edges: list[Array]
-    is_categorical: Array
-    has_missing: Array
-    direction: Array
-    sets: Array
-    held_out: tuple[Array, Array, Array] | None
+LEAST_HESSIAN = 1e-3
+LEAST_SUPPORT = 10.0
+STABILIZER = 1e-15
 
 
 class NodeSums:
     """Sums of derivatives in every node of a tree, and the values and bounds that follow."""
 
     def __init__(
-        self, tree: PackedTrees, leaf: Array, gradients: Array, hessians: Array, setting: Setting, parameters: Any
+        self, tree: TreeArrays, leaf: Array, gradients: Array, hessians: Array, setting: Setting, parameters: Any
     ) -> None:
         self.tree, self.leaf, self.setting, self.parameters = tree, leaf, setting, parameters
         self.gradients, self.hessians = gradients, hessians
@@ -49,7 +38,8 @@ class NodeSums:
             np.bincount(leaf, weights=np.abs(gradients), minlength=m),
             np.bincount(leaf, minlength=m),
         )
-        parents, left, right = tree.child_nodes()
+        parents = np.flatnonzero(~tree.is_leaf)
+        left, right = tree.left[parents], tree.right[parents]
         for parent, a, b in zip(parents[::-1], left[::-1], right[::-1], strict=True):
             for sums in (self.gradient, self.hessian, self.size, self.count):
                 sums[parent] = sums[a] + sums[b]
@@ -84,14 +74,14 @@ class NodeSums:
         is_leaf = self.tree.is_leaf
         stored = self.tree.value[:, 0, 0]
         if s.loss in BY_RESIDUAL:
-            level = 0.5 if s.loss == "absolute_error" else float(s.quantile or 0.0)
+            level = level_of(s)
             order = np.argsort(leaf, kind="stable")
             ends = np.cumsum(np.bincount(leaf, minlength=len(stored)))
             residual, expected = s.y - raw, np.zeros(len(stored))
             for node in np.flatnonzero(is_leaf):
                 rows = order[ends[node] - self.count[node] : ends[node]]
                 expected[node] = rate * weighted_quantile(residual[rows], s.weight[rows], level) if len(rows) else 0.0
-            allowed = 16 * EPSILON * (np.abs(s.y).max(initial=0.0) + np.abs(expected)) + np.finfo(float).tiny
+            allowed = 16 * EPSILON * (np.abs(s.y).max(initial=0.0) + np.abs(expected)) + TINY
             return float(np.max(np.abs(stored - expected)[is_leaf] / allowed[is_leaf]))
         l2 = self.parameters.l2_regularization + STABILIZER
         expected = rate * np.clip(self.value, self.lower, self.upper)
@@ -103,7 +93,7 @@ class NodeSums:
         if s.direction.any():  # bounds come from sums in units
             inexact = self.count * (self.units[0] + np.abs(self.value) * self.units[1]) / (self.hessian + l2)
             allowed += rate * inexact.max()
-        return float(np.max(np.abs(stored - expected)[is_leaf] / np.maximum(allowed[is_leaf], np.finfo(float).tiny)))
+        return float(np.max(np.abs(stored - expected)[is_leaf] / np.maximum(allowed[is_leaf], TINY)))
 
     def out_of_turn(self, largest: float) -> int:
         """Return how many nodes were split before an open one that gains more; ``largest`` bounds raw predictions.
@@ -121,7 +111,8 @@ class NodeSums:
 
     def split_gains(self) -> tuple[Array, Array, Array]:
         """Return the gains of all splits in the order they were made, their nodes, and their left children."""
-        parents, left, right = self.tree.child_nodes()
+        parents = np.flatnonzero(~self.tree.is_leaf)
+        left, right = self.tree.left[parents], self.tree.right[parents]
         loss = self.gradient * self.value
         loss[0] = 0.0  # before its first split nothing is predicted
         order = np.argsort(left)
@@ -148,30 +139,30 @@ class NodeSums:
         """Return which rows end below a node."""
         below = np.zeros(self.tree.n_nodes, dtype=bool)
         below[node] = True
-        for parent, a, b in zip(*self.tree.child_nodes(), strict=True):
-            if below[parent]:
-                below[a] = below[b] = True
+        for v in range(node + 1, self.tree.n_nodes):  # children stand behind their parent
+            below[v] = below[self.tree.parent[v]]
         return np.asarray(below[self.leaf[rows]])
 
 
-def walked(tree: PackedTrees, setting: Setting) -> tuple[Array, Array]:
+def walked(tree: TreeArrays, setting: Setting) -> tuple[Array, Array]:
     """Return the leaf of each row, and which nodes have other rows, thresholds or directions than the rules say."""
     m, n = tree.n_nodes, len(setting.y)
     leaf = np.zeros(n, dtype=np.int64)
     count, mass = np.zeros(m), np.zeros(m)
     missing, highest = np.zeros(m, dtype=np.int64), np.full(m, -np.inf)
     sets = np.zeros_like(tree.left_categories)
-    parents = tree.parents()
     count[0], mass[0] = n, setting.weight.sum()
-    for rows, node in levels_down(tree, setting.X):
+    rows = np.arange(n)
+    while len(rows := rows[~tree.is_leaf[leaf[rows]]]):
+        above = leaf[rows]
+        node = np.where(goes_left(tree, setting.X, rows, above), tree.left[above], tree.right[above])
         leaf[rows] = node
         count += np.bincount(node, minlength=m)
         mass += np.bincount(node, weights=setting.weight[rows], minlength=m)
-        above = parents[node]
         x = setting.X[rows, tree.feature[above]].astype(np.float64)
         is_missing = np.isnan(x)
         missing += np.bincount(above, weights=is_missing, minlength=m).astype(np.int64)
-        on_left = (tree.children_left[above] == node) & ~is_missing
+        on_left = (tree.left[above] == node) & ~is_missing
         np.maximum.at(highest, above[on_left], x[on_left])
         by_set = on_left & (tree.category_row[above] >= 0)
         if by_set.any():
@@ -193,3 +184,123 @@ def walked(tree: PackedTrees, setting: Setting) -> tuple[Array, Array]:
         place = int(np.searchsorted(edges, highest[node]))
         wrong[node] |= tree.threshold[node] != (edges[place] if place < len(edges) else np.inf)
     return leaf, np.asarray(wrong)
+
+
+@dataclass(frozen=True)
+class NodeRows:
+    """The rows of a node: values, derivatives, and what bounds the values of its children."""
+
+    X: Array
+    gradients: Array
+    hessians: Array
+    lower: float
+    upper: float
+    node_loss: float
+    units: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class FeatureSplits:
+    """Splits by one feature: sums of gradients, hessians and rows on the left, one entry each."""
+
+    gradient: Array
+    hessian: Array
+    rows: Array
+
+
+def gains(node: NodeRows, candidates: FeatureSplits, direction: int, parameters: Any) -> tuple[Array, Array]:
+    """Return the gain of each candidate, minus infinity where it is not allowed, and by how much it may be off."""
+    l2 = parameters.l2_regularization + STABILIZER
+    n, total_g, total_h = len(node.gradients), node.gradients.sum(), node.hessians.sum()
+    own_g, own_h = (64 * EPSILON * np.abs(part).sum() for part in (node.gradients, node.hessians))  # of these sums
+    terms, error, values = np.zeros(len(candidates.rows)), np.zeros(len(candidates.rows)), []
+    allowed = np.ones(len(candidates.rows), dtype=bool)
+    left = candidates.gradient, candidates.hessian, candidates.rows
+    right = total_g - candidates.gradient, total_h - candidates.hessian, n - candidates.rows
+    for g, h, count in (left, right):
+        off_g, off_h = count * node.units[0], count * node.units[1]
+        allowed &= (count >= parameters.min_samples_leaf) & (h >= LEAST_HESSIAN - off_h)
+        value = np.clip(-g / (h + l2), node.lower, node.upper)
+        values.append(value)
+        terms -= g * value
+        error += np.abs(value) * 2.0 * (off_g + own_g) + np.square(value) * (off_h + own_h)
+    if direction:
+        allowed &= direction * (values[1] - values[0]) >= -1e-9 * (np.abs(values[0]) + np.abs(values[1]))
+    return np.where(allowed, terms + node.node_loss, -np.inf), error
+
+
+def candidates_of(
+    column: Array, node: NodeRows, edges: Array, *, is_categorical: bool, has_missing: bool
+) -> FeatureSplits:
+    """Return all splits of the node's rows by a feature that the fit looks at."""
+    missing = np.isnan(column)
+    n_bins = len(edges) + (not is_categorical)
+    bins = np.where(missing, n_bins, column if is_categorical else np.searchsorted(edges, column)).astype(np.intp)
+    counts = np.bincount(bins, minlength=n_bins + 1)
+    order = np.argsort(bins.astype(np.int16), kind="stable")
+    sums = [_sums_in(weights[order], counts) for weights in (node.gradients, node.hessians)]
+    table = np.stack([*sums, counts.astype(np.float64)], axis=1)
+    if is_categorical:
+        return _category_candidates(table)
+    right = np.cumsum(table[:-1], axis=0)[: n_bins - 1 + has_missing]
+    left = right[: n_bins - 1] + table[-1] if missing.any() else right[:0]
+    return FeatureSplits(*np.concatenate([right, left]).T)
+
+
+def _sums_in(values: Array, counts: Array) -> Array:
+    """Return the sums of consecutive parts with so many values each, added in pairs.
+
+    One after the other, as ``bincount`` adds, the same few gradients of a first round are all rounded the same way.
+    """
+    sums = np.zeros(len(counts))
+    filled = np.flatnonzero(counts)
+    sums[filled] = np.add.reduceat(values, (np.cumsum(counts) - counts)[filled])
+    return sums
+
+
+def _category_candidates(table: Array) -> FeatureSplits:
+    """Return the sets of at most half of the supported categories, from either end of their order."""
+    gradient, hessian, count = table.T
+    supported = (count > 0) & (hessian * count.sum() >= LEAST_SUPPORT * hessian.sum() * (1.0 - 1e-12))
+    numbers = np.flatnonzero(supported)
+    order = numbers[np.argsort(gradient[numbers] / (hessian[numbers] + LEAST_SUPPORT), kind="stable")]
+    half = (len(order) + 1) // 2 if len(order) > 1 else 0
+    front, back = np.cumsum(table[order], axis=0)[:half], np.cumsum(table[order[::-1]], axis=0)[: max(half - 1, 0)]
+    return FeatureSplits(*np.concatenate([front, back]).T)
+
+
+def shortfall(
+    node: NodeRows,
+    left: Array | None,
+    features: Array,
+    model: Any,
+    direction: Array,
+    feature: int,
+    parameters: Any,
+    worth: float = 0.0,
+) -> float:
+    """Return by how much the split of a node gains less than the best one, in units of what rounding allows.
+
+    ``left`` says which rows go left; None: the node is a leaf, and no split should gain more than is ``worth`` it.
+    ``model`` knows the edges, categorical features and features with missing values; ``features`` may be used.
+    """
+    best, error = 0.0, 0.0
+    for j in features:
+        found = candidates_of(
+            node.X[:, j],
+            node,
+            model.edges[j],
+            is_categorical=bool(model.is_categorical[j]),
+            has_missing=bool(model.has_missing[j]),
+        )
+        gain, off = gains(node, found, int(direction[j]), parameters)
+        if len(gain) and gain.max() > best:
+            best, error = float(gain.max()), float(off[gain.argmax()])
+    if left is None:
+        excess = max(best - worth, 0.0)
+        return excess / error if error else math.inf if excess else 0.0
+    own = FeatureSplits(*(np.array([part[left].sum()]) for part in (node.gradients, node.hessians, np.ones(len(left)))))
+    gain, off = gains(node, own, int(direction[feature]), parameters)
+    if feature not in features or not np.isfinite(gain[0]):
+        return math.inf
+    return max(best - float(gain[0]), 0.0) / max(error + float(off[0]), math.ulp(best))

@@ -18,25 +18,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from pellucid.mixture.gaussian_components import (
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Certificate, Claim, worst_claim
+from pellucid.proofs.mixture.gaussian_components import (
     ROWS_AT_ONCE,
     GaussianComponents,
+    curvature_bound,
     divergence,
+    largest_curvature,
     next_components,
     posterior,
     step_sums,
     written_out,
 )
-from pellucid.mixture.gaussian_mixture_curvature import curvature_bound, largest_curvature
-from pellucid.proofs.arrays import Array
-from pellucid.proofs.certificate import Certificate, Claim, worst_claim
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
-from pellucid.proofs.sampling import drawn
+from pellucid.proofs.sampling import drawn, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 FLOOR = 2.0**-33
@@ -47,9 +47,8 @@ LIKELIHOOD_ROUNDING = 1e-10
 """Relative rounding of a log likelihood, whose terms are lengths of rows in narrow components."""
 CONDITION = 1e10
 """Covariances with a larger condition are not inverted well enough to be certified."""
-LOOKED_AT, CURVED = 1000, 20_000
-"""Rows of which the answers are checked, and rows of which the curvature is taken."""
-CURVED_AT_FIT = 1000
+LOOKED_AT, CURVED, CURVED_AT_FIT = 1000, 20_000, 1000
+"""Rows of which the answers are checked, and rows of which the curvature is taken by verify and at a fit."""
 DIRECTIONS, FEW_DIRECTIONS = (3, 5), (2, 3)
 """Directions of the subspace and steps of EM applied to it; few at a fit, where the look should cost little."""
 NOT_CONVERGED = (
@@ -72,8 +71,15 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
     if model is None:
         return Certificate("stationary", (Claim("attributes", "whether they have the shapes of a fit", math.inf, 0.0),))
     weight = data.weights
-    about = _moments_of_data(data.X, weight, model.has_matrices)
+    about = _moments_of_data(data.X, weight, model.has_matrices and not is_fitting())
     floor = variance_floor(parameters.reg_covar, about.variances)
+    moments = _moment_claims(model, about, floor, parameters)
+    if is_fitting():  # one more step goes no further than the gain says, and costs as much as several steps of the fit
+        if parameters.max_iter == 0:
+            return Certificate("none", (moments[0],), ONLY_THE_START)
+        claims = (*moments, *_rise_claims(fitted, fitted.log_likelihood_, parameters, about, floor))
+        curvature = _curvature_claim(model, data, about, floor, parameters.tol)
+        return Certificate("stationary", (*claims, curvature), _report(model, about, floor))
     found = step_sums(data.X, weight, model)
     own = (
         _inverse_claim(fitted, model, about, floor),
@@ -81,43 +87,20 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
         _answer_claim(fitted, model, data),
     )
     if parameters.max_iter == 0:
-        return Certificate("none", (_moment_claims(model, about, floor, parameters)[0], *own), ONLY_THE_START)
-    after = next_components(model, found, floor)
-    curvature = _curvature_claim(model, data, about, floor, parameters.tol, CURVED)
+        return Certificate("none", (moments[0], *own), ONLY_THE_START)
+    step = divergence(next_components(model, found, floor), model)
     return Certificate(
         "stationary",
         (
-            *_moment_claims(model, about, floor, parameters),
+            *moments,
             *own[:2],
-            _gain_claim(fitted.lower_bound_, found.log_likelihood, parameters, about, floor),
-            _rise_claim(fitted, parameters, about, floor),
-            Claim("step", STEP_SAYS, divergence(after, model), parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
-            curvature,
+            *_rise_claims(fitted, found.log_likelihood, parameters, about, floor),
+            Claim("step", STEP_SAYS, step, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
+            _curvature_claim(model, data, about, floor, parameters.tol),
             own[2],
         ),
         _report(model, about, floor),
     )
-
-
-def fitted_certificate(
-    attributes: Any, parameters: Any, data: TrainingData, moments: tuple[Array, Any], moved: float
-) -> Certificate:
-    """Return what a fit can say at little cost: from what it measured on the way, and the moments of the data."""
-    fitted = SimpleNamespace(**attributes)
-    model = _components(fitted, parameters, data.X.shape[1])
-    assert model is not None
-    about = _DataMoments(len(data.X), *moments)
-    floor = variance_floor(parameters.reg_covar, about.variances)
-    if parameters.max_iter == 0:
-        return Certificate("none", tuple(_moment_claims(model, about, floor, parameters)[:1]), ONLY_THE_START)
-    claims = (
-        *_moment_claims(model, about, floor, parameters),
-        _gain_claim(fitted.lower_bound_, fitted.log_likelihood_, parameters, about, floor),
-        _rise_claim(fitted, parameters, about, floor),
-        Claim("step", STEP_SAYS, moved, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
-        _curvature_claim(model, data, about, floor, parameters.tol, CURVED_AT_FIT),
-    )
-    return Certificate("stationary", claims, _report(model, about, floor))
 
 
 ONLY_THE_START = "max_iter=0 asks for the start of the search alone: nothing is claimed about the likelihood."
@@ -238,14 +221,19 @@ def likelihood_bound(about: _DataMoments, k: int) -> float:
     return LIKELIHOOD_ROUNDING * (about.log_size + math.log(k))
 
 
-def _gain_claim(before: float, now: float, parameters: Any, about: _DataMoments, floor: Array) -> Claim:
-    """Return the claim that the last step gained no more than ``tol``, and lost no more than the floor can cost."""
-    gain = now - before
-    fall = fall_bound(parameters, about, floor)
+def _rise_claims(fitted: Any, now: float, parameters: Any, about: _DataMoments, floor: Array) -> tuple[Claim, Claim]:
+    """Return the claims that the last step gained no more than ``tol``, and that no step lost more than the floor."""
+    gain, fall = now - fitted.lower_bound_, fall_bound(parameters, about, floor)
     bound = parameters.tol + likelihood_bound(about, parameters.n_components)
     value = gain if gain >= 0.0 else -gain * bound / fall  # a fall in units of what it may be
-    said = "rise of the mean log likelihood by the last step"
-    return Claim("gain", said, float(value), bound, NOT_CONVERGED)
+    bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
+    agree = len(bounds) == fitted.n_iter_ and (len(bounds) == 0 or bounds[-1] == fitted.lower_bound_)
+    falls = float(np.max(-np.diff(bounds), initial=0.0)) if agree else math.inf
+    said = "largest fall of the lower bound from one step to the next"
+    return (
+        Claim("gain", "rise of the mean log likelihood by the last step", float(value), bound, NOT_CONVERGED),
+        Claim("never fell", said, falls, fall, "Lower reg_covar, or scale X."),
+    )
 
 
 def fall_bound(parameters: Any, about: _DataMoments, floor: Array) -> float:
@@ -256,22 +244,13 @@ def fall_bound(parameters: Any, about: _DataMoments, floor: Array) -> float:
     return rounding + (parameters.tol + cost if parameters.reg_covar > 0.0 else 0.0)
 
 
-def _rise_claim(fitted: Any, parameters: Any, about: _DataMoments, floor: Array) -> Claim:
-    """Return the claim that the lower bound never fell; what is stored about it must agree."""
-    bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
-    agree = len(bounds) == fitted.n_iter_ and (len(bounds) == 0 or bounds[-1] == fitted.lower_bound_)
-    fall = float(np.max(-np.diff(bounds), initial=0.0)) if agree else math.inf
-    said = "largest fall of the lower bound from one step to the next"
-    return Claim("never fell", said, fall, fall_bound(parameters, about, floor), "Lower reg_covar, or scale X.")
-
-
 def _curvature_claim(
-    model: GaussianComponents, data: TrainingData, about: _DataMoments, floor: Array, tol: float, most: int
+    model: GaussianComponents, data: TrainingData, about: _DataMoments, floor: Array, tol: float
 ) -> Claim:
     n = len(data.X)
-    some = drawn(n, most)
+    some = drawn(n, CURVED_AT_FIT if is_fitting() else CURVED)
     counts = np.ones(len(some)) if data.weight is None else data.weight[some]
-    directions, steps = FEW_DIRECTIONS if most == CURVED_AT_FIT else DIRECTIONS
+    directions, steps = FEW_DIRECTIONS if is_fitting() else DIRECTIONS
     rows = np.subtract(data.X[some], about.mean, dtype=np.float64)  # small shifts would drown in a large offset
     centered = replace(model, means=model.means - about.mean)
     value = largest_curvature(rows, counts, centered, floor, n_directions=directions, n_steps=steps)
@@ -292,7 +271,7 @@ def _answer_claim(fitted: Any, model: GaussianComponents, data: TrainingData) ->
     return Claim("responsibilities", f"their distance from those of the parameters, on {checked}", float(error), bound)
 
 
-def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
+def answers_of_components(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what the model says about some rows."""
     asked = drawn(len(data.X), LOOKED_AT)
     return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])}
@@ -308,3 +287,6 @@ def _report(model: GaussianComponents, about: _DataMoments, floor: Array) -> str
         f"{collapsed} of {len(own)} components have collapsed onto few rows: the variance of a column is what "
         "reg_covar adds, not what the rows have. Ask for fewer components, or raise reg_covar."
     )
+
+
+PROVES = {"GaussianMixture": prove_gaussian_mixture}

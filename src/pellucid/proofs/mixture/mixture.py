@@ -9,15 +9,22 @@ density has a likelihood, and no score that is known here.
 from __future__ import annotations
 
 import math
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from pellucid.mixture.density_parts import Parts, density_parts, log_joint, responsibilities
-from pellucid.probability.column_densities import AUTO
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, column_values
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.probability.densities import (
+    AUTO,
+    OF_ROWS,
+    asked_kinds,
+    fault_of,
+    kind_of,
+    log_density,
+    wrong_kinds,
+)
 from pellucid.proofs.probability.maximum_likelihood import certify_fit
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import drawn
@@ -31,16 +38,12 @@ NOT_CONVERGED = "Raise max_iter or tol, or try another start."
 
 def prove_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
-    parts = _parts(fitted, parameters, data)
-    if parts is None:
-        return Certificate("stationary", (Claim("densities", "densities that are not those asked for", math.inf, 0.0),))
-    weight, values = data.weights, parts.values(data.X)
-    try:
-        densities = [[_made_anew(density) for density in one] for one in fitted.densities_]
-    except (TypeError, ValueError) as error:
-        return Certificate("stationary", (Claim("densities", f"not densities: {error}", math.inf, 0.0),))
-    joint = log_joint(fitted.weights_, densities, values)
-    logs, shares = responsibilities(joint, fitted.weights_)
+    fault = _fault(fitted, parameters, data.X)
+    if fault:
+        return Certificate("stationary", (Claim("densities", f"not those asked for: {fault}", math.inf, 0.0),))
+    weight, densities = data.weights, fitted.densities_
+    values = _parts_of_rows(data.X, fitted.by_column_)
+    logs, shares = responsibilities(fitted.weights_, densities, values)
     found = float(weight @ logs / weight.sum())
     size = float(weight @ np.abs(logs) / weight.sum()) if np.isfinite(found) else 1.0
     rounding = (LIKELIHOOD_ROUNDING + sum_error(len(logs))) * (1.0 + min(size, _log_size(values)))
@@ -63,40 +66,42 @@ def prove_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
     return Certificate("stationary", claims, reason)
 
 
-def _parts(fitted: Any, parameters: Any, data: TrainingData) -> Parts | None:
-    """Return the parts that are asked for; None where the stored densities are of other kinds or numbers."""
-    names = getattr(fitted, "feature_names_in_", None)
-    wanted = parameters.densities
-    n = len(wanted) if isinstance(wanted, (list, tuple)) else parameters.n_components
-    listed = None if names is None else names.tolist()
-    parts = density_parts(wanted, n, data.X, listed, [])
-    stored = [[type(density) for density in one] for one in fitted.densities_]
-    if len(stored) != n or fitted.weights_.shape != (n,) or fitted.by_column_ is not parts.by_column:
-        return None
-    for found, asked in zip(stored, parts.kinds, strict=True):
-        if len(found) != len(asked):
-            return None
-        for j, (one, other) in enumerate(zip(found, asked, strict=True)):
-            guessed = parts.by_column and _is_guessed(wanted, j, listed)
-            # a data frame may have called a column categorical, which is no longer seen
-            if one is not other and not (guessed and one.__name__ == "Categorical"):
-                return None
-    return parts
+def _fault(fitted: Any, parameters: Any, X: Array) -> str:
+    """Return why the stored densities are not those that are asked for, or no densities at all; or nothing."""
+    wanted, names = parameters.densities, getattr(fitted, "feature_names_in_", None)
+    is_list = isinstance(wanted, (list, tuple))
+    n = len(wanted) if is_list else parameters.n_components
+    if len(fitted.densities_) != n or fitted.weights_.shape != (n,):
+        return "there are more or fewer components"
+    kind = None if is_list or isinstance(wanted, Mapping) else kind_of(wanted)
+    by_column = not is_list and (kind is None or kind == AUTO or (isinstance(kind, str) and kind not in OF_ROWS))
+    if fitted.by_column_ is not by_column:
+        return "they are of columns instead of rows, or the reverse"
+    asked = asked_kinds(wanted, X, None if names is None else names.tolist()) if by_column else []
+    for k, densities in enumerate(fitted.densities_):
+        if by_column and wrong_kinds(densities, asked, X):
+            return "a column has one of another kind"
+        if not by_column and [kind_of(one) for one in densities] != [kind_of(wanted[k]) if is_list else kind]:
+            return "a component has one of another kind"
+        faults = [fault for fault in map(fault_of, densities) if fault]
+        if faults:
+            return faults[0]
+    return ""
 
 
-def _made_anew(density: Any) -> Any:
-    """Return a density with the same parameters and nothing computed from them yet; a user's own as it is."""
-    if not (is_dataclass(density) and type(density).__module__.startswith("pellucid.")):
-        return density
-    make: Any = type(density)
-    return make(**{field.name: getattr(density, field.name) for field in fields(density)})
+def _parts_of_rows(X: Array, by_column: bool) -> list[Array]:
+    """Return what the densities of a component are asked about: the columns, or the rows as they are."""
+    return [column_values(X, j) for j in range(X.shape[1])] if by_column else [X.astype(np.float64)]
 
 
-def _is_guessed(wanted: Any, j: int, names: list[str] | None) -> bool:
-    if isinstance(wanted, dict):
-        keys = {j, names[j]} if names else {j}
-        return all(wanted.get(key, AUTO) == AUTO for key in keys)
-    return isinstance(wanted, str) and wanted == AUTO
+def responsibilities(weights: Array, densities: Any, values: list[Array]) -> tuple[Array, Array]:
+    """Return the log density of each row and its responsibilities; the weights for a row that nobody can produce."""
+    with np.errstate(all="ignore"):
+        logs = [sum(map(log_density, own, values), start=np.log(w)) for w, own in zip(weights, densities, strict=True)]
+        joint = np.column_stack(logs)
+        total = np.logaddexp.reduce(joint, axis=1)
+        shares = np.exp(joint - total[:, None])
+    return total, np.where(np.isfinite(total)[:, None], shares, weights)
 
 
 def _log_size(values: list[Array]) -> float:
@@ -166,7 +171,10 @@ def _answer_claim(fitted: Any, shares: Array, data: TrainingData) -> Claim:
     return Claim("responsibilities", f"their distance from those of the densities, on {checked}", float(error), 1e-9)
 
 
-def answers_of(model: Any, data: TrainingData) -> dict[str, Any]:
+def answers_of_densities(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what the model says about some rows."""
     asked = drawn(data.X.shape[0], LOOKED_AT)
     return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])[1]}
+
+
+PROVES = {"Mixture": prove_mixture}

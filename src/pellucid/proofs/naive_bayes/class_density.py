@@ -1,24 +1,56 @@
-"""Proofs of models with a density per class: prior and densities are the stated estimates, up to rounding."""
+r"""Proofs of Bayes models with a density per class: prior and densities are the stated estimates, up to rounding.
+
+Means are stored rounded, by :math:`\epsilon|\mu|`. The variance of all rows and the variances of a fit in parts are
+made from differences of means, which are at most some deviations, so they may be wrong by some
+:math:`\epsilon|\mu|\sigma`: that much is allowed on top of the rounding of sums. Both sizes are those of the data.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from pellucid.core.checks import column_values
-from pellucid.core.labels import rows_by_class
-from pellucid.probability.beta import Beta
-from pellucid.probability.column_densities import guess_density, wanted_densities
-from pellucid.probability.density import find_density
-from pellucid.probability.dirichlet import Dirichlet
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, column_values
 from pellucid.proofs.certificate import Certificate, Claim, worst_claim
-from pellucid.proofs.naive_bayes.gaussian_nb import relative_distance, rounded_means, weighted_moments
+from pellucid.proofs.naive_bayes.counting_nb import rows_by_class
+from pellucid.proofs.probability.densities import asked_kinds, guessed_kind, kind_of
 from pellucid.proofs.probability.maximum_likelihood import certify_fit
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.training_data import TrainingData
+
+ROWS_AT_ONCE = 4096
+
+
+def prove_gaussian_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate of the fitted attributes, recomputed class by class in two passes."""
+    X, weight, n = data.X, data.weights, data.X.shape[0]
+    total, bound = float(weight.sum()), 2.0 * sum_error(n)  # of the stored sums and of these
+    rows_of = rows_by_class(data)
+    counts = np.array([weight[rows].sum() for rows in rows_of])
+    center, overall = weighted_moments(X, np.arange(n), weight)
+    epsilon = parameters.var_smoothing * overall.max()
+    lost = parameters.var_smoothing * rounded_means(np.abs(center) + np.sqrt(overall), overall).max()
+    mean, variance = (np.array(part) for part in zip(*(weighted_moments(X, r, weight) for r in rows_of), strict=True))
+    size = variance + epsilon + (rounded_means(mean, variance) + lost) / bound
+    kept = fitted.scatter_ / np.maximum(counts, TINY)[:, None]  # what a later part would go on from
+    off = float(np.abs(fitted.class_count_ - counts).max()) / total
+    stated = counts / total if parameters.priors is None else np.asarray(parameters.priors, dtype=np.float64)
+    prior = float(np.abs(fitted.class_prior_ - stated).max())
+    means = relative_distance(fitted.theta_, mean, np.abs(mean) + np.sqrt(variance))
+    spreads = max(relative_distance(fitted.var_, variance + epsilon, size), relative_distance(kept, variance, size))
+    smoothing = relative_distance(fitted.epsilon_, epsilon, epsilon + lost / bound)
+    claims = (
+        Claim("class counts", "relative distance from the weights of the classes", off, bound),
+        Claim("class prior", "distance from the stated prior", prior, bound),
+        Claim("means", "distance from the class means, relative to their size and deviation", means, bound),
+        Claim("variances", "relative distance from class variance plus smoothing", spreads, bound),
+        Claim("smoothing", "relative distance from var_smoothing times the largest variance", smoothing, bound),
+    )
+    return Certificate("exact", claims)
 
 
 def prove_mixed_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -35,14 +67,14 @@ def prove_mixed_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certific
     worst = worst_claim(claims)
     said = "relative distance of a density from its smoothed estimate, at worst"
     prior = (counts + parameters.prior_alpha) / (counts.sum() + parameters.prior_alpha * len(counts))
-    unproved = [j for j, densities in enumerate(fitted.densities_) if not _is_ours(type(densities[0]))]
+    unproved = [j for j, densities in enumerate(fitted.densities_) if not _is_ours(densities[0])]
     return Certificate(
         "exact",
         (
             _count_claim(fitted, counts, len(data.y)),
             _prior_claim(fitted, prior, len(data.y)),
             Claim("conditionals", said, worst.value, worst.bound),
-            _kind_claim(sum(_other_kinds(fitted, parameters, columns))),
+            _kind_claim(sum(_other_kinds(fitted, parameters, data.X))),
         ),
         f"Nothing is claimed about the densities of columns {unproved}, which are the user's own." if unproved else "",
     )
@@ -89,7 +121,7 @@ def _rows_and_counts(data: TrainingData) -> tuple[Sequence[Array], Array]:
     """Return the rows of each class and their weight."""
     if data.X is None:
         return (), np.zeros(len(data.classes))
-    rows_of, weight = rows_by_class(data.y, len(data.classes)), data.weights
+    rows_of, weight = rows_by_class(data), data.weights
     return rows_of, np.array([weight[rows].sum() for rows in rows_of])
 
 
@@ -107,14 +139,17 @@ def _kind_claim(n_others: int) -> Claim:
     return Claim("densities", "number of densities that are not those asked for", float(n_others), 0.0)
 
 
-def _other_kinds(fitted: Any, parameters: Any, columns: Sequence[Array]) -> Iterator[bool]:
-    """Yield for each density whether it is of another kind than was asked for, or than suits its column."""
+def _other_kinds(fitted: Any, parameters: Any, X: Array) -> Iterator[bool]:
+    """Yield for each density whether it is of another kind than was asked for, or than suits its column.
+
+    A data frame may have called a column categorical, which is no longer seen; what the fit of a user's own class
+    makes is its own.
+    """
     names = getattr(fitted, "feature_names_in_", None)
-    wanted = wanted_densities(parameters.densities, len(columns), None if names is None else names.tolist())
-    for column, entry, densities in zip(columns, wanted, fitted.densities_, strict=True):
-        # what a data frame called categorical is no longer seen
-        allowed = (guess_density(column), "categorical") if entry is None else (entry,)
-        yield from (not _is_one_of(density, allowed) for density in densities)
+    asked = asked_kinds(parameters.densities, X, None if names is None else names.tolist())
+    for j, (kind, densities) in enumerate(zip(asked, fitted.densities_, strict=True)):
+        may_be = (guessed_kind(column_values(X, j)), "Categorical") if kind is None else (kind,)
+        yield from (isinstance(may_be[0], str) and kind_of(density) not in may_be for density in densities)
 
 
 def _other_densities(fitted: Any, parameters: Any, data: TrainingData) -> int:
@@ -123,20 +158,22 @@ def _other_densities(fitted: Any, parameters: Any, data: TrainingData) -> int:
     if len(found) != len(data.classes) or not np.array_equal(fitted.classes_, data.classes):
         return len(data.classes)
     if isinstance(wanted, str | type):
-        return sum(not _is_one_of(density, (wanted,)) for density in found)
+        kind = kind_of(wanted)
+        return sum(isinstance(kind, str) and kind_of(density) != kind for density in found)
     given = [wanted[label] for label in sorted(wanted)] if isinstance(wanted, Mapping) else wanted
-    return sum(_is_ours(type(a)) and a != b for a, b in zip(given, found, strict=True))
+    return sum(_is_ours(a) and not _are_equal(a, b) for a, b in zip(given, found, strict=True))
 
 
-def _is_one_of(density: Any, wanted: Sequence[str | type]) -> bool:
-    """Return whether a density is of a kind that is asked for; what the fit of a user's own class makes is its own."""
-    kinds = tuple(map(find_density, wanted))
-    return isinstance(density, kinds) or not all(map(_is_ours, kinds))
+def _are_equal(one: Any, other: Any) -> bool:
+    """Return whether two densities are of one kind and have the same parameters."""
+    if kind_of(one) != kind_of(other) or not is_dataclass(one):
+        return False
+    return all(np.array_equal(getattr(one, part.name), getattr(other, part.name)) for part in fields(one))
 
 
-def _is_ours(kind: type) -> bool:
-    """Return whether a class of densities is one of ours, whose estimate has a proof."""
-    return kind.__module__.startswith("pellucid.")
+def _is_ours(density: Any) -> bool:
+    """Return whether a density is one of ours, whose estimate has a proof."""
+    return isinstance(kind_of(density), str)
 
 
 def _prove_column(
@@ -148,9 +185,9 @@ def _prove_column(
         labels = np.unique(column)
         if not np.array_equal(density.categories, labels):
             return Certificate("exact", (Claim("categories", "whether these are the labels of the column", np.inf, 0),))
-        prior = Dirichlet(np.full(len(labels), 1 + alpha)) if alpha > 0 else None
+        prior = SimpleNamespace(concentration=np.full(len(labels), 1 + alpha)) if alpha > 0 else None
     if type(density).__name__ == "Bernoulli":
-        prior = Beta(1 + alpha, 1 + alpha) if alpha > 0 else None
+        prior = SimpleNamespace(alpha=1 + alpha, beta=1 + alpha) if alpha > 0 else None
     return _prove_density(density, column[rows, None], weight[rows], prior, epsilon)
 
 
@@ -176,3 +213,43 @@ def _prove_density(density: Any, X: Array, weight: Array, prior: Any, epsilon: _
             Claim("covariances", "distance from the class covariances, in largest deviations", spreads, bound),
         ),
     )
+
+
+def rounded_means(mean: Array, variance: Array) -> Array:
+    """Return how far variances that are made from differences of rounded means may be off."""
+    return np.asarray(4 * EPSILON * np.abs(mean) * np.sqrt(variance))
+
+
+def weighted_moments(X: Array, rows: Array, weight: Array) -> tuple[Array, Array]:
+    """Return the weighted mean and variance of some rows; 0 if they weigh nothing."""
+    total = float(weight[rows].sum())
+    if total == 0:
+        return np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    guess = sum(w @ block for block, w in _blocks(X, rows, weight)) / total
+    shift, square = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for block, w in _blocks(X, rows, weight):
+        centered = block - guess
+        shift += w @ centered
+        square += w @ centered**2
+    # the guess is rounded: what that adds to mean and scatter is taken off again
+    return guess + shift / total, np.maximum(square / total - (shift / total) ** 2, 0.0)
+
+
+def _blocks(X: Array, rows: Array, weight: Array) -> Iterator[tuple[Array, Array]]:
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[start : start + ROWS_AT_ONCE]
+        yield X[some].astype(np.float64), weight[some]
+
+
+def relative_distance(found: Any, right: Any, size: Any) -> float:
+    """Return the largest distance relative to the sizes; where a size is 0, or for NaN, it is infinite."""
+    gap, size = np.broadcast_arrays(np.abs(np.subtract(found, right)), size)
+    relative = np.divide(gap, size, out=np.where(gap > 0, np.inf, 0.0), where=size > 0)
+    return float(np.where(np.isnan(gap) | np.isnan(relative), np.inf, relative).max(initial=0.0))
+
+
+PROVES = {
+    "BayesClassifier": prove_bayes_classifier,
+    "GaussianNB": prove_gaussian_nb,
+    "MixedNB": prove_mixed_nb,
+}

@@ -9,18 +9,17 @@ than a row in it, so no branch that was passed over for its distance can have he
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.types import Data
-from pellucid.neighbors.metric import Metric, unit_of
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.distances import distances, is_given, named_metric, power_of
 from pellucid.proofs.rounding import EPSILON
-from pellucid.proofs.sampling import draws
+from pellucid.proofs.sampling import draws, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 MOST_QUERIES = 16
@@ -29,19 +28,25 @@ MOST_DIFFERENCES = 2e8
 BLOCK_ROWS = 1024
 SAME_DISTANCE = 1e-7
 """Relative difference of two ways to round a distance that is not a plain sum of differences."""
+SAFE_POWER = 1e120
+"""Data whose powers are below this, and above one over it, are searched as they are; others in another unit."""
+Metric = tuple[Any, Mapping[str, Any]]
+"""The name of a metric, or its function, and its other parameters."""
 REFIT = "Fit the model again on these data: what it has stored is something else."
 
 
 def prove_k_neighbors(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate; ``fitted`` also has what the model ``found`` for the queries it was asked."""
-    X, metric = data.X, Metric.resolve(parameters.metric, parameters.p, parameters.metric_params)
-    claims = [stored_claim(fitted._fit_X, X, stored_targets(fitted), data.y), record_claim(fitted, metric, X)]
-    queries, found = fitted.queries, fitted.found
-    claims += neighbor_claims(X, queries, metric, *found)
+    X, metric = data.X, named_metric(parameters.metric, parameters.p, parameters.metric_params)
+    claims = [stored_claim(fitted._fit_X, X, stored_targets(fitted), data.y)]
+    if not is_fitting():
+        claims.append(record_claim(fitted, metric, X))
+        claims += neighbor_claims(X, fitted.queries, metric, *fitted.found)
     if fitted._tree is not None:
-        unit = unit_of(X, metric.power)
+        unit = tree_unit(X, power_of(*metric))
         claims.append(partition_claim(fitted._tree, X, unit))
-        claims.append(pruning_claim(fitted._tree, queries * unit, metric))
+        if not is_fitting():
+            claims.append(pruning_claim(fitted._tree, fitted.queries * unit, metric))
     return Certificate("exact", tuple(claims))
 
 
@@ -58,7 +63,7 @@ def stored_targets(fitted: Any) -> Array:
     return np.column_stack(columns) if fitted.outputs_2d_ else np.asarray(columns[0])
 
 
-def stored_claim(stored: Data, given: Data, targets: Array, y: Array) -> Claim:
+def stored_claim(stored: Any, given: Any, targets: Array, y: Array) -> Claim:
     """Claim that every stored row and target is the given one."""
     wrong = math.inf
     if stored.shape == given.shape and len(targets) == len(y):
@@ -67,12 +72,12 @@ def stored_claim(stored: Data, given: Data, targets: Array, y: Array) -> Claim:
     return Claim("stored data", "rows that differ from the training data, in features or target", wrong, 0.0, REFIT)
 
 
-def record_claim(fitted: Any, metric: Metric, X: Data) -> Claim:
+def record_claim(fitted: Any, metric: Metric, X: Any) -> Claim:
     """Claim that what the model says about itself is so: its rows, its way to search, its distance."""
     wrong = (
         (fitted.n_samples_fit_ != X.shape[0])
         + (fitted._fit_method != ("brute" if fitted._tree is None else "kd_tree"))
-        + (fitted.effective_metric_ != metric.name)
+        + (fitted.effective_metric_ != metric[0])
     )
     return Claim("record", "of the number of rows, the search and the metric, how many are others", float(wrong), 0.0)
 
@@ -92,21 +97,32 @@ def partition_claim(tree: Any, X: Array, unit: float) -> Claim:
     )
 
 
-def chosen_queries(X: Data, metric: Metric) -> Data:
+def tree_unit(X: Array, power: float | None) -> float:
+    """Return the power of two that rows are multiplied by in the tree, lest sums of powers overflow or vanish.
+
+    It is 1 for data of usual size; the size is that of every so many rows.
+    """
+    size = float(np.abs(X[:: max(1, len(X) // 1024)]).max())
+    safe = SAFE_POWER ** (1.0 / power) if power is not None and power < math.inf else SAFE_POWER
+    is_usual = size == 0 or not math.isfinite(size) or 1 / safe < size < safe
+    return 1.0 if is_usual else math.ldexp(1.0, -math.frexp(size)[1])
+
+
+def chosen_queries(X: Any, metric: Metric) -> Any:
     """Return a random sample of queries: rows, and where rows can be averaged, points midway between two of them."""
     rng = draws()
     size = max(1, X.shape[0] * X.shape[1])
     count = int(min(MOST_QUERIES, max(2, MOST_DIFFERENCES // size)))
     rows = rng.integers(X.shape[0], size=count)
-    if metric.power is None or sparse.issparse(X):
+    if power_of(*metric) is None or sparse.issparse(X):
         return X[rows]
     partners = rng.integers(X.shape[0], size=count - count // 2)
     return np.vstack([X[rows[: count // 2]], X[rows[count // 2 :]] / 2 + X[partners] / 2])
 
 
-def neighbor_claims(X: Data, queries: Data, metric: Metric, distances: Array, indices: Array) -> list[Claim]:
-    """Claim that ``indices`` are the nearest rows of each query, ties to the lower index, and ``distances`` theirs."""
-    to_the_bit = metric.power in (1.0, 2.0, math.inf) and not sparse.issparse(X)
+def neighbor_claims(X: Any, queries: Any, metric: Metric, lengths: Array, indices: Array) -> list[Claim]:
+    """Claim that ``indices`` are the nearest rows of each query, of ties the lower one, with these distances."""
+    to_the_bit = power_of(*metric) in (1.0, 2.0, math.inf) and not sparse.issparse(X)
     ranked, full = _brute_force(X, queries, metric)
     wrong, error = 0, 0.0
     for q, row in enumerate(full):
@@ -115,7 +131,7 @@ def neighbor_claims(X: Data, queries: Data, metric: Metric, distances: Array, in
             wrong, error = wrong + 1, math.inf
             continue
         size = max(float(np.abs(row[np.isfinite(row)]).max(initial=0.0)), np.finfo(float).tiny)
-        error = max(error, float(np.max(np.abs(row[found] - distances[q]))) / size)
+        error = max(error, float(np.max(np.abs(row[found] - lengths[q]))) / size)
         if to_the_bit:
             wrong += not np.array_equal(np.lexsort((np.arange(len(row)), ranked[q]))[: len(found)], found)
         else:
@@ -131,7 +147,7 @@ def neighbor_claims(X: Data, queries: Data, metric: Metric, distances: Array, in
 
 def pruning_claim(tree: Any, queries: Array, metric: Metric) -> Claim:
     """Claim that no box is farther from a sampled query than a row in it."""
-    power = metric.power
+    power = power_of(*metric)
     assert power is not None  # trees are for norms
     allowed = 1.0 if power in (1.0, 2.0, math.inf) else 1.0 + 1e-9
     wrong = 0
@@ -144,7 +160,7 @@ def pruning_claim(tree: Any, queries: Array, metric: Metric) -> Claim:
     return Claim("pruning", statement, float(wrong), 0.0, REFIT)
 
 
-def _rows_that_differ(stored: Data, given: Data) -> Array:
+def _rows_that_differ(stored: Any, given: Any) -> Array:
     if stored is given:
         return np.zeros(given.shape[0], bool)
     if sparse.issparse(stored) or sparse.issparse(given):
@@ -178,16 +194,11 @@ def _up_the_tree(leaves: Array, combine: Callable[[Array, Array], Array]) -> Arr
     return np.concatenate(levels)
 
 
-def _brute_force(X: Data, queries: Data, metric: Metric) -> tuple[Array, Array]:
+def _brute_force(X: Any, queries: Any, metric: Metric) -> tuple[Array, Array]:
     """Return for each query and row what decides who is nearer, and the distance."""
-    if metric.name == "precomputed":
-        table = queries.toarray() if sparse.issparse(queries) else np.asarray(queries)
-        if sparse.issparse(queries):
-            stored = sparse.csr_array((np.ones(queries.nnz), queries.indices, queries.indptr), queries.shape)
-            table = np.where(stored.toarray() > 0, table, np.inf)
-        return table, table
-    if metric.power is None or sparse.issparse(X):
-        table = metric.table(queries, X)
+    (name, params), power = metric, power_of(*metric)
+    if is_given(name) or power is None or sparse.issparse(X):
+        table = distances(queries, X, name, metric_params=params)
         table = np.where(np.isnan(table), np.inf, table)
         return table, table
     size = float(np.abs(X).max(initial=0.0))
@@ -196,8 +207,12 @@ def _brute_force(X: Data, queries: Data, metric: Metric) -> tuple[Array, Array]:
     scaled = np.asarray(queries, dtype=np.float64) * unit
     for start in range(0, len(X), BLOCK_ROWS):
         block = np.asarray(X[start : start + BLOCK_ROWS], dtype=np.float64) * unit
-        ranked[:, start : start + BLOCK_ROWS] = _sums_of_powers(scaled[:, None, :] - block[None], metric.power)
-    return ranked, metric.rooted(ranked, unit)
+        ranked[:, start : start + BLOCK_ROWS] = _sums_of_powers(scaled[:, None, :] - block[None], power)
+    if name == "sqeuclidean":
+        return ranked, ranked / unit / unit  # the square of the unit might overflow
+    if power == 2.0:
+        return ranked, np.sqrt(ranked) / unit
+    return ranked, (ranked if power in (1.0, math.inf) else ranked ** (1.0 / power)) / unit
 
 
 def _sums_of_powers(differences: Array, power: float) -> Array:
@@ -210,3 +225,6 @@ def _sums_of_powers(differences: Array, power: float) -> Array:
         else:
             total += size * size if power == 2.0 else size**power
     return total
+
+
+PROVES = {"KNeighborsClassifier": prove_k_neighbors, "KNeighborsRegressor": prove_k_neighbors}

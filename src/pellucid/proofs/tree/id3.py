@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from pellucid.core.checks import column_values
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, column_values
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import TINY, sum_error
-from pellucid.proofs.sampling import drawn, most_wrong
+from pellucid.proofs.sampling import drawn, is_fitting, most_wrong
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.id3.id3_columns import CodedColumns, coded_columns, numeric_columns
-from pellucid.tree.id3.id3_tree import NO_SPLIT, MultiwayTree, tree_fault
 
+NO_SPLIT, NO_CHILD = -2, -1
+"""Feature and threshold of a leaf, and its first child."""
+MANY = 20
+"""More different whole numbers than these are measurements, not categories."""
 AT_FIT = 16
 """Nodes that a fit replays."""
 AT_VERIFY = 2000
@@ -36,19 +37,13 @@ ROUNDINGS = 8.0
 
 def prove_id3(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
-    fault = tree_fault(fitted.tree_, data.X.shape[1], len(data.classes)) or _category_fault(fitted, parameters, data)
+    fault = _tree_fault(fitted.tree_, data.X.shape[1], len(data.classes)) or _category_fault(fitted, parameters, data)
     if fault:
         structure = Claim("structure", f"whether it is a tree over these columns: {fault}", 1.0, 0.0)
         return Certificate("replayed", (structure,))
-    rows = coded_columns(data.X, fitted.categories_)
-    return _replay(fitted.tree_, rows, fitted.categories_, parameters, data, AT_VERIFY)
-
-
-def spot_check_id3(
-    tree: MultiwayTree, rows: CodedColumns, categories: Sequence[Array], parameters: Any, data: TrainingData
-) -> Certificate:
-    """Return what a fit measures: the class weights of all nodes, and a few nodes replayed."""
-    return _replay(tree, rows, categories, parameters, data, AT_FIT)
+    rows = _answers(data.X, fitted.categories_)
+    most = AT_FIT if is_fitting() else AT_VERIFY
+    return _replay(fitted.tree_, rows, fitted.categories_, parameters, data, most)
 
 
 def sampling_remark(n_checked: int, n_all: int, n_ways: int) -> str:
@@ -61,10 +56,10 @@ def sampling_remark(n_checked: int, n_all: int, n_ways: int) -> str:
 
 
 def _replay(
-    tree: MultiwayTree, rows: CodedColumns, categories: Sequence[Array], parameters: Any, data: TrainingData, most: int
+    tree: Any, rows: list[Array], categories: Sequence[Array], parameters: Any, data: TrainingData, most: int
 ) -> Certificate:
-    n_nodes, weight, searched = tree.node_count, data.weights, 0
-    n_ways = max(1, most // (1 + tree.max_depth))
+    n_nodes, weight, searched = len(tree.feature), data.weights, 0
+    n_ways = max(1, most // (1 + _max_depth(tree)))
     is_asked = np.zeros(len(data.y), dtype=bool)
     is_asked[drawn(len(data.y), n_ways)] = True
     wrong, farthest, faults = 0, 0.0, 0
@@ -91,7 +86,7 @@ def _replay(
 
 
 @dataclass(frozen=True)
-class _Node:
+class _ReplayedNode:
     """A node with its rows, the questions before it and the columns of categories that they used."""
 
     number: int
@@ -102,20 +97,20 @@ class _Node:
     """The weight of each class in it; where there is none, in its parent."""
 
 
-def _nodes_with_rows(tree: MultiwayTree, rows: CodedColumns, y: Array, weight: Array) -> Iterator[_Node]:
+def _nodes_with_rows(tree: Any, rows: list[Array], y: Array, weight: Array) -> Iterator[_ReplayedNode]:
     """Yield the nodes in order, with the training rows that come to them."""
     n_classes = tree.value.shape[1]
     whole = np.arange(len(y))
     waiting = {0: (whole, 0, frozenset[int](), _class_weights(y, weight, n_classes))}
-    for number in range(tree.node_count):
+    for number in range(len(tree.feature)):
         own, depth, used, of_parent = waiting.pop(number)
         value = _class_weights(y[own], weight[own], n_classes) if len(own) else of_parent
-        yield _Node(number, own, depth, used, value)
+        yield _ReplayedNode(number, own, depth, used, value)
         j = int(tree.feature[number])
         if j == NO_SPLIT:
             continue
-        is_numeric = bool(rows.is_numeric[j])
-        answers = (rows.values[own, j] > tree.threshold[number]).astype(int) if is_numeric else rows.codes[own, j]
+        is_numeric = rows[j].dtype.kind == "f"
+        answers = (rows[j][own] > tree.threshold[number]).astype(int) if is_numeric else rows[j][own]
         for t in range(int(tree.n_children[number])):
             now_used = used if is_numeric else used | {j}
             waiting[int(tree.first_child[number]) + t] = (own[answers == t], depth + 1, now_used, value)
@@ -125,23 +120,23 @@ def _class_weights(y: Array, weight: Array, n_classes: int) -> Array:
     return np.array([weight[y == k].sum() for k in range(n_classes)])
 
 
-def _distance(tree: MultiwayTree, node: _Node) -> float:
+def _distance(tree: Any, node: _ReplayedNode) -> float:
     total = node.value.sum()
     weight = total if len(node.rows) else 0.0
     distances = [*np.abs(tree.value[node.number] - node.value), abs(tree.weight[node.number] - weight)]
     return float(np.max(distances) / total)
 
 
-def _is_misshapen(tree: MultiwayTree, node: _Node, categories: Sequence[Array]) -> bool:
+def _is_misshapen(tree: Any, node: _ReplayedNode, categories: Sequence[Array]) -> bool:
     """Return whether a node asks again for a column of categories, or has not one branch for each answer."""
     j = int(tree.feature[node.number])
     return j != NO_SPLIT and (j in node.used or tree.n_children[node.number] != (len(categories[j]) or 2))
 
 
 def _is_as_the_rule_says(
-    tree: MultiwayTree,
-    node: _Node,
-    rows: CodedColumns,
+    tree: Any,
+    node: _ReplayedNode,
+    rows: list[Array],
     categories: Sequence[Array],
     parameters: Any,
     y: Array,
@@ -162,7 +157,7 @@ def _is_as_the_rule_says(
     return bool(is_best and not np.any(earlier >= np.max(found.score - found.doubt / 2)))
 
 
-def _must_end(node: _Node, parameters: Any) -> bool:
+def _must_end(node: _ReplayedNode, parameters: Any) -> bool:
     is_deep = parameters.max_depth is not None and node.depth >= parameters.max_depth
     is_small = parameters.min_samples_split > 2 and not _reaches(node.value.sum(), parameters.min_samples_split)
     return len(node.rows) == 0 or int(np.sum(node.value > 0)) < 2 or is_deep or is_small
@@ -179,7 +174,7 @@ class _Splits:
 
 
 def _all_splits(
-    node: _Node, rows: CodedColumns, categories: Sequence[Array], parameters: Any, y: Array, weight: Array
+    node: _ReplayedNode, rows: list[Array], categories: Sequence[Array], parameters: Any, y: Array, weight: Array
 ) -> _Splits:
     """Return every split that the rule may choose from, in the order in which it prefers equals."""
     labels, counted, n_classes = y[node.rows], weight[node.rows], len(node.value)
@@ -188,12 +183,12 @@ def _all_splits(
         if j in node.used:
             continue
         if len(known):
-            codes = rows.codes[node.rows, j]
+            codes = rows[j][node.rows]
             members = [codes == t for t in range(len(known))]
             tables = np.array([[_class_weights(labels[own], counted[own], n_classes) for own in members]])
             thresholds = np.array([float(NO_SPLIT)])
         else:
-            thresholds, tables = _cuts(rows.values[node.rows, j], labels, counted, node.value)
+            thresholds, tables = _cuts(rows[j][node.rows], labels, counted, node.value)
         allowed = _have_enough(tables, parameters)
         score, doubt = _scores(tables[allowed], node, parameters)
         parts.append((np.full(len(score), j), thresholds[allowed], score, doubt))
@@ -222,7 +217,7 @@ def _have_enough(tables: Array, parameters: Any) -> Array:
     return np.asarray(is_large.sum(axis=1) >= 2)
 
 
-def _scores(tables: Array, node: _Node, parameters: Any) -> tuple[Array, Array]:
+def _scores(tables: Array, node: _ReplayedNode, parameters: Any) -> tuple[Array, Array]:
     """Return how much each split lowers the impurity, and by how much rounding may have changed that."""
     impurity, branches = IMPURITIES[parameters.criterion], tables.sum(axis=2)
     gain = impurity(node.value) - (branches * impurity(tables)).sum(axis=1) / node.value.sum()
@@ -254,15 +249,64 @@ def _error(weights: Array) -> Array:
 IMPURITIES = {"gain": _entropy, "gain_ratio": _entropy, "gini": _gini, "error": _error}
 
 
+def _answers(X: Array, categories: Sequence[Array]) -> list[Array]:
+    """Return of each column the numbers, or where each value stands among the categories."""
+    columns = [column_values(X, j) for j in range(X.shape[1])]
+    return [np.searchsorted(known, x) if len(known) else x for x, known in zip(columns, categories, strict=True)]
+
+
+def _max_depth(tree: Any) -> int:
+    depth = np.zeros(len(tree.feature), dtype=np.int64)
+    for v in np.flatnonzero(tree.feature != NO_SPLIT):
+        depth[tree.first_child[v] : tree.first_child[v] + tree.n_children[v]] = depth[v] + 1
+    return int(depth.max())
+
+
+def _tree_fault(tree: Any, n_features: int, n_classes: int) -> str:
+    """Return in words what makes the arrays no tree; nothing if they are one.
+
+    Where the children of each node that splits follow those of the one before, behind their parent, and the last is
+    the last node, every node is reached once.
+    """
+    n, whole = len(tree.feature), (tree.feature, tree.first_child, tree.n_children)
+    numbers = (tree.threshold, tree.weight, tree.value.ravel())
+    if n == 0 or any(part.shape != (n,) for part in (*whole, *numbers[:2])) or tree.value.shape != (n, n_classes):
+        return "its arrays have different lengths"
+    if not all(np.isfinite(part).all() for part in numbers) or min(part.min() for part in numbers[1:]) < 0:
+        return "a weight is negative or not finite"
+    leaf = tree.feature == NO_SPLIT
+    if np.any(~leaf & ((tree.feature < 0) | (tree.feature >= n_features))):
+        return "a node asks for a column that is not there"
+    if np.any((tree.first_child == NO_CHILD) != leaf) or np.any((tree.n_children == 0) != leaf):
+        return "a leaf has children, or a split has none"
+    if np.any(tree.threshold[leaf] != NO_SPLIT) or np.any(tree.n_children < 0) or np.any(tree.n_children > n):
+        return "a leaf has a threshold, or a node has more children than there are nodes"
+    ends = 1 + np.cumsum(tree.n_children[~leaf], dtype=np.int64)
+    if np.any(tree.first_child[~leaf] != np.concatenate([[1], ends])[:-1]) or np.append(1, ends)[-1] != n:
+        return "children do not follow the children of the node before, or a node is not reached"
+    return "a child stands before its parent" if np.any(tree.first_child[~leaf] <= np.flatnonzero(~leaf)) else ""
+
+
+def _is_numeric(wanted: Any, column: Array, names: tuple[Any, ...]) -> bool:
+    """Return whether a column, by number or name, is split by threshold: as is said, or where numbers are measured."""
+    if isinstance(wanted, str):
+        is_measured = column.dtype.kind == "f" and (np.any(column % 1.0 != 0.0) or len(np.unique(column)) > MANY)
+        return bool(wanted == "auto" and is_measured)
+    return any(name in wanted for name in names)
+
+
 def _category_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
     """Return in words what is wrong with the stored categories; nothing if they are those of the columns."""
     if len(fitted.categories_) != data.X.shape[1]:
         return "there are categories for another number of columns"
     columns = [column_values(data.X, j) for j in range(data.X.shape[1])]
     names = getattr(fitted, "feature_names_in_", None)
-    is_numeric = numeric_columns(parameters.numeric, columns, None if names is None else names.tolist())
-    for column, known, of in zip(columns, fitted.categories_, is_numeric, strict=True):
-        right = np.empty(0) if of else np.unique(column)
+    for j, (column, known) in enumerate(zip(columns, fitted.categories_, strict=True)):
+        called = (j,) if names is None else (j, names[j])
+        right = np.empty(0) if _is_numeric(parameters.numeric, column, called) else np.unique(column)
         if known.dtype.kind != right.dtype.kind or not np.array_equal(known, right):
             return "the categories are not those of the columns"
     return ""
+
+
+PROVES = {"ID3Classifier": prove_id3}

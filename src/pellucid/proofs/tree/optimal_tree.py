@@ -10,9 +10,8 @@ are compared instead, and the certificate says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,9 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
-from pellucid.proofs.sampling import draws
+from pellucid.proofs.sampling import draws, is_fitting
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.optimal_tree.optimal_tree_columns import BinnedColumns, binned_columns, category_mask
-from pellucid.tree.packed_trees import NO_CATEGORIES, WORD, PackedTrees
-from pellucid.tree.plain_walk import rows_of_nodes
+from pellucid.proofs.tree.trees import NO_CATEGORIES, WORD, TreeArrays, fault_of_trees, rows_of_nodes
 
 MOST_WORK, WORK_AT_FIT = 5e11, 1e8
 """Multiplications that ``verify``, and that a fit, spends on the lower bound."""
@@ -42,18 +39,65 @@ class TooMuchWorkError(Exception):
 def prove_optimal_tree(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     names = getattr(fitted, "feature_names_in_", None)
-    is_category = category_mask(parameters.categorical_features, data.X, None if names is None else names.tolist())
-    columns = binned_columns(data.X, data.weights, is_category, parameters.max_thresholds)
+    columns = split_columns(data, parameters, None if names is None else names.tolist())
     claims, bound = _claims_of_the_tree(fitted, parameters, data, columns)
     if claims[0].value > 0:
         return Certificate("optimal", claims)
-    search = _Search(columns, data, len(data.classes), parameters.leaf_penalty * float(data.weights.sum()))
+    price, most_work = parameters.leaf_penalty * float(data.weights.sum()), WORK_AT_FIT if is_fitting() else MOST_WORK
+    search = _SplitSearch(columns, data, len(data.classes), price, most_work=most_work)
     goal = fitted.lower_bound_ * search.total - bound * search.total
     try:
         shortfall = goal - search.lower_bound(np.arange(len(data.y)), parameters.max_depth, goal)
     except TooMuchWorkError:
-        return Certificate("bounded", (*claims, _sampled_claim(search, parameters.max_depth, goal, DRAWN)), TOO_LARGE)
+        n_drawn, reason = (DRAWN_AT_FIT, AT_VERIFY) if is_fitting() else (DRAWN, TOO_LARGE)
+        return Certificate("bounded", (*claims, _sampled_claim(search, parameters.max_depth, goal, n_drawn)), reason)
     return Certificate("optimal", (*claims, _whole_claim(shortfall)))
+
+
+@dataclass(frozen=True)
+class SplitColumns:
+    """Of each column the splits that a tree may use: after each of its thresholds, or one category against the others.
+
+    ``codes`` say for each row and column which bin between the thresholds, or which category, it is in.
+    """
+
+    codes: Array
+    cuts: tuple[Array, ...]
+    is_category: Array
+
+    @property
+    def n_bins(self) -> list[int]:
+        """Bins, or categories, of each column."""
+        return [len(cuts) + (not of) for cuts, of in zip(self.cuts, self.is_category, strict=True)]
+
+    def inside(self, rows: Array, j: int, split: int) -> Array:
+        """Return which of the rows go left: up to the threshold, or of the category."""
+        return np.asarray(self.codes[rows, j] == split if self.is_category[j] else self.codes[rows, j] <= split)
+
+
+def split_columns(data: TrainingData, parameters: Any, names: list[str] | None) -> SplitColumns:
+    """Return the splits that follow from data and parameters.
+
+    Thresholds lie half way between neighboring values. If there are more than ``max_thresholds`` in a column, those
+    next to evenly spaced shares of the weight are taken.
+    """
+    X, weight, most = np.asarray(data.X, dtype=np.float64), data.weights, parameters.max_thresholds
+    named = {} if parameters.categorical_features is None else set(parameters.categorical_features)
+    is_category = np.array([j in named or bool(names and names[j] in named) for j in range(X.shape[1])])
+    cuts = []
+    for column, of in zip(X.T, is_category, strict=True):
+        order = np.argsort(column, kind="stable")
+        last = np.append(np.flatnonzero(np.diff(column[order])), len(order) - 1)  # of each value
+        values = column[order[last]]
+        half = values[:-1] + np.diff(values) / 2
+        half = np.where(half < values[1:], half, values[:-1])  # rounding must not lift it to the next value
+        if not of and most is not None and len(half) > most:
+            below = np.cumsum(weight[order])[last]
+            near = np.searchsorted(below[:-1], below[-1] * np.arange(1, most + 1) / (most + 1) * (1.0 - 1e-12))
+            half = half[np.unique(np.minimum(near, len(half) - 1))]
+        cuts.append(values if of else half)
+    codes = [np.searchsorted(own, column) for own, column in zip(cuts, X.T, strict=True)]
+    return SplitColumns(np.column_stack(codes).astype(np.int32), tuple(cuts), is_category)
 
 
 def _whole_claim(shortfall: float) -> Claim:
@@ -68,24 +112,8 @@ TOO_LARGE = (
 )
 
 
-def spot_check_optimal_tree(
-    found: Mapping[str, Any], parameters: Any, data: TrainingData, columns: BinnedColumns
-) -> Certificate:
-    """Return what a fit measures: its tree recomputed, and its bound compared with all trees, or with a few."""
-    claims, bound = _claims_of_the_tree(SimpleNamespace(**found), parameters, data, columns)
-    price = parameters.leaf_penalty * float(data.weights.sum())
-    search = _Search(columns, data, len(data.classes), price, most_work=WORK_AT_FIT)
-    goal = (found["lower_bound_"] - bound) * search.total
-    try:
-        shortfall = goal - search.lower_bound(np.arange(len(data.y)), parameters.max_depth, goal)
-    except TooMuchWorkError:
-        sampled = _sampled_claim(search, parameters.max_depth, goal, DRAWN_AT_FIT)
-        return Certificate("bounded", (*claims, sampled), AT_VERIFY)
-    return Certificate("optimal", (*claims, _whole_claim(shortfall)))
-
-
 def _claims_of_the_tree(
-    fitted: Any, parameters: Any, data: TrainingData, columns: BinnedColumns
+    fitted: Any, parameters: Any, data: TrainingData, columns: SplitColumns
 ) -> tuple[tuple[Claim, ...], float]:
     """Return the claims about the stored tree and its cost, and how far rounding may move a cost, as a share."""
     bound = 16 * sum_error(len(data.y))
@@ -93,6 +121,7 @@ def _claims_of_the_tree(
     fault = _fault(tree, parameters, data, columns)
     if fault:
         return (Claim("structure", f"whether it is a tree over these splits: {fault}", 1.0, 0.0),), bound
+    tree = TreeArrays.of(tree)
     errors, distance = _recounted(tree, data)
     objective = errors + parameters.leaf_penalty * float(tree.is_leaf.sum())
     distances = [abs(fitted.objective_ - objective), max(fitted.lower_bound_ - fitted.objective_, 0.0)]
@@ -105,16 +134,15 @@ def _claims_of_the_tree(
     ), bound
 
 
-def _fault(tree: Any, parameters: Any, data: TrainingData, columns: BinnedColumns) -> str:
+def _fault(tree: Any, parameters: Any, data: TrainingData, columns: SplitColumns) -> str:
     """Return in words what is wrong with the stored tree, nothing if it is one that the search may return."""
-    if type(tree) is not PackedTrees:
-        return "it is none"
-    fault = tree.fault(data.X.shape[1])
-    if fault or tree.n_trees != 1:
+    fault = fault_of_trees(tree, data.X.shape[1])
+    if fault or len(tree.starts) != 2:
         return fault or "there are several"
+    tree = TreeArrays.of(tree)
     if tree.value.shape[1:] != (1, len(data.classes)) or not np.isfinite(tree.value).all():
         return "its values are not shares of the classes"
-    if int(tree.depths().max()) > parameters.max_depth or tree.missing_go_to_left.any():
+    if int(tree.depth.max()) > parameters.max_depth or tree.missing_go_to_left.any():
         return "it is too deep, or sends missing values to the left"
     for node in np.flatnonzero(~tree.is_leaf):
         if not _is_candidate(tree, int(node), columns):
@@ -122,7 +150,7 @@ def _fault(tree: Any, parameters: Any, data: TrainingData, columns: BinnedColumn
     return ""
 
 
-def _is_candidate(tree: PackedTrees, node: int, columns: BinnedColumns) -> bool:
+def _is_candidate(tree: TreeArrays, node: int, columns: SplitColumns) -> bool:
     cuts, row = columns.cuts[tree.feature[node]], tree.category_row[node]
     if (row == NO_CATEGORIES) == columns.is_category[tree.feature[node]]:
         return False
@@ -134,7 +162,7 @@ def _is_candidate(tree: PackedTrees, node: int, columns: BinnedColumns) -> bool:
     return len(bits) == 1 and bits[0] in cuts
 
 
-def _recounted(tree: PackedTrees, data: TrainingData) -> tuple[float, float]:
+def _recounted(tree: TreeArrays, data: TrainingData) -> tuple[float, float]:
     """Return the share of errors of the tree, and how far what it stores is from what the rows say."""
     weight, distances, errors = data.weights, [0.0], 0.0
     total = weight.sum()
@@ -154,7 +182,7 @@ def _recounted(tree: PackedTrees, data: TrainingData) -> tuple[float, float]:
     return errors / float(total), float(np.max(distances))
 
 
-def _sampled_claim(search: _Search, depth: int, goal: float, n_drawn: int) -> Claim:
+def _sampled_claim(search: _SplitSearch, depth: int, goal: float, n_drawn: int) -> Claim:
     rng = draws()
     search.work = -np.inf  # a sample is no longer limited
     rows = np.arange(len(search.y))
@@ -167,30 +195,29 @@ def _sampled_claim(search: _Search, depth: int, goal: float, n_drawn: int) -> Cl
 
 
 @dataclass
-class _Search:
+class _SplitSearch:
     """Least costs of trees on some rows, by counting."""
 
-    columns: BinnedColumns
+    columns: SplitColumns
     data: TrainingData
     n_classes: int
     penalty: float
     work: float = 0.0
-    most_work: float | None = None
+    most_work: float = MOST_WORK
 
     def __post_init__(self) -> None:
         self.y, self.weight = self.data.y, self.data.weights
         self.total = float(self.weight.sum())
-        self.n_splits = int(self.columns.starts[-1])
+        self.n_splits = sum(map(len, self.columns.cuts))
         bins = np.concatenate([[0], np.cumsum(self.columns.n_bins)])
         self.places = self.columns.codes + bins[:-1]
         self.bins = bins
-        self.inside = self._all_inside() if self.n_splits <= MOST_SPLITS else None
 
-    def _all_inside(self) -> Array:
-        """Return which row lies inside which split, as zeros and ones."""
+    @cached_property
+    def inside(self) -> Array:
+        """Which row lies inside which split, as zeros and ones."""
         every = np.arange(len(self.y))
-        sizes = np.diff(self.columns.starts).tolist()
-        parts = [self.columns.inside(every, j, t) for j, size in enumerate(sizes) for t in range(size)]
+        parts = [self.columns.inside(every, j, t) for j, cuts in enumerate(self.columns.cuts) for t in range(len(cuts))]
         is_exact = self.total < 2**24 and np.array_equal(self.weight, np.floor(self.weight))
         dtype = np.float32 if is_exact else np.float64  # sums of whole numbers are exact in both
         return np.ascontiguousarray(np.array(parts, dtype=dtype).reshape(self.n_splits, len(self.y)).T)
@@ -217,7 +244,6 @@ class _Search:
 
     def two(self, rows: Array) -> float:
         """Return the least cost of a tree of depth two, from the weights of the classes inside all pairs of splits."""
-        assert self.inside is not None
         self._spend(len(rows) * self.n_splits**2 * self.n_classes)
         inside = self.inside[rows]
         weights = [self.weight[rows] * (self.y[rows] == c) for c in range(self.n_classes)]
@@ -245,7 +271,7 @@ class _Search:
             return leaf if depth == 0 else self.penalty
         if depth == 1:
             return self.one(rows)
-        if depth == 2 and self.inside is not None:
+        if depth == 2 and self.n_splits <= MOST_SPLITS:
             return self.two(rows)
         whole = self.lower_bound(rows, depth - 1, goal)  # bounds each side of that depth, less the rows it lacks
         least = min(leaf, whole, goal)
@@ -300,7 +326,7 @@ class _Search:
 
     def _spend(self, work: float) -> None:
         self.work += work
-        if self.work > (self.most_work or MOST_WORK):
+        if self.work > self.most_work:
             raise TooMuchWorkError
 
 
@@ -308,3 +334,6 @@ def _with_leaf(count: Any, right_of_two: Array, right_of_one: Array, penalty: fl
     """Return the cost of a side: one more split or a leaf, whichever is less; infinity where there are no rows."""
     count, two, one = (np.asarray(part, dtype=np.float64) for part in (count, right_of_two, right_of_one))
     return np.where(count > 0, np.minimum(count - two + 2 * penalty, count - one + penalty), np.inf)
+
+
+PROVES = {"OptimalTreeClassifier": prove_optimal_tree}

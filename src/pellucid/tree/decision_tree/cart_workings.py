@@ -12,14 +12,7 @@ from sympy import Matrix, Rational
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import (
-    ExactData,
-    exact_data,
-    exact_features,
-    read_labels,
-    rounding_remark,
-    sorted_classes,
-)
+from pellucid.show.exact_data import ExactData, exact_data, exact_features, read_labels, rounding_remark, sorted_classes
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.show.text_printer import first_that_fits, name_columns
 from pellucid.tree.impurity_workings import (
@@ -32,7 +25,7 @@ from pellucid.tree.impurity_workings import (
     rule_blocks,
     told_counts,
 )
-from pellucid.tree.pruning.cost_complexity_workings import pruning_steps
+from pellucid.tree.pruning.pruning_workings import pruning_steps
 
 MAX_ROWS = 14
 LONGEST_HEADING = 64
@@ -42,7 +35,7 @@ NAMES = {"gini": "Gini impurity", "entropy": "entropy", "log_loss": "entropy", "
 
 
 @dataclass
-class Node:
+class CartNode:
     """Rows that a way leads to; ``number`` is that of the program, which goes down the left side first."""
 
     rows: tuple[int, ...]
@@ -50,16 +43,16 @@ class Node:
     impurity: Any
     """A fraction, or bits."""
     number: int = 0
-    split: Candidate | None = None
-    children: tuple[Node, ...] = ()
+    split: CutCandidate | None = None
+    children: tuple[CartNode, ...] = ()
 
-    def all_nodes(self) -> list[Node]:
+    def all_nodes(self) -> list[CartNode]:
         """Return this node and all below it, in the order of their numbers."""
         return [self, *(node for child in self.children for node in child.all_nodes())]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CutCandidate:
     """A threshold of a column, the rows on its sides, their impurities and the mean of these."""
 
     column: int
@@ -75,7 +68,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Problem:
+class CartProblem:
     """A small data set, how impure some of its rows are, and how that is told."""
 
     data: ExactData
@@ -114,7 +107,7 @@ def classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
     labels = read_labels(y, features.rows)
     classes = sorted_classes(labels)
     measure = IMPURITIES[estimator.criterion]
-    problem = Problem(
+    problem = CartProblem(
         ExactData(features, Matrix.zeros(features.rows, 1), names, was_rounded),
         lambda rows: measure(class_counts(labels, rows, classes)),
         lambda rows: told_counts(class_counts(labels, rows, classes), classes),
@@ -152,7 +145,7 @@ def regressor_workings(estimator: Any, X: Data, y: Data) -> Document:
         short = center if len(center) <= 6 else f"{float(mean(rows)):.4g}".replace("-", "−")
         return f"{len(rows)}, mean {short}"
 
-    problem = Problem(data, variance, tell, "mean squared error", _limits(estimator))
+    problem = CartProblem(data, variance, tell, "mean squared error", _limits(estimator))
     says = {rows: _fraction(mean(rows)) for rows in _leaf_rows(problem)}
     opening = [
         sentence(
@@ -192,16 +185,16 @@ def _limits(estimator: Any) -> dict[str, Any]:
     return limits
 
 
-def grow(problem: Problem) -> Node:
+def grow(problem: CartProblem) -> CartNode:
     """Return the root of the tree, with everything below it."""
-    root = Node(tuple(range(problem.data.n_samples)), (), problem.impurity(range(problem.data.n_samples)))
+    root = CartNode(tuple(range(problem.data.n_samples)), (), problem.impurity(range(problem.data.n_samples)))
     _grow_below(root, problem)
     for number, node in enumerate(root.all_nodes()):
         node.number = number
     return root
 
 
-def _grow_below(node: Node, problem: Problem) -> None:
+def _grow_below(node: CartNode, problem: CartProblem) -> None:
     found = candidates(node, problem)
     if not found:
         return
@@ -210,14 +203,14 @@ def _grow_below(node: Node, problem: Problem) -> None:
     name, cut = problem.column(node.split.column), _fraction(node.split.threshold)
     words = (f"{name} ≤ {cut}", f"{name} > {cut}")
     node.children = tuple(
-        Node(rows, (*node.way, word), impurity)
+        CartNode(rows, (*node.way, word), impurity)
         for rows, word, impurity in zip(node.split.sides, words, node.split.impurities, strict=True)
     )
     for child in node.children:
         _grow_below(child, problem)
 
 
-def candidates(node: Node, problem: Problem) -> list[Candidate]:
+def candidates(node: CartNode, problem: CartProblem) -> list[CutCandidate]:
     """Return every threshold that may part the node, by column and in ascending order; none if it is a leaf."""
     limits, X, n = problem.limits, problem.data.X, len(node.rows)
     is_deep = limits["max_depth"] is not None and len(node.way) >= limits["max_depth"]
@@ -232,15 +225,15 @@ def candidates(node: Node, problem: Problem) -> list[Candidate]:
                 continue
             of = problem.impurity(sides[0]), problem.impurity(sides[1])
             mean = _times(of[0], Rational(len(sides[0]), n)) + _times(of[1], Rational(len(sides[1]), n))
-            found.append(Candidate(j, cut, sides, of, mean))
+            found.append(CutCandidate(j, cut, sides, of, mean))
     return found
 
 
-def _leaf_rows(problem: Problem) -> list[tuple[int, ...]]:
+def _leaf_rows(problem: CartProblem) -> list[tuple[int, ...]]:
     return [node.rows for node in grow(problem).all_nodes()]
 
 
-def _document(title: str, problem: Problem, opening: list[Block], says: dict[tuple[int, ...], Any]) -> Document:
+def _document(title: str, problem: CartProblem, opening: list[Block], says: dict[tuple[int, ...], Any]) -> Document:
     root = grow(problem)
     nodes = root.all_nodes()
     inner = [node for node in nodes if node.split is not None]
@@ -259,13 +252,13 @@ def _document(title: str, problem: Problem, opening: list[Block], says: dict[tup
     return Document(title, tuple(opening), (*steps, _tree_step(nodes, problem, says), *pruning), answer)
 
 
-def _tied(node: Node, problem: Problem) -> int:
+def _tied(node: CartNode, problem: CartProblem) -> int:
     """Return how many other thresholds are as good as the one that was taken."""
     assert node.split is not None
     return sum(candidate.score <= node.split.score + TIED for candidate in candidates(node, problem)) - 1
 
 
-def _importances(inner: list[Node], share: dict[int, Rational], n_features: int) -> list[Rational]:
+def _importances(inner: list[CartNode], share: dict[int, Rational], n_features: int) -> list[Rational]:
     """Return how much the splits of each column lower the impurity, as shares of the sum."""
     falls = [Rational(0)] * n_features
     for node in inner:
@@ -274,7 +267,7 @@ def _importances(inner: list[Node], share: dict[int, Rational], n_features: int)
     return [fall / sum(falls) for fall in falls]
 
 
-def _node_step(node: Node, problem: Problem) -> Step:
+def _node_step(node: CartNode, problem: CartProblem) -> Step:
     assert node.split is not None
     where = f"Node {node.number}: rows with {' and '.join(node.way)}" if node.way else "Node 0: all rows"
     is_long = len(where) > LONGEST_HEADING
@@ -303,7 +296,7 @@ def _node_step(node: Node, problem: Problem) -> Step:
     return step(f"Node {node.number}" if is_long else where, *blocks)
 
 
-def _threshold_table(own: list[Candidate], problem: Problem, j: int, told: Callable[[Any], Math]) -> Block:
+def _threshold_table(own: list[CutCandidate], problem: CartProblem, j: int, told: Callable[[Any], Math]) -> Block:
     lines = [
         [
             typed(candidate.threshold),
@@ -319,7 +312,7 @@ def _threshold_table(own: list[Candidate], problem: Problem, j: int, told: Calla
     return table(head, lines, caption=f"Thresholds of {problem.column(j)}")
 
 
-def _tree_step(nodes: list[Node], problem: Problem, says: dict[tuple[int, ...], Any]) -> Step:
+def _tree_step(nodes: list[CartNode], problem: CartProblem, says: dict[tuple[int, ...], Any]) -> Step:
     lines = [
         [" and ".join(node.way) or "always", f"{says[node.rows]}", f"node {node.number}: {problem.tell(node.rows)}"]
         for node in nodes
@@ -332,7 +325,7 @@ def _tree_step(nodes: list[Node], problem: Problem, says: dict[tuple[int, ...], 
     )
 
 
-def _data_table(problem: Problem, target: Sequence[Any], name: Any) -> Block:
+def _data_table(problem: CartProblem, target: Sequence[Any], name: Any) -> Block:
     head = [math("i"), *(problem.column(j) for j in range(problem.data.n_features)), name]
     rows = [
         [math(i + 1), *(typed(value) for value in problem.data.X.row(i)), target[i]]

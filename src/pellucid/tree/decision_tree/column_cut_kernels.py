@@ -1,12 +1,12 @@
-"""The best cut of one column of a node, whatever the column holds: numbers, missing values or categories."""
+"""Columns of a node: ranks, random numbers, rows in order, and the best cut, whatever a column holds."""
 
 # mypy: allow-untyped-defs, no-check-untyped-defs
+# mypy: allow-untyped-defs
 
 import numpy as np
 
-from pellucid.solvers.compiling_kernels import lean_inlined
-from pellucid.tree.decision_tree.category_kernels import line_up_categories
-from pellucid.tree.decision_tree.growth_layout import (
+from pellucid.solvers.compiling_kernels import lean, lean_and_kept, lean_inlined
+from pellucid.tree.decision_tree.growth_rules import (
     BASE,
     DRAWN_THRESHOLD,
     FIRST_VALUE,
@@ -26,9 +26,7 @@ from pellucid.tree.decision_tree.growth_layout import (
     ZERO_WIDTH,
     Limits,
 )
-from pellucid.tree.decision_tree.node_random_kernels import draw_share
-from pellucid.tree.decision_tree.row_order_kernels import sort_rows
-from pellucid.tree.decision_tree.split_kernels import scan_absolute, scan_classes, scan_numbers
+from pellucid.tree.decision_tree.split_kernels import line_up_categories, scan_absolute, scan_classes, scan_numbers
 
 
 @lean_inlined
@@ -126,3 +124,174 @@ def look_at(
     for q in range(8):
         out[q] = found[q]
     return True
+
+
+FEW = 40
+"""Rows that are sorted by insertion."""
+
+
+@lean
+def sort_rows(rows, start, stop, rank, sorting, order):
+    """Write the rows ``rows[start:stop]`` to ``order`` in the order of their rank. O(rows) for each byte of the ranks.
+
+    ``sorting``, int64 (3, at least 256 and the rows), is room to work in. Rows of one rank keep their order.
+    """
+    keys, other, counts = sorting[0], sorting[1], sorting[2]
+    n = stop - start
+    lowest = highest = np.int64(rank[rows[start]])
+    for p in range(n):
+        r = np.int64(rank[rows[start + p]])
+        lowest, highest = min(lowest, r), max(highest, r)
+        keys[p] = r << 32 | np.int64(rows[start + p])
+    if n <= FEW:
+        for p in range(1, n):
+            key, q = keys[p], p - 1
+            while q >= 0 and keys[q] > key:
+                keys[q + 1] = keys[q]
+                q -= 1
+            keys[q + 1] = key
+    else:
+        shift, rest = 32, highest - lowest
+        low = lowest << 32
+        while rest > 0:
+            for digit in range(256):
+                counts[digit] = 0
+            for p in range(n):
+                counts[((keys[p] - low) >> shift) & 255] += 1
+            place = 0
+            for digit in range(256):
+                count = counts[digit]
+                counts[digit] = place
+                place += count
+            for p in range(n):
+                digit = ((keys[p] - low) >> shift) & 255
+                other[counts[digit]] = keys[p]
+                counts[digit] += 1
+            keys, other = other, keys
+            rest >>= 8
+            shift += 8
+    for p in range(n):
+        order[p] = keys[p] & 0xFFFFFFFF
+
+
+@lean_inlined
+def part_rows(order, start, stop, goes_left, spare):
+    """Put the rows that go left before the others, all in the order they had. O(rows)."""
+    first, others = start, 0
+    for p in range(start, stop):
+        i = order[p]
+        order[first] = i
+        spare[others] = i
+        left = goes_left[i]
+        first += left
+        others += 1 - left
+    for p in range(others):
+        order[first + p] = spare[p]
+
+
+DIGIT = np.uint64(11)
+MASK = np.uint64(2047)
+SIGN = np.uint64(0x8000000000000000)
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+U63 = np.uint64(63)
+
+
+@lean_and_kept
+def rank_column(column, bits, keys, others, order, spare, counts, ranks, values):
+    """Write rows in order, ranks and sorted different values of a column; return how many values. O(rows).
+
+    NaN has the rank after all values. ``bits`` is the column as uint64; ``keys``, ``others``, ``spare`` and ``counts``
+    (6, 2048) are room to work in.
+    """
+    n = len(column)
+    for digit in range(6):
+        for value in range(2048):
+            counts[digit, value] = 0
+    for i in range(n):
+        x = column[i]
+        if x == 0.0:
+            key = SIGN  # 0 and -0 are one value
+        elif np.isnan(x):
+            key = ALL
+        else:
+            key = bits[i] ^ (ALL if bits[i] >> U63 else SIGN)
+        keys[i] = key
+        order[i] = i
+        for digit in range(6):
+            counts[digit, key >> (DIGIT * np.uint64(digit)) & MASK] += 1
+    source, target, rows, other_rows = keys, others, order, spare
+    n_moves = 0
+    for digit in range(6):
+        shift = DIGIT * np.uint64(digit)
+        count = counts[digit]
+        if count[source[0] >> shift & MASK] == n:  # the same digit everywhere
+            continue
+        place = 0
+        for value in range(2048):
+            size = count[value]
+            count[value] = place
+            place += size
+        for p in range(n):
+            at = source[p] >> shift & MASK
+            target[count[at]] = source[p]
+            other_rows[count[at]] = rows[p]
+            count[at] += 1
+        source, target, rows, other_rows = target, source, other_rows, rows
+        n_moves += 1
+    if n_moves % 2:
+        for p in range(n):
+            order[p] = rows[p]
+    rank = -1
+    for p in range(n):
+        if p == 0 or source[p] != source[p - 1]:
+            rank += 1
+            values[rank] = column[order[p]]
+        ranks[order[p]] = rank
+    if source[n - 1] == ALL:
+        return rank
+    return rank + 1
+
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+LEFT_WAY = np.uint64(0xD1B54A32D192ED03)
+RIGHT_WAY = np.uint64(0xAEF17502108EF2D9)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
+U1, U11, U27, U30, U31 = (np.uint64(n) for n in (1, 11, 27, 30, 31))
+
+
+@lean
+def mixed(z):
+    """Return 64 bits that depend on all bits of ``z``: the last step of the generator splitmix64."""
+    z = (z ^ (z >> U30)) * FIRST
+    z = (z ^ (z >> U27)) * SECOND
+    return z ^ (z >> U31)
+
+
+@lean
+def drawn(key, turn):
+    """Return the random bits that a node draws in its turn, counted from 0."""
+    return mixed(key + GOLDEN * (np.uint64(turn) + U1))
+
+
+@lean
+def child_key(key, is_left):
+    """Return the key of a child."""
+    return mixed(key ^ LEFT_WAY) if is_left else mixed(key ^ RIGHT_WAY)
+
+
+@lean
+def draw_column(key, turn, columns):
+    """Return the column that a node looks at in its turn; ``columns`` holds those not yet drawn from ``turn`` on."""
+    left = np.uint64(len(columns) - turn)
+    place = turn + np.int64(drawn(key, turn) % left)
+    column = columns[place]
+    columns[place] = columns[turn]
+    columns[turn] = column
+    return column
+
+
+@lean
+def draw_share(key, column, n_columns):
+    """Return a number in [0, 1) for a column of a node."""
+    return np.float64(drawn(key, n_columns + column) >> U11) * 2.0**-53

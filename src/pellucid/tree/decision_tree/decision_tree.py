@@ -18,19 +18,11 @@ from pellucid.core.random_state import drawn_seed
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.tree.decision_tree import fit_claims
-from pellucid.tree.decision_tree.category_codes import with_codes
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
-from pellucid.tree.decision_tree.mean_answers import mean_answers
-from pellucid.tree.decision_tree.tree_check import Bag, TreeCheck
-from pellucid.tree.decision_tree.tree_data import TreeData, rules_for_trees
-from pellucid.tree.log_shares import log_shares
+from pellucid.tree.decision_tree.tree_data import TreeData, rules_for_trees, with_codes
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.pruning.cost_complexity import pruned, pruning_path
-from pellucid.tree.tree_reading import leaves
-from pellucid.tree.tree_size import TreeSize
-from pellucid.tree.tree_view import TreeView
+from pellucid.tree.tree_reading import TreeSize, TreeView, leaves, log_shares, mean_answers
 
 
 class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
@@ -67,21 +59,13 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
             "seed_": seed,
             "trees_": tree,
         }
-        certificate, later = self._claims(tree, data, rules, seed), {"trace_": partial(tree_trace, tree)}
-        return self._adopt(Fit(attributes, certificate=certificate, later=later), data)
+        return self._adopt(Fit(attributes, later={"trace_": partial(tree_trace, tree)}), data)
 
     def _grown(self, data: TreeData, rules: GrowthRules, seed: int) -> PackedTrees:
-        from pellucid.tree.decision_tree.column_ranks import rank_columns
-        from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree
+        from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree, rank_columns
 
         tree = grow_tree(rank_columns(data.X, data.n_categories), data.target, data.weights, rules, seed)
         return pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
-
-    def _claims(self, tree: PackedTrees, data: TreeData, rules: GrowthRules, seed: int) -> Certificate:
-        bag = Bag(np.arange(data.X.shape[0]), data.weights, seed, rules.min_weight)
-        look = TreeCheck.of if rules.monotone.any() else TreeCheck.by_facts
-        check = look(tree, data, [bag], rules, self.ccp_alpha)
-        return Certificate("replayed", fit_claims(check, tree.n_nodes, data.X.shape[1]))
 
     def _labels(self, data: TreeData) -> dict[str, Any]:
         return {}

@@ -10,7 +10,7 @@ from pellucid.proofs.tree.decision_tree import prove_decision_tree
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
 from pellucid.tree.decision_tree.tree_data import rules_for_trees
-from pellucid.tree.decision_tree.tree_parameters import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS
+from pellucid.tree.tree_kinds import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS
 
 SHARED: dict[str, Any] = {
     "topics": ("TRE-2",),

@@ -5,20 +5,30 @@ What a node looks at depends on the data, the seed and the way to it, so the num
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from pellucid.core.threads import run_blocks
+from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
-from pellucid.tree.decision_tree import growth_layout as layout
-from pellucid.tree.decision_tree.column_ranks import ColumnRanks, rank_columns
-from pellucid.tree.decision_tree.grown_tree import Grown, joined, packed
-from pellucid.tree.decision_tree.growth_rules import GrowthRules
-from pellucid.tree.decision_tree.node_random import root_key
-from pellucid.tree.decision_tree.tree_target import TreeTarget
-from pellucid.tree.packed_trees import PackedTrees
+from pellucid.tree.decision_tree import growth_rules as layout
+from pellucid.tree.decision_tree.growth_rules import (
+    FEATURE,
+    IMPURITY,
+    LEFT,
+    MISSING_LEFT,
+    RIGHT,
+    START,
+    STOP,
+    THRESHOLD,
+    VALUE,
+    WEIGHT,
+    GrowthRules,
+)
+from pellucid.tree.decision_tree.tree_data import TreeTarget
+from pellucid.tree.packed_trees import LEAF, NO_CATEGORIES, PackedTrees
 
 N_DIGITS = 256
 
@@ -42,11 +52,11 @@ NOT_KEPT = np.uint32(2**32 - 1)
 class Grower(NamedTuple):
     """All that the kernel needs: data, rules and rows."""
 
-    table: layout.Table
+    table: layout.GrowthTable
     codes: Array | None
     y: Array | None
-    rules: layout.Rules
-    rows: layout.Rows
+    rules: layout.KernelRules
+    rows: layout.GrowthRows
     presorted: bool
     """Whether the order of every column is kept along; else a node sorts the columns it looks at."""
     at_random: bool
@@ -63,7 +73,7 @@ def grow_tree(
         columns = _with_targets(columns, target)
     grower = _grower(columns, target, weight, rules)
     n = len(weight)
-    root = _Start(0, n, 0, root_key(seed), -np.inf, np.inf)
+    root = _GrowthStart(0, n, 0, root_key(seed), -np.inf, np.inf)
     draws_all = grower.presorted and rules.max_features >= rules.n_features
     if n * rules.n_features >= WORTH_PARTING and rules.max_leaves == 0 and draws_all:
         grown = _grow_in_parts(grower, root)
@@ -103,7 +113,7 @@ def _grower(columns: ColumnRanks, target: TreeTarget, weight: Array, rules: Grow
     facts = np.column_stack([columns.n_ranks, rules.is_category, rules.monotone, columns.value_starts[:-1]])
     codes = None if len(target.n_classes) == 0 or target.n_classes == (2,) else target.places
     y = None if codes is not None else np.ascontiguousarray((target.y if target.y.size else target.codes).T, np.float64)
-    numbers = layout.Rules(
+    numbers = layout.KernelRules(
         criterion=CRITERIA.index(rules.criterion),
         n_features=rules.n_features,
         n_outputs=target.n_outputs,
@@ -119,20 +129,20 @@ def _grower(columns: ColumnRanks, target: TreeTarget, weight: Array, rules: Grow
     presorted = is_presorted(rules)
     orders = np.vstack([columns.orders if presorted else np.empty((0, n), np.uint32), np.arange(n, dtype=np.uint32)])
     pairs = weight[:, np.newaxis] if y is None else np.column_stack([weight, y[0]])
-    table = layout.Table(columns.ranks, facts.astype(np.int64), columns.values, pairs)
+    table = layout.GrowthTable(columns.ranks, facts.astype(np.int64), columns.values, pairs)
     return Grower(
         table, codes, y, numbers, _rows(orders), presorted, rules.random_splits,
         bool(rules.monotone.any()) or None,
     )  # fmt: skip
 
 
-def _rows(orders: Array) -> layout.Rows:
+def _rows(orders: Array) -> layout.GrowthRows:
     """Return rows in these orders, with room to part them in."""
     n = orders.shape[1]
-    return layout.Rows(orders, np.empty((2, n), np.uint32), np.empty(n, np.uint8))
+    return layout.GrowthRows(orders, np.empty((2, n), np.uint32), np.empty(n, np.uint8))
 
 
-class _Start(NamedTuple):
+class _GrowthStart(NamedTuple):
     """A node before it is opened."""
 
     start: int
@@ -143,7 +153,7 @@ class _Start(NamedTuple):
     upper: float
 
 
-def _grow(grower: Grower, root: _Start, max_splits: int = -1) -> Grown:
+def _grow(grower: Grower, root: _GrowthStart, max_splits: int = -1) -> Grown:
     """Return the tree below a node, grown on this thread."""
     from pellucid.tree.decision_tree.growth_kernels import grow
 
@@ -154,7 +164,9 @@ def _grow(grower: Grower, root: _Start, max_splits: int = -1) -> Grown:
     n_categories = int(np.max(table.facts[table.facts[:, layout.IS_CATEGORY] > 0, layout.N_RANKS], initial=0))
     sets = np.zeros((capacity, (n_categories + 31) // 32), np.uint32) if n_categories else None
     n_values = 2 if codes is None and rules.criterion < layout.SQUARED else rules.n_values
-    nodes = layout.Nodes(np.zeros((capacity, layout.N_WHOLES), np.int64), np.zeros((capacity, layout.VALUE + n_values)))
+    nodes = layout.GrownNodes(
+        np.zeros((capacity, layout.N_WHOLES), np.int64), np.zeros((capacity, layout.VALUE + n_values))
+    )
     keys = np.zeros(capacity, np.uint64)
     nodes.wholes[0, : layout.DEPTH + 1] = root.start, root.stop, root.depth
     nodes.reals[0, layout.LOWER], nodes.reals[0, layout.UPPER], keys[0] = root.lower, root.upper, root.key
@@ -174,7 +186,7 @@ def _grow(grower: Grower, root: _Start, max_splits: int = -1) -> Grown:
     return Grown(nodes.wholes[:count], nodes.reals[:count], keys[:count], None if sets is None else sets[:count])
 
 
-def _grow_in_parts(grower: Grower, root: _Start) -> Grown:
+def _grow_in_parts(grower: Grower, root: _GrowthStart) -> Grown:
     """Return the tree: large nodes are split level by level, each by one thread, then subtrees are tasks of their own.
 
     Whether and where parts are made depends on the rows alone, so the number of threads changes nothing.
@@ -183,7 +195,7 @@ def _grow_in_parts(grower: Grower, root: _Start) -> Grown:
     large, small, parts = [(grower, root, -1)], [], []
     while large:
         split = run_blocks(lambda task: _split(task[0], task[1]), large)
-        found: list[tuple[Grower, _Start, int]] = []
+        found: list[tuple[Grower, _GrowthStart, int]] = []
         for (own, grown), (_, _, place) in zip(split, large, strict=True):
             parts.append((grown, place))
             if len(grown.wholes) == 3:
@@ -195,21 +207,21 @@ def _grow_in_parts(grower: Grower, root: _Start) -> Grown:
     return joined(parts, list(zip(below, [place for _, _, place in small], strict=True)))
 
 
-def _split(grower: Grower, root: _Start) -> tuple[Grower, Grown]:
+def _split(grower: Grower, root: _GrowthStart) -> tuple[Grower, Grown]:
     """Return a node with its two children, and what these are to be grown from: a copy if it has few of the rows."""
     if 2 * (root.stop - root.start) <= grower.rows.orders.shape[1]:
         grower, root = _apart(grower, root)
     return grower, _grow(grower, root, max_splits=1)
 
 
-def _start_of(grown: Grown, v: int) -> _Start:
+def _start_of(grown: Grown, v: int) -> _GrowthStart:
     start, stop, depth = grown.wholes[v, : layout.DEPTH + 1]
-    return _Start(
+    return _GrowthStart(
         int(start), int(stop), int(depth), grown.keys[v], grown.reals[v, layout.LOWER], grown.reals[v, layout.UPPER]
     )
 
 
-def _apart(grower: Grower, root: _Start) -> tuple[Grower, _Start]:
+def _apart(grower: Grower, root: _GrowthStart) -> tuple[Grower, _GrowthStart]:
     """Return a copy of the rows of a node, which are next to each other in the memory then."""
     table, rows = grower.table, grower.rows
     inside = slice(root.start, root.stop)
@@ -224,3 +236,137 @@ def _apart(grower: Grower, root: _Start) -> tuple[Grower, _Start]:
         rows=_rows(np.take(place, rows.orders[:, inside])),
     )
     return own, root._replace(start=0, stop=n)
+
+
+class Grown(NamedTuple):
+    """What the kernel leaves of each node, in the order of opening; see ``growth_layout`` for the columns."""
+
+    wholes: Array
+    reals: Array
+    keys: Array
+    sets: Array | None
+
+
+def joined(tops: list[tuple[Grown, int]], subtrees: list[tuple[Grown, int]]) -> Grown:
+    """Return one tree of nodes that were split alone, each with its two children, and of the subtrees below them.
+
+    With each comes the place of its root: ``3 t + c`` is child ``c`` of the top ``t``; -1 of the first one. A part
+    replaces the child that stands for it.
+    """
+    parts = [*tops, *subtrees]
+    firsts = np.cumsum([0, *(len(grown.wholes) for grown, _ in parts)])
+    wholes = np.concatenate([grown.wholes for grown, _ in parts])
+    is_inner = wholes[:, LEFT] >= 0
+    shift = np.repeat(firsts[:-1], np.diff(firsts))
+    for side in (LEFT, RIGHT):
+        wholes[:, side] = np.where(is_inner, wholes[:, side] + shift, wholes[:, side])
+    replaced = np.zeros(len(wholes), dtype=bool)
+    for part, (_, place) in enumerate(parts):
+        if place >= 0:
+            parent, child = firsts[place // 3], place % 3
+            replaced[wholes[parent, LEFT if child == 1 else RIGHT]] = True
+            wholes[parent, LEFT if child == 1 else RIGHT] = firsts[part]
+    new = np.cumsum(~replaced) - 1
+    for side in (LEFT, RIGHT):
+        wholes[is_inner, side] = new[wholes[is_inner, side]]
+    kept = ~replaced
+    sets = None if parts[0][0].sets is None else np.concatenate([grown.sets for grown, _ in parts])[kept]
+    reals, keys = (np.concatenate([grown[field] for grown, _ in parts])[kept] for field in (1, 2))
+    return Grown(wholes[kept], reals, keys, sets)
+
+
+def packed(grown: Grown, is_category: Array, *, in_preorder: bool, shape: tuple[int, int]) -> PackedTrees:
+    """Return opened nodes as a tree; ``shape`` is (n_outputs, n_values).
+
+    Depth first, every left subtree stands before the right one; best first, nodes stay in the order of their opening.
+    """
+    wholes, reals, n_nodes = grown.wholes, grown.reals, len(grown.wholes)
+    if in_preorder:
+        from pellucid.tree.decision_tree.growth_kernels import find_preorder
+
+        place, order = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
+        find_preorder(wholes, place, order)
+        wholes, reals = wholes[order], reals[order]
+    else:
+        place = order = np.arange(n_nodes)
+    leaf, feature = wholes[:, LEFT] == LEAF, wholes[:, FEATURE].astype(np.int32)
+    by_set = ~leaf & (is_category[np.where(leaf, 0, feature)] > 0)
+    category_row = np.full(n_nodes, NO_CATEGORIES, dtype=np.int32)
+    category_row[by_set] = np.arange(int(by_set.sum()))
+    sets = np.empty((0, 0), np.uint32) if grown.sets is None else grown.sets[order[by_set]]
+    return PackedTrees(
+        starts=np.array([0, n_nodes], dtype=np.int64),
+        children_left=np.where(leaf, LEAF, place[wholes[:, LEFT]]).astype(np.int32),
+        children_right=np.where(leaf, LEAF, place[wholes[:, RIGHT]]).astype(np.int32),
+        feature=feature,
+        threshold=reals[:, THRESHOLD].copy(),
+        missing_go_to_left=wholes[:, MISSING_LEFT].astype(np.uint8),
+        category_row=category_row,
+        left_categories=sets,
+        impurity=reals[:, IMPURITY].copy(),
+        n_node_samples=wholes[:, STOP] - wholes[:, START],
+        weighted_n_node_samples=reals[:, WEIGHT].copy(),
+        value=reals[:, VALUE:].reshape(n_nodes, *shape),
+    )
+
+
+@dataclass(frozen=True)
+class ColumnRanks:
+    """Ranks of all columns, their sorted values, and the rows in the order of each column."""
+
+    ranks: Array
+    """uint32 (n_columns, n_rows); a missing value comes last."""
+    orders: Array
+    """uint32 (n_columns, n_rows)."""
+    n_ranks: Array
+    """int64: different values of each column, which is the rank of a missing one."""
+    values: Array
+    value_starts: Array
+    """float64, the sorted values of all columns one after the other, and where each column begins."""
+
+
+def rank_columns(X: Any, n_categories: Array | None = None) -> ColumnRanks:
+    """Return the ranks of rows, dense or sparse; NaN is a missing value. Codes of categories are ranks as they are."""
+    from pellucid.tree.decision_tree.column_cut_kernels import rank_column
+
+    n, d = X.shape
+    columns = X.tocsc() if sparse.issparse(X) else X
+    ranks, orders = np.empty((d, n), np.uint32), np.empty((d, n), np.uint32)
+    found: list[Array] = [np.empty(0)] * d
+
+    def work(part: slice) -> None:
+        values, keys, others = np.empty(n), np.empty(n, np.uint64), np.empty(n, np.uint64)
+        spare, counts = np.empty(n, np.uint32), np.empty((6, 2048), np.int64)
+        for j in range(part.start, part.stop):
+            column = _column(columns, j)
+            bits = column.view(np.uint64)
+            count = rank_column(column, bits, keys, others, orders[j], spare, counts, ranks[j], values)
+            found[j] = values[:count].copy()
+            if n_categories is not None and n_categories[j]:
+                ranks[j] = np.where(np.isnan(column), n_categories[j], column)
+                found[j] = np.arange(float(n_categories[j]))
+
+    run_blocks(work, shares(d, 16 * n * d))
+    n_ranks = np.array([len(values) for values in found], dtype=np.int64)
+    return ColumnRanks(ranks, orders, n_ranks, np.concatenate(found), np.concatenate([[0], np.cumsum(n_ranks)]))
+
+
+def _column(columns: Any, j: int) -> Array:
+    if not sparse.issparse(columns):
+        return np.ascontiguousarray(columns[:, j], dtype=np.float64)
+    dense = np.zeros(columns.shape[0])
+    inside = slice(columns.indptr[j], columns.indptr[j + 1])
+    dense[columns.indices[inside]] = columns.data[inside]
+    return dense
+
+
+MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def root_key(seed: int) -> np.uint64:
+    """Return the key of the root of a tree: the last step of the generator splitmix64."""
+    z = seed + GOLDEN & MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+    return np.uint64(z ^ z >> 31)

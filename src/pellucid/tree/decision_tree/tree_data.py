@@ -1,4 +1,4 @@
-"""Training data of trees: rows with codes for categories, targets by output, weights with those of the classes."""
+"""Training data of trees: rows with codes for categories, targets by output, weights with those of classes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
@@ -16,8 +17,49 @@ from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.linear_classifier import class_weights
 from pellucid.core.types import Array, Data
 from pellucid.proofs.training_data import TrainingData
-from pellucid.tree.decision_tree.category_codes import category_values, chosen_columns, with_codes
-from pellucid.tree.decision_tree.tree_target import TreeTarget, class_target, number_target
+
+
+@dataclass(frozen=True)
+class TreeTarget:
+    """What a node's value is made of: class shares, or numbers."""
+
+    codes: Array
+    """int32 (n_rows, n_outputs): the class of each row; of shape (n_rows, 0) for numbers."""
+    y: Array
+    """float64 (n_rows, n_outputs); of shape (n_rows, 0) for classes."""
+    n_classes: tuple[int, ...]
+    """Classes of each output; none for numbers."""
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of the target."""
+        return int(self.codes.shape[1] or self.y.shape[1])
+
+    @property
+    def n_values(self) -> int:
+        """Numbers that a node has for each output: shares of the classes of the output that has most, or one mean."""
+        return max(self.n_classes, default=1)
+
+    @property
+    def places(self) -> Array:
+        """uint32 (n_outputs, n_rows): the place of the class among all values of a node."""
+        return np.ascontiguousarray((self.codes + np.arange(self.codes.shape[1]) * self.n_values).T, dtype=np.uint32)
+
+    def taken(self, rows: Array) -> TreeTarget:
+        """Return the target of some rows."""
+        return TreeTarget(self.codes[rows], self.y[rows], self.n_classes)
+
+
+def class_target(codes: Array, n_classes: tuple[int, ...]) -> TreeTarget:
+    """Return the target of labels, given as codes, one column for each output."""
+    return TreeTarget(codes.astype(np.int32).reshape(len(codes), -1), np.empty((len(codes), 0)), n_classes)
+
+
+def number_target(y: Array) -> TreeTarget:
+    """Return the target of numbers, one column or several."""
+    columns = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
+    return TreeTarget(np.empty((len(y), 0), np.int32), columns, ())
+
 
 NOTHING = TreeTarget(np.empty((0, 0), np.int32), np.empty((0, 0)), ())
 
@@ -148,3 +190,91 @@ def rules_for_trees(estimator: Any) -> TreeRules:
         categorical_features=estimator.categorical_features,
         nonnegative=estimator.criterion == "poisson",
     )
+
+
+UNKNOWN = -1.0
+"""The code of a category that the fit has not seen; it goes where missing values go."""
+
+
+def chosen_columns(X: Data, categorical_features: Any) -> Array:
+    """Return which columns hold categories: none, those that a data frame calls so, or those named or marked."""
+    if categorical_features is None:
+        return np.zeros(1, dtype=bool)
+    names = list(X.columns) if hasattr(X, "columns") else None
+    n_columns = len(names) if names is not None else np.shape(X)[1]
+    chosen = np.zeros(n_columns, dtype=bool)
+    if isinstance(categorical_features, str):
+        if categorical_features == "from_dtype":
+            dtypes = list(X.dtypes) if names is not None else []
+            return np.array([_is_category(dtype) for dtype in dtypes] or chosen)
+        categorical_features = [categorical_features]
+    wanted = np.asarray(categorical_features)
+    if wanted.dtype == bool:
+        if wanted.shape != (n_columns,):
+            raise ValueError(f"categorical_features must mark each of the {n_columns} columns, got {wanted.shape}.")
+        return wanted
+    for entry in wanted.ravel().tolist():
+        if isinstance(entry, str) and names is not None and entry in names:
+            chosen[names.index(entry)] = True
+        elif isinstance(entry, (int, np.integer)) and 0 <= entry < n_columns:
+            chosen[entry] = True
+        else:
+            raise ValueError(
+                f"categorical_features must be numbers from 0 to {n_columns - 1} or names of columns, got {entry!r}."
+            )
+    if sparse.issparse(X) and chosen.any():
+        raise ValueError("categorical_features must be None for sparse X. Give a dense array.")
+    return chosen
+
+
+def category_values(X: Data, columns: Array) -> tuple[Array | None, ...]:
+    """Return the sorted values of the columns of categories, None for the others."""
+    return tuple(_sorted_values(_column(X, j)) if chosen else None for j, chosen in enumerate(columns))
+
+
+def with_codes(X: Data, categories: tuple[Array | None, ...]) -> Any:
+    """Return the table with codes for categories, as numbers: NaN stays missing, what is not known is -1."""
+    names = list(X.columns) if hasattr(X, "columns") else None
+    if names is None:
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != len(categories):
+            return X  # the check of the rows says what is wrong
+    elif len(names) != len(categories):
+        return X
+    table = np.column_stack([_codes(_column(X, j), values) for j, values in enumerate(categories)])
+    return table if names is None else pd.DataFrame(table, columns=names)
+
+
+def _is_category(dtype: Any) -> bool:
+    return "categ" in str(dtype).lower() or "enum" in str(dtype).lower()
+
+
+def _column(X: Data, j: int) -> Array:
+    if hasattr(X, "iloc"):
+        return np.asarray(X.iloc[:, j])
+    return np.asarray(X[:, j] if not hasattr(X, "columns") else X[X.columns[j]])
+
+
+def _sorted_values(column: Array) -> Array:
+    known = column[~pd.isna(column)]
+    if known.dtype == object:
+        if all(isinstance(value, str) for value in known):
+            return np.array(sorted(set(known)), dtype=object)
+        known = known.astype(np.float64)
+    return np.unique(known)
+
+
+def _codes(column: Array, values: Array | None) -> Array:
+    if values is None:
+        return column.astype(np.float64)
+    missing = pd.isna(column)
+    texts = values.dtype.kind in "OSU"
+    codes = np.full(len(column), np.nan)
+    if texts:
+        place = {value: code for code, value in enumerate(values.tolist())}
+        codes[~missing] = [place.get(value, UNKNOWN) for value in column[~missing].tolist()]
+        return codes
+    known = column[~missing].astype(values.dtype if values.dtype.kind == "f" else np.float64)
+    at = np.minimum(np.searchsorted(values, known), len(values) - 1)
+    codes[~missing] = np.where(values[at] == known, at, UNKNOWN)
+    return codes

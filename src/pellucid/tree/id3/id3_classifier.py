@@ -13,12 +13,9 @@ from pellucid.core.checks import column_values
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
-from pellucid.proofs.tree.id3 import spot_check_id3
-from pellucid.tree.id3.id3_columns import coded_columns, numeric_columns
 from pellucid.tree.id3.id3_solvers import Growth, grow_id3
-from pellucid.tree.id3.id3_tree import MultiwayTree
-from pellucid.tree.log_shares import log_shares
-from pellucid.tree.tree_size import TreeSize
+from pellucid.tree.id3.id3_tree import MultiwayTree, coded_columns, numeric_columns
+from pellucid.tree.tree_reading import TreeSize, log_shares
 
 
 class ID3Classifier(TreeSize, ClassifierMixin, CertifiedEstimator):
@@ -105,8 +102,7 @@ class ID3Classifier(TreeSize, ClassifierMixin, CertifiedEstimator):
         rows, sizes = coded_columns(data.X, categories), [len(known) for known in categories]
         tree, trace = grow_id3(rows, sizes, data.y, data.weights, len(data.classes), growth)
         found = {"classes_": data.classes, "categories_": categories, "tree_": tree}
-        certificate = spot_check_id3(tree, rows, categories, self, data)
-        return self._adopt(Fit(found, trace, certificate=certificate), data)
+        return self._adopt(Fit(found, trace), data)
 
     def predict(self, X: Data) -> Array:
         """Return the class of most weight where each row stops; of tied ones the first in ``classes_``."""

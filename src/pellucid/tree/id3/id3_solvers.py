@@ -11,8 +11,7 @@ import numpy as np
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.proofs.rounding import sum_error
-from pellucid.tree.id3.id3_columns import CodedColumns
-from pellucid.tree.id3.id3_tree import NO_CHILD, NO_SPLIT, MultiwayTree
+from pellucid.tree.id3.id3_tree import NO_CHILD, NO_SPLIT, CodedColumns, MultiwayTree
 
 MORE_BITS = 8.0
 """Roundings of an impurity in units of those of a sum: logarithms, products and one division."""
@@ -28,7 +27,7 @@ class Growth:
     min_samples_leaf: float
     min_gain: float
 
-    def may_split(self, node: _Node) -> bool:
+    def may_split(self, node: _OpenNode) -> bool:
         """Return whether a node is to be split, if a column can."""
         is_mixed = len(node.rows) > 0 and int(np.count_nonzero(node.value)) > 1
         # up to 2 there is no limit: a single row is never mixed, and small weights are not few rows
@@ -36,7 +35,7 @@ class Growth:
         return is_mixed and is_large and node.depth < self.max_depth
 
 
-class Candidates:
+class MultiwaySplits:
     """Splits of one node, by column and threshold in ascending order, each with its score and what rounding may do."""
 
     def __init__(self) -> None:
@@ -64,10 +63,10 @@ def grow_id3(
     rows: CodedColumns, sizes: Sequence[int], y: Array, weight: Array, n_classes: int, growth: Growth
 ) -> tuple[MultiwayTree, Trace]:
     """Return the tree, grown breadth first, and a row of the trace for each split."""
-    made, trace = _Nodes(), Trace()
-    made.add(_Node(np.arange(len(y)), 0, np.zeros(len(sizes), dtype=bool), np.bincount(y, weight, n_classes)))
+    made, trace = _MadeNodes(), Trace()
+    made.add(_OpenNode(np.arange(len(y)), 0, np.zeros(len(sizes), dtype=bool), np.bincount(y, weight, n_classes)))
     for number, node in enumerate(made):
-        found = _candidates(rows, sizes, y, weight, node, growth) if growth.may_split(node) else Candidates()
+        found = _candidates(rows, sizes, y, weight, node, growth) if growth.may_split(node) else MultiwaySplits()
         best = found.first_best(growth.min_gain)
         if best is None:
             continue
@@ -80,7 +79,7 @@ def grow_id3(
         for t in range(n_branches):
             part = node.rows[branch == t]
             value = np.bincount(y[part], weight[part], n_classes) if len(part) else node.value
-            made.add(_Node(part, node.depth + 1, used, value))
+            made.add(_OpenNode(part, node.depth + 1, used, value))
         cut = {"threshold": threshold} if is_numeric else {}
         trace.add(
             iteration=len(trace) + 1,
@@ -94,7 +93,7 @@ def grow_id3(
 
 
 @dataclass(frozen=True)
-class _Node:
+class _OpenNode:
     """A node to be looked at: its rows, how many questions lead to it, the columns these used up, its class weights."""
 
     rows: Array
@@ -103,22 +102,22 @@ class _Node:
     value: Array
 
 
-class _Nodes:
+class _MadeNodes:
     """The nodes made so far, and those still to be looked at."""
 
     def __init__(self) -> None:
         self.values: list[Array] = []
         self.weights: list[float] = []
         self.splits: dict[int, tuple[int, float, int, int]] = {}
-        self._waiting: deque[_Node] = deque()
+        self._waiting: deque[_OpenNode] = deque()
 
-    def add(self, node: _Node) -> None:
+    def add(self, node: _OpenNode) -> None:
         """Add a node; one without rows holds the value of its parent."""
         self.values.append(node.value)
         self.weights.append(float(node.value.sum()) if len(node.rows) else 0.0)
         self._waiting.append(node)
 
-    def __iter__(self) -> Iterator[_Node]:
+    def __iter__(self) -> Iterator[_OpenNode]:
         """Yield the nodes in order, also those that are added meanwhile, and forget their rows."""
         while self._waiting:
             yield self._waiting.popleft()
@@ -137,10 +136,10 @@ class _Nodes:
 
 
 def _candidates(
-    rows: CodedColumns, sizes: Sequence[int], y: Array, weight: Array, node: _Node, growth: Growth
-) -> Candidates:
+    rows: CodedColumns, sizes: Sequence[int], y: Array, weight: Array, node: _OpenNode, growth: Growth
+) -> MultiwaySplits:
     """Return the splits of a node: one for each column of categories not used on its path, all thresholds of others."""
-    found, own, value = Candidates(), node.rows, node.value
+    found, own, value = MultiwaySplits(), node.rows, node.value
     labels, counted = y[own], weight[own]
     for j in np.flatnonzero(~node.used).tolist():
         if rows.is_numeric[j]:

@@ -19,7 +19,7 @@ from pellucid.show.document import Block, Document, Step, formula, remark, resul
 from pellucid.show.exact_data import exact_number, read_labels, rounding_remark, sorted_classes
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.show.text_printer import first_that_fits, name_columns
-from pellucid.tree.id3.id3_columns import numeric_columns
+from pellucid.tree.id3.id3_tree import numeric_columns
 from pellucid.tree.impurity_workings import (
     class_counts,
     entropy,
@@ -43,7 +43,7 @@ MEASURES = {"gain": "gain", "gain_ratio": "gain ratio", "gini": "Gini", "error":
 
 
 @dataclass(frozen=True)
-class _Column:
+class _AskedColumn:
     """A column: its name, its values (texts or fractions), its categories or, if it is split by threshold, none."""
 
     name: str
@@ -52,7 +52,7 @@ class _Column:
 
 
 @dataclass(frozen=True)
-class _Split:
+class _AskedSplit:
     """One question: a column, a threshold where it has no categories, and the rows of each answer."""
 
     column: int
@@ -97,14 +97,14 @@ class _Split:
 
 
 @dataclass
-class _Node:
+class _AskedNode:
     """Rows that gave the same answers, and what is asked of them."""
 
     rows: tuple[int, ...]
     path: tuple[str, ...]
     used: frozenset[int]
     counts: tuple[int, ...]
-    split: _Split | None = None
+    split: _AskedSplit | None = None
 
 
 def id3_workings(estimator: Any, X: Data, y: Data) -> Document:
@@ -123,7 +123,7 @@ def id3_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("A decision tree by ID3", opening, (*steps, _tree_step(nodes, classes)), answer)
 
 
-def _read_columns(estimator: Any, X: Data) -> tuple[list[_Column], bool]:
+def _read_columns(estimator: Any, X: Data) -> tuple[list[_AskedColumn], bool]:
     cells = np.asarray(X, dtype=object)
     if cells.ndim != 2 or not (1 <= len(cells) <= MAX_ROWS and 1 <= cells.shape[1] <= MAX_COLUMNS):
         raise ValueError(
@@ -139,16 +139,16 @@ def _read_columns(estimator: Any, X: Data) -> tuple[list[_Column], bool]:
         read = [(str(v), False) if is_text else exact_number(v, "X") for v in cells[:, j]]
         was_rounded |= any(cut for _, cut in read)
         exact = tuple(value for value, _ in read)
-        found.append(_Column(shown[j], exact, () if is_numeric[j] else tuple(sorted(set(exact)))))
+        found.append(_AskedColumn(shown[j], exact, () if is_numeric[j] else tuple(sorted(set(exact)))))
     return found, was_rounded
 
 
 def _grow(
-    estimator: Any, columns: list[_Column], labels: list[Any], classes: list[Any]
-) -> tuple[list[_Node], list[Step]]:
+    estimator: Any, columns: list[_AskedColumn], labels: list[Any], classes: list[Any]
+) -> tuple[list[_AskedNode], list[Step]]:
     """Return the nodes in the order in which they are made, and a step for each that is split."""
     everything = tuple(range(len(labels)))
-    nodes = [_Node(everything, (), frozenset(), tuple(class_counts(labels, everything, classes)))]
+    nodes = [_AskedNode(everything, (), frozenset(), tuple(class_counts(labels, everything, classes)))]
     waiting, steps = deque(nodes), list[Step]()
     while waiting:
         node = waiting.popleft()
@@ -163,15 +163,15 @@ def _grow(
         steps.append(_node_step(node, found, best, scores, estimator.criterion, classes))
         used = node.used | {node.split.column} if columns[node.split.column].categories else node.used
         for (answer, rows), counts in zip(node.split.answers, node.split.counts, strict=True):
-            child = _Node(rows, (*node.path, answer), used, counts if rows else node.counts)
+            child = _AskedNode(rows, (*node.path, answer), used, counts if rows else node.counts)
             nodes.append(child)
             waiting.append(child)
     return nodes, steps
 
 
 def _candidates(
-    estimator: Any, node: _Node, columns: list[_Column], labels: list[Any], classes: list[Any]
-) -> list[_Split]:
+    estimator: Any, node: _AskedNode, columns: list[_AskedColumn], labels: list[Any], classes: list[Any]
+) -> list[_AskedSplit]:
     """Return the questions that may be asked at a node, in the order in which equals are preferred."""
     is_deep = estimator.max_depth is not None and len(node.path) >= estimator.max_depth
     if len(node.rows) < estimator.min_samples_split or sum(map(bool, node.counts)) < 2 or is_deep:
@@ -197,7 +197,7 @@ def _candidates(
         for threshold, answers in asked:
             counts = tuple(tuple(class_counts(labels, rows, classes)) for _, rows in answers)
             if sum(bool(rows) and len(rows) >= estimator.min_samples_leaf for _, rows in answers) > 1:
-                found.append(_Split(j, column.name, threshold, tuple(answers), counts))
+                found.append(_AskedSplit(j, column.name, threshold, tuple(answers), counts))
     return found
 
 
@@ -208,7 +208,9 @@ def _told(value: Any) -> str:
     return f"{sign}{above}/{below}" if below else f"{sign}{above}"
 
 
-def _opening(criterion: str, columns: list[_Column], labels: list[Any], *, rounded_data: bool) -> tuple[Block, ...]:
+def _opening(
+    criterion: str, columns: list[_AskedColumn], labels: list[Any], *, rounded_data: bool
+) -> tuple[Block, ...]:
     head = [math("i"), *(column.name for column in columns), "class"]
     rows = [
         [math(i + 1), *(v if isinstance(v := c.values[i], str) else typed(v) for c in columns), str(label)]
@@ -236,7 +238,7 @@ def _average() -> list[Any]:
 
 
 def _node_step(
-    node: _Node, found: list[_Split], best: int, scores: list[float], criterion: str, classes: list[Any]
+    node: _AskedNode, found: list[_AskedSplit], best: int, scores: list[float], criterion: str, classes: list[Any]
 ) -> Step:
     where = f"Rows with {' and '.join(node.path)}" if node.path else "All rows"
     where = where if len(where) <= LONGEST_HEADING else f"Rows with {' and '.join(node.path[:1])} and more"
@@ -254,7 +256,7 @@ def _node_step(
     return step(where, *blocks, *_comparison(found, best, scores, criterion))
 
 
-def _column_blocks(split: _Split, of_node: Bits, classes: list[Any]) -> list[Block]:
+def _column_blocks(split: _AskedSplit, of_node: Bits, classes: list[Any]) -> list[Block]:
     """Return how one column of categories parts the rows, and what that gains."""
     terms = list[Any]()
     for (_, rows), counts in zip(split.answers, split.counts, strict=True):
@@ -276,21 +278,21 @@ def _column_blocks(split: _Split, of_node: Bits, classes: list[Any]) -> list[Blo
     ]
 
 
-def _entropy_of_answers(split: _Split) -> Math:
+def _entropy_of_answers(split: _AskedSplit) -> Math:
     return rounded(split.information) if not split.information.is_rational else split.information.notation()
 
 
-def _ratio(split: _Split) -> Math:
+def _ratio(split: _AskedSplit) -> Math:
     return rounded(split.score("gain_ratio"))
 
 
-def _threshold_blocks(found: Sequence[_Split], of_node: Bits, classes: list[Any]) -> list[Block]:
+def _threshold_blocks(found: Sequence[_AskedSplit], of_node: Bits, classes: list[Any]) -> list[Block]:
     """Return the thresholds of all columns of numbers: each lies half way between neighbors."""
     blocks: list[Block] = []
     for name in dict.fromkeys(split.name for split in found):
         own = [split for split in found if split.name == name]
 
-        def listed(told: Callable[[Bits], Any], own: list[_Split] = own, name: str = name) -> Block:
+        def listed(told: Callable[[Bits], Any], own: list[_AskedSplit] = own, name: str = name) -> Block:
             lines = [
                 [
                     typed(split.threshold),
@@ -311,7 +313,7 @@ def _threshold_blocks(found: Sequence[_Split], of_node: Bits, classes: list[Any]
     return blocks
 
 
-def _comparison(found: list[_Split], best: int, scores: list[float], criterion: str) -> list[Block]:
+def _comparison(found: list[_AskedSplit], best: int, scores: list[float], criterion: str) -> list[Block]:
     """Return every candidate by all four measures, and the winner."""
     lines = [
         [_question(split), rounded(split.gain), _ratio(split), math(split.fall(gini)), math(split.fall(error))]
@@ -335,11 +337,11 @@ def _comparison(found: list[_Split], best: int, scores: list[float], criterion: 
     ]
 
 
-def _question(split: _Split) -> str:
+def _question(split: _AskedSplit) -> str:
     return split.name if split.threshold is None else f"{split.name} ≤ {_told(split.threshold)}"
 
 
-def _tree_step(nodes: list[_Node], classes: list[Any]) -> Step:
+def _tree_step(nodes: list[_AskedNode], classes: list[Any]) -> Step:
     leaves = [node for node in sorted(nodes, key=lambda node: node.path) if node.split is None]
     lines = [
         [

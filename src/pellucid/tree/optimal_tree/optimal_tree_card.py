@@ -10,7 +10,7 @@ from pellucid.core.kinds.plain import Nothing, Number, Optional, Real, Text, Who
 from pellucid.core.kinds.usual import COUNT, LABELS, NONNEGATIVE
 from pellucid.proofs.tree.optimal_tree import prove_optimal_tree
 from pellucid.tree.optimal_tree.optimal_tree_classifier import OptimalTreeClassifier
-from pellucid.tree.packed_trees_kind import Trees
+from pellucid.tree.tree_kinds import Trees
 
 CARDS = (
     MethodCard(

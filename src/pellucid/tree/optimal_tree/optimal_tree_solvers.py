@@ -35,13 +35,13 @@ MOST_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True)
-class Split:
+class OptimalSplit:
     """An inner node: a split and the trees on its two sides; None stands for a leaf."""
 
     column: int
     cut: int
-    left: Split | None = None
-    right: Split | None = None
+    left: OptimalSplit | None = None
+    right: OptimalSplit | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class BestTree:
 
     cost: float
     lower: float
-    tree: Split | None
+    tree: OptimalSplit | None
 
 
 @dataclass
@@ -126,7 +126,7 @@ class TreeSearch:
     def _one_split(self, rows: Array, leaf: BestTree) -> BestTree:
         error, column, cut = self._best_split(self.columns.codes, rows, self.y, self.weight, *self._described)
         cost = float(error) + 2 * self.penalty
-        return BestTree(cost, cost, Split(column, cut)) if cost < leaf.cost - self.slack else leaf
+        return BestTree(cost, cost, OptimalSplit(column, cut)) if cost < leaf.cost - self.slack else leaf
 
     def _two_levels(self, rows: Array, leaf: BestTree) -> BestTree:
         left, right = self._sides(rows)
@@ -138,7 +138,7 @@ class TreeSearch:
         cut = place - int(self._starts[column])
         halves = self._halves(rows, column, cut)
         sides = [self._one_split(half, self._leaf(half)) for half in halves]
-        return BestTree(cost, cost, Split(column, cut, sides[0].tree, sides[1].tree))
+        return BestTree(cost, cost, OptimalSplit(column, cut, sides[0].tree, sides[1].tree))
 
     def _sides(self, rows: Array) -> tuple[Array, Array]:
         """Return for every split the cost of its sides, with one more split on each; infinity where one is empty."""
@@ -167,7 +167,7 @@ class TreeSearch:
             n_evaluated += 1
             evaluated = min(evaluated, left.lower + right.lower)  # below its cost where the time ended first
             if left.cost + right.cost < best.cost - self.slack:
-                tree = Split(interval.column, interval.cuts[place], left.tree, right.tree)
+                tree = OptimalSplit(interval.column, interval.cuts[place], left.tree, right.tree)
                 best = BestTree(left.cost + right.cost, 0.0, tree)
             waiting.divide(interval, place, left.lower, right.lower)
             if is_root:

@@ -8,10 +8,10 @@ from pellucid.core.cards import MethodCard
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.plain import Nothing, Optional, Real
 from pellucid.core.kinds.usual import FLAG
-from pellucid.proofs.tree.pruned_tree import prove_pruned_tree
+from pellucid.proofs.tree.decision_tree import prove_pruned_tree
 from pellucid.tree.decision_tree.decision_tree_card import CARDS as GROWN
-from pellucid.tree.packed_trees_kind import Trees
 from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
+from pellucid.tree.tree_kinds import Trees
 
 CUT: dict[str, Any] = {
     "grown_": Optional(Trees()),

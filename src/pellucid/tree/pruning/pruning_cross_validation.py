@@ -13,10 +13,9 @@ from pellucid.core.cards import card_of
 from pellucid.core.checks import check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
-from pellucid.tree.packed_trees import PackedTrees
-from pellucid.tree.plain_walk import plain_leaves
+from pellucid.tree.packed_trees import PackedTrees, plain_leaves
 from pellucid.tree.pruning.cost_complexity import pruned
-from pellucid.tree.pruning.pruning_cuts import single_tree
+from pellucid.tree.pruning.pruned_tree import single_tree
 
 
 def prune_by_cross_validation(

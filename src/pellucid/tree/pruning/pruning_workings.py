@@ -1,4 +1,4 @@
-"""Reduced-error pruning by hand: from the bottom up, each branch against the leaf that would take its place."""
+"""Pruning by hand: from the bottom up each branch against a leaf in its place, or by the price of a leaf."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
-from sympy import Matrix
+from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
+from pellucid.probability.exact_logarithms import Bits
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import exact_features, exact_number, read_labels
-from pellucid.show.notation import Words, math, typed
+from pellucid.show.notation import Math, Words, fenced, math, over, typed
+from pellucid.tree.impurity_workings import rounded
 
 MAX_ROWS = 14
 MAX_NODES = 15
 
 
 @dataclass
-class _Node:
+class _PrunedNode:
     """A node of the tree with the validation rows that come to it."""
 
     number: int
@@ -29,13 +31,13 @@ class _Node:
     rows: tuple[int, ...]
     wrong: tuple[int, ...]
     """Rows that it would get wrong as a leaf."""
-    children: tuple[_Node, ...] = ()
+    children: tuple[_PrunedNode, ...] = ()
 
-    def leaves(self) -> list[_Node]:
+    def leaves(self) -> list[_PrunedNode]:
         """Return the leaves below it."""
         return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
 
-    def all_nodes(self) -> list[_Node]:
+    def all_nodes(self) -> list[_PrunedNode]:
         """Return this node and all below it."""
         return [self, *(node for child in self.children for node in child.all_nodes())]
 
@@ -65,14 +67,14 @@ def reduced_error_workings(_prune: Any, tree: Any, validation: Data) -> Document
     return Document("Reduced-error pruning", opening, (*steps, last), answer)
 
 
-def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _Node:
+def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _PrunedNode:
     """Return the tree with the rows of the validation set in its nodes."""
     arrays = tree.tree_
 
-    def node(number: int, way: tuple[str, ...], rows: tuple[int, ...]) -> _Node:
+    def node(number: int, way: tuple[str, ...], rows: tuple[int, ...]) -> _PrunedNode:
         says = tree.classes_[int(np.argmax(arrays.value[number].ravel()))]
         says = says.item() if hasattr(says, "item") else says
-        found = _Node(number, way, says, rows, tuple(i for i in rows if labels[i] != says))
+        found = _PrunedNode(number, way, says, rows, tuple(i for i in rows if labels[i] != says))
         if arrays.children_left[number] >= 0:
             j, cut = int(arrays.feature[number]), exact_number(float(arrays.threshold[number]), "threshold")[0]
             told = "".join(part if k != 2 or not part else f"/{part}" for k, part in enumerate(typed(cut).spelling))
@@ -87,7 +89,7 @@ def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _Node:
     return node(0, (), tuple(range(X.rows)))
 
 
-def _opening(root: _Node, X: Matrix, labels: list[Any], columns: list[str]) -> tuple[Block, ...]:
+def _opening(root: _PrunedNode, X: Matrix, labels: list[Any], columns: list[str]) -> tuple[Block, ...]:
     rows = [[math(i + 1), *map(typed, X.row(i)), str(labels[i])] for i in range(X.rows)]
     lines = [
         [math(node.number), " and ".join(node.way) or "all rows", str(node.says), "" if node.children else "leaf"]
@@ -104,7 +106,7 @@ def _opening(root: _Node, X: Matrix, labels: list[Any], columns: list[str]) -> t
     )
 
 
-def _prune_all(root: _Node) -> tuple[list[Step], list[int]]:
+def _prune_all(root: _PrunedNode) -> tuple[list[Step], list[int]]:
     """Prune from the last node to the first; return a step for each inner node, and the nodes that were cut."""
     steps, cut = [], []
     for node in sorted(root.all_nodes(), key=lambda node: -node.number):
@@ -143,7 +145,7 @@ def _listed(rows: tuple[int, ...]) -> str:
     return ", ".join(str(i + 1) for i in rows) or "none"
 
 
-def _last_step(root: _Node, before: int, after: int, n_before: int, n: int) -> Step:
+def _last_step(root: _PrunedNode, before: int, after: int, n_before: int, n: int) -> Step:
     lines = [
         [math(leaf.number), " and ".join(leaf.way) or "always", str(leaf.says), math(len(leaf.wrong))]
         for leaf in root.leaves()
@@ -160,3 +162,102 @@ def _last_step(root: _Node, before: int, after: int, n_before: int, n: int) -> S
             "others."
         ),
     )
+
+
+TIED = 1e-12
+
+
+@dataclass(frozen=True)
+class Link:
+    """An inner node: its own share of the impurity, that of the leaves below it, how many these are, its strength."""
+
+    node: Any
+    own: Any
+    below: Any
+    n_leaves: int
+
+    @property
+    def strength(self) -> Any:
+        """What its branch takes from the impurity, per leaf it costs."""
+        fall = self.own - self.below
+        factor = Rational(1, self.n_leaves - 1)
+        return fall.times(factor) if isinstance(fall, Bits) else fall * factor
+
+
+def pruning_steps(root: Any, share: dict[int, Any]) -> tuple[list[Step], list[Any]]:
+    """Return a step for each cut of the weakest link, and the prices, from 0 on.
+
+    ``share`` holds the impurity of each node times its share of all rows.
+    """
+    cut: set[int] = set()
+    steps, prices = list[Step](), [Rational(0)]
+    links = _links(root, share, cut)
+    if not links:
+        return [], prices
+    while links:
+        least = min(float(link.strength) for link in links)
+        weakest = next(link for link in links if float(link.strength) <= least + TIED)
+        prices.append(weakest.strength.expression if isinstance(weakest.strength, Bits) else weakest.strength)
+        steps.append(_round(len(steps) + 1, links, weakest, least))
+        cut.add(weakest.node.number)
+        links = _links(root, share, cut)
+    return steps, prices
+
+
+def _links(root: Any, share: dict[int, Any], cut: set[int]) -> list[Link]:
+    """Return the inner nodes that are left, in the order of their numbers."""
+    found: list[Link] = []
+
+    def below(node: Any) -> tuple[Any, int]:
+        if not node.children or node.number in cut:
+            return share[node.number], 1
+        place = len(found)
+        found.append(None)  # type: ignore[arg-type]  # its place, before those below it
+        sums = [below(child) for child in node.children]
+        total, n_leaves = sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]
+        found[place] = Link(node, share[node.number], total, n_leaves)
+        return total, n_leaves
+
+    below(root)
+    return found
+
+
+def _round(number: int, links: list[Link], weakest: Link, least: float) -> Step:
+    blocks: list[Block] = []
+    if number == 1:
+        blocks += [
+            sentence(
+                "If a leaf costs ",
+                math("α"),
+                ", a branch is worth keeping only while it lowers the impurity by more than its leaves cost. With ",
+                math("R", fenced("t")),
+                " the impurity of a node times its share of the rows, and ",
+                math("R", fenced("T")),
+                " the sum over the ",
+                math("ℓ"),
+                " leaves below it, the branch goes when ",
+                math("α"),
+                " reaches",
+            ),
+            formula("g =", over(math("R", fenced("t"), "−", "R", fenced("T")), "ℓ − 1")),
+        ]
+    rows = [
+        [math(link.node.number), _told(link.own), _told(link.below), math(link.n_leaves), _told(link.strength)]
+        for link in links
+    ]
+    head = ["node", math("R", fenced("t")), math("R", fenced("T")), "leaves", math("g")]
+    blocks.append(table(head, rows, caption="Branches that are left"))
+    if sum(float(link.strength) <= least + TIED for link in links) > 1:
+        blocks.append(remark("Several are equally weak: the one with the lowest number goes first."))
+    last = weakest.node.number == 0
+    blocks.append(result("α =", _told(weakest.strength)))
+    words = (
+        "The root becomes a leaf: at this price the whole tree is not worth its leaves."
+        if last
+        else f"At this price node {weakest.node.number} becomes a leaf."
+    )
+    return step(f"Weakest link {number}", *blocks, sentence(words))
+
+
+def _told(value: Any) -> Math:
+    return rounded(value) if isinstance(value, Bits) else math(value)

@@ -1,0 +1,215 @@
+r"""Gaussian components: what a step of EM finds in the data, by differences, and whether it stands at a maximum.
+
+Covariances are matrices or, where they are diagonal, vectors; one that is shared or is a single number is written out
+for every component.
+
+Near a fixed point EM multiplies a small shift by :math:`J = I + C^{-1}H`, with the information :math:`C` of complete
+data and the curvature :math:`H` of the likelihood. So a direction of which EM makes more is one in which the likelihood
+curves upward: a saddle. A random subspace, to which the step has been applied a few times, holds the directions of
+which EM makes most; the largest eigenvalue there, less 1, is the curvature in units of :math:`C`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, pi
+from typing import Any
+
+import numpy as np
+
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.rounding import TINY
+from pellucid.proofs.sampling import draws
+
+ROWS_AT_ONCE = 4096
+SHIFT = 1e-4
+"""Size of the shifts: small enough for the second order, large enough for the digits."""
+ALIVE = 1e-9
+"""Components of less weight are left where they are."""
+SMALLEST = 1e-9
+"""The least tol that counts: rounding alone leaves this much."""
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianComponents:
+    """Weights (K,), means (K, d) and, written out, covariances (K, d, d) or (K, d) and factors of their inverses."""
+
+    kind: str
+    weights: Array
+    means: Array
+    covariances: Array
+    factors: Array
+
+    @property
+    def has_matrices(self) -> bool:
+        """Whether the covariances are matrices."""
+        return self.covariances.ndim == 3
+
+    def log_joint(self, rows: Array) -> Array:
+        """Return the log joint density of each row and component, of shape (n, K)."""
+        logs = np.log(np.maximum(self.weights, TINY))
+        out = np.empty((len(rows), len(self.weights)))
+        for k, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
+            z = (rows - mean) @ factor if self.has_matrices else (rows - mean) * factor
+            scale = np.log(np.diagonal(factor) if self.has_matrices else factor).sum()
+            out[:, k] = logs[k] + scale - 0.5 * len(mean) * log(2 * pi) - 0.5 * np.square(z).sum(axis=1)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class StepSums:
+    """Of one pass: the mean log likelihood, and of each component the weight of its rows, their mean, their spread."""
+
+    log_likelihood: float
+    totals: Array
+    means: Array
+    spreads: Array
+
+
+def written_out(kind: str, weights: Array, means: Array, covariances: Array, factors: Array) -> GaussianComponents:
+    """Return components with a covariance and a factor each, whatever the kind of covariance."""
+    (k, d) = means.shape
+    if kind == "tied":
+        covariances, factors = (np.broadcast_to(one, (k, d, d)) for one in (covariances, factors))
+    if kind == "spherical":
+        covariances, factors = (np.repeat(one[:, None], d, axis=1) for one in (covariances, factors))
+    return GaussianComponents(kind, weights, means, covariances, factors)
+
+
+def posterior(joint: Array) -> tuple[Array, Array]:
+    """Return the log density of each row, and its responsibilities."""
+    top = joint.max(axis=1, keepdims=True)
+    parts = np.exp(joint - top)
+    total = parts.sum(axis=1, keepdims=True)
+    return (top + np.log(total))[:, 0], parts / total
+
+
+def step_sums(X: Array, weight: Array, model: GaussianComponents) -> StepSums:
+    """Return what one step of EM finds, in one pass over the rows."""
+    log_sum, totals = 0.0, np.zeros(len(model.weights))
+    shifts, spreads = np.zeros(model.means.shape), np.zeros(model.covariances.shape)
+    for start in range(0, len(X), ROWS_AT_ONCE):
+        rows, counts = np.asarray(X[start : start + ROWS_AT_ONCE], float), weight[start : start + ROWS_AT_ONCE]
+        logs, shares = posterior(model.log_joint(rows))
+        shares *= counts[:, None]
+        log_sum += float(counts @ logs)
+        totals += shares.sum(axis=0)
+        for k, mean in enumerate(model.means):
+            deviations = rows - mean
+            weighted = deviations * shares[:, k, None]
+            shifts[k] += weighted.sum(axis=0)
+            spreads[k] += weighted.T @ deviations if model.has_matrices else (weighted * deviations).sum(axis=0)
+    divisor = np.where(totals > 0.0, totals, 1.0)
+    shift = shifts / divisor[:, None]
+    spreads /= divisor.reshape(-1, *[1] * (spreads.ndim - 1))
+    spreads -= shift[:, :, None] * shift[:, None, :] if model.has_matrices else shift**2
+    return StepSums(log_sum / float(weight.sum()), totals, model.means + shift, spreads)
+
+
+def next_components(model: GaussianComponents, found: StepSums, floor: Array) -> GaussianComponents:
+    """Return the components after the step; covariances are restricted to their kind, and the floor is added."""
+    shares = found.totals / found.totals.sum()
+    spreads = found.spreads
+    if model.kind == "tied":
+        spreads = np.broadcast_to(np.einsum("k,kij->ij", shares, spreads), spreads.shape)
+    if model.kind == "spherical":
+        spreads = np.repeat(spreads.mean(axis=1, keepdims=True), spreads.shape[1], axis=1)
+        floor = np.full(len(floor), floor.mean())
+    covariances = spreads + (np.diag(floor) if model.has_matrices else floor)
+    return GaussianComponents(model.kind, shares, found.means, covariances, inverse_factors(covariances))
+
+
+def inverse_factors(covariances: Array) -> Array:
+    """Return upper triangular U with U U' the inverses, or deviations turned over."""
+    if covariances.ndim == 2:
+        return np.asarray(1.0 / np.sqrt(covariances))
+    return np.linalg.inv(np.linalg.cholesky(covariances)).transpose(0, 2, 1)
+
+
+def divergence(new: GaussianComponents, old: GaussianComponents) -> float:
+    """Return the mean over the new weights of the divergence of the new from the old components, in nats."""
+    total = 0.0
+    for k, share in enumerate(new.weights):
+        if share == 0.0:
+            continue
+        if new.has_matrices:
+            move = (new.means[k] - old.means[k]) @ old.factors[k]
+            inner = old.factors[k].T @ new.covariances[k] @ old.factors[k]
+            _, log_det = np.linalg.slogdet(inner)
+            spread = 0.5 * (np.trace(inner) - len(inner) - log_det)
+        else:
+            move = (new.means[k] - old.means[k]) * old.factors[k]
+            ratio = new.covariances[k] * old.factors[k] ** 2
+            spread = 0.5 * float(np.sum(ratio - 1.0 - np.log(ratio)))
+        total += share * (
+            float(np.log(share / max(old.weights[k], TINY))) + float(spread) + 0.5 * float(np.sum(move**2))
+        )
+    return total
+
+
+def coordinates(model: GaussianComponents, at: GaussianComponents) -> Array:
+    r"""Return components as coordinates around others, in which their divergence is half a squared length.
+
+    They are :math:`\sqrt{\pi_k} \log \pi'_k/\pi_k`, :math:`\sqrt{\pi_k} U_k^\top(\mu'_k - \mu_k)` and
+    :math:`\sqrt{\pi_k / 2}\, U_k^\top(\Sigma'_k - \Sigma_k)U_k`; what components share counts once for each of them.
+    """
+    share = np.sqrt(at.weights)
+    parts: list[Any] = [share * (np.log(np.maximum(model.weights, TINY)) - np.log(np.maximum(at.weights, TINY)))]
+    for k in range(len(share)):
+        moved, grown = model.means[k] - at.means[k], model.covariances[k] - at.covariances[k]
+        factor = at.factors[k]
+        if model.has_matrices:
+            parts += [share[k] * moved @ factor, share[k] * np.sqrt(0.5) * (factor.T @ grown @ factor).ravel()]
+        else:
+            parts += [share[k] * moved * factor, share[k] * np.sqrt(0.5) * grown * factor**2]
+    return np.concatenate(parts)
+
+
+def largest_curvature(
+    X: Array, weight: Array, model: GaussianComponents, floor: Array, *, n_directions: int, n_steps: int
+) -> float:
+    """Return the largest curvature of the likelihood in a subspace, in units of the complete information."""
+    k, d = model.means.shape
+    if k == 1:  # the likelihood of one Gaussian has one maximum, and EM goes there at once
+        return -1.0
+    zero = coordinates(next_components(model, step_sums(X, weight, model), floor), model)
+    drawn = np.zeros((len(zero), n_directions))
+    alive = model.weights > ALIVE
+    is_place = np.concatenate([alive, *(np.arange(len(zero) // k - 1) < d * one for one in alive)])
+    drawn[is_place] = draws().standard_normal((int(is_place.sum()), n_directions))  # weights and means; spreads follow
+    growth = np.zeros((1, 1))
+    for _ in range(n_steps):
+        basis, _ = np.linalg.qr(drawn)
+        shifted = (_shifted(model, SHIFT * direction) for direction in basis.T)
+        ends = (next_components(one, step_sums(X, weight, one), floor) for one in shifted)
+        drawn = np.column_stack([coordinates(end, model) - zero for end in ends]) / SHIFT
+        growth = basis.T @ drawn
+    return float(np.max(np.linalg.eigvals(growth).real)) - 1.0
+
+
+def curvature_bound(tol: float, n_rows: int, n_all: int) -> float:
+    r"""Return the curvature that a fit which stopped at a gain of ``tol`` may have.
+
+    At a distance :math:`e` from the maximum, third derivatives of order 1 change the curvature by :math:`e`, and a step
+    gains about :math:`e^3` where the curvature is only that; so :math:`e` is the third root of the gain, taken five
+    times for derivatives that are larger. What is seen of a sample of the rows differs by the root of their number.
+    """
+    return 5.0 * float(max(tol, SMALLEST) ** (1 / 3)) + (0.0 if n_rows == n_all else 6.0 / float(np.sqrt(n_rows)))
+
+
+def _shifted(model: GaussianComponents, shift: Array) -> GaussianComponents:
+    """Return the components at these coordinates around the model: see ``coordinates``."""
+    k, d = model.means.shape
+    share = np.sqrt(np.maximum(model.weights, ALIVE))
+    weights = model.weights * np.exp(shift[:k] / share)
+    rows = shift[k:].reshape(k, -1) / share[:, None]
+    moves, grown = rows[:, :d], rows[:, d:] / np.sqrt(0.5)
+    if model.has_matrices:
+        lower = np.linalg.cholesky(model.covariances)
+        means = model.means + np.einsum("kij,kj->ki", lower, moves)
+        inner = grown.reshape(k, d, d)
+        covariances = model.covariances + lower @ ((inner + inner.transpose(0, 2, 1)) / 2) @ lower.transpose(0, 2, 1)
+    else:
+        means = model.means + moves / model.factors
+        covariances = model.covariances + grown / model.factors**2
+    return GaussianComponents(model.kind, weights / weights.sum(), means, covariances, inverse_factors(covariances))

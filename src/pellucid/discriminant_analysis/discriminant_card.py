@@ -13,8 +13,7 @@ from pellucid.kinds.arrays import Numbers
 from pellucid.kinds.collections import Items
 from pellucid.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Whole
 from pellucid.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
-from pellucid.proofs.discriminant_analysis.linear_discriminant import prove_linear
-from pellucid.proofs.discriminant_analysis.quadratic_discriminant import prove_quadratic
+from pellucid.proofs.discriminant_analysis.linear_discriminant import prove_linear, prove_quadratic
 
 SETTINGS: dict[str, Kind] = {
     "shrinkage": Nothing() | OneOf(("auto",)) | Number(low=0, high=1),

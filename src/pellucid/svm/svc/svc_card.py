@@ -16,7 +16,7 @@ from pellucid.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
 from pellucid.kinds.sparse import SparseRows
 from pellucid.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.proofs.svm.kernel_machines import prove_svc, prove_svr
-from pellucid.svm.kernel_machine.machine_rules import MachineRules, matrix_function
+from pellucid.svm.kernel_machine.support_vector_model import MachineRules, matrix_function
 from pellucid.svm.svc.svc import SVC
 from pellucid.svm.svc.svr import SVR
 

@@ -1,4 +1,4 @@
-"""What SVC and SVR share: scores of new rows from the support vectors, and the weights of a linear kernel."""
+"""What SVC and SVR share: the data they take, scores of new rows from support vectors, weights of a linear kernel."""
 
 from __future__ import annotations
 

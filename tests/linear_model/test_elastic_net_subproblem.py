@@ -6,8 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pellucid.linear_model.sparse_regression import elastic_net_subproblem
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
-from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
+from pellucid.linear_model.sparse_regression.elastic_net_subproblem import (
+    ElasticNetPenalty,
+    Subproblem,
+    solve_subproblem,
+)
 
 seeds = settings(max_examples=25, deadline=None)
 

@@ -19,7 +19,7 @@ from pellucid.linear_model.logistic.logistic_solvers import (
     newton_points,
     one_pass,
 )
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+from pellucid.linear_model.sparse_regression.elastic_net_subproblem import ElasticNetPenalty
 
 
 def problem(n=20_000, p=6, fit_intercept=True, l2=1.0, l1=0.0):

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import pellucid
 from pellucid.linear_model import LogisticRegression
 from pellucid.linear_model.logistic.logistic_objective import LogisticObjective
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+from pellucid.linear_model.sparse_regression.elastic_net_subproblem import ElasticNetPenalty
 from pellucid.proofs.linear_model import logistic
 from pellucid.proofs.linear_model.logistic import _balanced
 from tests.proving import quiet_proof

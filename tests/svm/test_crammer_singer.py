@@ -24,7 +24,8 @@ from pellucid.svm import LinearSVC
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc import crammer_singer, crammer_singer_solver
 from pellucid.svm.linear_svc.crammer_singer import Contrasts, CrammerSinger, SharedRows
-from pellucid.svm.linear_svc.crammer_singer_kernels import (
+from pellucid.svm.linear_svc.crammer_singer_solver import crammer_singer_descent
+from pellucid.svm.svm_kernels import (
     bend_pass,
     csr_descent_pass,
     dense_descent_pass,
@@ -33,7 +34,6 @@ from pellucid.svm.linear_svc.crammer_singer_kernels import (
     settle_row,
     shares_level,
 )
-from pellucid.svm.linear_svc.crammer_singer_solver import crammer_singer_descent
 
 
 def together(**options):

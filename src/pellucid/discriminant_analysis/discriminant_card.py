@@ -13,8 +13,7 @@ from pellucid.core.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
 from pellucid.discriminant_analysis.class_moments import check_covariance_parameters
 from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.discriminant_analysis.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis
-from pellucid.proofs.discriminant_analysis.linear_discriminant import prove_linear
-from pellucid.proofs.discriminant_analysis.quadratic_discriminant import prove_quadratic
+from pellucid.proofs.discriminant_analysis.linear_discriminant import prove_linear, prove_quadratic
 
 SETTINGS: dict[str, Kind] = {
     "shrinkage": Nothing() | OneOf(("auto",)) | Number(low=0, high=1),

@@ -1,14 +1,18 @@
-"""Method card of bridge regression."""
+"""Method cards of bridge regression and of sigmoid outputs fitted by squared error."""
 
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.core.kinds.arrays import Numbers, SparseRows
 from pellucid.core.kinds.plain import Number, Whole
-from pellucid.core.kinds.usual import COUNT, FLAG, POSITIVE
+from pellucid.core.kinds.usual import COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE
+from pellucid.core.linear_classifier import LabelSetRules
 from pellucid.linear_model.bridge_regression import BridgeRegression
 from pellucid.linear_model.linear_kinds import LINE
+from pellucid.linear_model.regression_discriminant import RegressionDiscriminant
 from pellucid.proofs.linear_model.bridge import prove_bridge
+from pellucid.proofs.linear_model.regression_discriminant import prove_regression_discriminant
 
 CARDS = (
     MethodCard(
@@ -26,6 +30,22 @@ CARDS = (
         attributes={**LINE, "n_iter_": COUNT},
         input=InputRules(NUMBERS, sparse=ANY_SPARSE),
         variants=({"q": 0.5, "alpha": 0.1}, {"q": 1.0, "fit_intercept": False}),
+        unproved={"n_iter_": WORK_DONE},
+    ),
+    MethodCard(
+        RegressionDiscriminant,
+        topics=("CLS-2",),
+        prove=prove_regression_discriminant,
+        parameters={"alpha": NONNEGATIVE, "tol": POSITIVE, "fit_intercept": FLAG, "max_iter": Whole(low=1)},
+        attributes={
+            "classes_": LABELS,
+            "multilabel_": FLAG,
+            "coef_": Numbers(("n_outputs", "n_features")) | SparseRows(("n_outputs", "n_features")),
+            "intercept_": Numbers(("n_outputs",)),
+            "n_iter_": COUNT,
+        },
+        input=LabelSetRules(sparse=("csr",)),
+        variants=({"alpha": 0.1, "fit_intercept": False},),
         unproved={"n_iter_": WORK_DONE},
     ),
 )

@@ -12,8 +12,7 @@ from pellucid.core.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE
 from pellucid.linear_model.least_squares.basis_expansion import BasisExpansion
 from pellucid.linear_model.least_squares.linear_regression import LinearRegression
 from pellucid.linear_model.linear_kinds import INFERENCE, LINE
-from pellucid.proofs.linear_model.basis_expansion import prove_basis_expansion
-from pellucid.proofs.linear_model.least_squares import prove_linear_regression
+from pellucid.proofs.linear_model.least_squares import prove_basis_expansion, prove_linear_regression
 
 
 def _rules(estimator: Any) -> InputRules:

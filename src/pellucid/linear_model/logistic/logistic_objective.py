@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.utils import compute_class_weight
 
 from pellucid.core.types import Array
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
+from pellucid.linear_model.sparse_regression.elastic_net_subproblem import ElasticNetPenalty
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
 from pellucid.proofs.rounding import ROUNDING
 from pellucid.proofs.training_data import TrainingData

@@ -23,7 +23,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.linear_predictor import LinearPredictor
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Settings, design_of, elastic_net_fit
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import selection_claim
+from pellucid.linear_model.sparse_regression.elastic_net_subproblem import selection_claim
 from pellucid.linear_model.sparse_regression.enet_path import (
     FoldErrors,
     PathSettings,

@@ -14,12 +14,6 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.linear_predictor import one_target, stored_intercept
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import (
-    ElasticNetPenalty,
-    elastic_net_certificate,
-    gap_bound,
-    intercept_bound,
-)
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import (
     Iterate,
     PassBudget,
@@ -27,6 +21,12 @@ from pellucid.linear_model.sparse_regression.elastic_net_solvers import (
     gap_at,
     least_squares,
     screen_by_strong_rule,
+)
+from pellucid.linear_model.sparse_regression.elastic_net_subproblem import (
+    ElasticNetPenalty,
+    elastic_net_certificate,
+    gap_bound,
+    intercept_bound,
 )
 from pellucid.linear_model.sparse_regression.working_gram import WorkingGram
 from pellucid.proofs.certificate import Certificate, worst_of

@@ -20,8 +20,11 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.coordinate_descent_kernels import elastic_net_gap
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import ElasticNetPenalty
-from pellucid.linear_model.sparse_regression.elastic_net_subproblem import Subproblem, solve_subproblem
+from pellucid.linear_model.sparse_regression.elastic_net_subproblem import (
+    ElasticNetPenalty,
+    Subproblem,
+    solve_subproblem,
+)
 from pellucid.linear_model.sparse_regression.working_gram import WorkingGram
 
 FIRST_COLUMNS = 64

@@ -17,8 +17,8 @@ from pellucid.core.threads import own_threads, run_blocks, thread_count
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import PenaltyPath, elastic_net_path, given_gram
-from pellucid.linear_model.sparse_regression.elastic_net_penalty import SMALLEST_ALPHA, ElasticNetPenalty, gap_bound
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import PassBudget
+from pellucid.linear_model.sparse_regression.elastic_net_subproblem import SMALLEST_ALPHA, ElasticNetPenalty, gap_bound
 from pellucid.linear_model.sparse_regression.working_gram import WorkingGram
 from pellucid.solvers.design import Design, make_design
 

@@ -1,7 +1,8 @@
-"""Proof of a linear discriminant analysis: means, priors and discriminants solve their equations."""
+"""Proofs of linear and quadratic discriminant analysis: means, priors and discriminants solve their equations."""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from pellucid.proofs.arrays import Array
-from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.discriminant_analysis.moments import class_priors, covariance, covariance_claim
+from pellucid.proofs.certificate import Certificate, Claim, worst_claim
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.training_data import TrainingData
 
@@ -216,4 +216,133 @@ def _intercept_error(fitted: Any, parameters: Any, means: Array, priors: Array) 
     return float(np.max(error)) / (1.0 + float((np.abs(means) @ np.abs(coef).T).max()))
 
 
-PROVES = {"LinearDiscriminantAnalysis": prove_linear}
+def class_priors(priors: Any, counts: Array) -> Array:
+    """Return the priors, made to add up to 1: the user's, or the shares of the classes."""
+    given = np.asarray(counts if priors is None else priors, dtype=np.float64)
+    return given if priors is not None and abs(given.sum() - 1.0) <= 1e-5 else given / given.sum()
+
+
+def covariance(rows: Array, shrinkage: Any, estimator: Any) -> Array:
+    """Return the covariance of rows, divided by their number: plain, shrunken, or by an estimator."""
+    if estimator is not None:
+        fitted = deepcopy(estimator)
+        fitted.fit(rows)
+        return np.asarray(fitted.covariance_, dtype=np.float64)
+    centered = rows - rows.mean(axis=0)
+    if isinstance(shrinkage, str):
+        return _ledoit_wolf(centered, rows.mean(axis=0))
+    plain = centered.T @ centered / len(rows)
+    return plain if shrinkage is None else _shrunken(plain, shrinkage)
+
+
+def _shrunken(plain: Array, share: float) -> Array:
+    """Return the covariance drawn towards the multiple of the identity with the same trace."""
+    return (1.0 - share) * plain + share * np.trace(plain) / len(plain) * np.eye(len(plain))
+
+
+def _ledoit_wolf(centered: Array, mean: Array) -> Array:
+    """Return the covariance shrunken as Ledoit and Wolf advise, in units of the deviations."""
+    n, p = centered.shape
+    variance = np.mean(centered**2, axis=0)
+    is_constant = variance <= n * EPSILON * variance + (n * mean * EPSILON) ** 2
+    deviation = np.where(is_constant, 1.0, np.sqrt(variance))
+    rows = centered / deviation
+    rows = rows - rows.mean(axis=0)
+    plain = rows.T @ rows / n
+    level = np.trace(plain) / p
+    # mean squared distance of the products of single rows from their mean, over that of the mean from the identity
+    noise = (np.sum(np.sum(rows**2, axis=1) ** 2) / n - np.sum(plain**2)) / n
+    spread = float(np.sum((plain - level * np.eye(p)) ** 2))
+    share = min(noise, spread) / spread if spread > 0.0 and p > 1 else 0.0
+    return np.asarray(_shrunken(plain, share) * np.outer(deviation, deviation))
+
+
+def covariance_claim(stored: list[Array], right: list[Array], bound: float) -> Claim:
+    """Return the claim that covariances are those of the data, each entry relative to the deviations of its columns."""
+    errors = [np.inf] if len(stored) != len(right) else [_distance(*pair) for pair in zip(stored, right, strict=True)]
+    return Claim("stored covariance", "distance from that of the data, relative to both columns", max(errors), bound)
+
+
+def _distance(stored: Array, right: Array) -> float:
+    if stored.shape != right.shape:
+        return np.inf
+    deviation = np.sqrt(np.diag(right))
+    size = np.outer(deviation, deviation)
+    return float(np.max(np.abs(stored - right) / np.where(size > 0.0, size, 1.0), initial=0.0))
+
+
+LARGEST_UNEQUAL = 1e-3
+"""Part of a covariance that rounding may change; beyond it nothing worth saying can be said."""
+
+UNEQUAL = "Columns differ so much in size that rounding changes the covariances of the smallest; standardize X"
+
+
+def prove_quadratic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+    """Return the certificate from the data and the fitted attributes alone."""
+    X = np.asarray(data.X, dtype=np.float64)
+    groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
+    priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
+    means = np.stack([X[rows].mean(axis=0) for rows in groups])
+    spreads = [covariance(X[rows], parameters.shrinkage, parameters.covariance_estimator) for rows in groups]
+    return _quadratic_certificate(fitted, parameters, means, spreads, priors)
+
+
+def _quadratic_certificate(
+    fitted: Any, parameters: Any, means: Array, spreads: list[Array], priors: Array
+) -> Certificate:
+    r"""Return the certificate for these moments of the data.
+
+    - means: distance of the fitted ones, relative to the deviation plus the distance from 0 of their column;
+    - axes: :math:`R'R = I`;
+    - covariances: :math:`R\,\mathrm{diag}(s)\,R'` is the regularized covariance of the class, each entry relative to
+      the deviations of its two columns. Rounding of the axes is relative to the largest deviation of all.
+    """
+    unit = rounding_unit(np.float64)
+    if parameters.solver == "svd":
+        own, ridge = 1 - parameters.reg_param, parameters.reg_param * np.eye(means.shape[1])
+        spreads = [own * spread + ridge for spread in spreads]
+    variances = np.array([np.diag(spread) for spread in spreads])
+    widest = 2.0 * unit * float(np.sqrt(np.max(variances.max(axis=1) / variances.min(axis=1))))
+    if widest > LARGEST_UNEQUAL:
+        return Certificate("none", reason=f"{UNEQUAL} (by {widest:.1g} of themselves).")
+    parts = [
+        _claims_of(fitted, k, mean, spread, unit) for k, (mean, spread) in enumerate(zip(means, spreads, strict=True))
+    ]
+    priors_claim = _quadratic_claim(
+        "priors", "distance of the priors", float(np.abs(fitted.priors_ - priors).max()), unit
+    )
+    claims = (*map(worst_claim, zip(*parts, strict=True)), priors_claim)
+    if parameters.store_covariance:
+        claims += (covariance_claim(fitted.covariance_, spreads, widest * widest / unit),)
+    return Certificate("exact", claims)
+
+
+def _claims_of(fitted: Any, k: int, mean: Array, spread: Array, unit: float) -> tuple[Claim, ...]:
+    """Return the claims about the mean, the axes and the covariance of a class."""
+    deviation = np.sqrt(np.diag(spread))
+    rotation, scaling = fitted.rotations_[k], fitted.scalings_[k]
+    off_mean = np.abs(fitted.means_[k] - mean) / (deviation + np.abs(mean))
+    off_axes = np.abs(rotation.T @ rotation - np.eye(rotation.shape[1]))
+    off_spread = np.abs((rotation * scaling) @ rotation.T - spread) / np.outer(deviation, deviation)
+    unequal = unit * (deviation.max() / deviation)
+    bounds = unequal[:, None] + unequal
+    worst = np.unravel_index(np.argmax(off_spread / bounds), bounds.shape)
+    return (
+        _quadratic_claim(
+            "means", "distance of the class means, relative to their columns", float(off_mean.max()), unit
+        ),
+        _quadratic_claim("axes", "distance of the axes from orthonormal ones", float(off_axes.max()), unit * len(mean)),
+        _quadratic_claim(
+            "covariances",
+            "distance of the covariances that axes and variances make up, relative to both columns",
+            float(off_spread[worst]),
+            float(bounds[worst]),
+        ),
+    )
+
+
+def _quadratic_claim(name: str, statement: str, value: float, bound: float) -> Claim:
+    return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or standardize X.")
+
+
+PROVES = {"LinearDiscriminantAnalysis": prove_linear, "QuadraticDiscriminantAnalysis": prove_quadratic}

@@ -21,7 +21,7 @@ from pellucid.core.types import Array
 from pellucid.proofs.rounding import EPSILON
 from pellucid.solvers.curvature_equations import scaled_cholesky, solve_curvature
 from pellucid.svm.augmented_rows import AugmentedRows
-from pellucid.svm.linear_svc.crammer_singer_kernels import bend_pass, largest_excess_pass
+from pellucid.svm.svm_kernels import bend_pass, largest_excess_pass
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from pellucid.solvers.leading_eigenvectors import LookSchedule
 from pellucid.solvers.newton import SMALL, Found, centered_newton
 from pellucid.svm.augmented_rows import AugmentedRows, unsigned_parts
 from pellucid.svm.linear_svc.crammer_singer import CrammerSinger, LargestExcess
-from pellucid.svm.linear_svc.crammer_singer_kernels import csr_descent_pass, dense_descent_pass
 from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP
+from pellucid.svm.svm_kernels import csr_descent_pass, dense_descent_pass
 
 FIRST_SMOOTHING = 1.0
 """In units of the wanted lead of the own class."""

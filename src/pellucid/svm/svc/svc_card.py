@@ -15,7 +15,7 @@ from pellucid.core.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGA
 from pellucid.kernels.choice import is_given
 from pellucid.kernels.kernel_kinds import kernel_kind
 from pellucid.proofs.svm.kernel_machines import prove_svc, prove_svr
-from pellucid.svm.kernel_machine.machine_rules import MachineRules, matrix_function
+from pellucid.svm.kernel_machine.support_vector_model import MachineRules, matrix_function
 from pellucid.svm.svc.svc import SVC
 from pellucid.svm.svc.svr import SVR
 

@@ -16,9 +16,14 @@ from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.machine_measures import MachineMeasures, doubt_about, proved_certificate
 from pellucid.svm.kernel_machine.machine_problem import MachineFit
 from pellucid.svm.kernel_machine.machine_rows import in_layout, merged_rows, steady_rows, svc_pairs
-from pellucid.svm.kernel_machine.machine_rules import has_products, machine_gamma, machine_kernel
 from pellucid.svm.kernel_machine.pairwise_machines import fit_pairs
-from pellucid.svm.kernel_machine.support_vector_model import measured_attributes, support_attributes
+from pellucid.svm.kernel_machine.support_vector_model import (
+    has_products,
+    machine_gamma,
+    machine_kernel,
+    measured_attributes,
+    support_attributes,
+)
 from pellucid.svm.svc.svc_probability import calibrate, is_asked_for
 
 

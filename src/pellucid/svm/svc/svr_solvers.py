@@ -13,10 +13,15 @@ from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.machine_measures import MachineMeasures, doubt_about, proved_certificate
 from pellucid.svm.kernel_machine.machine_problem import MachineProblem
 from pellucid.svm.kernel_machine.machine_rows import merged_rows, row_costs, steady_rows
-from pellucid.svm.kernel_machine.machine_rules import has_products, machine_gamma, machine_kernel
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
 from pellucid.svm.kernel_machine.pairwise_machines import small_problem
-from pellucid.svm.kernel_machine.support_vector_model import measured_attributes, support_attributes
+from pellucid.svm.kernel_machine.support_vector_model import (
+    has_products,
+    machine_gamma,
+    machine_kernel,
+    measured_attributes,
+    support_attributes,
+)
 
 
 class TubeSolver:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
+import subprocess
+import sys
 from pathlib import Path
 from string import Template
 
@@ -12,7 +14,7 @@ SKELETON = Path(__file__).parent / "method_skeleton"
 FILES = {
     "estimator": "src/pellucid/$family/$module.py",
     "solvers": "src/pellucid/$family/${module}_solvers.py",
-    "proof": "src/pellucid/$family/${module}_proof.py",
+    "proof": "src/pellucid/proofs/$family/$module.py",
     "workings": "src/pellucid/$family/${module}_workings.py",
     "card": "src/pellucid/$family/${module}_card.py",
     "test": "tests/$family/test_$module.py",
@@ -32,9 +34,21 @@ def lay(name: str, class_name: str = "", root: Path = ROOT) -> list[Path]:
     for path, part in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(Template((SKELETON / f"{part}.txt").read_text(encoding="utf-8")).substitute(names))
-    _export(root / "src/pellucid" / family / "__init__.py", names)
+    init, proofs = root / "src/pellucid" / family / "__init__.py", root / "src/pellucid/proofs" / family / "__init__.py"
+    _export(init, names)
+    if not proofs.exists():
+        proofs.write_text(f'"""Proofs of {family.replace("_", " ")}."""\n')
     (root / "tests" / family / "__init__.py").touch()
+    _tidy([init, *paths])
     return list(paths)
+
+
+def _tidy(paths: list[Path]) -> None:
+    """Sort imports and names and break long lines, as names of different lengths ask for."""
+    for work in (("check", "--quiet", "--fix"), ("format", "--quiet")):
+        subprocess.run(
+            [sys.executable, "-m", "ruff", *work, "--config", str(ROOT / "pyproject.toml"), *paths], check=False
+        )
 
 
 def _export(init: Path, names: dict[str, str]) -> None:

@@ -29,8 +29,10 @@ NOT_ALONE = {
     "NetworkClassifier": "its module runs on torch",
     "NetworkRegressor": "its module runs on torch",
     "SequentialFeatureSelector": "the model that it asks is fitted again",
-    "RecursiveFeatureElimination": "the model that it asks is fitted again",
-    "RFE": "the model that it asks is fitted again",
+    "BaggingClassifier": "its members are models of any kind",
+    "BaggingRegressor": "its members are models of any kind",
+    "BlendClassifier": "its members are models of any kind",
+    "BlendRegressor": "its members are models of any kind",
 }
 """Methods that only the whole library verifies, and why."""
 

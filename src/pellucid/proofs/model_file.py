@@ -92,7 +92,7 @@ class _Reader:
             data, indices, ends = (self.arrays[f"{path}.{part}"] for part in ("data", "indices", "indptr"))
             return sparse.csr_array((data, indices, ends), shape=(len(ends) - 1, content["columns"]))
         if tag == "density":
-            return _named(content[0], self.fields(content[1], path))
+            return _named(content[0].title().replace("_", ""), self.fields(content[1], path))
         if tag == "kernel":
             parts = [self.value(part, path) for part in content.get("parts", ())]
             own = {name: value for name, value in content.items() if name not in ("name", "parts")}

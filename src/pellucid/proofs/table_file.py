@@ -27,6 +27,10 @@ BY_COLUMNS = frozenset({"RidgeClassifier", "RegressionDiscriminant", "MLPClassif
 """Classifiers that see a column of 0 and 1 for each class, or for the second of two."""
 
 
+AS_GIVEN = frozenset({"KNeighborsClassifier"})
+"""Classifiers whose proofs compare the labels themselves."""
+
+
 def training_data(path: str | Path, targets: list[str], weights: str | None, model: StoredModel) -> TrainingData:
     """Return the table as the fit of a model saw it; columns are found by the names that the model knows."""
     fitted = model.attributes
@@ -44,6 +48,11 @@ def training_data(path: str | Path, targets: list[str], weights: str | None, mod
     X = _matrix([columns[name] for name in names])
     weight = None if weights is None else _numbers(columns[weights], weights)
     y, classes = _target([columns[name] for name in targets], targets, getattr(fitted, "classes_", None))
+    threshold = getattr(model.parameters, "binarize", None)
+    if threshold is not None:  # naive Bayes of yes and no
+        X = (threshold < X).astype(np.float64)
+    if model.name in AS_GIVEN and y is not None:
+        y, classes = classes[y], np.empty(0)
     data = TrainingData(X, y, weight, classes, given=(X, y if not len(classes) else classes[y], weight))
     if weight is not None and not weight.all():  # a row of weight 0 is not there
         kept = np.flatnonzero(weight)

@@ -60,7 +60,7 @@ def prove_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
         _rise_claim(fitted, rounding, parameters),
         Claim("score", "largest gradient of a density under its responsibilities, as a part of its scale", score,
               4.0 * math.sqrt(parameters.tol) + SCORE_ROUNDING, NOT_CONVERGED),
-        _answer_claim(fitted, shares, data),
+        *([_answer_claim(fitted, shares, data)] if hasattr(fitted, "responsibilities") else []),  # a file says none
     )  # fmt: skip
     reason = f"Nothing is claimed about the score of {unknown}, which is the user's own density." if unknown else ""
     return Certificate("stationary", claims, reason)

@@ -199,7 +199,9 @@ def _prove_density(density: Any, X: Array, weight: Array, prior: Any, epsilon: _
     centered = X - mean
     covariance = (centered * weight[:, None]).T @ centered / weight.sum() + epsilon.value * np.eye(X.shape[1])
     np.fill_diagonal(covariance, np.maximum(covariance.diagonal(), TINY))
-    stored = np.asarray(getattr(density, "covariance", density.variance), dtype=np.float64).reshape(covariance.shape)
+    stored = np.asarray(
+        density.covariance if hasattr(density, "covariance") else density.variance, dtype=np.float64
+    ).reshape(covariance.shape)
     deviation, bound = np.sqrt(covariance.diagonal()), 2 * sum_error(X.size)  # of the stored sums and of these
     rounded = 4 * EPSILON * np.abs(mean)  # of the means, seen in the covariance
     widest = np.maximum(np.abs(centered).max(axis=0), deviation)  # sums about a row that is far out lose this much

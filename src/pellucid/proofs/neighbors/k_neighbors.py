@@ -36,16 +36,20 @@ REFIT = "Fit the model again on these data: what it has stored is something else
 
 
 def prove_k_neighbors(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate; ``fitted`` also has what the model ``found`` for the queries it was asked."""
+    """Return the certificate; ``fitted`` also has what the model ``found`` for the queries it was asked.
+
+    A file holds neither these nor the tree, which is made again when it is loaded.
+    """
     X, metric = data.X, named_metric(parameters.metric, parameters.p, parameters.metric_params)
     claims = [stored_claim(fitted._fit_X, X, stored_targets(fitted), data.y)]
     if not is_fitting():
         claims.append(record_claim(fitted, metric, X))
-        claims += neighbor_claims(X, fitted.queries, metric, *fitted.found)
-    if fitted._tree is not None:
+        if hasattr(fitted, "found"):
+            claims += neighbor_claims(X, fitted.queries, metric, *fitted.found)
+    if getattr(fitted, "_tree", None) is not None:
         unit = tree_unit(X, power_of(*metric))
         claims.append(partition_claim(fitted._tree, X, unit))
-        if not is_fitting():
+        if not is_fitting() and hasattr(fitted, "queries"):
             claims.append(pruning_claim(fitted._tree, fitted.queries * unit, metric))
     return Certificate("exact", tuple(claims))
 
@@ -76,7 +80,7 @@ def record_claim(fitted: Any, metric: Metric, X: Any) -> Claim:
     """Claim that what the model says about itself is so: its rows, its way to search, its distance."""
     wrong = (
         (fitted.n_samples_fit_ != X.shape[0])
-        + (fitted._fit_method != ("brute" if fitted._tree is None else "kd_tree"))
+        + (hasattr(fitted, "_tree") and fitted._fit_method != ("brute" if fitted._tree is None else "kd_tree"))
         + (fitted.effective_metric_ != metric[0])
     )
     return Claim("record", "of the number of rows, the search and the metric, how many are others", float(wrong), 0.0)

@@ -108,7 +108,10 @@ def fault_of(density: Any) -> str:
         return "" if right else f"the probabilities of {kind} are none"
     if kind == "Logistic":
         return "" if np.isfinite([density.location, density.scale]).all() and density.scale > 0 else "no scale"
-    mean, spread = np.atleast_1d(density.mean), np.asarray(getattr(density, "covariance", density.variance))
+    mean, spread = (
+        np.atleast_1d(density.mean),
+        np.asarray(density.covariance if hasattr(density, "covariance") else density.variance),
+    )
     if not (np.isfinite(mean).all() and np.isfinite(spread).all()) or (spread.ndim and len(spread) != len(mean)):
         return f"{kind} is not finite"
     if spread.ndim < 2:

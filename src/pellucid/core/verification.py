@@ -65,7 +65,7 @@ def verify(
     with (
         drawing(generator(random_state)),
         np.errstate(all="ignore"),  # a broken model may overflow; its claims read inf or nan
-        single_threaded_blas() if _num_samples(X) <= FEW_ROWS else nullcontext(),
+        single_threaded_blas() if X is None or _num_samples(X) <= FEW_ROWS else nullcontext(),
     ):
         if isinstance(whole, Pipeline):
             certificate = _proof_of_pipeline(whole, X, y, sample_weight)

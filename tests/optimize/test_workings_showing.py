@@ -187,7 +187,7 @@ def test_workings_know_no_method_but_to_compare_with_it(path):
     modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
     program = tuple(f"pellucid.optimize.{room}" for room in ("methods", "line_searches", "minimize", "oracle"))
     known = {name for name in modules if name and name.startswith(program)}
-    assert known == ({"pellucid.optimize.minimize"} if path.stem == "comparison" else set())
+    assert known == ({"pellucid.optimize.minimize"} if path.stem == "walk" else set())
 
 
 @pytest.mark.parametrize(

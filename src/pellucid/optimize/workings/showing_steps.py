@@ -27,21 +27,21 @@ MOST_VARIABLES = 4
 
 METHOD_WORKINGS = {
     "AdaGrad": "adaptive_workings:adagrad_workings",
-    "Adam": "adam_workings:adam_workings",
-    "AlternatingMinimization": "alternating_workings:alternating_workings",
+    "Adam": "adaptive_workings:adam_workings",
+    "AlternatingMinimization": "coordinate_workings:alternating_workings",
     "BFGS": "quasi_newton_workings:bfgs_workings",
     "ConjugateGradient": "conjugate_gradient_workings:conjugate_gradient_workings",
     "CoordinateDescent": "coordinate_workings:coordinate_workings",
     "DFP": "quasi_newton_workings:dfp_workings",
     "FISTA": "proximal_workings:fista_workings",
     "GradientDescent": "gradient_descent_workings:gradient_descent_workings",
-    "LBFGS": "lbfgs_workings:lbfgs_workings",
-    "Momentum": "momentum_workings:momentum_workings",
-    "Nesterov": "momentum_workings:nesterov_workings",
+    "LBFGS": "quasi_newton_workings:lbfgs_workings",
+    "Momentum": "gradient_descent_workings:momentum_workings",
+    "Nesterov": "gradient_descent_workings:nesterov_workings",
     "Newton": "newton_workings:newton_workings",
     "ProximalGradient": "proximal_workings:proximal_gradient_workings",
     "RMSProp": "adaptive_workings:rmsprop_workings",
-    "Subgradient": "subgradient_workings:subgradient_workings",
+    "Subgradient": "stochastic_gradient_workings:subgradient_workings",
 }
 """Class name of a method -> the function in this room that works it by hand, imported on first use."""
 

@@ -100,7 +100,8 @@ def _find_room(estimator: Any) -> Maker | None:
     """Return what shows the work of a method, density or measure, or None for estimators."""
     home = estimator if hasattr(estimator, "__module__") and callable(estimator) else type(estimator)
     for room, path in ROOMS.items():
-        if home.__module__.startswith(room) and home.__name__ not in entries():  # an estimator has its card
+        is_estimator = getattr(home, "__name__", "") in entries()  # which has a card
+        if home.__module__.startswith(room) and not is_estimator:
             module, function = path.split(":")
             found: Maker = getattr(import_module(module), function)
             return found

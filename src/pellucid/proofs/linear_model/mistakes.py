@@ -40,6 +40,7 @@ from pellucid.proofs.kernels.matrices import (
 from pellucid.proofs.linear_model.descent import kept_dual, prove_sgd, signs_and_costs, size_of_sums
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.rows import in_float64
+from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 
 SPARSE_INTERCEPT_RATE = 0.01
@@ -180,7 +181,8 @@ def _count_and_bound(
 
 def witnessed_margin(X: Any, y: Array, root: float, sq_norms: Array, u: Array) -> float:
     """Return the margin of a unit vector, found from ``u`` in the hull, which separates the rows."""
-    n_steps = max(10, min(MOST_STEPS, WITNESS_WORK // (X.shape[0] * X.shape[1])))
+    work = WITNESS_WORK // (X.shape[0] * X.shape[1])
+    n_steps = 10 if is_fitting() else max(10, min(MOST_STEPS, work))  # a better witness would cost more than the fit
     if sparse.issparse(X) and n_steps > 10:
         X = X.toarray()  # small: many steps on an array cost less than on sparse rows
     scores = y * (np.asarray(X @ u[:-1]) + root * u[-1])

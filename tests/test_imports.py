@@ -98,6 +98,13 @@ SHARED = {
 CERTIFIERS = {
     "pellucid.optimize.certifying": "the verb ``certify``, by which ``minimize`` judges its answer",
     "pellucid.optimize.constrained.kkt_certificate": "the same for problems with constraints",
+    "pellucid.optimize.constrained": "the same for cone programs, by the names of the package",
+    "pellucid.optimize.constrained.cvxpy_solver": "the same for cone programs",
+    "pellucid.probability": "its name ``certify_fit`` judges a density, whoever fitted it",
+    "pellucid.probability.channels": "capacities and rates with their gaps",
+    "pellucid.probability.estimation": "estimates; it also stops by the decrement that its proof measures",
+    "pellucid.cluster.exhaustive": "the best of all partitions, counted again",
+    "pellucid.neural_network.robustness.certified_radius": "a radius is what is proved: its search asks the proof",
 }
 """What attaches a proof to an answer where there is no estimator, as a card does where there is one."""
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from sklearn.base import is_classifier
 
 import pellucid
 from pellucid.core.cards import all_cards
@@ -51,7 +52,8 @@ def report(console: Console, only: str) -> None:
         X, codes, numbers = made(ROWS // 10 if card.name in SLOW else ROWS)
         model = card.estimator()
         target = card.rules_for(model).target
-        given = (X,) if target == NO_TARGET else (X, codes) if target == CLASSES else (X, numbers)
+        is_class = target == CLASSES or is_classifier(model)
+        given = (X,) if target == NO_TARGET else (X, codes) if is_class else (X, numbers)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

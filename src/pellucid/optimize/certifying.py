@@ -9,7 +9,7 @@ from array_api_compat import is_torch_array
 
 from pellucid.core.arrays import as_numpy
 from pellucid.core.types import Array, Data
-from pellucid.optimize.differences import numerical_gradient
+from pellucid.optimize.differences import native_kind, numerical_gradient
 from pellucid.optimize.problem import Penalty, Point, Problem
 from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.optimize.stationarity import prove_stationary
@@ -46,14 +46,7 @@ def _of_numpy_vectors(problem: Problem, x: Any) -> Problem:
     """Return the same problem of torch's functions as one of NumPy's; in double precision, if they take it."""
     import torch
 
-    dtype = torch.float64
-    try:
-        problem.value(x.detach().to(dtype))
-    except RuntimeError:  # the function holds single-precision tensors of its own
-        dtype = x.dtype
-
-    def native(z: Array) -> Any:
-        return torch.as_tensor(z, dtype=dtype, device=x.device)
+    native = native_kind(problem.value, x)
 
     def wrapped(function: Any) -> Any:
         return None if function is None else lambda *vectors: as_numpy(torch.as_tensor(function(*map(native, vectors))))

@@ -55,6 +55,20 @@ def numerical_hessian(gradient: Callable[[Array], Array], x: Array) -> Array:
     return (hessian + hessian.T) / 2
 
 
+def native_kind(value: Callable[[Any], Any], x: Any) -> Callable[[Array], Any]:
+    """Return the map from a float64 array to the kind of array that a function takes, double if it takes that."""
+    if not is_torch_array(x):
+        return np.copy
+    import torch
+
+    dtype = torch.float64
+    try:
+        value(x.detach().to(dtype))
+    except RuntimeError:  # the function holds single-precision tensors of its own
+        dtype = x.dtype
+    return lambda z: torch.as_tensor(z, dtype=dtype, device=x.device)
+
+
 def _autograd(value: Callable[[Any], Any], x: Any) -> Any:
     """Return the gradient that torch finds by backpropagation."""
     import torch

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.index import ROOM, find_proof, proof_files
+from pellucid.proofs.index import ROOM, Proof, find_proof, proof_files
 from pellucid.proofs.model_file import StoredModel, UnreadableModelError, read_model
 from pellucid.proofs.sampling import drawing
 from pellucid.proofs.seen import MissingAttributeError, refusal
@@ -44,7 +44,7 @@ def main(words: Sequence[str] | None = None) -> int:
             return CANNOT_TELL
         data = training_data(given.table, given.target, given.weights, model)
         with drawing(given.seed), np.errstate(all="ignore"):  # a broken model may overflow; its claims read inf or nan
-            certificate = _proved(model, data)
+            certificate = _proved(prove, model, data)
     except (UnreadableModelError, UnfitTableError, FileNotFoundError, UnicodeDecodeError) as error:
         print(error)
         return CANNOT_TELL
@@ -55,11 +55,10 @@ def main(words: Sequence[str] | None = None) -> int:
     return HOLDS if certificate.holds else DOES_NOT_HOLD
 
 
-def _proved(model: StoredModel, data: TrainingData) -> Certificate:
+def _proved(prove: Proof, model: StoredModel, data: TrainingData) -> Certificate:
     """Return the certificate; numbers that fit together in no way are a refusal."""
-    prove = find_proof(model.name)
     try:
-        return prove(model.attributes, model.parameters, data) if prove else refusal("proof", "none")
+        return prove(model.attributes, model.parameters, data)
     except MissingAttributeError as error:
         return refusal("attributes", str(error))
     except (ValueError, IndexError, TypeError, np.linalg.LinAlgError) as error:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import product
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_torch_array
 
 from pellucid.core.types import Array, Data
+from pellucid.optimize.differences import native_kind
 from pellucid.optimize.oracle import as_float
 from pellucid.optimize.problem import Problem
 
@@ -29,7 +30,7 @@ class InDouble:
 
     def __init__(self, problem: Problem, x: Data) -> None:
         self.problem = problem
-        self._native = _native_kind(problem, x)
+        self._native = native_kind(problem.value, x)
         self.x = np.array(x.detach().cpu().numpy() if is_torch_array(x) else x, dtype=np.float64)
         if self.x.ndim != 1 or self.x.size == 0:
             raise ValueError(f"x must be a vector, got shape {self.x.shape}. Flatten it, and reshape in your function.")
@@ -84,20 +85,6 @@ class InDouble:
         if answer.shape != shape:
             raise ValueError(f"{name} must return an array of shape {shape}, got {answer.shape}.")
         return answer
-
-
-def _native_kind(problem: Problem, x: Data) -> Callable[[Array], Any]:
-    """Return the map from a float64 array to the kind of array that the problem takes."""
-    if not is_torch_array(x):
-        return np.copy
-    import torch
-
-    dtype, value = torch.float64, cast("Callable[[Any], Any]", problem.value)
-    try:
-        value(x.detach().to(dtype))
-    except RuntimeError:  # the function holds single-precision tensors of its own
-        dtype = x.dtype
-    return lambda z: torch.as_tensor(z, dtype=dtype, device=x.device)
 
 
 EPS = float(np.finfo(np.float64).eps)

@@ -10,7 +10,7 @@ from pellucid.cluster.exhaustive import bell_number, partition_count, partitions
 from pellucid.core.types import Data
 from pellucid.show.document import Document, formula, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_features
-from pellucid.show.notation import math, typed
+from pellucid.show.notation import math
 
 MOST_ROWS = 5
 
@@ -43,13 +43,12 @@ def exhaustive_workings(_function: Any, X: Data, n_clusters: Any = None) -> Docu
             result("E =", chosen[1]),
         ),
     ]
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features))]
     opening = (
         sentence(
             "Every way to cut the rows into clusters is tried. The sum of squared distances to the means decides:"
         ),
         formula("E = ∑ d^2"),
-        table(head, [[math(i + 1), *map(typed, features.row(i))] for i in range(n)], caption="The data"),
+        data.feature_table(),
         *data.notes(),
     )
     answer = {"labels": list(chosen[0]), "score": chosen[1], "n_partitions": len(tried)}

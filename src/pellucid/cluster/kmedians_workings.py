@@ -14,13 +14,14 @@ from pellucid.cluster.kmeans.kmeans_workings import (
     start_centers,
     worked_rounds,
 )
+from pellucid.cluster.kmedians import KMedians
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData
 from pellucid.show.notation import math, typed
 
 
-def kmedians_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
+def kmedians_workings(estimator: KMedians, X: Data, _y: Data = None) -> Document:
     """Show the rounds from the start of the estimator, every row counted once."""
     data, start = rows_to_work(estimator, X), start_centers(estimator, X, "KMedians")
     rounds = worked_rounds(data.X, start, estimator.max_iter, _manhattan, _medians)
@@ -40,15 +41,13 @@ def _medians(X: Matrix, labels: tuple[int, ...], k: int) -> list[Rational]:
 
 
 def _opening(data: ExactData, first: LloydRound) -> tuple[Block, ...]:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features))]
-    rows = [[math(i + 1), *map(typed, data.X.row(i))] for i in range(data.n_samples)]
     return (
         sentence(
             "Each row goes to its nearest center in Manhattan distance, each center to the median of its rows, feature "
             "by feature, until no row changes its cluster. The sum of distances never rises:"
         ),
         formula("E = ∑ d"),
-        table(head, rows, caption="The data"),
+        data.feature_table(),
         _centers(first, data, "The start"),
         *data.notes(),
     )

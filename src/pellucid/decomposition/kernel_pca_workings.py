@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
+from pellucid.decomposition.kernel_pca import KernelPCA
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
-from pellucid.show.exact_data import exact_features
-from pellucid.show.notation import Accent, Symbol, Words, column, math, matrix, over, root, typed
+from pellucid.show.exact_data import exact_features, numbered_table
+from pellucid.show.notation import Accent, Symbol, Words, column, math, matrix, over, root
 
 MAX_ROWS = 5
 
 
-def kernel_pca_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
+def kernel_pca_workings(estimator: KernelPCA, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
     """Show the components of a few rows."""
     rows, _, _ = exact_features(X, max_rows=MAX_ROWS)
     kernel = exact_kernel(estimator, rows)
@@ -37,14 +36,13 @@ def kernel_pca_workings(estimator: Any, X: Data, y: Data = None) -> Document:  #
 
 
 def _opening(rows: Matrix) -> tuple[Block, ...]:
-    head = [math("i"), *(math(f"x_{j + 1}" if rows.cols > 1 else "x") for j in range(rows.cols))]
-    shown = [[math(i + 1), *map(typed, rows.row(i))] for i in range(rows.rows)]
+    heads = [math(f"x_{j + 1}" if rows.cols > 1 else "x") for j in range(rows.cols)]
     return (
         sentence(
             "Find the directions in which the rows spread most, in the space of the kernel. That space is never "
             "written down: all that is needed are products of rows, with their mean taken away."
         ),
-        table(head, shown, caption="The data"),
+        numbered_table(rows, heads),
     )
 
 

@@ -11,8 +11,8 @@ from sympy import Expr, Matrix, Rational, zeros
 
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Step, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_features, exact_number, read_labels, sorted_classes
-from pellucid.show.notation import Math, math, matrix, typed
+from pellucid.show.exact_data import ExactData, class_column, exact_features, exact_number, read_labels, sorted_classes
+from pellucid.show.notation import Math, math, matrix
 from pellucid.show.text_layout import fits
 
 LONGEST = 48
@@ -52,10 +52,7 @@ class ClassRows:
 
     def opening(self, words: str) -> tuple[Block, ...]:
         """Return the question and the data."""
-        data = self.data
-        head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class"]
-        rows = [[math(i + 1), *map(typed, data.X.row(i)), str(label)] for i, label in enumerate(self.labels)]
-        return sentence(words), table(head, rows, caption="The data"), *data.notes()
+        return sentence(words), *self.data.opening(class_column(self.labels))
 
     def means_step(self) -> Step:
         """Return the step that averages the rows of each class."""

@@ -8,13 +8,14 @@ from sympy import Expr, Matrix, Rational, log, logcombine, zeros
 
 from pellucid.core.types import Data
 from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read_class_rows, with_decimal
+from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
 from pellucid.show.eigenpairs import eliminate
 from pellucid.show.exact_data import ExactData, require
 from pellucid.show.notation import Math, column, combination, fenced, math, matrix, over
 
 
-def linear_discriminant_workings(estimator: Any, X: Data, y: Data) -> Document:
+def linear_discriminant_workings(estimator: LinearDiscriminantAnalysis, X: Data, y: Data) -> Document:
     """Show how the linear discriminants are found, and for two classes the boundary between them."""
     require(estimator, "shrinkage", None)
     require(estimator, "covariance_estimator", None)

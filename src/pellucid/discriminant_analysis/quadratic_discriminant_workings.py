@@ -8,6 +8,7 @@ from sympy import Expr, Matrix, Poly, Rational, eye, log, logcombine
 
 from pellucid.core.types import Data
 from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read_class_rows, with_decimal
+from pellucid.discriminant_analysis.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step
 from pellucid.show.eigenpairs import eliminate
 from pellucid.show.exact_data import ExactData, exact_parameter, require
@@ -17,7 +18,7 @@ DIGITS = 20
 """Digits of the variances along the axes, which are no fractions."""
 
 
-def quadratic_discriminant_workings(estimator: Any, X: Data, y: Data) -> Document:
+def quadratic_discriminant_workings(estimator: QuadraticDiscriminantAnalysis, X: Data, y: Data) -> Document:
     """Show how the quadratic discriminants are found, and for two classes the boundary between them."""
     require(estimator, "shrinkage", None)
     require(estimator, "covariance_estimator", None)

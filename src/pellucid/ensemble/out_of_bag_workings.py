@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier
 from sympy import Rational
 
 from pellucid.core.types import Data
+from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import exact_data, exact_features, exact_number, read_labels, sorted_classes
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, typed
@@ -20,7 +21,7 @@ SHORT = 5
 """Characters of a number that leaves room for nine columns."""
 
 
-def out_of_bag_workings(estimator: Any, X: Data, y: Data) -> Document:
+def out_of_bag_workings(estimator: RandomForestClassifier | RandomForestRegressor, X: Data, y: Data) -> Document:
     """Show the bags of a small forest, or of any bagging, and the error of each row outside of its bags."""
     if estimator.n_estimators > MAX_BAGS or not getattr(estimator, "bootstrap", True):
         raise ValueError(
@@ -39,7 +40,7 @@ def out_of_bag_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("Out of bag", _opening(bags, features.rows), (*steps,), answer)
 
 
-def _fitted(estimator: Any, X: Data, y: Data) -> Any:
+def _fitted(estimator: RandomForestClassifier | RandomForestRegressor, X: Data, y: Data) -> Any:
     """Return the forest as it is if it is fitted, or a fitted copy."""
     if hasattr(estimator, "estimators_"):
         return estimator

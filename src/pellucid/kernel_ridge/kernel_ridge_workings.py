@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Matrix, Rational, eye
 
 from pellucid.core.types import Data
+from pellucid.kernel_ridge.kernel_ridge import KernelRidge
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
@@ -19,7 +18,7 @@ SIDE_BY_SIDE = 3
 """Rows up to which a product of matrices stands on one line."""
 
 
-def kernel_ridge_workings(estimator: Any, X: Data, y: Data) -> Document:
+def kernel_ridge_workings(estimator: KernelRidge, X: Data, y: Data) -> Document:
     """Show the dual coefficients of a few rows, and the errors of each row when it is left out."""
     data, alpha = exact_data(X, y), exact_parameter(estimator, "alpha")
     if data.n_samples > MAX_ROWS:

@@ -13,8 +13,8 @@ from pellucid.kernels.feature_map import monomials, n_mapped
 from pellucid.kernels.formulas import RBF, Linear, Polynomial
 from pellucid.kernels.kernel import Kernel
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import exact_features, exact_number
-from pellucid.show.notation import Math, Mathlike, Script, factor, fenced, math, matrix, root, total, typed
+from pellucid.show.exact_data import exact_features, exact_number, numbered_table
+from pellucid.show.notation import Math, Mathlike, Script, factor, fenced, math, matrix, root, total
 
 MAX_ROWS = 4
 MAX_FEATURES = 20
@@ -37,10 +37,9 @@ def kernel_workings(kernel: Kernel, X: Data, y: Data = None) -> Document:
 
 
 def _opening(rows: Matrix) -> tuple[Block, ...]:
-    head = [math("i"), *_symbols(rows.cols)]
     return (
         sentence("A kernel multiplies two rows x and z as if they had been mapped to more features first."),
-        table(head, [[math(i + 1), *map(typed, rows.row(i))] for i in range(rows.rows)], caption="The rows"),
+        numbered_table(rows, _symbols(rows.cols), caption="The rows"),
     )
 
 

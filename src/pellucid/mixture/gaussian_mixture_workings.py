@@ -17,6 +17,7 @@ from sympy import Rational
 
 from pellucid.core.cards import find_card
 from pellucid.core.types import Data
+from pellucid.mixture.gaussian_mixture import GaussianMixture
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import exact_features, rounding_remark
 from pellucid.show.notation import Math, Script, fenced, math, over, root, typed
@@ -40,7 +41,7 @@ class EmRound:
     log_likelihood: Any
 
 
-def gaussian_mixture_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
+def gaussian_mixture_workings(estimator: GaussianMixture, X: Data, _y: Data = None) -> Document:
     """Show the first round of EM in full and the others in a table, every row counted once."""
     features, _, rounded = exact_features(X, max_rows=MOST_ROWS, max_features=1)
     if estimator.n_components != MOST_COMPONENTS:
@@ -65,7 +66,7 @@ def gaussian_mixture_workings(estimator: Any, X: Data, _y: Data = None) -> Docum
     )
 
 
-def _start(estimator: Any, X: Data) -> tuple[list[Any], list[Any], list[Any]]:
+def _start(estimator: GaussianMixture, X: Data) -> tuple[list[Any], list[Any], list[Any]]:
     """Return weights, means and variances to start from: those given, or found by our estimator with this seed."""
     card = find_card("GaussianMixture")
     assert card is not None
@@ -85,7 +86,9 @@ def _read(value: float) -> Rational:
     return Rational(simple.numerator, simple.denominator) if near else Rational(Fraction(float(value)))
 
 
-def _rounds(x: list[Any], start: Any, estimator: Any) -> tuple[list[EmRound], tuple[list[Any], list[Any], list[Any]]]:
+def _rounds(
+    x: list[Any], start: Any, estimator: GaussianMixture
+) -> tuple[list[EmRound], tuple[list[Any], list[Any], list[Any]]]:
     """Return the rounds, with the rule of the program that ends them, and the components after the last."""
     rounds: list[EmRound] = []
     now, moved_before = start, mpf("inf")
@@ -115,7 +118,7 @@ def _round(x: list[Any], weights: list[Any], means: list[Any], variances: list[A
     return EmRound(weights, means, variances, parts, shares, _kept(logs / len(x)))
 
 
-def _next(x: list[Any], now: EmRound, estimator: Any) -> tuple[list[Any], list[Any], list[Any]]:
+def _next(x: list[Any], now: EmRound, estimator: GaussianMixture) -> tuple[list[Any], list[Any], list[Any]]:
     n, k = len(x), len(now.weights)
     totals = [sum((share[j] for share in now.shares), Rational(0)) for j in range(k)]
     means = [sum((s[j] * v for s, v in zip(now.shares, x, strict=True)), Rational(0)) / totals[j] for j in range(k)]
@@ -138,7 +141,7 @@ def _movement(new: Any, old: Any) -> Any:
     return total
 
 
-def _floor(estimator: Any) -> Rational:
+def _floor(estimator: GaussianMixture) -> Rational:
     return Rational(Fraction(str(float(estimator.reg_covar))))
 
 
@@ -211,7 +214,7 @@ def _likelihood_step(now: EmRound) -> Step:
     )
 
 
-def _component_step(x: list[Any], now: EmRound, k: int, estimator: Any) -> Step:
+def _component_step(x: list[Any], now: EmRound, k: int, estimator: GaussianMixture) -> Step:
     n, name = len(x), k + 1
     total = sum((share[k] for share in now.shares), Rational(0))
     first = sum((share[k] * value for share, value in zip(now.shares, x, strict=True)), Rational(0))
@@ -230,7 +233,7 @@ def _component_step(x: list[Any], now: EmRound, k: int, estimator: Any) -> Step:
     return step(f"The numbers of Gaussian {name}", *blocks)
 
 
-def _tied_step(x: list[Any], now: EmRound, estimator: Any) -> Step:
+def _tied_step(x: list[Any], now: EmRound, estimator: GaussianMixture) -> Step:
     return step(
         "One variance for both",
         sentence("The squares of both Gaussians together, divided by the number of rows:"),

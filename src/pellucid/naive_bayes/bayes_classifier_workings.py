@@ -10,6 +10,7 @@ import numpy as np
 from sympy import Rational
 
 from pellucid.core.types import Data
+from pellucid.naive_bayes.bayes_classifier import BayesClassifier
 from pellucid.naive_bayes.prior_workings import (
     decimal,
     exact_labels,
@@ -26,7 +27,7 @@ from pellucid.show.notation import Math, Script, Words, fenced, math, over, root
 MAX_DECISIONS = 4
 
 
-def bayes_classifier_workings(estimator: Any, X: Data, y: Data = None, new: Data = None) -> Document:
+def bayes_classifier_workings(estimator: BayesClassifier, X: Data, y: Data = None, new: Data = None) -> Document:
     """Show the decisions about the rows of ``X``, or of ``new``, for densities of one column that were given."""
     densities, classes = _given(estimator, y)
     labels = None if y is None else exact_labels(y, len(np.asarray(X)))[0]
@@ -46,7 +47,7 @@ def bayes_classifier_workings(estimator: Any, X: Data, y: Data = None, new: Data
     return Document("The Bayes decision", _opening(densities, classes, costs), steps, found)
 
 
-def _given(estimator: Any, y: Data) -> tuple[list[Any], list[Any]]:
+def _given(estimator: BayesClassifier, y: Data) -> tuple[list[Any], list[Any]]:
     if isinstance(estimator.densities, str | type):
         raise ValueError(
             f"densities must be given to show the work, got {estimator.densities!r}. "

@@ -8,6 +8,7 @@ import numpy as np
 from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
+from pellucid.naive_bayes.counting_nb import CategoricalNB
 from pellucid.naive_bayes.prior_workings import (
     decision_step,
     exact_labels,
@@ -18,15 +19,15 @@ from pellucid.naive_bayes.prior_workings import (
     rows_of_classes,
 )
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.show.exact_data import exact_features
-from pellucid.show.notation import math, over, typed
+from pellucid.show.exact_data import class_column, exact_features, numbered_table
+from pellucid.show.notation import math, over
 from pellucid.show.text_printer import name_columns
 
 MAX_COLUMNS = 6
 MAX_CATEGORIES = 12
 
 
-def categorical_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> Document:
+def categorical_nb_workings(estimator: CategoricalNB, X: Data, y: Data, new: Data = None) -> Document:
     """Show how categories 0, 1, 2, ... classify rows; ``new`` holds rows to decide about, by default all of ``X``."""
     codes, names = _codes(X)
     columns, notes = name_columns(names, codes.cols)
@@ -75,7 +76,7 @@ def _codes(X: Data) -> tuple[Matrix, tuple[str, ...]]:
     return values.applyfunc(lambda value: Rational(int(value))), names
 
 
-def _category_numbers(estimator: Any, codes: Matrix) -> list[int]:
+def _category_numbers(estimator: CategoricalNB, codes: Matrix) -> list[int]:
     least = np.broadcast_to(0 if estimator.min_categories is None else estimator.min_categories, (codes.cols,))
     numbers = [max(int(max(codes.col(j))) + 1, int(least[j])) for j in range(codes.cols)]
     if max(numbers) > MAX_CATEGORIES:
@@ -95,7 +96,6 @@ def _check_known(asked: Matrix, numbers: list[int]) -> None:
 def _categorical_opening(
     codes: Matrix, columns: list[str], labels: list[Any], alpha: Rational, notes: list[Block]
 ) -> tuple[Block, ...]:
-    rows = [[math(i + 1), *map(typed, codes.row(i)), str(labels[i])] for i in range(codes.rows)]
     return (
         sentence(
             "Which class does a row of categories belong to? Naive Bayes takes the columns of a class to be "
@@ -103,7 +103,7 @@ def _categorical_opening(
             math("α =", alpha),
             " to every count.",
         ),
-        table([math("i"), *columns, "class"], rows, caption="The data"),
+        numbered_table(codes, columns, class_column(labels)),
         *notes,
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
+from pellucid.naive_bayes.counting_nb import BernoulliNB, MultinomialNB
 from pellucid.naive_bayes.prior_workings import (
     Factor,
     decision_step,
@@ -18,7 +19,7 @@ from pellucid.naive_bayes.prior_workings import (
     rows_of_classes,
 )
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.show.exact_data import exact_features, exact_number
+from pellucid.show.exact_data import class_column, exact_features, exact_number, numbered_table
 from pellucid.show.notation import Script, fenced, math, over, typed
 from pellucid.show.text_printer import is_wide, name_columns
 
@@ -26,7 +27,7 @@ MAX_WORDS = 8
 MAX_ROWS = 12
 
 
-def multinomial_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> Document:
+def multinomial_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: Data, new: Data = None) -> Document:
     """Show how counts of words classify documents; ``new`` holds rows to decide about, by default all of ``X``."""
     counts, names, rounded = exact_features(X, max_rows=MAX_ROWS, max_features=MAX_WORDS)
     if rounded or min(counts) < 0:
@@ -55,14 +56,13 @@ def multinomial_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) 
 
 
 def _opening(counts: Matrix, words: list[str], labels: list[Any], alpha: Rational) -> tuple[Block, ...]:
-    rows = [[math(i + 1), *map(typed, counts.row(i)), str(labels[i])] for i in range(counts.rows)]
     documents = [math(i + 1) for i in range(counts.rows)]
     by_word = [[word, *map(typed, counts.col(j))] for j, word in enumerate(words)]
     caption = "How often each word stands in each document"
     listing = (
         table(["document", *documents], [*by_word, ["class", *map(str, labels)]], caption=caption)
         if is_wide(words)
-        else table([math("i"), *words, "class"], rows, caption=caption)
+        else numbered_table(counts, words, class_column(labels), caption=caption)
     )
     return (
         sentence(
@@ -134,7 +134,7 @@ def _powers(counts: Matrix, shares: Matrix) -> list[Factor]:
 MAX_COLUMNS = 8
 
 
-def bernoulli_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> Document:
+def bernoulli_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: Data, new: Data = None) -> Document:
     """Show how ones and zeros classify rows; ``new`` holds rows to decide about, by default all of ``X``."""
     ones, names = _ones(estimator, X)
     columns, notes = name_columns(names, ones.cols)
@@ -163,7 +163,7 @@ def bernoulli_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) ->
     )
 
 
-def _ones(estimator: Any, X: Data) -> tuple[Matrix, tuple[str, ...]]:
+def _ones(estimator: BernoulliNB | MultinomialNB, X: Data) -> tuple[Matrix, tuple[str, ...]]:
     """Return the rows as ones and zeros, and the names of the columns."""
     values, names, rounded = exact_features(X, max_features=MAX_COLUMNS)
     if estimator.binarize is not None:
@@ -177,9 +177,14 @@ def _ones(estimator: Any, X: Data) -> tuple[Matrix, tuple[str, ...]]:
 
 
 def _bernoulli_opening(
-    estimator: Any, X: Data, ones: Matrix, columns: list[str], labels: list[Any], alpha: Rational, notes: list[Block]
+    estimator: BernoulliNB | MultinomialNB,
+    X: Data,
+    ones: Matrix,
+    columns: list[str],
+    labels: list[Any],
+    alpha: Rational,
+    notes: list[Block],
 ) -> tuple[Block, ...]:
-    rows = [[math(i + 1), *map(typed, ones.row(i)), str(labels[i])] for i in range(ones.rows)]
     is_changed = exact_features(X, max_features=MAX_COLUMNS)[0] != ones
     threshold = [sentence(f"Values above {estimator.binarize:g} count as 1, the others as 0.")] if is_changed else []
     return (
@@ -190,7 +195,7 @@ def _bernoulli_opening(
             " to the counts of ones and of zeros.",
         ),
         *threshold,
-        table([math("i"), *columns, "class"], rows, caption="The data"),
+        numbered_table(ones, columns, class_column(labels)),
         *notes,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
+from pellucid.naive_bayes.gaussian_nb import GaussianNB
 from pellucid.naive_bayes.prior_workings import (
     decimal,
     exact_labels,
@@ -18,11 +19,11 @@ from pellucid.naive_bayes.prior_workings import (
     winner,
 )
 from pellucid.show.document import Block, Document, Sentence, Step, formula, remark, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_features, exact_parameter
+from pellucid.show.exact_data import ExactData, class_column, exact_features, exact_parameter
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, total, typed
 
 
-def gaussian_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> Document:
+def gaussian_nb_workings(estimator: GaussianNB, X: Data, y: Data, new: Data = None) -> Document:
     """Show how normal densities classify points; ``new`` holds rows to decide about, by default all of ``X``."""
     features, names, rounded = exact_features(X)
     labels, classes = exact_labels(y, features.rows)
@@ -90,15 +91,12 @@ def smoothing_remark(smoothing: Rational) -> Sentence:
 
 
 def _opening(data: ExactData, labels: list[Any]) -> tuple[Block, ...]:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class"]
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(labels[i])] for i in range(data.n_samples)]
     return (
         sentence(
             "Which class does a point belong to? Naive Bayes takes the features of a class to be independent, here "
             "with a normal density each."
         ),
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels)),
     )
 
 

@@ -18,6 +18,7 @@ from pellucid.naive_bayes.gaussian_nb_workings import (
     variance_line,
     variance_of,
 )
+from pellucid.naive_bayes.mixed_nb import MixedNB
 from pellucid.naive_bayes.prior_workings import (
     Factor,
     decimal,
@@ -64,7 +65,7 @@ class _LearnedDensity:
     factor: Callable[[int, Any], Factor]
 
 
-def mixed_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> Document:
+def mixed_nb_workings(estimator: MixedNB, X: Data, y: Data, new: Data = None) -> Document:
     """Show how columns of mixed kinds classify rows; ``new`` holds rows to decide about, by default all of ``X``."""
     columns = _columns(estimator, X)
     labels, classes = exact_labels(y, len(columns[0].values))
@@ -93,7 +94,7 @@ def mixed_nb_workings(estimator: Any, X: Data, y: Data, new: Data = None) -> Doc
     return Document("Naive Bayes with a density per column", (*_opening(columns, labels), *notes), steps, found)
 
 
-def _columns(estimator: Any, X: Data, like: list[_DensityColumn] | None = None) -> list[_DensityColumn]:
+def _columns(estimator: MixedNB, X: Data, like: list[_DensityColumn] | None = None) -> list[_DensityColumn]:
     """Return the columns with the kinds of their densities: those of the training rows, if they are given."""
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
     cells = np.asarray(X, dtype=object)
@@ -111,7 +112,7 @@ def _columns(estimator: Any, X: Data, like: list[_DensityColumn] | None = None) 
     return found
 
 
-def _kinds(estimator: Any, cells: Any, names: list[str] | None, declared: list[bool]) -> list[str]:
+def _kinds(estimator: MixedNB, cells: Any, names: list[str] | None, declared: list[bool]) -> list[str]:
     kinds = [kind.__name__ for kind in choose_densities(estimator.densities, cells, names, declared)]
     for kind in kinds:
         if kind not in KINDS:
@@ -150,7 +151,11 @@ def _smoothed_prior(classes: list[Any], sizes: list[int], pseudo: Rational) -> S
 
 
 def _learn(
-    column: _DensityColumn, columns: list[_DensityColumn], groups: list[list[int]], classes: list[Any], estimator: Any
+    column: _DensityColumn,
+    columns: list[_DensityColumn],
+    groups: list[list[int]],
+    classes: list[Any],
+    estimator: MixedNB,
 ) -> _LearnedDensity:
     if column.kind == "Gaussian":
         return _learn_normal(column, columns, groups, classes, exact_parameter(estimator, "var_smoothing"))

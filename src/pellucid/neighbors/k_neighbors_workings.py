@@ -11,6 +11,8 @@ from sympy import Matrix, Rational
 
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Data
+from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
+from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
 from pellucid.neighbors.kd_tree_workings import (
     BoxSearch,
     build_step,
@@ -30,7 +32,9 @@ LEAF_ROWS = 2
 NAMED_POWERS = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": math.inf}
 
 
-def k_neighbors_workings(estimator: Any, X: Data, y: Data, query: Data = None) -> Document:
+def k_neighbors_workings(
+    estimator: KNeighborsClassifier | KNeighborsRegressor, X: Data, y: Data, query: Data = None
+) -> Document:
     """Show how one query is answered, by default the mean of the rows: a vote, or for a regressor a mean.
 
     ``answer`` holds the indices of the neighbors (from 0), how many nodes were visited, and the prediction.
@@ -67,7 +71,7 @@ def _targets(y: Data, n: int) -> list[Any]:
     return list(targets.tolist())
 
 
-def _power(estimator: Any) -> float:
+def _power(estimator: KNeighborsClassifier | KNeighborsRegressor) -> float:
     name = estimator.metric
     power = estimator.p if name == "minkowski" else NAMED_POWERS.get(name) if isinstance(name, str) else None
     if power not in (1, 2, math.inf) or estimator.metric_params:
@@ -78,14 +82,14 @@ def _power(estimator: Any) -> float:
     return float(power)
 
 
-def _count(estimator: Any, n: int) -> int:
+def _count(estimator: KNeighborsClassifier | KNeighborsRegressor, n: int) -> int:
     check_whole(n_neighbors=estimator.n_neighbors)
     if estimator.n_neighbors > n:
         raise ValueError(f"n_neighbors must be at most {n}, the number of rows, got {estimator.n_neighbors}.")
     return int(estimator.n_neighbors)
 
 
-def _is_inverse(estimator: Any, power: float) -> bool:
+def _is_inverse(estimator: KNeighborsClassifier | KNeighborsRegressor, power: float) -> bool:
     if estimator.weights in (None, "uniform"):
         return False
     if not isinstance(estimator.weights, str) or estimator.weights != "distance" or power == 2.0:
@@ -108,11 +112,7 @@ def _point(query: Data, X: Matrix) -> list[Rational]:
 def _opening(
     data: ExactData, targets: list[Any], point: list[Rational], k: int, power: float, middle: bool
 ) -> tuple[Block, ...]:
-    head = [notate("i"), *(data.symbol("x", j) for j in range(data.n_features)), notate("y")]
-    rows = [
-        [notate(i + 1), *map(typed, data.X.row(i)), targets[i] if isinstance(targets[i], str) else _typed(targets[i])]
-        for i in range(data.n_samples)
-    ]
+    shown = [value if isinstance(value, str) else _typed(value) for value in targets]
     distances = {
         2.0: "squared Euclidean distances: the root would not change who is nearer",
         1.0: "sums of absolute differences",
@@ -124,8 +124,7 @@ def _opening(
             ", the mean of the rows." if middle else ".",
             f" We compare {distances.get(power, 'the largest absolute differences')}.",
         ),
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening((notate("y"), shown)),
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
@@ -18,6 +16,7 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     slack_price,
     solve_machine,
 )
+from pellucid.ranking.ranking_svm import RankingSVM
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
 from pellucid.show.notation import Math, column, combination, math, typed
@@ -30,7 +29,7 @@ Pair = tuple[int, int]
 """Positions of the better and of the worse row."""
 
 
-def ranking_svm_workings(estimator: Any, X: Data, y: Data) -> Document:
+def ranking_svm_workings(estimator: RankingSVM, X: Data, y: Data) -> Document:
     """Show how the weights of a ranking are found; a fitted model tells which rows belong to the same query."""
     data = exact_data(X, y, max_rows=MOST_ROWS)
     queries = _queries(estimator, data.n_samples)
@@ -50,7 +49,7 @@ def ranking_svm_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("A ranking by a support vector machine", _opening(data, queries, terms), steps, answer)
 
 
-def _queries(estimator: Any, n: int) -> list[int]:
+def _queries(estimator: RankingSVM, n: int) -> list[int]:
     """Return the query of each row: that of the fit, or one for all."""
     known = getattr(estimator, "qid_", None)
     if known is None:
@@ -73,20 +72,11 @@ def _pairs(data: ExactData, queries: list[int]) -> list[Pair]:
 
 def _opening(data: ExactData, queries: list[int], terms: Terms) -> tuple[Block, ...]:
     several = len(set(queries)) > 1
-    head = [
-        math("i"),
-        *(data.symbol("x", j) for j in range(data.n_features)),
-        math("y"),
-        *(["query"] if several else []),
-    ]
-    rows = [
-        [math(i + 1), *map(typed, data.X.row(i)), typed(data.y[i]), *([math(queries[i] + 1)] if several else [])]
-        for i in range(data.n_samples)
-    ]
+    target = math("y"), [typed(value) for value in data.y]
+    more = [("query", [math(query + 1) for query in queries])] if several else []
     whose = " of the same query" if several else ""
     return (
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(target, *more),
         sentence(
             f"Of two rows{whose}, the one with the larger y should have the larger score ",
             math("f = w^T x"),

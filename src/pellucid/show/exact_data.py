@@ -28,6 +28,9 @@ KEPT_DIGITS = 4
 """Decimals kept of a float that was not typed and is no simple fraction; of a small one, digits."""
 SIMPLE_DENOMINATOR = 100
 
+Column = tuple[str | Mathlike, Sequence[Any]]
+"""A head, and the cells below it."""
+
 
 @dataclass(frozen=True)
 class ExactData:
@@ -56,9 +59,9 @@ class ExactData:
         """Return the name of a feature, or its symbol if it has none."""
         return Words(self.names[j]) if self.names else self.symbol("x", j)
 
-    def opening(self) -> list[Block]:
+    def opening(self, *columns: Column, caption: str = "The data") -> list[Block]:
         """Return the data table and the notes on it."""
-        return [self.table(), *self.notes()]
+        return [self.table(*columns, caption=caption), *self.notes()]
 
     def notes(self) -> list[Block]:
         """Return what the symbols stand for, and whether numbers were rounded."""
@@ -72,13 +75,26 @@ class ExactData:
             blocks.append(rounding_remark())
         return blocks
 
-    def table(self) -> Table:
-        """Return the data as they were typed."""
-        head = [notate("i"), *(self.symbol("x", j) for j in range(self.n_features)), notate("y")]
-        rows = [
-            [notate(i + 1), *(typed(value) for value in self.X.row(i)), typed(self.y[i])] for i in range(self.n_samples)
-        ]
-        return table(head, rows, caption="The data")
+    def table(self, *columns: Column, caption: str = "The data") -> Table:
+        """Return the data as they were typed: the features, and behind them these columns, or else the target."""
+        heads = [self.symbol("x", j) for j in range(self.n_features)]
+        columns = columns or ((notate("y"), [typed(value) for value in self.y]),)
+        return numbered_table(self.X, heads, *columns, caption=caption)
+
+    def feature_table(self) -> Table:
+        """Return the features as they were typed, without a target."""
+        return numbered_table(self.X, [self.symbol("x", j) for j in range(self.n_features)])
+
+
+def numbered_table(X: Matrix, heads: Sequence[str | Mathlike], *more: Column, caption: str = "The data") -> Table:
+    """Return a matrix as it was typed, its rows numbered from 1, with more columns behind it."""
+    rows = [[notate(i + 1), *map(typed, X.row(i)), *(cells[i] for _, cells in more)] for i in range(X.rows)]
+    return table([notate("i"), *heads, *(head for head, _ in more)], rows, caption=caption)
+
+
+def class_column(labels: Sequence[Any]) -> Column:
+    """Return the column of the classes."""
+    return "class", [str(label) for label in labels]
 
 
 def rounding_remark() -> Sentence:

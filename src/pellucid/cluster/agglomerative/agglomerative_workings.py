@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from sympy import Matrix, Rational, sqrt
 
+from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
 from pellucid.cluster.agglomerative.distances import EUCLIDEAN
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import MAX_FEATURES, exact_features, exact_number, rounding_remark
-from pellucid.show.notation import Math, Script, fenced, math, over, typed
+from pellucid.show.exact_data import MAX_FEATURES, exact_features, exact_number, numbered_table, rounding_remark
+from pellucid.show.notation import Math, Script, fenced, math, over
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -68,7 +69,7 @@ class Bench:
             }[self.linkage](one, other, c)
 
 
-def agglomerative_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
+def agglomerative_workings(estimator: AgglomerativeClustering, X: Data, _y: Data = None) -> Document:
     """Show all merges, whatever the number of clusters, and then the cut."""
     if estimator.connectivity is not None:
         raise ValueError("connectivity must be None to be worked by hand, got one. Leave it out.")
@@ -246,6 +247,4 @@ def _roots(squares: Matrix) -> tuple[Matrix, bool]:
 
 def _data_table(features: Matrix, names: tuple[str, ...]) -> Block:
     symbols = [math(f"x_{j + 1}") if features.cols > 1 else math("x") for j in range(features.cols)]
-    head = [math("i"), *(names or symbols)]
-    rows = [[math(i + 1), *map(typed, features.row(i))] for i in range(features.rows)]
-    return table(head, rows, caption="The data")
+    return numbered_table(features, names or symbols)

@@ -12,7 +12,7 @@ from pellucid.core.cards import find_card
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_features
-from pellucid.show.notation import Words, math, over, typed
+from pellucid.show.notation import Words, math, over
 
 MOST_CLUSTERS = 4
 DIGITS = 12
@@ -112,8 +112,6 @@ def _preferred(tried: list[Clustering]) -> int:
 
 
 def _opening(data: ExactData, is_exact: bool) -> tuple[Block, ...]:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features))]
-    rows = [[math(i + 1), *map(typed, data.X.row(i))] for i in range(data.n_samples)]
     blocks: list[Block] = [
         sentence(
             f"For each number of clusters take those that k-means finds (the best of {STARTS} starts), and ask what "
@@ -121,7 +119,7 @@ def _opening(data: ExactData, is_exact: bool) -> tuple[Block, ...]:
             "compares its mean distance a to the other rows of its cluster with the least mean distance b to another:"
         ),
         formula("s =", over(math("b − a"), Words("the larger of a and b"))),
-        table(head, rows, caption="The data"),
+        data.feature_table(),
         *data.notes(),
     ]
     if not is_exact:

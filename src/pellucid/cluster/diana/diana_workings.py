@@ -9,6 +9,7 @@ from sympy import Matrix, Rational
 
 from pellucid.cluster.agglomerative.agglomerative_workings import exact_distances
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
+from pellucid.cluster.diana.diana import Diana
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, formula, sentence, step, table
 from pellucid.show.notation import math
@@ -16,7 +17,7 @@ from pellucid.show.notation import math
 Rows = tuple[int, ...]
 
 
-def diana_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
+def diana_workings(estimator: Diana, X: Data, _y: Data = None) -> Document:
     """Show every split down to single rows, and then the cut."""
     known = exact_distances(X, estimator.metric, "diana")
     D, n = known.matrix, known.matrix.rows

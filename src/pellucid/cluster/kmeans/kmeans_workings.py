@@ -8,12 +8,13 @@ from typing import Any
 
 from sympy import Matrix, Rational
 
+from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.core.cards import find_card
 from pellucid.core.trace import record
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_features
-from pellucid.show.notation import Math, fenced, math, over, typed
+from pellucid.show.notation import Math, fenced, math, over
 
 MOST_CLUSTERS = 4
 
@@ -35,7 +36,7 @@ class LloydRound:
         return sum((self.distances[i, k] for i, k in enumerate(self.labels)), Rational(0))
 
 
-def kmeans_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
+def kmeans_workings(estimator: KMeans, X: Data, _y: Data = None) -> Document:
     """Show the rounds of Lloyd's method from the start of the estimator, every row counted once."""
     data = rows_to_work(estimator, X)
     rounds = worked_rounds(data.X, start_centers(estimator, X), estimator.max_iter, _squared_distance, _mean)
@@ -43,7 +44,7 @@ def kmeans_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
     return Document("k-means", _opening(data, rounds[0]), (*steps, _end_step(rounds, data)), answer_of(rounds))
 
 
-def rows_to_work(estimator: Any, X: Data) -> ExactData:
+def rows_to_work(estimator: KMeans, X: Data) -> ExactData:
     """Return the rows as exact numbers; refuse more clusters than a person would work through."""
     if estimator.n_clusters > MOST_CLUSTERS:
         raise ValueError(
@@ -65,7 +66,7 @@ def answer_of(rounds: list[LloydRound]) -> dict[str, Any]:
     }
 
 
-def start_centers(estimator: Any, X: Data, name: str = "KMeans") -> Matrix:
+def start_centers(estimator: KMeans, X: Data, name: str = "KMeans") -> Matrix:
     """Return the centers to start from: given ones, or the rows that our estimator draws with this seed."""
     if not isinstance(estimator.init, str) and not callable(estimator.init):
         return exact_features(estimator.init)[0]
@@ -111,15 +112,13 @@ def _mean(X: Matrix, labels: tuple[int, ...], k: int) -> Matrix:
 
 
 def _opening(data: ExactData, first: LloydRound) -> tuple[Block, ...]:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features))]
-    rows = [[math(i + 1), *map(typed, data.X.row(i))] for i in range(data.n_samples)]
     return (
         sentence(
             "Each row goes to its nearest center, each center to the mean of its rows, until no row changes its "
             "cluster. The sum of squared distances falls in every round:"
         ),
         formula("E = Σ d^2"),
-        table(head, rows, caption="The data"),
+        data.feature_table(),
         sentence("Start from ", *_listed(first.centers), "."),
         *data.notes(),
     )

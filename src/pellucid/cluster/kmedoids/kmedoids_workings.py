@@ -7,6 +7,7 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.cluster.agglomerative.agglomerative_workings import exact_distances
+from pellucid.cluster.kmedoids.kmedoids import KMedoids
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.notation import math
@@ -15,7 +16,7 @@ MOST_CLUSTERS = 4
 Medoids = tuple[int, ...]
 
 
-def kmedoids_workings(estimator: Any, X: Data, _y: Data = None) -> Document:
+def kmedoids_workings(estimator: KMedoids, X: Data, _y: Data = None) -> Document:
     """Show the start and every table of swaps: each row with its best medoid to leave, tried in order."""
     known = exact_distances(X, estimator.metric, "kmedoids")
     D, k = known.matrix, estimator.n_clusters

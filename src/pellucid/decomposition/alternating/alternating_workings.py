@@ -9,6 +9,7 @@ from scipy import sparse
 from sympy import Matrix, Rational, eye, zeros
 
 from pellucid.core.types import Data
+from pellucid.decomposition.alternating.alternating_least_squares import AlternatingLeastSquares
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import exact_features, exact_number, rounding_remark
 from pellucid.show.notation import column, math, matrix, typed
@@ -19,7 +20,7 @@ Ridge = tuple[Matrix, Matrix, Matrix]
 """The matrix, the right side and the solution of one system of equations."""
 
 
-def alternating_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
+def alternating_workings(estimator: AlternatingLeastSquares, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
     """Show one round from components of ones and twos, for a few rows, of which entries may be missing."""
     rows, known, rounded = _known_entries(X)
     q = estimator.n_components

@@ -7,6 +7,7 @@ from typing import Any
 from sympy import Matrix, Rational, ones
 
 from pellucid.core.types import Data
+from pellucid.decomposition.nmf.nmf import NMF
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
 from pellucid.show.exact_data import exact_features, exact_number, rounding_remark
 from pellucid.show.notation import Math, Words, fenced, math, matrix, over
@@ -14,7 +15,7 @@ from pellucid.show.notation import Math, Words, fenced, math, matrix, over
 MAX_ROWS, MAX_FEATURES, MAX_COMPONENTS = 5, 4, 3
 
 
-def nmf_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
+def nmf_workings(estimator: NMF, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
     """Show one step from a start of ones and twos, by coordinate descent or multiplication, for the squared error."""
     rows, _, rounded = exact_features(X, max_rows=MAX_ROWS, max_features=MAX_FEATURES)
     if min(rows) < 0:
@@ -45,7 +46,7 @@ def start(rows: Matrix, q: int) -> tuple[Matrix, Matrix]:
     return W, Matrix(q, rows.cols, lambda k, j: 1 + (j % q == k))
 
 
-def _components(estimator: Any) -> int:
+def _components(estimator: NMF) -> int:
     q = estimator.n_components
     if q in (None, "auto"):
         return 2
@@ -54,7 +55,7 @@ def _components(estimator: Any) -> int:
     return int(q)
 
 
-def _penalties(estimator: Any, rows: Matrix) -> tuple[tuple[Rational, Rational], tuple[Rational, Rational]]:
+def _penalties(estimator: NMF, rows: Matrix) -> tuple[tuple[Rational, Rational], tuple[Rational, Rational]]:
     """Return the l1 and the l2 penalties, each of W and of H."""
     alpha_W, _ = exact_number(estimator.alpha_W, "alpha_W")
     alpha_H = alpha_W if estimator.alpha_H == "same" else exact_number(estimator.alpha_H, "alpha_H")[0]

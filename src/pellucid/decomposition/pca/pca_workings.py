@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
+from pellucid.decomposition.pca.pca import PCA
 from pellucid.show.document import Document, Step, formula, remark, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
-from pellucid.show.exact_data import exact_features
-from pellucid.show.notation import column, fenced, math, matrix, over, root, typed
+from pellucid.show.exact_data import exact_features, numbered_table
+from pellucid.show.notation import column, fenced, math, matrix, over, root
 
 MAX_ROWS = 12
 
 
-def pca_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
+def pca_workings(estimator: PCA, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
     """Show the principal components of a few rows."""
     rows, _, _ = exact_features(X, max_rows=MAX_ROWS)
     if rows.rows < 2:
@@ -27,10 +26,9 @@ def pca_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: 
     wanted = estimator.n_components if isinstance(estimator.n_components, int) else None
     values, vectors = eigenpairs(covariance, wanted)
     shares = [value / covariance.trace() for value in values]
-    head = [math("i"), *(math(f"x_{j + 1}") for j in range(rows.cols))]
     opening = (
         sentence("Find the directions in which the rows spread most, each at right angles to those before."),
-        table(head, [[math(i + 1), *map(typed, rows.row(i))] for i in range(n)], caption="The data"),
+        numbered_table(rows, [math(f"x_{j + 1}") for j in range(rows.cols)]),
     )
     steps = (
         _centering_step(mean, centered),

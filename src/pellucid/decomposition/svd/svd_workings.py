@@ -7,6 +7,7 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
+from pellucid.decomposition.svd.svd import SVD
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step
 from pellucid.show.exact_data import exact_features
@@ -15,7 +16,7 @@ from pellucid.show.notation import column, fenced, math, matrix, over, root
 MAX_ROWS = 6
 
 
-def svd_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
+def svd_workings(estimator: SVD, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
     """Show the singular values and vectors of a small matrix."""
     A, _, _ = exact_features(X, max_rows=MAX_ROWS)
     is_wide = A.rows < A.cols

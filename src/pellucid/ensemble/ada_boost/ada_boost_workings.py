@@ -9,8 +9,9 @@ from typing import Any
 from sympy import Matrix, Rational, log, sqrt
 
 from pellucid.core.types import Data
+from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_features, read_labels, sorted_classes
+from pellucid.show.exact_data import ExactData, class_column, exact_features, read_labels, sorted_classes
 from pellucid.show.notation import Words, fenced, math, over, root, typed
 
 FEW = 5
@@ -52,7 +53,7 @@ class AdaBoostRound:
         return self.weights[i] * (k - 1) / (k * error) if i in self.best.wrong else self.weights[i] / (k * (1 - error))
 
 
-def ada_boost_workings(estimator: Any, X: Data, y: Data) -> Document:
+def ada_boost_workings(estimator: AdaBoostClassifier, X: Data, y: Data) -> Document:
     """Show the first rounds of AdaBoost with stumps, every row counted once at the start."""
     _refuse_others(estimator)
     features, names, rounded = exact_features(X)
@@ -72,7 +73,7 @@ def ada_boost_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("AdaBoost", _opening(data, labels, len(classes)), (*steps, closing), answer)
 
 
-def _refuse_others(estimator: Any) -> None:
+def _refuse_others(estimator: AdaBoostClassifier) -> None:
     if estimator.learning_rate != 1.0:
         raise ValueError(f"learning_rate must be 1 for weights that are fractions, got {estimator.learning_rate!r}.")
     base = estimator.estimator
@@ -117,8 +118,6 @@ def _stumps(X: Matrix, codes: list[int], n_classes: int, weights: list[Rational]
 
 
 def _opening(data: ExactData, labels: list[Any], k: int) -> tuple[Block, ...]:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class"]
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(labels[i])] for i in range(data.n_samples)]
     odds = over(math("1 − e"), math("e"))
     vote = math("α =", Words("ln"), odds) if k == 2 else math("α =", Words("ln"), odds, "+", Words("ln"), k - 1)
     share = "half" if k == 2 else f"{k - 1}/{k}"
@@ -133,8 +132,7 @@ def _opening(data: ExactData, labels: list[Any], k: int) -> tuple[Block, ...]:
         ),
         formula("w ←", over(math(k - 1, "w") if k > 2 else math("w"), math(k, "e")), Words(" if wrong")),
         formula("w ←", over(math("w"), math(k, fenced(math("1 − e")))), Words(" if right")),
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels)),
     )
 
 

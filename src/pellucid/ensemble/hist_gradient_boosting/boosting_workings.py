@@ -10,9 +10,14 @@ from sklearn.base import is_classifier
 from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
+from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    class_column,
     exact_data,
     exact_features,
     exact_parameter,
@@ -91,7 +96,9 @@ class BoostingProblem:
         return -self.rate * node.gradient / (node.hessian + self.l2)
 
 
-def boosting_workings(estimator: Any, X: Data, y: Data) -> Document:
+def boosting_workings(
+    estimator: HistGradientBoostingClassifier | HistGradientBoostingRegressor, X: Data, y: Data
+) -> Document:
     """Show the first round on numbers, or on two classes, every row counted once."""
     for name, wanted in (("monotonic_cst", None), ("interaction_cst", None), ("max_depth", None)):
         require(estimator, name, wanted)
@@ -135,8 +142,7 @@ def _squared_error(X: Data, y: Data) -> tuple[ExactData, tuple[Block, ...], list
     n = data.n_samples
     mean = sum(data.y, Rational(0)) / n
     gradients = tuple(mean - value for value in data.y)
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), typed(data.y[i]), math(-gradients[i])] for i in range(n)]
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), math("y"), math("r")]
+    residuals = math("r"), [math(-gradient) for gradient in gradients]
     opening = (
         sentence("Before the first round every prediction is the mean:"),
         formula("F =", over(sum(data.y, Rational(0)), n), "=", mean),
@@ -145,8 +151,7 @@ def _squared_error(X: Data, y: Data) -> tuple[ExactData, tuple[Block, ...], list
             ". Its slope is ", math("g = F − y"), ", minus the residual ", math("r"), ", and its curvature is ",
             math("h = 1"), ".",
         ),
-        table(head, rows, caption="The residuals"),
-        *data.notes(),
+        *data.opening((math("y"), [typed(value) for value in data.y]), residuals, caption="The residuals"),
     )  # fmt: skip
     return data, opening, [Output(gradients, (Rational(1),) * n, mean)]
 
@@ -166,12 +171,10 @@ def _log_loss(X: Data, y: Data) -> tuple[ExactData, tuple[Block, ...], list[Outp
         start = log(share / (1 - share)) if len(classes) == 2 else log(share) - mean_log
         gradients = tuple(share - int(code == k) for code in codes)
         outputs.append(Output(gradients, (share * (1 - share),) * n, start, "" if len(shown) == 1 else str(classes[k])))
-    rows = [
-        [math(i + 1), *map(typed, data.X.row(i)), str(labels[i]), *(math(-output.gradients[i]) for output in outputs)]
-        for i in range(n)
+    residuals = [
+        (math("r" if len(shown) == 1 else f"r_{k + 1}"), [math(-gradient) for gradient in output.gradients])
+        for k, output in zip(shown, outputs, strict=True)
     ]
-    residuals = [math("r") if len(shown) == 1 else math(f"r_{k + 1}") for k in shown]
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class", *residuals]
     counted = [[str(classes[k]), math(shares[k]), math(shares[k] * (1 - shares[k]))] for k in shown]
     opening = (
         sentence(
@@ -182,8 +185,7 @@ def _log_loss(X: Data, y: Data) -> tuple[ExactData, tuple[Block, ...], list[Outp
             ".",
         ),
         table(["class", math("p"), math("h")], counted),
-        table(head, rows, caption="The residuals"),
-        *data.notes(),
+        *data.opening(class_column(labels), *residuals, caption="The residuals"),
     )  # fmt: skip
     return data, opening, outputs
 

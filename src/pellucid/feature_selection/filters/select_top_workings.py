@@ -9,17 +9,18 @@ from sympy import Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.feature_selection.filters.column_codes import coded_column, coded_target, numbers_of
+from pellucid.feature_selection.filters.select_top import SelectTop
 from pellucid.probability.exact_logarithms import Bits
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_features, exact_number, rounding_remark
-from pellucid.show.notation import Math, Words, fenced, math, over, root, typed
+from pellucid.show.notation import Math, Words, fenced, math, over, root
 
 MAX_ROWS, MAX_FEATURES = 12, 4
 WIDEST = 6
 """Codes of the target up to which the table of counts is shown."""
 
 
-def select_top_workings(estimator: Any, X: Data, y: Data) -> Document:
+def select_top_workings(estimator: SelectTop, X: Data, y: Data) -> Document:
     """Show the ranking of a few columns."""
     features, names, rounded = exact_features(X, max_rows=MAX_ROWS, max_features=MAX_FEATURES)
     target = np.asarray(y)
@@ -27,7 +28,7 @@ def select_top_workings(estimator: Any, X: Data, y: Data) -> Document:
     shown = _informations if estimator.measure == "mutual_information" else _correlations
     steps, scores, notation = shown(estimator, data, target)
     ranking = sorted(range(len(scores)), key=lambda j: (-round(float(scores[j]), 12), j))
-    count = len(ranking) if estimator.k == "all" else min(estimator.k, len(ranking))
+    count = len(ranking) if estimator.k == "all" else min(int(estimator.k), len(ranking))
     last = step(
         "Rank the columns",
         table(
@@ -51,18 +52,14 @@ def select_top_workings(estimator: Any, X: Data, y: Data) -> Document:
 
 
 def _data_table(data: ExactData, target: Any) -> Block:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), math("y")]
-    rows = [
-        [math(i + 1), *(typed(value) for value in data.X.row(i)), Words(str(target[i]))] for i in range(data.n_samples)
-    ]
-    return table(head, rows, caption="The data")
+    return data.table((math("y"), [Words(str(value)) for value in target]))
 
 
 def _listed(data: ExactData, columns: list[int]) -> Math:
     return math(*(part for i, j in enumerate(columns) for part in ([","] if i else []) + [data.symbol("x", j)]))
 
 
-def _informations(estimator: Any, data: ExactData, target: Any) -> tuple[list[Step], list[Any], list[Math]]:
+def _informations(estimator: SelectTop, data: ExactData, target: Any) -> tuple[list[Step], list[Any], list[Math]]:
     """Return a step for each column, the exact bits for SymPy, and how they are written."""
     codes = coded_target(target, None, estimator.n_bins)
     of_y = _entropy(codes.of_rows)
@@ -109,7 +106,7 @@ def _counts_table(column: Any, target: Any, n_column: int, n_target: int) -> Blo
     return table(head, [[math(i + 1), *map(int, row)] for i, row in enumerate(counts)], caption="Rows with each pair")
 
 
-def _correlations(_estimator: Any, data: ExactData, target: Any) -> tuple[list[Step], list[Any], list[Math]]:
+def _correlations(_estimator: SelectTop, data: ExactData, target: Any) -> tuple[list[Step], list[Any], list[Math]]:
     """Return a step for each column, the exact size of the correlation, and how it is written."""
     read = [exact_number(value, "y") for value in numbers_of(target)]
     y = [value for value, _ in read]

@@ -10,6 +10,7 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Array, Data
 from pellucid.feature_selection.search.feature_search import FeatureSearch, run_search
+from pellucid.feature_selection.search.floating_selector import FloatingSelector
 from pellucid.feature_selection.search.search_rules import (
     chosen_set,
     holds_numbers,
@@ -18,6 +19,7 @@ from pellucid.feature_selection.search.search_rules import (
     standard_errors,
     starts_from_all,
 )
+from pellucid.feature_selection.search.sequential_feature_selector import SequentialFeatureSelector
 from pellucid.show.document import Block, Document, Step, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data
 from pellucid.show.notation import Math, math
@@ -26,7 +28,7 @@ MAX_ROWS, MAX_FEATURES, MOST_FOLDS = 12, 4, 4
 SCORES = {None: "r2", "r2": "r2", "neg_mean_squared_error": "neg_mean_squared_error"}
 
 
-def feature_search_workings(estimator: Any, X: Data, y: Data) -> Document:
+def feature_search_workings(estimator: FloatingSelector | SequentialFeatureSelector, X: Data, y: Data) -> Document:
     """Show the search of least squares on a few rows and columns."""
     score = _scored_by_hand(estimator, y)
     data = exact_data(X, y, max_rows=MAX_ROWS, max_features=MAX_FEATURES)
@@ -91,7 +93,7 @@ class _ExactLines:
         return 1 - squares / sum(((entry - own) ** 2 for entry in truth), Rational(0))
 
 
-def _scored_by_hand(estimator: Any, y: Data) -> str:
+def _scored_by_hand(estimator: FloatingSelector | SequentialFeatureSelector, y: Data) -> str:
     model = estimator.estimator
     if model is None and not holds_numbers(y):
         raise ValueError(
@@ -114,7 +116,9 @@ def _has_intercept(model: Any) -> bool:
     return model is None or bool(model.fit_intercept)
 
 
-def _folds(estimator: Any, data: ExactData, score: str) -> list[tuple[Array, Array]]:
+def _folds(
+    estimator: FloatingSelector | SequentialFeatureSelector, data: ExactData, score: str
+) -> list[tuple[Array, Array]]:
     """Return the folds; with R2 each needs test rows whose targets differ."""
     rows = np.zeros((data.n_samples, 1))
     folds = list(check_cv(estimator.cv).split(rows))
@@ -191,7 +195,9 @@ def _scores_table(sets: list[Array], lines: _ExactLines, data: ExactData) -> Blo
     return table(["set", *(f"fold {k + 1}" for k in range(len(lines.folds))), "mean"], rows)
 
 
-def _choice_step(estimator: Any, search: FeatureSearch, data: ExactData, chosen: Array) -> Step:
+def _choice_step(
+    estimator: FloatingSelector | SequentialFeatureSelector, search: FeatureSearch, data: ExactData, chosen: Array
+) -> Step:
     """Return the step that says which set is taken, and why."""
     wanted = estimator.n_features_to_select if is_floating(estimator) else "end"
     blocks: list[Block] = []

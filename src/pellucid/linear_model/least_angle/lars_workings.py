@@ -8,27 +8,30 @@ from typing import Any
 from sympy import Matrix, Rational, sign, zeros
 
 from pellucid.core.types import Data
+from pellucid.linear_model.least_angle.lars import Lars, LassoLars
 from pellucid.linear_model.least_squares.line_workings import center, intercept_step, matrix_or_number
 from pellucid.show.document import Block, Document, Figure, Series, Step, formula, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, exact_parameter, require
 from pellucid.show.notation import Math, Words, fenced, math, over
 
 
-def lars_workings(estimator: Any, X: Data, y: Data) -> Document:
+def lars_workings(estimator: Lars | LassoLars, X: Data, y: Data) -> Document:
     """Show the path of least-angle regression."""
     data = exact_data(X, y)
     most = int(min(estimator.n_nonzero_coefs, data.n_features))
     return _workings(estimator, data, "Least-angle regression", lasso=False, alpha=Rational(0), most=most)
 
 
-def lasso_lars_workings(estimator: Any, X: Data, y: Data) -> Document:
+def lasso_lars_workings(estimator: Lars | LassoLars, X: Data, y: Data) -> Document:
     """Show the lasso path, down to the penalty asked for."""
     require(estimator, "positive", False)
     data, alpha = exact_data(X, y), exact_parameter(estimator, "alpha")
     return _workings(estimator, data, "The lasso path", lasso=True, alpha=alpha, most=data.n_features + 1)
 
 
-def _workings(estimator: Any, data: ExactData, title: str, *, lasso: bool, alpha: Rational, most: int) -> Document:
+def _workings(
+    estimator: Lars | LassoLars, data: ExactData, title: str, *, lasso: bool, alpha: Rational, most: int
+) -> Document:
     n = data.n_samples
     centered = center(data, fit_intercept=bool(estimator.fit_intercept))
     segments = lars_path(centered.X, centered.y, lasso=lasso, stop=n * alpha, most=most)

@@ -20,12 +20,13 @@ from pellucid.linear_model.least_squares.line_workings import (
     solve_step,
     squares,
 )
+from pellucid.linear_model.least_squares.linear_regression import LinearRegression
 from pellucid.show.document import Block, Document, Figure, Series, Step, formula, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, require
 from pellucid.show.notation import Mathlike, Script, combination, factor, fenced, math, over, typed
 
 
-def linear_regression_workings(estimator: Any, X: Data, y: Data) -> Document:
+def linear_regression_workings(estimator: LinearRegression, X: Data, y: Data) -> Document:
     """Show how the least-squares coefficients are found."""
     require(estimator, "positive", False)
     data = exact_data(X, y)

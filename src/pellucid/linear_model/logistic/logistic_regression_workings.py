@@ -13,9 +13,11 @@ from mpmath import mp, mpf  # type: ignore[import-untyped]  # it comes with symp
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
+from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    class_column,
     exact_features,
     exact_parameter,
     read_labels,
@@ -35,7 +37,7 @@ SHOWN = 4
 SHOWN_STEPS = 2
 
 
-def logistic_regression_workings(estimator: Any, X: Data, y: Data) -> Document:
+def logistic_regression_workings(estimator: LogisticRegression, X: Data, y: Data) -> Document:
     """Show two steps of Newton's method with an l2 penalty, and the odds that the weights stand for."""
     _require_l2(estimator)
     features, names, rounded = exact_features(X)
@@ -60,7 +62,7 @@ def logistic_regression_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("Logistic regression", _opening(data, labels), steps, found)
 
 
-def _require_l2(estimator: Any) -> None:
+def _require_l2(estimator: LogisticRegression) -> None:
     require(estimator, "class_weight", None)
     if estimator.l1_ratio not in (0, None) or estimator.penalty not in ("deprecated", "l2"):
         raise ValueError("l1_ratio must be 0 to show the work, got another penalty. Newton's steps need an l2 penalty.")
@@ -76,12 +78,9 @@ def _shown(value: Any) -> Math:
 
 
 def _opening(data: ExactData, labels: list[Any]) -> tuple[Block, ...]:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class"]
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(labels[i])] for i in range(data.n_samples)]
     return (
         sentence("Which class is how probable? The logarithm of the odds is taken to be linear in the features."),
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels)),
         remark(f"Exponentials and logarithms have no end: all is computed to {DIGITS} digits and shown to {SHOWN}."),
     )
 

@@ -24,9 +24,12 @@ from pellucid.linear_model.least_squares.line_workings import (
     subtract_means,
 )
 from pellucid.linear_model.least_squares.linear_regression_workings import answer, fitted_line_figure, opening
+from pellucid.linear_model.ridge.ridge import Ridge
+from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    class_column,
     exact_data,
     exact_features,
     exact_parameter,
@@ -34,10 +37,10 @@ from pellucid.show.exact_data import (
     require,
     sorted_classes,
 )
-from pellucid.show.notation import Math, Mathlike, Words, combination, fenced, math, matrix, over, total, typed
+from pellucid.show.notation import Math, Mathlike, Words, combination, fenced, math, matrix, over, total
 
 
-def ridge_workings(estimator: Any, X: Data, y: Data) -> Document:
+def ridge_workings(estimator: Ridge | RidgeClassifier, X: Data, y: Data) -> Document:
     """Show how the ridge coefficients are found and how they compare with least squares."""
     require(estimator, "positive", False)
     data, alpha = exact_data(X, y), exact_parameter(estimator, "alpha")
@@ -127,7 +130,7 @@ def _directions(gram: Matrix, alpha: Rational) -> list[Block]:
     ]
 
 
-def ridge_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
+def ridge_classifier_workings(estimator: Ridge | RidgeClassifier, X: Data, y: Data) -> Document:
     """Show how regression on coded targets classifies, and its confusion matrix."""
     require(estimator, "positive", False)
     require(estimator, "class_weight", None)
@@ -174,17 +177,13 @@ def _winner(scores: Matrix, classes: list[Any]) -> Any:
 
 
 def _classifier_opening(data: ExactData, labels: list[Any], alpha: Rational) -> tuple[Block, ...]:
-    p = data.n_features
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(labels[i])] for i in range(data.n_samples)]
-    head = [math("i"), *(data.symbol("x", j) for j in range(p)), "class"]
     return (
         sentence(
             "Turn the classes into numbers, fit them by ridge regression with ",
             math("α =", alpha),
             ", and let the largest fitted score decide.",
         ),
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels)),
     )
 
 

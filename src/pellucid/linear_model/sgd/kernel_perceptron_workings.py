@@ -8,6 +8,7 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel, to_power
+from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
 from pellucid.linear_model.sgd.perceptron_workings import (
     PerceptronWalk,
     RowLook,
@@ -19,15 +20,15 @@ from pellucid.linear_model.sgd.perceptron_workings import (
     weighted_mistakes,
 )
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_features, read_labels
-from pellucid.show.notation import combination, math, matrix, over, typed
+from pellucid.show.exact_data import ExactData, class_column, exact_features, read_labels
+from pellucid.show.notation import combination, math, matrix, over
 from pellucid.show.shown_rows import ShownRows, read_shown_rows
 
 MAX_ROWS = 7
 """More products do not stand side by side."""
 
 
-def kernel_perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:
+def kernel_perceptron_workings(estimator: KernelPerceptron, X: Data, y: Data) -> Document:
     """Show the epochs of a kernel perceptron of two classes, rows in the order in which the program shows them."""
     features, names, rounded = exact_features(X, max_rows=MAX_ROWS)
     labels = read_labels(y, features.rows)
@@ -58,8 +59,6 @@ def kernel_perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:
 
 
 def _opening(data: ExactData, labels: list[Any], classes: list[Any]) -> tuple[Block, ...]:
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(labels[i]), data.y[i]] for i in range(data.n_samples)]
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class", math("y")]
     return (
         sentence(
             f"Learn from mistakes alone, and keep nothing but their number m for each row. Write +1 for {classes[1]} "
@@ -71,8 +70,7 @@ def _opening(data: ExactData, labels: list[Any], classes: list[Any]) -> tuple[Bl
             math("y f ≤ 0"),
             "; then its m grows by 1.",
         ),
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels), (math("y"), data.y)),
     )
 
 

@@ -8,20 +8,22 @@ from typing import Any
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
+from pellucid.linear_model.sgd.perceptron import Perceptron
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    class_column,
     exact_features,
     exact_parameter,
     read_labels,
     require,
     sorted_classes,
 )
-from pellucid.show.notation import Script, combination, fenced, math, over, root, typed
+from pellucid.show.notation import Script, combination, fenced, math, over, root
 from pellucid.show.shown_rows import ShownRows, read_shown_rows
 
 
-def perceptron_workings(estimator: Any, X: Data, y: Data) -> Document:
+def perceptron_workings(estimator: Perceptron, X: Data, y: Data) -> Document:
     """Show the epochs of a perceptron of two classes, rows in the order in which the program shows them."""
     for name, wanted in (("penalty", None), ("early_stopping", False), ("class_weight", None)):
         require(estimator, name, wanted)
@@ -90,9 +92,6 @@ class _Line:
 
 
 def _opening(data: ExactData, labels: list[Any], classes: list[Any], eta: Rational, has_b: bool) -> tuple[Block, ...]:
-    p = data.n_features
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(labels[i]), data.y[i]] for i in range(data.n_samples)]
-    head = [math("i"), *(data.symbol("x", j) for j in range(p)), "class", math("y")]
     step_size = [] if eta == 1 else [eta]
     change = formula("w ← w +", *step_size, "y x", *([", b ← b +", *step_size, "y"] if has_b else []))
     return (
@@ -107,8 +106,7 @@ def _opening(data: ExactData, labels: list[Any], classes: list[Any], eta: Ration
             " on,",
         ),
         change,
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels), (math("y"), data.y)),
     )
 
 

@@ -11,10 +11,11 @@ from sympy import Matrix, Rational, exp, log, zeros
 from pellucid.core.checks import check_one_of
 from pellucid.core.types import Data
 from pellucid.linear_model.sgd.perceptron_workings import two_classes
+from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
 from pellucid.optimize.workings.exact_function import small
 from pellucid.optimize.workings.pencil import Pencil
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_features, exact_parameter, read_labels, require
+from pellucid.show.exact_data import ExactData, class_column, exact_features, exact_parameter, read_labels, require
 from pellucid.show.notation import Math, Mathlike, Script, Words, cases, combination, fenced, math, over, typed
 from pellucid.show.shown_rows import ShownRows, read_shown_rows
 
@@ -24,7 +25,7 @@ FEW_FEATURES = 1
 """Features whose weights still stand beside the scores."""
 
 
-def sgd_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
+def sgd_classifier_workings(estimator: SGDClassifier, X: Data, y: Data) -> Document:
     """Show the epochs of a linear classifier of two classes, rows in the order in which the program shows them."""
     _check_settings(estimator)
     features, names, rounded = exact_features(X)
@@ -57,7 +58,7 @@ def sgd_classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("Stochastic gradient descent", (*opening, *pencil.remark()), tuple(steps), found)
 
 
-def _check_settings(estimator: Any) -> None:
+def _check_settings(estimator: SGDClassifier) -> None:
     check_one_of(tuple(LOSSES), hint="The steps of others are not written down.", loss=estimator.loss)
     if estimator.penalty not in ("l2", None):
         raise ValueError(f"penalty must be 'l2' or None to show the work, got {estimator.penalty!r}.")
@@ -71,10 +72,8 @@ def _check_settings(estimator: Any) -> None:
 
 
 def _opening(
-    data: ExactData, labels: list[Any], classes: list[Any], estimator: Any, penalty: Rational
+    data: ExactData, labels: list[Any], classes: list[Any], estimator: SGDClassifier, penalty: Rational
 ) -> tuple[Block, ...]:
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(labels[i]), data.y[i]] for i in range(data.n_samples)]
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class", math("y")]
     squares = Script(fenced("w", "‖‖"), above=math(2))
     price: list[Mathlike] = ["+", over("α", 2), squares] if penalty else []
     scale: list[Any] = ["Here ", math("α =", small(penalty)), "."] if penalty else []
@@ -87,8 +86,7 @@ def _opening(
         ),
         formula("min", over(1, "n"), "∑ ℓ", fenced("y_i , f_i"), *price),
         *([sentence(*scale)] if scale else []),
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels), (math("y"), data.y)),
     )
 
 
@@ -114,7 +112,7 @@ WRITTEN: dict[str, tuple[Any, Any]] = {
 """Name -> the loss and its derivative as they are written."""
 
 
-def _rule_step(descent: ExactDescent, estimator: Any, pencil: Pencil) -> Step:
+def _rule_step(descent: ExactDescent, estimator: SGDClassifier, pencil: Pencil) -> Step:
     loss, slope = WRITTEN[estimator.loss]
     shrunk: Mathlike = math(fenced("1 − η α"), "w") if descent.penalty else math("w")
     penalty = ", and of the penalty," if descent.penalty else ""
@@ -307,7 +305,7 @@ def descend_rows(
     X: Matrix,
     signs: list[int],
     shown: ShownRows,
-    estimator: Any,
+    estimator: SGDClassifier,
     tol: Rational | None,
     pencil: Pencil,
 ) -> Epochs:

@@ -10,6 +10,7 @@ from sympy import Matrix, Rational, zeros
 from pellucid.core.types import Data
 from pellucid.linear_model.least_squares.line_workings import Centered, center, intercept_step
 from pellucid.linear_model.least_squares.linear_regression_workings import minus_products
+from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet, Lasso
 from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import (
     CoordinateUpdate,
     ElasticNetProblem,
@@ -36,18 +37,18 @@ from pellucid.show.text_layout import fits
 SHOWN_SWEEPS = 6
 
 
-def lasso_workings(estimator: Any, X: Data, y: Data) -> Document:
+def lasso_workings(estimator: ElasticNet | Lasso, X: Data, y: Data) -> Document:
     """Show how coordinate descent finds the lasso."""
     return _workings(estimator, X, y, Rational(1), "The lasso by coordinate descent")
 
 
-def elastic_net_workings(estimator: Any, X: Data, y: Data) -> Document:
+def elastic_net_workings(estimator: ElasticNet | Lasso, X: Data, y: Data) -> Document:
     """Show how coordinate descent finds the elastic net."""
     ratio = exact_parameter(estimator, "l1_ratio")
     return _workings(estimator, X, y, ratio, "The elastic net by coordinate descent")
 
 
-def _workings(estimator: Any, X: Data, y: Data, ratio: Rational, title: str) -> Document:
+def _workings(estimator: ElasticNet | Lasso, X: Data, y: Data, ratio: Rational, title: str) -> Document:
     alpha = exact_parameter(estimator, "alpha")
     if alpha * ratio == 0:
         raise ValueError(

@@ -7,15 +7,16 @@ from typing import Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
+from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, SAME, eigenpairs, values_step, vectors_step
-from pellucid.show.exact_data import exact_features
-from pellucid.show.notation import Words, math, matrix, over, root, typed
+from pellucid.show.exact_data import exact_features, numbered_table
+from pellucid.show.notation import Words, math, matrix, over, root
 
 MAX_ROWS = 5
 
 
-def classical_mds_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
+def classical_mds_workings(estimator: ClassicalMDS, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
     """Show the map of a few rows."""
     given = estimator.metric == "precomputed"
     rows, _, _ = exact_features(X, max_rows=MAX_ROWS, max_features=MAX_ROWS)
@@ -55,11 +56,10 @@ def _squares(rows: Matrix, metric: Any) -> Matrix:
 
 
 def _opening(rows: Matrix, *, given: bool) -> tuple[Block, ...]:
-    head = [math("i"), *(math(j + 1) if given else math(f"x_{j + 1}") for j in range(rows.cols))]
-    shown = [[math(i + 1), *map(typed, rows.row(i))] for i in range(rows.rows)]
+    heads = [math(j + 1) if given else math(f"x_{j + 1}") for j in range(rows.cols)]
     return (
         sentence("Find places for the rows on a map, so that their distances there are those that are known."),
-        table(head, shown, caption="The distances" if given else "The data"),
+        numbered_table(rows, heads, caption="The distances" if given else "The data"),
     )
 
 

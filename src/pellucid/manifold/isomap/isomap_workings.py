@@ -8,16 +8,17 @@ from sympy import Matrix, Rational, oo, sqrt
 
 from pellucid.core.types import Data
 from pellucid.manifold.classical_mds.classical_mds_workings import centering_step, digits, places_step
+from pellucid.manifold.isomap.isomap import Isomap
 from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
 from pellucid.show.eigenpairs import eigenpairs, values_step, vectors_step
-from pellucid.show.exact_data import exact_features
-from pellucid.show.notation import Words, math, matrix, typed
+from pellucid.show.exact_data import exact_features, numbered_table
+from pellucid.show.notation import Words, math, matrix
 
 MAX_ROWS = 5
 EUCLIDEAN = ("minkowski", "euclidean", "l2")
 
 
-def isomap_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
+def isomap_workings(estimator: Isomap, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
     """Show the map of a few rows."""
     rows, _, _ = exact_features(X, max_rows=MAX_ROWS, max_features=MAX_ROWS)
     distances = _distances(estimator, rows)
@@ -45,7 +46,7 @@ def isomap_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noq
     return Document("Isomap", _opening(rows), steps, found)
 
 
-def _distances(estimator: Any, rows: Matrix) -> Matrix:
+def _distances(estimator: Isomap, rows: Matrix) -> Matrix:
     """Return the distances: whole where they are, and otherwise with their first digits."""
     if estimator.metric == "precomputed":
         return rows
@@ -68,7 +69,7 @@ def _root(square: Rational) -> Rational:
     return found if found.is_Rational else digits(found)
 
 
-def _links(estimator: Any, distances: Matrix) -> Matrix:
+def _links(estimator: Isomap, distances: Matrix) -> Matrix:
     """Return the lengths of the links, infinite between rows without one."""
     n = distances.rows
     near = Matrix.zeros(n, n)
@@ -90,11 +91,10 @@ def _links(estimator: Any, distances: Matrix) -> Matrix:
 
 
 def _opening(rows: Matrix) -> tuple[Block, ...]:
-    head = [math("i"), *(math(f"x_{j + 1}") for j in range(rows.cols))]
-    shown = [[math(i + 1), *map(typed, rows.row(i))] for i in range(rows.rows)]
+    heads = [math(f"x_{j + 1}") for j in range(rows.cols)]
     return (
         sentence("Map the rows so that distances on the map are those of ways from neighbor to neighbor."),
-        table(head, shown, caption="The data"),
+        numbered_table(rows, heads),
     )
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
+from pellucid.manifold.locally_linear.locally_linear_embedding import LocallyLinearEmbedding
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import exact_features, exact_number
-from pellucid.show.notation import column, math, matrix, typed
+from pellucid.show.exact_data import exact_features, exact_number, numbered_table
+from pellucid.show.notation import column, math, matrix
 
 MAX_ROWS = 8
 MAX_NEIGHBORS = 4
 
 
-def locally_linear_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001
+def locally_linear_workings(estimator: LocallyLinearEmbedding, X: Data, y: Data = None) -> Document:  # noqa: ARG001
     """Show the weights of a few rows, those of the first in full."""
     if estimator.method != "standard":
         raise ValueError(f"method must be 'standard' to show the work, got {estimator.method!r}.")
@@ -62,11 +61,10 @@ def _solve(rows: Matrix, i: int, near: list[int], reg: Rational) -> tuple[Matrix
 
 
 def _opening(rows: Matrix) -> tuple[Block, ...]:
-    head = [math("i"), *(math(f"x_{j + 1}") for j in range(rows.cols))]
-    shown = [[math(i + 1), *map(typed, rows.row(i))] for i in range(rows.rows)]
+    heads = [math(f"x_{j + 1}") for j in range(rows.cols)]
     return (
         sentence("Write every row as a mean of its neighbors. A map then keeps these means."),
-        table(head, shown, caption="The data"),
+        numbered_table(rows, heads),
     )
 
 

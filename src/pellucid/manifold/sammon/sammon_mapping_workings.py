@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.manifold.classical_mds.classical_mds_workings import digits
+from pellucid.manifold.sammon.sammon_mapping import SammonMapping
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.eigenpairs import eigenpairs
-from pellucid.show.exact_data import exact_features
-from pellucid.show.notation import math, over, typed
+from pellucid.show.exact_data import exact_features, numbered_table
+from pellucid.show.notation import math, over
 
 MAX_ROWS = 5
 MAGIC = Rational(3, 10)
@@ -21,7 +20,7 @@ DECIMALS = 6
 """Decimals that the first places are rounded to, so that all that follows is exact."""
 
 
-def sammon_mapping_workings(estimator: Any, X: Data, y: Data = None) -> Document:  # noqa: ARG001
+def sammon_mapping_workings(estimator: SammonMapping, X: Data, y: Data = None) -> Document:  # noqa: ARG001
     """Show one step from the main axis of the distances."""
     rows, _, _ = exact_features(X, max_rows=MAX_ROWS, max_features=MAX_ROWS)
     distances = _distances(estimator, rows)
@@ -45,7 +44,7 @@ def sammon_mapping_workings(estimator: Any, X: Data, y: Data = None) -> Document
     return Document("One step of a Sammon mapping", opening, steps, {"dissimilarity_matrix_": distances.tolist()})
 
 
-def _distances(estimator: Any, rows: Matrix) -> Matrix:
+def _distances(estimator: SammonMapping, rows: Matrix) -> Matrix:
     if estimator.metric == "precomputed":
         return rows
     if estimator.metric != "euclidean":
@@ -113,11 +112,10 @@ def _sign(value: Rational) -> int:
 
 
 def _opening(rows: Matrix, *, given: bool) -> tuple[Block, ...]:
-    head = [math("i"), *(math(j + 1) if given else math(f"x_{j + 1}") for j in range(rows.cols))]
-    shown = [[math(i + 1), *map(typed, rows.row(i))] for i in range(rows.rows)]
+    heads = [math(j + 1) if given else math(f"x_{j + 1}") for j in range(rows.cols)]
     return (
         sentence("Move places on a line so that their distances come nearer to the known ones, short ones before all."),
-        table(head, shown, caption="The distances" if given else "The data"),
+        numbered_table(rows, heads, caption="The distances" if given else "The data"),
     )
 
 

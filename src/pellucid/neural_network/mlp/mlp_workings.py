@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from sympy import Rational
 
 from pellucid.core.types import Array, Data
+from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
+from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor
 from pellucid.neural_network.workings.exact_network import ACTIVATIONS
 from pellucid.neural_network.workings.network_workings import MOST_UNITS, show_network
 from pellucid.show.document import Block, Document, Step, remark, sentence, step, table
@@ -28,7 +30,7 @@ NAMES = {
 """What is answered for the first row, under names that are no attributes of an estimator."""
 
 
-def mlp_workings(estimator: Any, X: Data, y: Data) -> Document:
+def mlp_workings(estimator: MLPClassifier | MLPRegressor, X: Data, y: Data) -> Document:
     """Show what a network computes for the first row; one that is not fitted yet is fitted, since chance starts it."""
     features, names, rounded = exact_features(X)
     _check_settings(estimator)
@@ -61,7 +63,7 @@ def mlp_workings(estimator: Any, X: Data, y: Data) -> Document:
     )
 
 
-def _check_settings(estimator: Any) -> None:
+def _check_settings(estimator: MLPClassifier | MLPRegressor) -> None:
     """Refuse networks that are too large, or that have steps which are not written down, before they are fitted."""
     sizes = np.atleast_1d(estimator.hidden_layer_sizes)
     if len(sizes) > 2 or max(sizes, default=0) > MOST_UNITS:
@@ -75,7 +77,7 @@ def _check_settings(estimator: Any) -> None:
         )
 
 
-def _fitted(estimator: Any, X: Data, y: Data) -> Any:
+def _fitted(estimator: MLPClassifier | MLPRegressor, X: Data, y: Data) -> Any:
     try:
         check_is_fitted(estimator)
     except NotFittedError:

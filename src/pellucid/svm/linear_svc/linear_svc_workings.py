@@ -25,6 +25,7 @@ from pellucid.optimize.constrained.exact_machine_workings import (
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    class_column,
     exact_features,
     exact_number,
     exact_parameter,
@@ -33,11 +34,12 @@ from pellucid.show.exact_data import (
     sorted_classes,
 )
 from pellucid.show.notation import math, over, typed
+from pellucid.svm.linear_svc.linear_svc import LinearSVC
 
 MOST_POINTS = 6
 
 
-def linear_svc_workings(estimator: Any, X: Data, y: Data) -> Document:
+def linear_svc_workings(estimator: LinearSVC, X: Data, y: Data) -> Document:
     """Show how the machine, of more than two classes the machines, are found."""
     check_one_of(("l2",), hint="The steps of the l1 penalty are not written down.", penalty=estimator.penalty)
     check_one_of(("hinge", "squared_hinge"), loss=estimator.loss)
@@ -68,7 +70,7 @@ def linear_svc_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("A linear support vector machine", _opening(data, labels, classes, terms), tuple(steps), answer)
 
 
-def _constant(estimator: Any) -> Rational:
+def _constant(estimator: LinearSVC) -> Rational:
     if not estimator.fit_intercept:
         return Rational(0)
     check_positive(intercept_scaling=estimator.intercept_scaling)
@@ -80,8 +82,6 @@ def _signs(labels: list[Any], positive: Any) -> Matrix:
 
 
 def _opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Terms) -> tuple[Block, ...]:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class"]
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(label)] for i, label in enumerate(labels)]
     if len(classes) == 2:
         coding = sentence("The sign ", math("t_i"), f" is +1 for {classes[1]} and −1 for {classes[0]}. Find")
     else:
@@ -90,8 +90,7 @@ def _opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Term
         )
     scale = [", ", math("s =", terms.constant)] if terms.constant else []
     return (
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels)),
         coding,
         formula("min", HALF, SQUARED_NORM, *intercept_cost(terms), *slack_price(terms)),
         formula(MARGIN, "≥ 1 − ξ_i ,", "ξ_i ≥ 0"),
@@ -181,13 +180,10 @@ def show_maximum_margin(X: Data, y: Data, C: float | None = None) -> Document:
 
 
 def _margin_opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Terms) -> tuple[Block, ...]:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class", math("t_i")]
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(label), data.y[i]] for i, label in enumerate(labels)]
     C = terms.C
     price = [] if C is None else [sentence("with the price of slack ", math("C =", typed(C)), ".")]
     return (
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels), (math("t_i"), data.y)),
         sentence(
             f"The sign is +1 for {classes[1]} and −1 for {classes[0]}. The margins of a plane are apart by ",
             over(2, NORM),

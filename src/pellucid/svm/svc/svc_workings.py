@@ -31,6 +31,7 @@ from pellucid.optimize.constrained.exact_machine_workings import (
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    class_column,
     exact_features,
     exact_parameter,
     read_labels,
@@ -39,6 +40,7 @@ from pellucid.show.exact_data import (
 )
 from pellucid.show.notation import column, combination, fenced, math, matrix, over, typed
 from pellucid.svm.svc.smo_workings import PairSearch, pair_steps, rule_step, search_by_pairs
+from pellucid.svm.svc.svc import SVC
 
 MOST_POINTS = 6
 
@@ -80,7 +82,7 @@ class PairOfClasses:
     direct: KernelMachine
 
 
-def svc_workings(estimator: Any, X: Data, y: Data) -> Document:
+def svc_workings(estimator: SVC, X: Data, y: Data) -> Document:
     """Show how the machine, of more than two classes the machines, are found."""
     require(estimator, "class_weight", None)
     features, names, rounded = exact_features(X, max_rows=MOST_POINTS)
@@ -106,7 +108,7 @@ def svc_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document(title, _opening(data, labels, classes, terms), tuple(steps), _answer(found))
 
 
-def exact_price(estimator: Any) -> Rational | None:
+def exact_price(estimator: SVC) -> Rational | None:
     """Return C, None for a hard margin."""
     if is_number(estimator.C) and isinf(estimator.C) and estimator.C > 0:
         return None
@@ -150,8 +152,6 @@ def _machine_steps(one: PairOfClasses) -> list[Step]:
 
 
 def _opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Terms) -> tuple[Block, ...]:
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class"]
-    rows = [[math(i + 1), *map(typed, data.X.row(i)), str(label)] for i, label in enumerate(labels)]
     if len(classes) == 2:
         coding = sentence("The sign ", math("t_i"), f" is +1 for {classes[1]} and −1 for {classes[0]}. Find")
     else:
@@ -162,8 +162,7 @@ def _opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Term
         )
     C = terms.C
     return (
-        table(head, rows, caption="The data"),
-        *data.notes(),
+        *data.opening(class_column(labels)),
         coding,
         formula("min", HALF, SQUARED_NORM, *slack_price(terms)),
         formula(

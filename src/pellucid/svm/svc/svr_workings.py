@@ -28,7 +28,9 @@ from pellucid.show.document import (
 )
 from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
 from pellucid.show.notation import Script, column, combination, fenced, math, matrix, over, typed
+from pellucid.svm.linear_svc.linear_svr import LinearSVR
 from pellucid.svm.svc.svc_workings import exact_price, is_linear, kernel_blocks
+from pellucid.svm.svc.svr import SVR
 
 MOST_POINTS = 5
 
@@ -36,7 +38,7 @@ CURVE = 61
 """Points of the drawn line."""
 
 
-def svr_workings(estimator: Any, X: Data, y: Data) -> Document:
+def svr_workings(estimator: LinearSVR | SVR, X: Data, y: Data) -> Document:
     """Show the line with its tube."""
     data = exact_data(X, y, max_rows=MOST_POINTS)
     tube = solve_tube(
@@ -45,7 +47,7 @@ def svr_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("Support vector regression", _opening(tube), _steps(tube), _answer(tube))
 
 
-def linear_svr_workings(estimator: Any, X: Data, y: Data) -> Document:
+def linear_svr_workings(estimator: LinearSVR | SVR, X: Data, y: Data) -> Document:
     """Show the line of a LinearSVR, whose intercept is penalized as the weight of a constant feature."""
     check_one_of(
         ("epsilon_insensitive",), hint="The steps of the squared loss are not written down.", loss=estimator.loss

@@ -12,9 +12,18 @@ from sympy import Matrix, Rational
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_data, exact_features, read_labels, rounding_remark, sorted_classes
+from pellucid.show.exact_data import (
+    ExactData,
+    exact_data,
+    exact_features,
+    numbered_table,
+    read_labels,
+    rounding_remark,
+    sorted_classes,
+)
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.show.text_printer import first_that_fits, name_columns
+from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.impurity_workings import (
     class_counts,
     entropy,
@@ -25,6 +34,7 @@ from pellucid.tree.impurity_workings import (
     rule_blocks,
     told_counts,
 )
+from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
 from pellucid.tree.pruning.pruning_workings import pruning_steps
 
 MAX_ROWS = 14
@@ -100,7 +110,7 @@ class CartProblem:
         return name_columns(self.data.names, self.data.n_features)[0][j]
 
 
-def classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
+def classifier_workings(estimator: DecisionTreeClassifier | PrunedTreeClassifier, X: Data, y: Data) -> Document:
     """Show how a classification tree is grown from a few rows, every row counted once."""
     _refuse_options(estimator, tuple(IMPURITIES))
     features, names, was_rounded = exact_features(X, max_rows=MAX_ROWS)
@@ -128,7 +138,7 @@ def classifier_workings(estimator: Any, X: Data, y: Data) -> Document:
     return _document("A classification tree by CART", problem, opening, says)
 
 
-def regressor_workings(estimator: Any, X: Data, y: Data) -> Document:
+def regressor_workings(estimator: DecisionTreeRegressor | PrunedTreeRegressor, X: Data, y: Data) -> Document:
     """Show how a regression tree is grown from a few rows, every row counted once."""
     _refuse_options(estimator, ("squared_error", "friedman_mse"))
     data = exact_data(X, y, max_rows=MAX_ROWS)
@@ -167,7 +177,7 @@ def _definition(criterion: str) -> list[Block]:
     return [formula("H =", "∑", "p log_2", fenced(over(1, "p")))]
 
 
-def _refuse_options(estimator: Any, criteria: tuple[str, ...]) -> None:
+def _refuse_options(estimator: DecisionTreeClassifier | DecisionTreeRegressor, criteria: tuple[str, ...]) -> None:
     if estimator.criterion not in criteria:
         raise ValueError(f"criterion must be one of {criteria} to be worked by hand, got {estimator.criterion!r}.")
     plain = {"splitter": "best", "max_features": None, "max_leaf_nodes": None, "monotonic_cst": None}
@@ -176,7 +186,7 @@ def _refuse_options(estimator: Any, criteria: tuple[str, ...]) -> None:
             raise ValueError(f"{name} must be {value!r} to be worked by hand, got {getattr(estimator, name)!r}.")
 
 
-def _limits(estimator: Any) -> dict[str, Any]:
+def _limits(estimator: DecisionTreeClassifier | DecisionTreeRegressor) -> dict[str, Any]:
     limits = {"max_depth": estimator.max_depth}
     for name in ("min_samples_split", "min_samples_leaf"):
         limits[name] = getattr(estimator, name)
@@ -326,12 +336,8 @@ def _tree_step(nodes: list[CartNode], problem: CartProblem, says: dict[tuple[int
 
 
 def _data_table(problem: CartProblem, target: Sequence[Any], name: Any) -> Block:
-    head = [math("i"), *(problem.column(j) for j in range(problem.data.n_features)), name]
-    rows = [
-        [math(i + 1), *(typed(value) for value in problem.data.X.row(i)), target[i]]
-        for i in range(problem.data.n_samples)
-    ]
-    return table(head, rows, caption="The data")
+    heads = [problem.column(j) for j in range(problem.data.n_features)]
+    return numbered_table(problem.data.X, heads, (name, target))
 
 
 def _times(value: Any, factor: Rational) -> Any:

@@ -19,6 +19,7 @@ from pellucid.show.document import Block, Document, Step, formula, remark, resul
 from pellucid.show.exact_data import exact_number, read_labels, rounding_remark, sorted_classes
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.show.text_printer import first_that_fits, name_columns
+from pellucid.tree.id3.id3_classifier import ID3Classifier
 from pellucid.tree.id3.id3_tree import numeric_columns
 from pellucid.tree.impurity_workings import (
     class_counts,
@@ -107,7 +108,7 @@ class _AskedNode:
     split: _AskedSplit | None = None
 
 
-def id3_workings(estimator: Any, X: Data, y: Data) -> Document:
+def id3_workings(estimator: ID3Classifier, X: Data, y: Data) -> Document:
     """Show how a tree is grown from a small table, every row counted once."""
     columns, was_rounded = _read_columns(estimator, X)
     labels = read_labels(y, len(columns[0].values))
@@ -123,7 +124,7 @@ def id3_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("A decision tree by ID3", opening, (*steps, _tree_step(nodes, classes)), answer)
 
 
-def _read_columns(estimator: Any, X: Data) -> tuple[list[_AskedColumn], bool]:
+def _read_columns(estimator: ID3Classifier, X: Data) -> tuple[list[_AskedColumn], bool]:
     cells = np.asarray(X, dtype=object)
     if cells.ndim != 2 or not (1 <= len(cells) <= MAX_ROWS and 1 <= cells.shape[1] <= MAX_COLUMNS):
         raise ValueError(
@@ -144,7 +145,7 @@ def _read_columns(estimator: Any, X: Data) -> tuple[list[_AskedColumn], bool]:
 
 
 def _grow(
-    estimator: Any, columns: list[_AskedColumn], labels: list[Any], classes: list[Any]
+    estimator: ID3Classifier, columns: list[_AskedColumn], labels: list[Any], classes: list[Any]
 ) -> tuple[list[_AskedNode], list[Step]]:
     """Return the nodes in the order in which they are made, and a step for each that is split."""
     everything = tuple(range(len(labels)))
@@ -170,7 +171,7 @@ def _grow(
 
 
 def _candidates(
-    estimator: Any, node: _AskedNode, columns: list[_AskedColumn], labels: list[Any], classes: list[Any]
+    estimator: ID3Classifier, node: _AskedNode, columns: list[_AskedColumn], labels: list[Any], classes: list[Any]
 ) -> list[_AskedSplit]:
     """Return the questions that may be asked at a node, in the order in which equals are preferred."""
     is_deep = estimator.max_depth is not None and len(node.path) >= estimator.max_depth

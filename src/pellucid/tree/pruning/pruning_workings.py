@@ -13,7 +13,7 @@ from sympy import Matrix, Rational
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import exact_features, exact_number, read_labels
+from pellucid.show.exact_data import class_column, exact_features, exact_number, numbered_table, read_labels
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.tree.impurity_workings import rounded
 
@@ -90,7 +90,6 @@ def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _Prune
 
 
 def _opening(root: _PrunedNode, X: Matrix, labels: list[Any], columns: list[str]) -> tuple[Block, ...]:
-    rows = [[math(i + 1), *map(typed, X.row(i)), str(labels[i])] for i in range(X.rows)]
     lines = [
         [math(node.number), " and ".join(node.way) or "all rows", str(node.says), "" if node.children else "leaf"]
         for node in root.all_nodes()
@@ -102,7 +101,7 @@ def _opening(root: _PrunedNode, X: Matrix, labels: list[Any], columns: list[str]
             "them than a leaf in its place would is cut."
         ),
         table(["node", "rows with", "majority", ""], lines, caption="The tree, as it was grown"),
-        table([math("i"), *columns, "class"], rows, caption="The validation rows"),
+        numbered_table(X, columns, class_column(labels), caption="The validation rows"),
     )
 
 

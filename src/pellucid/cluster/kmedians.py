@@ -12,7 +12,7 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Effort
 from pellucid.core.input_rules import check_sample_weight
 from pellucid.core.threads import own_threads
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 
 
 class KMedians(CenteredClusters):
@@ -68,7 +68,7 @@ class KMedians(CenteredClusters):
         init: Any = "k-means++",
         n_init: Any = "auto",
         max_iter: int = 300,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init

@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state, check_X_y
 
 from pellucid.core.threads import own_threads, run_blocks
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike, RandomState, SparseOrDense
 from pellucid.proofs.rounding import EPSILON
 
 BLOCK_ROWS = 512
@@ -39,7 +39,7 @@ def silhouette_score(
     *,
     metric: str | Callable[..., Any] = "euclidean",
     sample_size: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     **kwds: Any,
 ) -> float:
     """Return the mean silhouette of all rows, or of ``sample_size`` rows drawn at random.
@@ -92,7 +92,7 @@ def silhouette_samples(X: Data, labels: Data, *, metric: str | Callable[..., Any
     return np.asarray(np.nan_to_num(np.where(counts[codes] > 1, found, 0.0)), dtype=dtype)
 
 
-def _is_given(metric: Any) -> bool:
+def _is_given(metric: MetricLike) -> bool:
     return isinstance(metric, str) and metric == "precomputed"
 
 
@@ -114,7 +114,9 @@ def _means(sums: Array, codes: Array, counts: Array) -> tuple[Array, Array]:
     return own, np.min(sums / counts[:, None], axis=0)
 
 
-def _means_by_table(X: Any, codes: Array, counts: Array, metric: Any, kwds: dict[str, Any]) -> tuple[Array, Array]:
+def _means_by_table(
+    X: SparseOrDense, codes: Array, counts: Array, metric: MetricLike, kwds: dict[str, Any]
+) -> tuple[Array, Array]:
     """Return both means from blocks of distances that scikit-learn measures."""
     from sklearn.metrics import pairwise_distances_chunked  # a tenth of a second that few need
 

@@ -12,7 +12,7 @@ from pellucid.cluster.soft_kmeans_solvers import best_soft_kmeans, soft_answers
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Effort
 from pellucid.core.threads import own_threads
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 
 
 class SoftKMeans(CenteredClusters):
@@ -83,7 +83,7 @@ class SoftKMeans(CenteredClusters):
         n_init: Any = "auto",
         max_iter: int = 1000,
         tol: float = 1e-7,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.beta = beta

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.threads import run_blocks, shares
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.proofs.training_data import TrainingData
 
 FLOATS = (np.float64, np.float32)
@@ -86,7 +86,7 @@ class InputRules:
             X = validate_data(estimator, X, **self._options(reset=False) | {"ensure_min_samples": 1})
         return self._settled(estimator, X, look_for_nan=True)
 
-    def _settled(self, estimator: Any, X: Any, *, look_for_nan: bool) -> Any:
+    def _settled(self, estimator: Any, X: SparseOrDense, *, look_for_nan: bool) -> Any:
         if sparse.issparse(X) and X.format != "coo":
             X = _with_short_indices(X)
             if not X.has_canonical_format:
@@ -142,7 +142,7 @@ class InputRules:
         return not self.missing or all_finite(X)
 
 
-def _with_short_indices(X: Any) -> Any:
+def _with_short_indices(X: SparseOrDense) -> Any:
     """Return rows, or columns, whose indices have 32 bits where these suffice: compiled loops know no others."""
     if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
         return X

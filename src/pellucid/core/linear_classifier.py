@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.input_rules import UNCHECKED, InputRules
 from pellucid.core.labels import encode_labels, known_codes, label_column
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -59,7 +59,7 @@ def winners(scores: Array, classes: Array) -> Array:
     return classes[(scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
 
 
-def class_weights(class_weight: Any, data: TrainingData) -> Array:
+def class_weights(class_weight: ClassWeight, data: TrainingData) -> Array:
     """Return the weight of each class as scikit-learn reads it; 0 for a class without rows."""
     if class_weight is None:
         return np.ones(len(data.classes))
@@ -101,7 +101,7 @@ class LabelSetRules(InputRules):
     """Rules for labels, or for a 0/1 matrix of several labels; ``y`` becomes a matrix, one column for two classes."""
 
     target: str = UNCHECKED
-    class_weight: Any = None
+    class_weight: ClassWeight = None
 
     def check(
         self, estimator: Any, X: Data, y: Data = None, *args: Any, classes: Array | None = None, **options: Any

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import threading
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, RandomState
 
 LARGEST_SEED = 2**31 - 1
 
 _own = threading.local()
 
 
-def generator(random_state: Any = None) -> np.random.Generator:
+def generator(random_state: RandomState = None) -> np.random.Generator:
     """Return a NumPy generator for None, a seed, a Generator or scikit-learn's RandomState.
 
     Examples
@@ -36,7 +35,7 @@ def generator(random_state: Any = None) -> np.random.Generator:
     )
 
 
-def drawn_seed(random_state: Any) -> int:
+def drawn_seed(random_state: RandomState) -> int:
     """Return a seed drawn from a source of randomness as scikit-learn reads it.
 
     A seed is put into a generator that is there already: making one takes longer than many a small fit.
@@ -54,7 +53,7 @@ def drawn_seed(random_state: Any) -> int:
     return int(_own.source.randint(LARGEST_SEED))
 
 
-def fixed_seed(random_state: Any) -> int:
+def fixed_seed(random_state: RandomState) -> int:
     """Return a seed for a method whose answer does not depend on it beyond rounding: None is 0, for the same bits."""
     return 0 if random_state is None else drawn_seed(random_state)
 

@@ -19,7 +19,7 @@ from pellucid.core.estimator import CertifiedEstimator, changed_parameters, para
 from pellucid.core.input_rules import CLASSES
 from pellucid.core.random_state import generator
 from pellucid.core.threads import single_threaded_blas
-from pellucid.core.types import Data
+from pellucid.core.types import Data, RandomState
 from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.sampling import drawing
@@ -35,7 +35,7 @@ FEW_ROWS = 1000
 
 
 def verify(
-    model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = None, random_state: Any = None
+    model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = None, random_state: RandomState = None
 ) -> Certificate:
     """Recompute the certificate of a fitted model from its training data, in float64, by independent code.
 

@@ -12,6 +12,7 @@ from pellucid.core.kinds.arrays import FLOATS, Numbers, SparseRows
 from pellucid.core.kinds.collections import PLAIN, Lookup
 from pellucid.core.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.core.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE, RANDOM_STATE
+from pellucid.core.types import SparseOrDense
 from pellucid.decomposition.feature_embedding.feature_embedding import (
     GIVEN,
     SIMILARITIES,
@@ -36,7 +37,7 @@ SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
 class PCARules(InputRules):
     """Rules that refuse sparse rows where the solver asked for would make them dense."""
 
-    def check(self, estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
+    def check(self, estimator: Any, X: SparseOrDense, *args: Any, **options: Any) -> Any:
         """Return the data, checked."""
         if sparse.issparse(X) and estimator.svd_solver not in SPARSE_SOLVERS:
             raise TypeError(

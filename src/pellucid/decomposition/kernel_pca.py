@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.random_state import fixed_seed
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.decomposition.kernel_pca_solvers import (
     CenteredProducts,
     centered_times,
@@ -117,7 +117,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEsti
         max_iter: int | None = None,
         iterated_power: Any = "auto",
         remove_zero_eig: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         copy_X: bool = True,
         n_jobs: int | None = None,
     ) -> None:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.choice import kernel_from
 from pellucid.kernels.formulas import Linear
 from pellucid.kernels.functions import check_products, check_symmetric
@@ -47,7 +47,7 @@ class CenteredProducts:
     """Whether the kernel is an inner product, so that eigenvalues below 0 are rounding."""
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Any) -> CenteredProducts:
+    def of(cls, kernel: Kernel, X: SparseOrDense) -> CenteredProducts:
         """Return the centered products of the rows, or of given products, which must be symmetric once centered."""
         centered = centered_rows(kernel, X)
         if centered is not None:
@@ -127,7 +127,7 @@ def components_kernel(parameters: Any, gamma: float) -> Kernel:
     )
 
 
-def centered_rows(kernel: Kernel, X: Any) -> Array | None:
+def centered_rows(kernel: Kernel, X: SparseOrDense) -> Array | None:
     """Return the rows about their mean where their products are the centered ones: dense rows of a linear kernel.
 
     So an offset of the rows costs no digits. None for other kernels, whose mean is no row, and for sparse rows.
@@ -142,7 +142,7 @@ def linear_means(kernel: Kernel, X: Array) -> Array:
     return kernel(X, X.mean(axis=0, dtype=np.float64)[None])[:, 0]
 
 
-def centered_times(kernel: Kernel, X: Any, others: Any, coef: Array, means: Array) -> Array:
+def centered_times(kernel: Kernel, X: SparseOrDense, others: Any, coef: Array, means: Array) -> Array:
     """Return the centered products of new rows with the training rows, times ``coef``.
 
     The product of x and row i becomes k - (mean over i of k) - means_i + mean of the means.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 
 FIRST, FASTER, SLOWER, MOST = 0.5, 1.05, 0.5, 1.0
 
@@ -34,7 +33,7 @@ class FactorMomentum:
 NUMBERS_AT_ONCE = 1 << 18
 
 
-def product_entries(X: Any, W: Array, H: Array) -> Array:
+def product_entries(X: SparseOrDense, W: Array, H: Array) -> Array:
     """Return the entries of ``WH`` where a CSR matrix has one."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     found, columns = np.empty(X.nnz), np.ascontiguousarray(H.T)

@@ -21,7 +21,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from pellucid.core.threads import run_blocks, shared_blas, shares, split_evenly, thread_count
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.proofs.rounding import EPSILON, TINY
 from pellucid.solvers.dense_design import FEWEST_ROWS, DenseDesign
 from pellucid.solvers.design import Design
@@ -88,7 +88,7 @@ class PrincipalDirections:
     """Left singular vectors as columns, where they were found on the way."""
 
 
-def in_ordinary_units(X: Any) -> tuple[Any, float]:
+def in_ordinary_units(X: SparseOrDense) -> tuple[Any, float]:
     """Return rows whose squares neither vanish nor overflow, and the power of two that they were multiplied by.
 
     That is 1 as a rule; a few rows tell.

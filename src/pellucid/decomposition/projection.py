@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.threads import own_threads, run_blocks, shares
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 
 BLOCK_ROWS = 4096
 
 
-def projected(X: Any, components: Array, mean: Array | None = None) -> Array:
+def projected(X: SparseOrDense, components: Array, mean: Array | None = None) -> Array:
     """Return ``(X - mean) components'`` in the dtype of the rows."""
     V = components.T.astype(X.dtype, copy=False)
     if sparse.issparse(X):

@@ -11,7 +11,15 @@ from sympy import Expr, Matrix, Rational, zeros
 
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Step, sentence, step, table
-from pellucid.show.exact_data import ExactData, class_column, exact_features, exact_number, read_labels, sorted_classes
+from pellucid.show.exact_data import (
+    ExactData,
+    Label,
+    class_column,
+    exact_features,
+    exact_number,
+    read_labels,
+    sorted_classes,
+)
 from pellucid.show.notation import Math, math, matrix
 from pellucid.show.text_layout import fits
 
@@ -24,8 +32,8 @@ class ClassRows:
     """The rows, their labels, the classes in order, and the prior of each."""
 
     data: ExactData
-    labels: list[Any]
-    classes: list[Any]
+    labels: list[Label]
+    classes: list[Label]
     priors: list[Rational]
 
     @cached_property

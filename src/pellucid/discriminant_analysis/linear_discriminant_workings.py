@@ -11,7 +11,7 @@ from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read
 from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
 from pellucid.show.eigenpairs import eliminate
-from pellucid.show.exact_data import ExactData, require
+from pellucid.show.exact_data import ExactData, Label, require
 from pellucid.show.notation import Math, column, combination, fenced, math, matrix, over
 
 
@@ -62,7 +62,7 @@ def _covariance_step(rows: ClassRows, within: Matrix) -> Step:
     )
 
 
-def _solving(classes: list[Any]) -> list[Block]:
+def _solving(classes: list[Label]) -> list[Block]:
     return [
         sentence(
             "The log of density times prior is quadratic in x, but the quadratic term is the same for all classes. "
@@ -87,7 +87,7 @@ def _discriminant_step(data: ExactData, weights: list[Matrix], offsets: list[Exp
 
 
 def _boundary_step(
-    data: ExactData, classes: list[Any], means: list[Matrix], weights: list[Matrix], priors: list[Rational]
+    data: ExactData, classes: list[Label], means: list[Matrix], weights: list[Matrix], priors: list[Rational]
 ) -> Step:
     w = weights[1] - weights[0]
     middle = (means[0] + means[1]) / 2

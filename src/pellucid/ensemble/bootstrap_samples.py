@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.checks import check_level
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.tree.decision_tree.tree_data import TreeTarget
 
@@ -72,14 +72,14 @@ def room_of(weight: Array | None, order: Array) -> Array | None:
     return None if weight is None else weight[order]
 
 
-def value_order(X: Any, targets: Array) -> Array:
+def value_order(X: SparseOrDense, targets: Array) -> Array:
     """Return the rows in the order of a hash of their values and targets; equal rows stand next to each other."""
     keys = _hashes(X, 1)
     keys += _hashes(np.asarray(targets, dtype=np.float64).reshape(len(targets), -1), X.shape[1] + 1)
     return np.argsort(keys, kind="stable").astype(np.int32)
 
 
-def _hashes(X: Any, first: int) -> Array:
+def _hashes(X: SparseOrDense, first: int) -> Array:
     """Return for each row the sum of hashes of its entries; a 0 adds nothing, so that it may be left out."""
     found = np.zeros(X.shape[0], dtype=np.uint64)
     with np.errstate(over="ignore"):

@@ -12,7 +12,7 @@ from sympy import Rational
 from pellucid.core.types import Data
 from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import exact_data, exact_features, exact_number, read_labels, sorted_classes
+from pellucid.show.exact_data import Label, exact_data, exact_features, exact_number, read_labels, sorted_classes
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, typed
 
 MAX_BAGS = 5
@@ -89,13 +89,13 @@ def _power(n: int) -> Math:
 
 
 def _row_steps(
-    outside: list[list[int]], says: list[list[Any]], target: list[Any], classes: list[Any]
+    outside: list[list[int]], says: list[list[Any]], target: list[Any], classes: list[Label]
 ) -> tuple[list[Step], dict[str, Any]]:
     return (_votes if classes else _means)(outside, says, target, classes)
 
 
 def _votes(
-    outside: list[list[int]], says: list[list[Any]], target: list[Any], classes: list[Any]
+    outside: list[list[int]], says: list[list[Any]], target: list[Any], classes: list[Label]
 ) -> tuple[list[Step], dict[str, Any]]:
     lines, wrong, asked = [], 0, 0
     for i, bags in enumerate(outside):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.input_rules import InputRules
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.kernels.formulas import RBF, AdditiveChi2, Chi2, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.kernels.functions import (
     GivenKernel,
@@ -96,7 +96,7 @@ def is_given(kernel: Any) -> bool:
     return kernel.is_given if isinstance(kernel, Kernel) else isinstance(kernel, str) and kernel == "precomputed"
 
 
-def gamma_from(gamma: Any, X: Any, weight: Array | None = None) -> float:
+def gamma_from(gamma: Any, X: SparseOrDense, weight: Array | None = None) -> float:
     """Return the number that a parameter ``gamma`` means for rows: 'scale', 'auto', None (as 'auto') or itself."""
     if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
         return 1.0 / X.shape[1]
@@ -105,7 +105,7 @@ def gamma_from(gamma: Any, X: Any, weight: Array | None = None) -> float:
     return float(gamma)
 
 
-def scale_gamma(X: Any, weight: Array) -> float:
+def scale_gamma(X: SparseOrDense, weight: Array) -> float:
     """Return one over the number of columns times the variance of all entries; 1 if that is no number."""
     columns = X.shape[1]
     total = float(weight.sum()) * columns

@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from functools import reduce
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod, sqrt
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.formulas import Linear, Polynomial
 from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
 from pellucid.kernels.product_blocks import as_rows
@@ -31,7 +30,7 @@ MOST_FEATURES = 10_000
 Exponents = tuple[int, ...]
 
 
-def feature_map(kernel: Kernel, X: Any) -> Array:
+def feature_map(kernel: Kernel, X: SparseOrDense) -> Array:
     r"""Return :math:`\varphi(x)` for each row: ``feature_map(X) @ feature_map(Z).T`` is ``kernel(X, Z)``.
 
     Examples

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from pellucid.core.checks import check_nonnegative, check_positive, is_number
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.kernel import Kernel, keep
 from pellucid.kernels.product_blocks import as_rows, inner_products, squared_lengths
 from pellucid.proofs.rounding import EPSILON
@@ -29,11 +29,11 @@ class Linear(Kernel):
 
     positive = True
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the inner products."""
         return inner_products(X, Z)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the squared length of each row."""
         return squared_lengths(as_rows(X))
 
@@ -68,11 +68,11 @@ class Polynomial(Kernel):
         """Whether the degree is a whole number and the constant not below 0: then it has an explicit map."""
         return isinstance(self.degree, int) and self.coef0 >= 0.0
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the powers of the inner products."""
         return self._power(inner_products(X, Z))
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the power of the squared length of each row."""
         return self._power(squared_lengths(as_rows(X)))
 
@@ -106,11 +106,11 @@ class Sigmoid(Kernel):
         check_finite_number(coef0=self.coef0)
         keep(self, gamma=float(self.gamma), coef0=float(self.coef0))
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the hyperbolic tangents of the inner products."""
         return self._tangent(inner_products(X, Z))
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the hyperbolic tangent for the squared length of each row."""
         return self._tangent(squared_lengths(as_rows(X)))
 
@@ -126,11 +126,11 @@ class Cosine(Kernel):
 
     positive = True
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the inner products of the rows, each at length 1."""
         return inner_products(_at_length_1(X), _at_length_1(Z))
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return ones, and 0 for rows of zeros."""
         return (squared_lengths(as_rows(X)) > 0.0).astype(np.float64)
 
@@ -159,7 +159,7 @@ def check_finite_number(**values: Any) -> None:
             raise ValueError(f"{name} must be finite, got {value!r}.")
 
 
-def _at_length_1(X: Any) -> Any:
+def _at_length_1(X: SparseOrDense) -> Any:
     length = np.sqrt(squared_lengths(X))
     share = 1.0 / np.where(length > 0.0, length, 1.0)
     return sparse.diags_array(share, format="csr") @ X if sparse.issparse(X) else X * share[:, None]
@@ -209,13 +209,13 @@ class RBF(Kernel):
         check_nonnegative(gamma=gamma)
         keep(self, gamma=float(gamma))
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the Gaussian of each distance."""
         exponents = squared_distances(X, Z, self.gamma)
         exponents *= -self.gamma
         return np.exp(exponents, out=exponents)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return ones."""
         return np.ones(np.shape(X)[0])
 
@@ -232,17 +232,17 @@ class Laplacian(Kernel):
         check_nonnegative(gamma=self.gamma)
         keep(self, gamma=float(self.gamma))
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the exponential of each distance."""
         exponents = -self.gamma * _city_block(X, Z)
         return np.exp(exponents, out=exponents)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return ones."""
         return np.ones(np.shape(X)[0])
 
 
-def squared_distances(X: Any, Z: Any, gamma: float) -> Array:
+def squared_distances(X: SparseOrDense, Z: Any, gamma: float) -> Array:
     """Return squared distances, as precise as a Gaussian kernel of this ``gamma`` needs them."""
     dense = not sparse.issparse(X) and not sparse.issparse(Z)
     if dense:
@@ -262,7 +262,7 @@ def squared_distances(X: Any, Z: Any, gamma: float) -> Array:
     return squares
 
 
-def _compute_again(squares: Array, X: Any, Z: Any, chosen: Array) -> None:
+def _compute_again(squares: Array, X: SparseOrDense, Z: Any, chosen: Array) -> None:
     """Replace the chosen squared distances by sums of squared differences."""
     i, j = np.nonzero(chosen)
     step = max(1, DIFFERENCES // max(1, X.shape[1]))
@@ -271,7 +271,7 @@ def _compute_again(squares: Array, X: Any, Z: Any, chosen: Array) -> None:
         squares[rows, columns] = squared_lengths(X[rows] - Z[columns])
 
 
-def _city_block(X: Any, Z: Any) -> Array:
+def _city_block(X: SparseOrDense, Z: Any) -> Array:
     if sparse.issparse(X) or sparse.issparse(Z):
         from sklearn.metrics.pairwise import manhattan_distances
 
@@ -285,7 +285,7 @@ class AdditiveChi2(Kernel):
 
     positive = False
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return minus the distances."""
         from sklearn.metrics.pairwise import additive_chi2_kernel
 
@@ -296,7 +296,7 @@ class AdditiveChi2(Kernel):
             raise ValueError(f"X must have no entry below 0 for a chi-square kernel, got {lowest:g}.")
         return np.asarray(additive_chi2_kernel(X, Z), dtype=np.float64)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return zeros."""
         return np.zeros(np.shape(X)[0])
 
@@ -313,12 +313,12 @@ class Chi2(Kernel):
         check_nonnegative(gamma=self.gamma)
         keep(self, gamma=float(self.gamma))
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the exponential of minus the distances."""
         exponents = AdditiveChi2().tile(X, Z)
         exponents *= self.gamma
         return np.exp(exponents, out=exponents)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return ones."""
         return np.ones(np.shape(X)[0])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.kernel import Kernel
 
 ASYMMETRY = 1e-6
@@ -25,17 +25,17 @@ class FunctionKernel(Kernel):
     positive = False
     has_function = True
 
-    def __call__(self, X: Any, Z: Any = None) -> Array:
+    def __call__(self, X: SparseOrDense, Z: Any = None) -> Array:
         """Return the products."""
         rows = _table(X)
         return self.tile(rows, rows if Z is None or Z is X else _table(Z))
 
-    def lower(self, X: Any, out: Array) -> Array:
+    def lower(self, X: SparseOrDense, out: Array) -> Array:
         """Write all products of the rows of ``X`` with each other into ``out``."""
         out[...] = self.tile(X, X)
         return out
 
-    def times(self, X: Any, Z: Any, coef: Array) -> Array:
+    def times(self, X: SparseOrDense, Z: Any, coef: Array) -> Array:
         """Return the products times ``coef``."""
         return np.asarray(self.tile(X, Z) @ coef)
 
@@ -53,7 +53,7 @@ class MatrixFunction(FunctionKernel):
 
     function: Callable[..., Any]
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return what the function says, checked."""
         found = self.function(X, Z)
         found = found.toarray() if sparse.issparse(found) else found
@@ -67,7 +67,7 @@ class MatrixFunction(FunctionKernel):
         check_products(products)
         return check_symmetric(products) if X is Z else products
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the product of each row with itself."""
         return np.array([self.tile(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])])
 
@@ -83,7 +83,7 @@ class RowFunction(FunctionKernel):
     params: tuple[tuple[str, Any], ...] = field(default=())
     """Keywords of the function, with their values."""
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return what the function says of each pair, checked."""
         own = _rows_of(X)
         others = own if X is Z else _rows_of(Z)
@@ -99,7 +99,7 @@ class RowFunction(FunctionKernel):
             self._check_order(own, products)
         return products
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the function of each row and itself."""
         found = np.array([self._of(row, row) for row in _rows_of(X)])
         check_products(found)
@@ -127,12 +127,12 @@ class GivenKernel(Kernel):
     is_given = True
     positive = False
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the products."""
         chosen = X[:, Z]
         return np.array(chosen.toarray() if sparse.issparse(chosen) else chosen, dtype=np.float64)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the diagonal of the products."""
         return np.asarray(X.diagonal(), dtype=np.float64)
 
@@ -173,10 +173,10 @@ def _asymmetric(i: int, j: int, one: float, other: float) -> ValueError:
     )
 
 
-def _table(X: Any) -> Any:
+def _table(X: SparseOrDense) -> Any:
     """Return rows as an array, of whatever numbers they are, or as sparse rows."""
     return X.tocsr() if sparse.issparse(X) else np.asarray(X)
 
 
-def _rows_of(X: Any) -> list[Any]:
+def _rows_of(X: SparseOrDense) -> list[Any]:
     return [X[i : i + 1] if sparse.issparse(X) else X[i] for i in range(X.shape[0])]

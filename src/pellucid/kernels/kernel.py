@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.checks import check_nonnegative, check_positive, is_number
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.product_blocks import (
     as_rows,
     lower_products_in_tiles,
@@ -43,11 +43,11 @@ class Kernel(ABC):
     """The kernels that it is made of; none for a plain one."""
 
     @abstractmethod
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the products of two blocks of checked rows, as an array of its own."""
 
     @abstractmethod
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the product of each row with itself."""
 
     @property
@@ -55,7 +55,7 @@ class Kernel(ABC):
     def positive(self) -> bool:
         """Whether it is known to be an inner product whatever the rows are (Mercer's condition)."""
 
-    def __call__(self, X: Any, Z: Any = None) -> Array:
+    def __call__(self, X: SparseOrDense, Z: Any = None) -> Array:
         """Return the products, of shape (n_rows of ``X``, n_rows of ``Z``); without ``Z`` those of ``X`` with itself.
 
         Each pair of the latter is computed once, so that the result is symmetric to the last bit.
@@ -67,7 +67,7 @@ class Kernel(ABC):
             return self.tile(rows, np.arange(rows.shape[1]))
         return self._lower(rows, np.empty((rows.shape[0], rows.shape[0])))
 
-    def lower(self, X: Any, out: Array) -> Array:
+    def lower(self, X: SparseOrDense, out: Array) -> Array:
         """Write the products of the rows of ``X`` with each other into ``out``; those above the diagonal are noise."""
         rows = self._rows(X)
         if self.is_given:
@@ -75,12 +75,12 @@ class Kernel(ABC):
             return out
         return self._lower(rows, out, mirror=False)
 
-    def times(self, X: Any, Z: Any, coef: Array) -> Array:
+    def times(self, X: SparseOrDense, Z: Any, coef: Array) -> Array:
         """Return the products times ``coef`` of shape (n_rows of ``Z``, ...), never all products at once."""
         rows = self._rows(X)
         return products_times(self.tile, rows, self._others(rows, Z), coef, share=not self.has_function)
 
-    def feature_map(self, X: Any) -> Array:
+    def feature_map(self, X: SparseOrDense) -> Array:
         """Return features whose inner products are the kernel's, where there is a finite number of them."""
         from pellucid.kernels.feature_map import feature_map
 
@@ -95,10 +95,10 @@ class Kernel(ABC):
     def _lower(self, rows: Any, out: Array, *, mirror: bool = True) -> Array:
         return lower_products_in_tiles(self.tile, rows, out, mirror=mirror, share=not self.has_function)
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: SparseOrDense) -> Any:
         return X if self.is_given else as_rows(X)
 
-    def _others(self, X: Any, Z: Any) -> Any:
+    def _others(self, X: SparseOrDense, Z: Any) -> Any:
         if self.is_given:
             return np.asarray(Z)
         others = as_rows(Z)
@@ -146,11 +146,11 @@ class Constant(Kernel):
         check_nonnegative("No features have negative products with themselves.", value=self.value)
         keep(self, value=float(self.value))
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the constant."""
         return np.full((X.shape[0], Z.shape[0]), self.value)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the constant."""
         return np.full(X.shape[0], self.value)
 
@@ -194,13 +194,13 @@ class Scaled(Kernel):
         """The kernel."""
         return (self.kernel,)
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the products of the kernel times the factor."""
         products = self.kernel.tile(X, Z)
         products *= self.factor
         return products
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the diagonal of the kernel times the factor."""
         return self.factor * self.kernel.diagonal(X)
 
@@ -238,7 +238,7 @@ class Sum(Several):
 
     parts: tuple[Kernel, ...] = ()
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the sum of the products."""
         first, *others = self.parts
         total = first.tile(X, Z)
@@ -246,7 +246,7 @@ class Sum(Several):
             total += part.value if isinstance(part, Constant) else part.tile(X, Z)
         return total
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the sum of the diagonals."""
         return np.sum([part.diagonal(X) for part in self.parts], axis=0)
 
@@ -260,7 +260,7 @@ class Product(Several):
 
     parts: tuple[Kernel, ...] = ()
 
-    def tile(self, X: Any, Z: Any) -> Array:
+    def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return the product of the products."""
         first, *others = self.parts
         total = first.tile(X, Z)
@@ -268,7 +268,7 @@ class Product(Several):
             total *= part.tile(X, Z)
         return total
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: SparseOrDense) -> Array:
         """Return the product of the diagonals."""
         return np.prod([part.diagonal(X) for part in self.parts], axis=0)
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from pellucid.core.random_state import some_rows
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.choice import kernel_from
 from pellucid.kernels.kernel import Kernel
 
@@ -63,7 +63,7 @@ class MercerCheck:
         )
 
 
-def check_mercer(kernel: Any, X: Any, **parameters: Any) -> MercerCheck:
+def check_mercer(kernel: Any, X: SparseOrDense, **parameters: Any) -> MercerCheck:
     """Look for points of ``X`` and numbers that show that a kernel is no inner product.
 
     ``kernel`` is a kernel, or whatever :func:`kernel_from` takes, with its ``parameters``. Of many points some are

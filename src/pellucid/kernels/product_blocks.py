@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.threads import run_blocks
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 
 HEIGHT = 256
 WIDTH = 512
@@ -25,7 +25,7 @@ Tile = Callable[[Any, Any], Array]
 """The products of a block of rows with a block of rows."""
 
 
-def as_rows(X: Any) -> Any:
+def as_rows(X: SparseOrDense) -> Any:
     """Return rows as a float64 table, or as sparse rows."""
     if sparse.issparse(X):
         return X.tocsr().astype(np.float64, copy=False)
@@ -40,7 +40,7 @@ def cut(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def inner_products(X: Any, Z: Any) -> Array:
+def inner_products(X: SparseOrDense, Z: Any) -> Array:
     """Return the inner products of the rows of a tile, as an array that may be changed."""
     if not sparse.issparse(X) and not sparse.issparse(Z):
         return np.asarray(X @ Z.T)
@@ -50,7 +50,7 @@ def inner_products(X: Any, Z: Any) -> Array:
     return np.asarray(found.toarray() if sparse.issparse(found) else found)
 
 
-def squared_lengths(X: Any) -> Array:
+def squared_lengths(X: SparseOrDense) -> Array:
     """Return the squared length of each row."""
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
@@ -66,7 +66,7 @@ def _run(work: Callable[[Any], None], items: list[Any], *, share: bool) -> None:
             work(item)
 
 
-def products_in_tiles(tile: Tile, X: Any, Z: Any, *, share: bool = True) -> Array:
+def products_in_tiles(tile: Tile, X: SparseOrDense, Z: Any, *, share: bool = True) -> Array:
     """Return all products, of shape (n_rows of ``X``, n_rows of ``Z``)."""
     if X.shape[0] <= HEIGHT and Z.shape[0] <= WIDTH:
         return tile(X, Z)
@@ -82,7 +82,9 @@ def products_in_tiles(tile: Tile, X: Any, Z: Any, *, share: bool = True) -> Arra
     return out
 
 
-def lower_products_in_tiles(tile: Tile, X: Any, out: Array, *, mirror: bool = True, share: bool = True) -> Array:
+def lower_products_in_tiles(
+    tile: Tile, X: SparseOrDense, out: Array, *, mirror: bool = True, share: bool = True
+) -> Array:
     """Write the products of rows with each other into ``out``, each pair once; above the diagonal if ``mirror``."""
     parts = [(part, X[part]) for part in cut(X.shape[0], WIDTH)]
 
@@ -99,7 +101,7 @@ def lower_products_in_tiles(tile: Tile, X: Any, out: Array, *, mirror: bool = Tr
     return out
 
 
-def products_times(tile: Tile, X: Any, Z: Any, coef: Array, *, share: bool = True) -> Array:
+def products_times(tile: Tile, X: SparseOrDense, Z: Any, coef: Array, *, share: bool = True) -> Array:
     """Return the products times ``coef`` of shape (n_rows of ``Z``, ...); no more than a tile is held per thread."""
     out = np.zeros((X.shape[0], *coef.shape[1:]))
     columns = [(part, Z[part]) for part in cut(Z.shape[0], WIDTH)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import RegressorMixin
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
@@ -97,6 +98,6 @@ class BridgeRegression(LinearPredictor, RegressorMixin, CertifiedEstimator):
         line = self._line(found.attributes["coef_"], design.mean, y_mean, data.X.dtype)
         return self._adopt(replace(found, attributes={**found.attributes, **line}), data)
 
-    def _line(self, w: Array, mean: Array, y_mean: Array, dtype: Any) -> dict[str, Any]:
+    def _line(self, w: Array, mean: Array, y_mean: Array, dtype: np.dtype) -> dict[str, Any]:
         coef = w.astype(dtype)
         return {"coef_": coef, "intercept_": dtype.type(y_mean - mean @ coef) if self.fit_intercept else 0.0}

@@ -85,7 +85,7 @@ def one_target(watch: Watch, lines: Array, k: int) -> Watch:
 
 
 def line_attributes(
-    coef: Array, intercept: Array, *, dtype: Any, fit_intercept: bool, one_dimensional: bool, flat: bool = True
+    coef: Array, intercept: Array, *, dtype: np.dtype, fit_intercept: bool, one_dimensional: bool, flat: bool = True
 ) -> tuple[Array, Any]:
     """Return ``coef_`` and ``intercept_`` in scikit-learn's shapes, from (n_features, n_targets) and (n_targets,).
 

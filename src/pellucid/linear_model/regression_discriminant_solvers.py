@@ -13,7 +13,7 @@ from pellucid.core.fit import Effort, Fit, Solution
 from pellucid.core.linear_classifier import is_multilabel
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.watching import ignore
 from pellucid.optimize import LBFGS, Problem, Stopping, descend
 from pellucid.proofs.rounding import EPSILON
@@ -79,7 +79,7 @@ def _joined_trace(solutions: list[list[Solution[Array]]]) -> Trace:
     return joined
 
 
-def _problem(X: Any, target: Array, weight: Array, alpha: float, columns: ColumnUnits) -> Problem:
+def _problem(X: SparseOrDense, target: Array, weight: Array, alpha: float, columns: ColumnUnits) -> Problem:
     """Return half the mean squared error plus the penalty, as a function of the unknowns in their units."""
     total = float(weight.sum())
 
@@ -124,14 +124,14 @@ class ColumnUnits:
             return np.asarray(by_weight / self.unit)
         return np.append((by_weight - self.mean * by_intercept) / self.unit, 4.0 * by_intercept)
 
-    def centered(self, X: Any) -> tuple[Any, ColumnUnits]:
+    def centered(self, X: SparseOrDense) -> tuple[Any, ColumnUnits]:
         """Return dense rows less their means, in float64, and their columns: a mean far from 0 then costs no digits."""
         if sparse.issparse(X) or not self.fit_intercept:
             return X, self
         return np.subtract(X, self.mean, dtype=np.float64), replace(self, mean=np.zeros_like(self.mean))
 
 
-def measure_columns(X: Any, weight: Array, alpha: float, *, fit_intercept: bool) -> ColumnUnits:
+def measure_columns(X: SparseOrDense, weight: Array, alpha: float, *, fit_intercept: bool) -> ColumnUnits:
     """Return the means and units of the columns of ``X``."""
     total = float(weight.sum())
     mean = np.asarray(weight @ X, dtype=np.float64) / total
@@ -147,7 +147,7 @@ def measure_columns(X: Any, weight: Array, alpha: float, *, fit_intercept: bool)
     return ColumnUnits(mean * fit_intercept, np.where(unit > 0.0, unit, 1.0), fit_intercept)
 
 
-def _blocks(X: Any) -> list[slice]:
+def _blocks(X: SparseOrDense) -> list[slice]:
     """Return parts of the rows that are small enough to be copied."""
     height = max(1, BLOCK // X.shape[1])
     return [slice(start, start + height) for start in range(0, X.shape[0], height)]

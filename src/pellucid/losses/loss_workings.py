@@ -122,9 +122,10 @@ def _shape_step(pieces: Pieces, numbers: list[Rational], values: list[Any]) -> S
 def _cross_entropy_workings(loss: Any, scores: Data, y: Data) -> Document:
     """Show probabilities, losses and gradients of a few rows of scores."""
     Z, _, rounded = exact_features(scores)
-    labels = read_labels(y, Z.rows)
-    if not all(isinstance(label, int) and 0 <= label < Z.cols for label in labels):
-        raise ValueError(f"y must hold class numbers from 0 to {Z.cols - 1}, got {labels}.")
+    given = read_labels(y, Z.rows)
+    labels = [label for label in given if isinstance(label, int) and 0 <= label < Z.cols]
+    if len(labels) < len(given):
+        raise ValueError(f"y must hold class numbers from 0 to {Z.cols - 1}, got {given}.")
     parts = [[exp(z) for z in Z.row(i)] for i in range(Z.rows)]
     P = Matrix([[part / sum(row) for part in row] for row in parts])
     values = [log(sum(row)) - Z[i, label] for i, (row, label) in enumerate(zip(parts, labels, strict=True))]

@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.neighbors import VALID_METRICS
 
 from pellucid.core.input_rules import InputRules
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike, SparseOrDense
 from pellucid.neighbors.metric import Metric
 from pellucid.proofs.training_data import TrainingData
 from pellucid.solvers.distance_matrix import check_distance_matrix
@@ -24,12 +24,12 @@ NAMES = {*PAIRWISE_DISTANCE_FUNCTIONS, *(name for names in VALID_METRICS.values(
 ROWS_AT_ONCE = 256
 
 
-def is_given(metric: Any) -> bool:
+def is_given(metric: MetricLike) -> bool:
     """Return whether ``X`` holds distances of the rows instead of rows."""
     return isinstance(metric, str) and metric == GIVEN
 
 
-def check_metric_name(metric: Any) -> None:
+def check_metric_name(metric: MetricLike) -> None:
     """Refuse names that stand for no metric."""
     if isinstance(metric, str) and metric not in NAMES:
         raise ValueError(f"metric must be one of {sorted(NAMES)} or a function of two rows, got {metric!r}.")
@@ -51,7 +51,7 @@ def all_distances(metric: Metric, X: Array) -> Array:
     return found
 
 
-def distances_to(metric: Metric, new: Array, X: Any) -> Array:
+def distances_to(metric: Metric, new: Array, X: SparseOrDense) -> Array:
     """Return the distances of new rows to all training rows, which may be given."""
     return np.asarray(new if is_given(metric.name) else metric.table(new, X), dtype=np.float64)
 

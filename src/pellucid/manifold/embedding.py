@@ -13,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.manifold.map_quality import EmbeddingQuality, embedding_quality
 from pellucid.solvers.leading_eigenvectors import signed
 
@@ -45,7 +45,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEsti
         return int(self.embedding_.shape[1])
 
 
-def known_places(X_fit: Any, X: Any) -> tuple[Array, Array]:
+def known_places(X_fit: Any, X: SparseOrDense) -> tuple[Array, Array]:
     """Return which of the new rows are training rows, and which ones; of equal training rows the first counts."""
     first: dict[bytes, int] = {}
     for i, key in enumerate(_row_keys(X_fit)):
@@ -55,7 +55,7 @@ def known_places(X_fit: Any, X: Any) -> tuple[Array, Array]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _row_keys(X: Any) -> Iterator[bytes]:
+def _row_keys(X: SparseOrDense) -> Iterator[bytes]:
     if sparse.issparse(X):
         ends = X.indptr
         for i in range(X.shape[0]):

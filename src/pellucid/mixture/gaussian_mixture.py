@@ -16,7 +16,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort
 from pellucid.core.input_rules import FLOATS
 from pellucid.core.threads import own_threads
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.user_warnings import warn_user
 from pellucid.mixture.covariance_kinds import KINDS, Components
 from pellucid.mixture.gaussian_mixture_solvers import best_mixture, for_blocks, log_densities, mixture_rows
@@ -113,7 +113,7 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
         weights_init: Any = None,
         means_init: Any = None,
         precisions_init: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         warm_start: bool = False,
         verbose: int = 0,
         verbose_interval: int = 10,

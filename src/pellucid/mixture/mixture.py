@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.core.checks import check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.mixture.mixture_solvers import (
     MixtureOfDensities,
     Parts,
@@ -98,7 +98,7 @@ class Mixture(DensityMixin, CertifiedEstimator):
         n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.densities = densities
         self.n_components = n_components

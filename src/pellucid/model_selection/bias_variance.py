@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 
 from pellucid.core.checks import check_nonnegative, check_whole
 from pellucid.core.random_state import generator
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.watching import tracked
 from pellucid.proofs.certificate import Certificate, Claim
 
@@ -56,7 +56,7 @@ def bias_variance_simulation(
     *,
     noise_variance: float = 0.0,
     n_repeats: int = 200,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     progress: bool = False,
 ) -> BiasVariance:
     r"""Split the expected squared error of a regressor, by fitting it to many training sets from a known truth.
@@ -109,7 +109,7 @@ def bias_variance_bootstrap(
     y: Data,
     *,
     n_repeats: int = 100,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     progress: bool = False,
 ) -> BiasVariance:
     r"""Split the error on real data: fit to resamples of the rows, predict the rows that a resample left out.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,7 +132,7 @@ def nested_cross_validation(
     outer: int = 5,
     inner: int = 5,
     rule: str = "best",
-    metric: Any = None,
+    metric: Callable[[Array, Array], float] | None = None,
     random_state: int = 0,
     progress: bool = False,
 ) -> NestedScore:

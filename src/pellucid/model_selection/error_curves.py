@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import cross_val_score, learning_curve, validation_curve
 
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,7 @@ def error_against_size(
     *,
     sizes: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
     cv: Any = 5,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     scoring: str | None = None,
 ) -> ErrorCurve:
     """Return training and validation error for growing training sets, and whether more rows would help.

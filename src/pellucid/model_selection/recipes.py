@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +107,7 @@ class Recipe:
         X: Data,
         y: Data,
         *,
-        metric: Any = None,
+        metric: str | Callable[..., float] | None = None,
         progress: bool = False,
         groups: Data | None = None,
         order: Data | None = None,

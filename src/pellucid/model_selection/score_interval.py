@@ -12,7 +12,7 @@ from sklearn import metrics
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from pellucid.core.checks import check_one_of, check_whole
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.probability.bootstrap import bootstrap
 
 METHODS = ("auto", "exact", "bootstrap")
@@ -103,7 +103,7 @@ def score_interval(
     level: float = 0.95,
     method: str = "auto",
     n_resamples: int = 2000,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> ScoreInterval:
     """Return a score of predictions on test rows, with a confidence interval.
 
@@ -142,7 +142,7 @@ def score_interval(
     return _resampled(score, y, given, level, n_resamples, random_state)
 
 
-def _find(metric: Any) -> Score:
+def _find(metric: str | Callable[..., float]) -> Score:
     if callable(metric):
         return Score(getattr(metric, "__name__", "score"), lambda y, given: float(metric(y, given)), "anything")
     check_one_of(SCORES, metric=metric)
@@ -173,7 +173,7 @@ def _exact(score: Score, y: Array, given: Array, level: float) -> ScoreInterval:
 
 
 def _resampled(
-    score: Score, y: Array, given: Array, level: float, n_resamples: int, random_state: Any
+    score: Score, y: Array, given: Array, level: float, n_resamples: int, random_state: RandomState
 ) -> ScoreInterval:
     options: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "random_state": random_state}
     if score.kind == "ranking":

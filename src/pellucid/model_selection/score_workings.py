@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sympy import Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import exact_number, read_labels, sorted_classes
+from pellucid.show.exact_data import Label, exact_number, read_labels, sorted_classes
 from pellucid.show.notation import Words, fenced, math, over, root, typed
 
 MOST_ROWS = 20
@@ -22,7 +23,7 @@ def show_scores(_: Any, y_true: Data, y_pred: Data) -> Document:
     return score_workings("mse" if fractional else "accuracy", y_true, y_pred)
 
 
-def score_workings(metric: Any, y_true: Data, y_pred: Data) -> Document:
+def score_workings(metric: str | Callable[..., float], y_true: Data, y_pred: Data) -> Document:
     """Show how scores follow from truth and predictions, in fractions.
 
     Parameters
@@ -60,7 +61,7 @@ def _of_labels(y_true: Data, y_pred: Data, n: int) -> Document:
     return Document("Scores of a classifier", opening, tuple(steps), answer)
 
 
-def _confusion_step(pairs: list[tuple[Any, Any]], classes: list[Any]) -> Step:
+def _confusion_step(pairs: list[tuple[Any, Any]], classes: list[Label]) -> Step:
     rows = [[str(true), *(math(pairs.count((true, given))) for given in classes)] for true in classes]
     return step(
         "Count the confusions",
@@ -77,7 +78,7 @@ def _accuracy_step(right: int, n: int) -> Step:
     )
 
 
-def _positive_step(pairs: list[tuple[Any, Any]], classes: list[Any]) -> tuple[Step, dict[str, Rational]]:
+def _positive_step(pairs: list[tuple[Any, Any]], classes: list[Label]) -> tuple[Step, dict[str, Rational]]:
     positive = classes[1]
     tp = sum(a == positive == b for a, b in pairs)
     fp = sum(b == positive != a for a, b in pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -12,7 +13,7 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, train_test
 from sklearn.utils import _safe_indexing, check_consistent_length, indexable
 from sklearn.utils.multiclass import type_of_target
 
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.model_selection.score_interval import ScoreInterval, score_interval
 
 LEAST_PER_CLASS = 2
@@ -79,7 +80,7 @@ class TestVault:
         *,
         test_size: float = 0.2,
         stratify: bool | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         groups: Data | None = None,
         order: Data | None = None,
         test: tuple[Data, Data] | None = None,
@@ -130,7 +131,12 @@ class TestVault:
         return self._test
 
     def estimate(
-        self, model: Any, metric: Any = "accuracy", *, reason: str = "final estimate", **options: Any
+        self,
+        model: Any,
+        metric: str | Callable[..., float] = "accuracy",
+        *,
+        reason: str = "final estimate",
+        **options: Any,
     ) -> Estimate:
         """Open the vault, score a fitted model on the test rows, and say whether the score can be trusted."""
         X, y = self.open(reason)
@@ -172,7 +178,7 @@ Split = tuple[Array, Array]
 """Positions of the rows to learn from and of those to validate with."""
 
 
-def group_folds(groups: Data, y: Data, n_splits: int, *, by_class: bool, random_state: Any = 0) -> list[Split]:
+def group_folds(groups: Data, y: Data, n_splits: int, *, by_class: bool, random_state: RandomState = 0) -> list[Split]:
     """Return folds that share no group, of about equal size, the classes spread over them where that is asked for."""
     groups = np.asarray(groups)
     n_groups = len(np.unique(groups))

@@ -15,7 +15,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.naive_bayes.bayes_risk import BayesRisk, ClassScores, monte_carlo_risk, quadrature_risk
 from pellucid.naive_bayes.class_density_solvers import fit_class_densities, given_densities
 from pellucid.naive_bayes.counting_nb_solvers import class_totals
@@ -159,7 +159,7 @@ class BayesClassifier(ClassScores, ClassifierMixin, CertifiedEstimator):
         n_draws: int = 100_000,
         level: float = 0.95,
         interval: str = "hoeffding",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> BayesRisk:
         r"""Return the expected cost of this rule if the densities are right, :math:`E \min_a \sum_c P(c|x) L(c, a)`.
 

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.random_state import generator
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.probability import hoeffding_interval
 
 WIDE = 40.0
@@ -47,7 +47,7 @@ def monte_carlo_risk(
     n_draws: int,
     level: float,
     interval: str,
-    random_state: Any,
+    random_state: RandomState,
 ) -> BayesRisk:
     r"""Return the mean of :math:`r(x)` over draws of :math:`x`, where :math:`r` is the least expected cost given x.
 

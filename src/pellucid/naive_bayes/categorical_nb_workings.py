@@ -19,7 +19,7 @@ from pellucid.naive_bayes.prior_workings import (
     rows_of_classes,
 )
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.show.exact_data import class_column, exact_features, numbered_table
+from pellucid.show.exact_data import Label, class_column, exact_features, numbered_table
 from pellucid.show.notation import math, over
 from pellucid.show.text_printer import name_columns
 
@@ -94,7 +94,7 @@ def _check_known(asked: Matrix, numbers: list[int]) -> None:
 
 
 def _categorical_opening(
-    codes: Matrix, columns: list[str], labels: list[Any], alpha: Rational, notes: list[Block]
+    codes: Matrix, columns: list[str], labels: list[Label], alpha: Rational, notes: list[Block]
 ) -> tuple[Block, ...]:
     return (
         sentence(
@@ -109,7 +109,7 @@ def _categorical_opening(
 
 
 def _column_step(
-    name: str, counts: Matrix, shares: Matrix, sizes: list[int], classes: list[Any], alpha: Rational
+    name: str, counts: Matrix, shares: Matrix, sizes: list[int], classes: list[Label], alpha: Rational
 ) -> Step:
     m = counts.cols
     counted = [[str(c), *map(math, counts.row(k)), math(sizes[k])] for k, c in enumerate(classes)]
@@ -138,7 +138,7 @@ def _decision(
     i: int,
     row: Matrix,
     columns: list[str],
-    classes: list[Any],
+    classes: list[Label],
     prior: list[Rational],
     shares: list[Matrix],
     *,

@@ -19,7 +19,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.input_rules import InputRules
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.naive_bayes.bayes_risk import ClassScores
 from pellucid.naive_bayes.counting_nb_solvers import (
     absences,
@@ -60,7 +60,7 @@ class CountRules(InputRules):
         X = validate_data(estimator, X, reset=False, accept_sparse=self.sparse or False, dtype=self.dtypes)
         return self.counted(estimator, X)
 
-    def counted(self, estimator: Any, X: Any) -> Any:
+    def counted(self, estimator: Any, X: SparseOrDense) -> Any:
         """Return the values as they are counted, or refuse them."""
         check_non_negative(X, f"{type(estimator).__name__} (input X)")
         return X
@@ -214,7 +214,7 @@ class YesNoRules(CountRules):
 
     threshold: float | None = 0.0
 
-    def counted(self, estimator: Any, X: Any) -> Any:
+    def counted(self, estimator: Any, X: SparseOrDense) -> Any:
         """Return ones and zeros, or shares of them."""
         if self.threshold is not None:
             return binarize(X, threshold=self.threshold)

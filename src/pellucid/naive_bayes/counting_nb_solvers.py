@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.threads import run_blocks, shares
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.proofs.rounding import ROUNDING
 
@@ -101,7 +101,7 @@ def row_scores(X: Data, table: Array) -> Array:
     return scores
 
 
-def _sparse_sums(X: Any, codes: Array, weight: Array | None, n_classes: int) -> Array:
+def _sparse_sums(X: SparseOrDense, codes: Array, weight: Array | None, n_classes: int) -> Array:
     """Return the sums in one pass over the stored values: each goes to the place of its class and column."""
     lengths = np.diff(X.indptr)
     place = np.repeat(codes.astype(np.int64) * X.shape[1], lengths)
@@ -110,7 +110,7 @@ def _sparse_sums(X: Any, codes: Array, weight: Array | None, n_classes: int) -> 
     return np.bincount(place, weights=values, minlength=n_classes * X.shape[1]).reshape(n_classes, X.shape[1])
 
 
-def _row_slice(X: Any, rows: slice) -> Any:
+def _row_slice(X: SparseOrDense, rows: slice) -> Any:
     """Return some rows of a CSR matrix without copying their values."""
     start, stop = X.indptr[rows.start], X.indptr[rows.stop]
     pointers = X.indptr[rows.start : rows.stop + 1] - start

@@ -19,7 +19,7 @@ from pellucid.naive_bayes.prior_workings import (
     rows_of_classes,
 )
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.show.exact_data import class_column, exact_features, exact_number, numbered_table
+from pellucid.show.exact_data import Label, class_column, exact_features, exact_number, numbered_table
 from pellucid.show.notation import Script, fenced, math, over, typed
 from pellucid.show.text_printer import is_wide, name_columns
 
@@ -55,7 +55,7 @@ def multinomial_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: 
     return Document("Naive Bayes on counts", _opening(counts, words, labels, alpha), steps, found)
 
 
-def _opening(counts: Matrix, words: list[str], labels: list[Any], alpha: Rational) -> tuple[Block, ...]:
+def _opening(counts: Matrix, words: list[str], labels: list[Label], alpha: Rational) -> tuple[Block, ...]:
     documents = [math(i + 1) for i in range(counts.rows)]
     by_word = [[word, *map(typed, counts.col(j))] for j, word in enumerate(words)]
     caption = "How often each word stands in each document"
@@ -74,7 +74,7 @@ def _opening(counts: Matrix, words: list[str], labels: list[Any], alpha: Rationa
     )
 
 
-def _count_step(sums: Matrix, words: list[str], classes: list[Any]) -> Step:
+def _count_step(sums: Matrix, words: list[str], classes: list[Label]) -> Step:
     if is_wide(words):
         lines = [[word, *map(math, sums.col(j))] for j, word in enumerate(words)]
         totals = [["all words", *(math(sum(sums.row(k))) for k in range(sums.rows))]]
@@ -85,7 +85,7 @@ def _count_step(sums: Matrix, words: list[str], classes: list[Any]) -> Step:
     return step("Count the words of each class", sentence("Put the documents of a class together and count:"), counted)
 
 
-def _share_step(sums: Matrix, shares: Matrix, words: list[str], classes: list[Any], alpha: Rational) -> Step:
+def _share_step(sums: Matrix, shares: Matrix, words: list[str], classes: list[Label], alpha: Rational) -> Step:
     lines: list[Block] = []
     for k, c in enumerate(classes):
         for j, word in enumerate(words):
@@ -106,7 +106,7 @@ def _share_step(sums: Matrix, shares: Matrix, words: list[str], classes: list[An
 
 
 def _decisions(
-    asked: Matrix, words: list[str], classes: list[Any], prior: list[Rational], shares: Matrix, *, is_new: bool
+    asked: Matrix, words: list[str], classes: list[Label], prior: list[Rational], shares: Matrix, *, is_new: bool
 ) -> tuple[list[Step], list[Any]]:
     found = []
     for i in range(asked.rows):
@@ -181,7 +181,7 @@ def _bernoulli_opening(
     X: Data,
     ones: Matrix,
     columns: list[str],
-    labels: list[Any],
+    labels: list[Label],
     alpha: Rational,
     notes: list[Block],
 ) -> tuple[Block, ...]:
@@ -200,7 +200,7 @@ def _bernoulli_opening(
     )
 
 
-def _bernoulli_count_step(counts: Matrix, sizes: list[int], columns: list[str], classes: list[Any]) -> Step:
+def _bernoulli_count_step(counts: Matrix, sizes: list[int], columns: list[str], classes: list[Label]) -> Step:
     rows = [[str(c), *map(math, counts.row(k)), math(sizes[k])] for k, c in enumerate(classes)]
     return step(
         "Count the ones of each class",
@@ -210,7 +210,7 @@ def _bernoulli_count_step(counts: Matrix, sizes: list[int], columns: list[str], 
 
 
 def _bernoulli_share_step(
-    counts: Matrix, shares: Matrix, sizes: list[int], columns: list[str], classes: list[Any], alpha: Rational
+    counts: Matrix, shares: Matrix, sizes: list[int], columns: list[str], classes: list[Label], alpha: Rational
 ) -> Step:
     lines: list[Block] = []
     for k, c in enumerate(classes):
@@ -229,7 +229,7 @@ def _decision(
     i: int,
     row: Matrix,
     columns: list[str],
-    classes: list[Any],
+    classes: list[Label],
     prior: list[Rational],
     shares: Matrix,
     *,

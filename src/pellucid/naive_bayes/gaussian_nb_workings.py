@@ -19,7 +19,7 @@ from pellucid.naive_bayes.prior_workings import (
     winner,
 )
 from pellucid.show.document import Block, Document, Sentence, Step, formula, remark, sentence, step, table
-from pellucid.show.exact_data import ExactData, class_column, exact_features, exact_parameter
+from pellucid.show.exact_data import ExactData, Label, class_column, exact_features, exact_parameter
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, total, typed
 
 
@@ -90,7 +90,7 @@ def smoothing_remark(smoothing: Rational) -> Sentence:
     )
 
 
-def _opening(data: ExactData, labels: list[Any]) -> tuple[Block, ...]:
+def _opening(data: ExactData, labels: list[Label]) -> tuple[Block, ...]:
     return (
         sentence(
             "Which class does a point belong to? Naive Bayes takes the features of a class to be independent, here "
@@ -107,7 +107,7 @@ def _indexed(letter: str, data: ExactData, j: int, label: Any) -> Math:
     return math(f"{base}{index}{'^' + power if power else ''}", fenced(Words(str(label))))
 
 
-def _mean_step(data: ExactData, groups: list[list[int]], classes: list[Any]) -> Step:
+def _mean_step(data: ExactData, groups: list[list[int]], classes: list[Label]) -> Step:
     lines = [
         mean_line(_indexed("μ", data, j, c), _part(data.X, rows, j))
         for c, rows in zip(classes, groups, strict=True)
@@ -116,7 +116,7 @@ def _mean_step(data: ExactData, groups: list[list[int]], classes: list[Any]) -> 
     return step("Mean of each class", sentence("Average every feature over the rows of a class:"), *lines)
 
 
-def _variance_step(data: ExactData, groups: list[list[int]], classes: list[Any], smoothing: Rational) -> Step:
+def _variance_step(data: ExactData, groups: list[list[int]], classes: list[Label], smoothing: Rational) -> Step:
     lines = [
         variance_line(_indexed("σ^2", data, j, c), _part(data.X, rows, j))
         for c, rows in zip(classes, groups, strict=True)
@@ -141,7 +141,7 @@ def _density_step() -> Step:
 
 
 def _decision_step(
-    data: ExactData, asked: Matrix, classes: list[Any], prior: Any, means: Any, variances: Any
+    data: ExactData, asked: Matrix, classes: list[Label], prior: Any, means: Any, variances: Any
 ) -> tuple[Step, list[Any]]:
     rows, predicted = [], []
     for i in range(asked.rows):

@@ -31,7 +31,7 @@ from pellucid.naive_bayes.prior_workings import (
 )
 from pellucid.probability.density import choose_densities, declared_categories
 from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
-from pellucid.show.exact_data import MAX_FEATURES, MAX_ROWS, exact_number, exact_parameter, rounding_remark
+from pellucid.show.exact_data import MAX_FEATURES, MAX_ROWS, Label, exact_number, exact_parameter, rounding_remark
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, root, typed
 from pellucid.show.text_printer import name_columns
 
@@ -120,7 +120,7 @@ def _kinds(estimator: MixedNB, cells: Any, names: list[str] | None, declared: li
     return kinds
 
 
-def _opening(columns: list[_DensityColumn], labels: list[Any]) -> tuple[Block, ...]:
+def _opening(columns: list[_DensityColumn], labels: list[Label]) -> tuple[Block, ...]:
     rows = [[math(i + 1), *(_shown(column.values[i]) for column in columns), str(c)] for i, c in enumerate(labels)]
     kinds = ", ".join(f"{column.name} {column.kind}" for column in columns)
     return (
@@ -137,7 +137,7 @@ def _shown(value: Any) -> Any:
     return value if isinstance(value, str) else typed(value)
 
 
-def _smoothed_prior(classes: list[Any], sizes: list[int], pseudo: Rational) -> Step:
+def _smoothed_prior(classes: list[Label], sizes: list[int], pseudo: Rational) -> Step:
     n, k = sum(sizes), len(classes)
     lines = [
         formula(
@@ -154,7 +154,7 @@ def _learn(
     column: _DensityColumn,
     columns: list[_DensityColumn],
     groups: list[list[int]],
-    classes: list[Any],
+    classes: list[Label],
     estimator: MixedNB,
 ) -> _LearnedDensity:
     if column.kind == "Gaussian":
@@ -163,7 +163,7 @@ def _learn(
 
 
 def _learn_shares(
-    column: _DensityColumn, groups: list[list[int]], classes: list[Any], alpha: Rational
+    column: _DensityColumn, groups: list[list[int]], classes: list[Label], alpha: Rational
 ) -> _LearnedDensity:
     labels, m = column.labels, len(column.labels)
     counts = [[column.of(rows).count(label) for label in labels] for rows in groups]
@@ -189,7 +189,7 @@ def _learn_normal(
     column: _DensityColumn,
     columns: list[_DensityColumn],
     groups: list[list[int]],
-    classes: list[Any],
+    classes: list[Label],
     smoothing: Rational,
 ) -> _LearnedDensity:
     normal = [other for other in columns if other.kind == "Gaussian"]
@@ -229,7 +229,7 @@ def _decision(
     i: int,
     row: tuple[Any, ...],
     columns: list[_DensityColumn],
-    classes: list[Any],
+    classes: list[Label],
     prior: list[Rational],
     learned: list[_LearnedDensity],
     *,

@@ -18,7 +18,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.input_rules import NUMBERS, UNCHECKED, InputRules
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike, SparseOrDense
 from pellucid.neighbors.metric import Metric, check_keeps_zeros, check_sparse_metric, unit_of
 from pellucid.neighbors.nearest_rows import build_tree, nearest_rows, tree_pays
 from pellucid.proofs.training_data import TrainingData
@@ -45,7 +45,7 @@ class KNeighbors(CertifiedEstimator):
         algorithm: str = "auto",
         leaf_size: int = 30,
         p: float | None = 2,
-        metric: Any = "minkowski",
+        metric: MetricLike = "minkowski",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         rate: float = 1.0,
@@ -125,7 +125,7 @@ class KNeighbors(CertifiedEstimator):
         }
         return Fit(attributes, later={"trace_": partial(_tree_trace, tree)})
 
-    def _choose_method(self, X: Any, metric: Metric) -> str:
+    def _choose_method(self, X: SparseOrDense, metric: Metric) -> str:
         if sparse.issparse(X) or not metric.suits_a_tree or self.algorithm == "brute":
             return "brute"
         if self.algorithm == "auto" and (not tree_pays(X.shape[1], metric) or self.n_neighbors >= len(X) // 2):
@@ -164,7 +164,7 @@ def _tree_trace(tree: KDTree | None) -> Trace:
     return trace
 
 
-def _dense(X: Any) -> Array:
+def _dense(X: SparseOrDense) -> Array:
     return X.toarray() if sparse.issparse(X) else X
 
 
@@ -197,7 +197,7 @@ class KNeighborRules(InputRules):
         self._check_distances(estimator, X)
         return X
 
-    def _check_distances(self, estimator: Any, X: Any) -> None:
+    def _check_distances(self, estimator: Any, X: SparseOrDense) -> None:
         if self.precomputed:
             check_non_negative(X, f"{type(estimator).__name__} with metric='precomputed'")
 
@@ -215,7 +215,7 @@ def rules_for_neighbors(estimator: Any) -> KNeighborRules:
     )
 
 
-def _given_rows(X: Any) -> Any:
+def _given_rows(X: SparseOrDense) -> Any:
     """Return the rows that a tree or neighbors estimator of scikit-learn was made of; data are returned as they are."""
     if isinstance(X, (sklearn.neighbors.BallTree, sklearn.neighbors.KDTree)):
         return np.asarray(X.data)

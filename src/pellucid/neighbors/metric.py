@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.metrics import DistanceMetric, pairwise_distances
 from sklearn.neighbors import VALID_METRICS
 
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike
 from pellucid.core.user_warnings import warn_user
 
 POWERS = {
@@ -68,7 +68,7 @@ class Metric:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def resolve(cls, metric: Any, p: float | None, metric_params: Mapping[str, Any] | None) -> Metric:
+    def resolve(cls, metric: MetricLike, p: float | None, metric_params: Mapping[str, Any] | None) -> Metric:
         """Return the metric that the three parameters of an estimator describe; 'minkowski' gets its short name."""
         params = dict(metric_params or {})
         if metric != "minkowski":
@@ -123,7 +123,7 @@ class Metric:
         return DistanceMetric.get_metric(self.name, **self.params)
 
 
-def check_metric(metric: Any, p: float | None, metric_params: Mapping[str, Any] | None, algorithm: str) -> None:
+def check_metric(metric: MetricLike, p: float | None, metric_params: Mapping[str, Any] | None, algorithm: str) -> None:
     """Refuse a metric that is unknown, or that the algorithm has no bounds for."""
     if metric_params is not None and "p" in metric_params and p is not None:
         warn_user("p is given twice: metric_params wins. Leave p at None.", SyntaxWarning)

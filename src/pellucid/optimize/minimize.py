@@ -16,7 +16,7 @@ from pellucid.core.arrays import as_numpy, length, precision_of
 from pellucid.core.checks import check_whole
 from pellucid.core.fit import Solution
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.optimize.certifying import certify, residual
 from pellucid.optimize.method import CertifiesItself, Method, NoStep
@@ -37,7 +37,7 @@ def minimize(
     *,
     stopping: Stopping | None = None,
     batch_size: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     check_gradient: bool = False,
     callback: Callable[[Array], bool | None] | None = None,
 ) -> Solution[Array]:
@@ -101,7 +101,7 @@ def descend(
     *,
     stopping: Stopping | None = None,
     batch_size: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     check_gradient: bool = False,
     callback: Callable[[Array], bool | None] | None = None,
 ) -> Solution[Array]:
@@ -190,7 +190,9 @@ def _epoch(oracle: Oracle, rule: Method, state: Any, batches: Iterator[list[Arra
     return state
 
 
-def _batches(problem: Problem, rule: Method, batch_size: int | None, random_state: Any) -> Iterator[list[Array]] | None:
+def _batches(
+    problem: Problem, rule: Method, batch_size: int | None, random_state: RandomState
+) -> Iterator[list[Array]] | None:
     """Yield the batches of each epoch, the terms shuffled anew, or return None for whole gradients."""
     if batch_size is None:
         return None

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from pellucid.core.fit import Solution
 from pellucid.core.trace import record
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.optimize.method import Method
 from pellucid.optimize.methods import METHODS, find_method
 from pellucid.optimize.minimize import check_start, descend
@@ -39,7 +39,7 @@ def race(
     *,
     stopping: Stopping | None = None,
     batch_size: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     progress: bool = False,
 ) -> Race:
     """Run several methods from the same start and compare what they find, and at what cost.

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.cluster.silhouette import silhouette_samples
 from pellucid.core.random_state import some_rows
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike
 from pellucid.plots.decision_regions_plot import GRID, draw_borders, draw_shades, reach
 from pellucid.plots.drawing.style import INK, LINE_WIDTH, QUIET, color, tidy_axes
 from pellucid.plots.feature_slice import FeatureSlice, feature_slice
@@ -111,7 +111,7 @@ GAP = 0.02
 
 
 def plot_silhouettes(
-    X: Data, labels: Data, ax: Axes | None = None, *, metric: Any = "euclidean", names: Any = None
+    X: Data, labels: Data, ax: Axes | None = None, *, metric: MetricLike = "euclidean", names: Any = None
 ) -> Axes:
     """Draw the silhouette of each row, sorted within its cluster, and the mean of all.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import betaln, entr, xlog1py, xlogy
 
 from pellucid.core.checks import check_between, check_whole
 from pellucid.core.random_state import generator
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.probability.conjugate_priors import Beta, check_beta_prior
 from pellucid.probability.sample_data import refuse_noncounts, scalar_data, scalars, set_fields
 
@@ -56,7 +56,7 @@ class Bernoulli:
         inside = xlogy(x, self.p) + xlog1py(1 - x, -self.p)
         return np.asarray(np.where((x == 0) | (x == 1) | np.isnan(x), inside, -np.inf), dtype=np.float64)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` zeros and ones."""
         check_whole(0, n=n)
         return (generator(random_state).random(n) < self.p).astype(np.int64)
@@ -145,7 +145,7 @@ class Binomial:
         log_choices = -np.log1p(self.n_trials) - betaln(self.n_trials - k + 1, k + 1)
         return np.where(possible, log_choices + xlogy(k, self.p) + xlog1py(self.n_trials - k, -self.p), -np.inf)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` counts."""
         check_whole(0, n=n)
         return generator(random_state).binomial(self.n_trials, self.p, n)

@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 
 from pellucid.core.checks import check_level, check_one_of, check_whole, is_number
 from pellucid.core.random_state import generator
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.watching import tracked
 from pellucid.probability.sample_data import scalar_data
 
@@ -46,7 +46,7 @@ def bootstrap(
     level: float = 0.95,
     method: str = "BCa",
     paired: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
     progress: bool = False,
 ) -> BootstrapInterval:
     r"""Return an interval for a statistic of one sample or several, from resamples with replacement.
@@ -230,7 +230,7 @@ def curve_band(
     *,
     n_resamples: int = 999,
     level: float = 0.95,
-    random_state: Any = None,
+    random_state: RandomState = None,
     progress: bool = False,
 ) -> CurveBand:
     r"""Return pointwise and simultaneous confidence bands of the curve that an estimator fits.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import entr, gammaln, xlogy
 
 from pellucid.core.checks import check_whole
 from pellucid.core.random_state import generator
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.probability.bernoulli import Binomial
 from pellucid.probability.conjugate_priors import Dirichlet, most_likely_shares
 from pellucid.probability.sample_data import (
@@ -85,7 +85,7 @@ class Categorical(EqualByValue):
             logs = np.log(np.append(self.probabilities, 0.0))  # position -1: not among them
         return np.where(_missing(labels) & (where < 0), np.nan, logs[where])
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` labels."""
         check_whole(0, n=n)
         steps = np.cumsum(self.probabilities)
@@ -195,7 +195,7 @@ class Multinomial(EqualByValue):
         values = np.where(possible, gammaln(self.n_trials + 1) + terms.sum(axis=1), -np.inf)
         return np.where(np.isnan(k).any(axis=1), np.nan, values)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` rows of counts."""
         check_whole(0, n=n)
         p = self.probabilities / self.probabilities.sum()

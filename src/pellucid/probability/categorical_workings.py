@@ -11,7 +11,7 @@ from sympy import Rational
 from pellucid.core.types import Data
 from pellucid.probability.conjugate_priors import Dirichlet
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.show.exact_data import exact_number
+from pellucid.show.exact_data import Label, exact_number
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, total
 
 MOST_DRAWS = 40
@@ -54,7 +54,7 @@ def _concentration(prior: Dirichlet, n: int) -> list[Rational]:
     return alpha
 
 
-def _opening(draws: list[Any], labels: list[Any]) -> tuple[Block, ...]:
+def _opening(draws: list[Any], labels: list[Label]) -> tuple[Block, ...]:
     return (
         sentence(
             f"Every draw is one of {len(labels)} labels, independently, label j with probability ",
@@ -65,7 +65,7 @@ def _opening(draws: list[Any], labels: list[Any]) -> tuple[Block, ...]:
     )
 
 
-def _count_step(labels: list[Any], counts: list[int]) -> Step:
+def _count_step(labels: list[Label], counts: list[int]) -> Step:
     rows = [[math(j + 1), str(label), math(n)] for j, (label, n) in enumerate(zip(labels, counts, strict=True))]
     counted = table([math("j"), "label", math("n_j")], rows, summary=[["", "all", math(sum(counts))]])
     return step("Count the labels", counted)
@@ -88,7 +88,7 @@ def _power(base: str, n: int) -> Math:
     return index if n == 1 else math(f"{base}^{n}") if n < 10 else Script(fenced(index), above=exponent)
 
 
-def _multiplier_step(labels: list[Any], counts: list[int]) -> Step:
+def _multiplier_step(labels: list[Label], counts: list[int]) -> Step:
     n = sum(counts)
     blocks: list[Block] = [
         sentence("The probabilities must add up to 1. Give that condition a multiplier ", math("λ"), ":"),
@@ -119,7 +119,7 @@ def _carried_out(above: Any, below: Any) -> Math:
     return math(over(above, below), *(["=", share] if share.q != below or share.p != above else []))
 
 
-def _prior_step(labels: list[Any], counts: list[int], alpha: list[Rational]) -> tuple[Step, list[Rational]]:
+def _prior_step(labels: list[Label], counts: list[int], alpha: list[Rational]) -> tuple[Step, list[Rational]]:
     excess = [n + a - 1 for n, a in zip(counts, alpha, strict=True)]
     whole = sum(excess, Rational(0))
     if min(excess) < 0 or whole == 0:

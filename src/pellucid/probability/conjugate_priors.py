@@ -11,7 +11,7 @@ from scipy.special import betaln, digamma, gammaln, multigammaln, xlog1py, xlogy
 
 from pellucid.core.checks import check_positive, check_whole, is_number
 from pellucid.core.random_state import generator
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.probability.sample_data import (
     SUM_ERROR,
     EqualByValue,
@@ -80,7 +80,7 @@ class Beta:
             values = xlogy(self.alpha - 1, q) + xlog1py(self.beta - 1, -q) - betaln(self.alpha, self.beta)
         return np.where(inside, values, -np.inf)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` probabilities."""
         check_whole(0, n=n)
         return generator(random_state).beta(self.alpha, self.beta, n)
@@ -162,7 +162,7 @@ class Dirichlet(EqualByValue):
             values = normalizer + xlogy(alpha - 1, np.maximum(p, 0)).sum(axis=1)
         return np.where(inside | np.isnan(p).any(axis=1), values, -np.inf)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` probability vectors as rows."""
         check_whole(0, n=n)
         return generator(random_state).dirichlet(self.concentration, n)
@@ -260,7 +260,7 @@ class NormalInverseGamma:
         spread = self.scale + 0.5 * self.pseudo_count * (center - self.location) ** 2
         return np.where(v > 0, normalizer - (self.shape + 1.5) * np.log(safe) - spread / safe, -np.inf)
 
-    def sample(self, n: int, random_state: Any = None) -> tuple[Array, Array]:
+    def sample(self, n: int, random_state: RandomState = None) -> tuple[Array, Array]:
         """Return ``n`` means and ``n`` variances."""
         check_whole(0, n=n)
         rng = generator(random_state)
@@ -347,7 +347,7 @@ class NormalInverseWishart(EqualByValue):
         )
         return float(normalizer - 0.5 * (nu + p + 2) * np.linalg.slogdet(sigma)[1] - 0.5 * np.trace(inner))
 
-    def sample(self, n: int, random_state: Any = None) -> tuple[Array, Array]:
+    def sample(self, n: int, random_state: RandomState = None) -> tuple[Array, Array]:
         """Return ``n`` means, shape (n, p), and ``n`` covariances, shape (n, p, p)."""
         from scipy.stats import invwishart
 

@@ -8,7 +8,7 @@ from inspect import isclass
 from typing import Any, Protocol, Self, runtime_checkable
 
 from pellucid.core.checks import column_values
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 
 DENSITIES = {
     "bernoulli": "pellucid.probability.bernoulli:Bernoulli",
@@ -37,7 +37,7 @@ class Density(Protocol):
         """Return the log density, or log probability, of each row: shape (n_samples,)."""
         ...
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` independent draws; the same seed gives the same bits."""
         ...
 

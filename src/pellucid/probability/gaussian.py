@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.core.checks import check_positive, check_whole, is_number
 from pellucid.core.random_state import generator
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.probability.conjugate_priors import NormalInverseGamma
 from pellucid.probability.sample_data import SampleData, counted, refuse_nonfinite, scalars, set_fields
 
@@ -101,7 +101,7 @@ class Gaussian:
         z -= 0.5 * log(2 * pi) + 0.5 * log(self.variance)
         return z
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` numbers."""
         check_whole(0, n=n)
         return self.mean + sqrt(self.variance) * generator(random_state).standard_normal(n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, pi
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from pellucid.core.fit import Solution
 from pellucid.core.random_state import generator
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.probability.sample_data import scalar_data, scalars, set_fields
 from pellucid.proofs.certificate import Certificate, Claim
 
@@ -70,7 +70,7 @@ class Logistic:
             z = np.abs(scalars(X) - self.location) / self.scale
         return np.asarray(-z - 2 * np.log1p(np.exp(-z)) - log(self.scale))
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` numbers."""
         check_whole(0, n=n)
         return generator(random_state).logistic(self.location, self.scale, n)

@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 from pellucid.core.checks import check_one_of, check_whole
 from pellucid.core.random_state import generator
 from pellucid.core.threads import own_threads, run_blocks, split_evenly, thread_count
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.probability.conjugate_priors import NormalInverseGamma, NormalInverseWishart
 from pellucid.probability.moments import RowMoments, moments
 from pellucid.probability.sample_data import EqualByValue, counted, covariance_matrix, finite_array, set_fields, vectors
@@ -129,7 +129,7 @@ class MultivariateGaussian(EqualByValue):
             run_blocks(work, split_evenly(len(rows), thread_count()))
         return self._at_infinity(rows, out)
 
-    def sample(self, n: int, random_state: Any = None) -> Array:
+    def sample(self, n: int, random_state: RandomState = None) -> Array:
         """Return ``n`` rows."""
         check_whole(0, n=n)
         z = generator(random_state).standard_normal((n, len(self.mean)))

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.ranking.pair_sums import ListablePairs, ListedRows, SortedRows
 from pellucid.solvers.curvature_equations import solve_curvature
 
@@ -70,7 +69,7 @@ class PairLoss:
 class RankingProblem:
     """Rows (of their queries the means subtracted, if dense), pairs and the cost of a pair of weight 1."""
 
-    X: Any
+    X: SparseOrDense
     comparable: ListablePairs
     C: float
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational as AnyRational
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sympy import Matrix, Rational
@@ -27,6 +27,9 @@ TYPED_DIGITS = 6
 KEPT_DIGITS = 4
 """Decimals kept of a float that was not typed and is no simple fraction; of a small one, digits."""
 SIMPLE_DENOMINATOR = 100
+
+Label: TypeAlias = str | int | float
+"""The name of a class, as it was given."""
 
 Column = tuple[str | Mathlike, Sequence[Any]]
 """A head, and the cells below it."""
@@ -177,7 +180,7 @@ def _names(X: Data) -> tuple[str, ...]:
 MAX_CLASSES = 4
 
 
-def read_labels(y: Data, n: int) -> list[Any]:
+def read_labels(y: Data, n: int) -> list[Label]:
     """Return one label for each of ``n`` rows, or refuse."""
     if y is None:
         raise ValueError("y must be given, got None. Pass the class of every row as the third argument.")
@@ -188,7 +191,7 @@ def read_labels(y: Data, n: int) -> list[Any]:
     return list(labels.tolist())
 
 
-def sorted_classes(labels: list[Any], least: int = 2) -> list[Any]:
+def sorted_classes(labels: list[Label], least: int = 2) -> list[Label]:
     """Return the classes in order, or refuse if there are too few or too many to work by hand."""
     classes = list(np.unique(labels).tolist())
     if not least <= len(classes) <= MAX_CLASSES:

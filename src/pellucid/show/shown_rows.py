@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sympy import Matrix
 
 from pellucid.core.trace import record
-from pellucid.core.types import Data
+from pellucid.core.types import Data, RandomState
 from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.show.document import Block, sentence
 from pellucid.show.exact_data import require
@@ -43,7 +43,7 @@ class ShownRows:
         """The weight of all rows."""
         return sum(self.weights)
 
-    def notes(self, random_state: Any) -> list[Block]:
+    def notes(self, random_state: RandomState) -> list[Block]:
         """Return what a reader must know of the order and of equal rows."""
         if not self.orders:
             return []

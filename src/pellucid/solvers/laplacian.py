@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.solvers.kd_tree import KDTree, Nearest
 from pellucid.solvers.pairwise_blocks import nearest_by_table, nearest_euclidean, nearest_sparse_euclidean
 
@@ -89,7 +89,7 @@ MOST_FOR_A_TREE, LEAF = 8, 30
 """Columns up to which nearest rows are found by a tree, and rows in its leaves."""
 
 
-def neighbor_links(X: Any, k: int, *, is_given: bool) -> Any:
+def neighbor_links(X: SparseOrDense, k: int, *, is_given: bool) -> Any:
     """Return half of who has the other among its k nearest rows, itself one of them; ``is_given``: X are distances."""
     linked = (_given_neighbors if is_given else _neighbors)(X, k)
     links = (0.5 * (linked + linked.T)).tocsr()
@@ -97,7 +97,7 @@ def neighbor_links(X: Any, k: int, *, is_given: bool) -> Any:
     return links
 
 
-def _neighbors(X: Any, k: int) -> Any:
+def _neighbors(X: SparseOrDense, k: int) -> Any:
     """Return who is among the k nearest rows of each, itself one of them; of equally near ones the first counts."""
     n = X.shape[0]
     if k > n:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -174,7 +173,7 @@ KEPT_BYTES = 2**26
 class RoughDistances:
     """The rows of ``X`` and any queries, encoded so that ``queries @ rows.T`` are the bounds."""
 
-    def __init__(self, X: Array, sample: Sample, dtype: Any, basis: Array | None = None) -> None:
+    def __init__(self, X: Array, sample: Sample, dtype: type[np.floating], basis: Array | None = None) -> None:
         self.X, self.sample, self.dtype = X, sample, dtype
         self.basis = None if basis is None else basis.astype(dtype)
         d = X.shape[1]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.proofs.rounding import EPSILON
 from pellucid.solvers.design import make_design
 
@@ -35,7 +35,7 @@ def present_as_given(weight: Array) -> Presentation:
     return Presentation(np.flatnonzero(weight > 0.0), weight, np.arange(len(weight)))
 
 
-def present_by_content(X: Any, codes: Array, weight: Array) -> Presentation:
+def present_by_content(X: SparseOrDense, codes: Array, weight: Array) -> Presentation:
     """Return equal rows of one class once, in an order that depends on what they hold. O(n p + n log n).
 
     ``X`` is C-ordered, or CSR without repeated entries; ``codes`` are the positions of the labels.
@@ -59,7 +59,7 @@ def present_by_content(X: Any, codes: Array, weight: Array) -> Presentation:
     return Presentation(shown, total, shown_as)
 
 
-def content_hashes(X: Any, codes: Array) -> Array:
+def content_hashes(X: SparseOrDense, codes: Array) -> Array:
     """Return a number of 64 bits for each row, the same for equal rows with the same code, dense or sparse."""
     from pellucid.solvers.presented_rows_kernels import dense_hashes, sparse_hashes
 
@@ -71,7 +71,7 @@ def content_hashes(X: Any, codes: Array) -> Array:
     return hashes
 
 
-def _rows_equal(X: Any, codes: Array, these: Array, those: Array) -> Array:
+def _rows_equal(X: SparseOrDense, codes: Array, these: Array, those: Array) -> Array:
     same = codes[these] == codes[those]
     if sparse.issparse(X):
         different = (X[these] != X[those]).sum(axis=1)
@@ -79,7 +79,7 @@ def _rows_equal(X: Any, codes: Array, these: Array, those: Array) -> Array:
     return np.asarray(same & (X[these] == X[those]).all(axis=1))
 
 
-def _order_by_content(X: Any, codes: Array, weight: Array, used: Array) -> tuple[Array, Array]:
+def _order_by_content(X: SparseOrDense, codes: Array, weight: Array, used: Array) -> tuple[Array, Array]:
     """Return the rows sorted by label, entries and weight, and which are the first of their kind."""
 
     def content(i: int) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.svm.svm_kernels import (
     csr_curve_pass,
     csr_gram_pass,
@@ -37,7 +37,7 @@ WORTH_THREADS = 1 << 19
 class AugmentedRows:
     """A dense C-ordered or CSR float64 matrix with a constant column of value ``constant``; 0 means no such column."""
 
-    def __init__(self, X: Any, constant: float) -> None:
+    def __init__(self, X: SparseOrDense, constant: float) -> None:
         self.X = X
         self.constant = constant
         self.is_sparse = sparse.issparse(X)
@@ -218,6 +218,6 @@ class AugmentedRows:
         return gram, border
 
 
-def unsigned_parts(X: Any) -> tuple[Array, Array, Array]:
+def unsigned_parts(X: SparseOrDense) -> tuple[Array, Array, Array]:
     """Return data, indices and pointers of a sparse matrix; unsigned, for compiled loops need not test their sign."""
     return X.data, X.indices.view(f"u{X.indices.itemsize}"), X.indptr.view(f"u{X.indptr.itemsize}")

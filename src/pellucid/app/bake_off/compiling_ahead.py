@@ -20,7 +20,7 @@ import pandas as pd
 from pellucid.app.bake_off.contestants import Contestant, contestants_for
 from pellucid.app.tables.column_reader import ColumnReader
 from pellucid.app.tables.understanding import WORD_KINDS, Columns, understand
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 
 ROWS = 300
 """Of a made-up table: the loops are the same for many, and nothing but compiling takes time."""
@@ -91,7 +91,7 @@ def compile_for(contestants: Sequence[Contestant], n_classes: int, *, words: boo
             compile_by_fitting(contestant.with_rounds(ROUNDS).pipeline(columns, read, y), read, y)
 
 
-def compile_by_fitting(model: Any, X: Any, y: Any, answers: Sequence[str] = ("predict",), n_asked: int = ROWS) -> None:
+def compile_by_fitting(model: Any, X: Data, y: Any, answers: Sequence[str] = ("predict",), n_asked: int = ROWS) -> None:
     """Fit and ask for answers; pass over what the estimator refuses with a sentence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about made-up data

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from pellucid.app.table_model.class_scores import costs_of_threshold, least_cost
 from pellucid.app.tables.reading import TableError
 from pellucid.core.checks import did_you_mean
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 
 ACCURACY, RMSE, COST = "accuracy", "neg_root_mean_squared_error", "cost per row"
 OF_CLUSTERS = frozenset(
@@ -69,7 +69,7 @@ class Answers:
         return Answers(*(None if part is None else part[rows] for part in parts))  # type: ignore[arg-type]
 
 
-def answers_of(method: Any, X: Any, classes: Array | None) -> Answers:
+def answers_of(method: Any, X: Data, classes: Array | None) -> Answers:
     """Ask a fitted method about rows; ``classes`` are those of the whole table, of which it may have seen a part.
 
     Where there are probabilities, the predicted class is the likeliest, the first of equals: asking once is enough.
@@ -264,7 +264,7 @@ class _SaidNumbers(RegressorMixin, BaseEstimator):
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Data) -> Array:
         return self.answers.predicted
 
 
@@ -276,15 +276,15 @@ class _SaidClasses(ClassifierMixin, BaseEstimator):
         self.classes = classes
         self.classes_ = np.arange(len(classes))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Data) -> Array:
         return np.searchsorted(self.classes, self.answers.predicted)
 
     @available_if(lambda self: self.answers.probabilities is not None)
-    def predict_proba(self, X: Any) -> Array | None:
+    def predict_proba(self, X: Data) -> Array | None:
         return self.answers.probabilities
 
     @available_if(lambda self: self.answers.ranking is not None)
-    def decision_function(self, X: Any) -> Array | None:
+    def decision_function(self, X: Data) -> Array | None:
         return self.answers.ranking
 
 

@@ -29,7 +29,7 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.files import load
 from pellucid.core.input_rules import NO_TARGET
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 from pellucid.core.verification import last_step
 from pellucid.proofs.training_data import fingerprint
 
@@ -128,7 +128,7 @@ def training_fingerprint(model: Any) -> str:
     return found
 
 
-def fingerprints(model: Any, X: Any, y: Array) -> set[str]:
+def fingerprints(model: Any, X: Data, y: Array) -> set[str]:
     """Return the fingerprints that data may have: some estimators take the number of a class for its label."""
     if isinstance(model, Pipeline) and isinstance(model[0], ColumnReader):
         return {model[0].fingerprint_of(X, y)}

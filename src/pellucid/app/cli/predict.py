@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pellucid.app.cli.errors import CommandError
+from pellucid.core.types import Data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +119,7 @@ def _notes(model: Any, frame: pd.DataFrame, wanted: bool) -> list[str]:
     return []
 
 
-def _probabilities(model: Any, X: Any) -> pd.DataFrame:
+def _probabilities(model: Any, X: Data) -> pd.DataFrame:
     import pandas as pd
 
     if hasattr(model, "predict_shares"):
@@ -133,7 +134,7 @@ def _probabilities(model: Any, X: Any) -> pd.DataFrame:
     return pd.DataFrame(model.predict_proba(X), columns=names)
 
 
-def _predictions(model: Any, X: Any, level: float | None) -> pd.DataFrame:
+def _predictions(model: Any, X: Data, level: float | None) -> pd.DataFrame:
     import pandas as pd
 
     from pellucid.app.cli.model_input import finds_clusters
@@ -145,7 +146,7 @@ def _predictions(model: Any, X: Any, level: float | None) -> pd.DataFrame:
     return found.assign(low=low, high=high)
 
 
-def _interval(model: Any, X: Any, level: float) -> tuple[Any, Any]:
+def _interval(model: Any, X: Data, level: float) -> tuple[Any, Any]:
     """Return the ends of the intervals: from errors on rows held out if the model knows them, else from its theory."""
     import sys
 

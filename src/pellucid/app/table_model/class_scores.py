@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from pellucid.core.random_state import some_rows
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 
 LEAST_PROBABILITY = 1e-9
 """A probability of 0 has no logarithm."""
@@ -27,7 +27,7 @@ class HeldOutScores:
     codes: Array
 
 
-def class_scores(method: Any, X: Any) -> Array:
+def class_scores(method: Any, X: Data) -> Array:
     """Return a score for every row and class: the logarithm of its probability, or what the decision function says.
 
     The class with the largest score is the one predicted.
@@ -115,7 +115,7 @@ class HeldOut:
     def of_classes(
         cls,
         method: Any,
-        X: Any,
+        X: Data,
         actual: Array,
         classes: Array,
         weights: Array | None = None,

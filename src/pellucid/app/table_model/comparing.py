@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pellucid.core.short_html import short_html
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 
 CONFIDENCE = 0.95
 FEWEST_ROWS = 2
@@ -90,7 +90,7 @@ def compare_models(first: tuple[Any, Any], second: tuple[Any, Any], actual: Arra
     return Comparison(paired_difference(name, ours[name], theirs[name]) for name in ours if name in theirs)
 
 
-def _errors(model: Any, X: Any, actual: Array, *, is_class: bool) -> Iterator[tuple[str, Array]]:
+def _errors(model: Any, X: Data, actual: Array, *, is_class: bool) -> Iterator[tuple[str, Array]]:
     """Yield the errors of a model row by row, measure by measure."""
     predicted = np.asarray(model.predict(X))
     if not is_class:

@@ -25,7 +25,7 @@ from pellucid.app.tables.dates import DATES
 from pellucid.app.tables.understanding import TEXT
 from pellucid.core.random_state import some_rows
 from pellucid.core.short_html import short_html
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.table_model import prove_beside_steps
 
@@ -89,7 +89,7 @@ class TableModel(Pipeline):
             self.errors_ = ErrorQuantiles.of(held_out.actual, held_out.said)
         return self
 
-    def predict(self, X: Any, **params: Any) -> Array:
+    def predict(self, X: Data, **params: Any) -> Array:
         """Return the prediction for every row: a number, the likeliest class, or the one of the least expected cost."""
         if self.costs_ is None and self._says_likeliest:
             said = np.asarray(super().predict(X, **params))
@@ -110,7 +110,7 @@ class TableModel(Pipeline):
         return calibration is None or calibration.keeps_order
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any, **params: Any) -> Array:
+    def predict_proba(self, X: Data, **params: Any) -> Array:
         """Return the probability of every class, as bold or as cautious as the errors on rows held out advise.
 
         The class with the largest one is the class predicted, unless costs say otherwise.
@@ -121,12 +121,12 @@ class TableModel(Pipeline):
         return self.calibration_.probabilities(scores)  # type: ignore[union-attr]
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any, **params: Any) -> Array:
+    def predict_log_proba(self, X: Data, **params: Any) -> Array:
         """Return the logarithm of the probability of every class."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, **params))
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+    def predict_interval(self, X: Data, level: float = 0.9) -> tuple[Array, Array]:
         """Return the ends of an interval around each prediction that holds the true number with this probability."""
         if getattr(self, "errors_", None) is None:
             raise ValueError("intervals must be asked of a model of numbers fitted by pellucid, and this is none.")
@@ -134,7 +134,7 @@ class TableModel(Pipeline):
         return self._within_limits(low), self._within_limits(high)
 
     @available_if(lambda self: self.order_ is not None)
-    def predict_shares(self, X: Any) -> Array:
+    def predict_shares(self, X: Data) -> Array:
         """Return the probability of each of the whole numbers ``order_.values``, of shape (n_rows, n_values)."""
         assert self.order_ is not None  # or this method is not there
         return self.order_.shares(self.predict(X))

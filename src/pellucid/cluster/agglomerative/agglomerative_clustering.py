@@ -15,7 +15,7 @@ from pellucid.cluster.agglomerative.distances import check_rows
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike
 from pellucid.core.user_warnings import warn_user
 
 MOST_TRACED = 100
@@ -92,7 +92,7 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
         self,
         n_clusters: int | None = 2,
         *,
-        metric: Any = "euclidean",
+        metric: MetricLike = "euclidean",
         memory: Any = None,
         connectivity: Any = None,
         compute_full_tree: Any = "auto",

@@ -12,13 +12,13 @@ from pellucid.cluster.agglomerative.constrained_merges import connectivity_graph
 from pellucid.cluster.agglomerative.dendrogram import Dendrogram, tree_of_chain, tree_of_edges
 from pellucid.cluster.agglomerative.distances import EUCLIDEAN, distance_matrix, paired_gaps
 from pellucid.core.threads import run_blocks, thread_count
-from pellucid.core.types import Array
+from pellucid.core.types import Array, MetricLike
 
 WORTH_SPLITTING = 1000
 """Rows from which a spanning tree is looked for in three parts, and distances are shared among threads."""
 
 
-def merge_tree(X: Array, linkage: str, metric: Any, connectivity: Any, n_merges: int) -> Dendrogram:
+def merge_tree(X: Array, linkage: str, metric: MetricLike, connectivity: Any, n_merges: int) -> Dendrogram:
     """Return the tree of merges of all rows, or with a connectivity of the first so many."""
     if connectivity is not None:
         edges, n_pieces = connectivity_graph(X, connectivity, metric)

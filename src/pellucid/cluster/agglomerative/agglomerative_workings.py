@@ -12,7 +12,7 @@ from sympy import Matrix, Rational, sqrt
 from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
 from pellucid.cluster.agglomerative.distances import EUCLIDEAN
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
-from pellucid.core.types import Data
+from pellucid.core.types import Data, MetricLike
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import MAX_FEATURES, exact_features, exact_number, numbered_table, rounding_remark
 from pellucid.show.notation import Math, Script, fenced, math, over
@@ -200,7 +200,7 @@ class ExactDistances:
     """The rows in the order of their values; those of a given matrix as they stand."""
 
 
-def exact_distances(X: Data, metric: Any, linkage: str = "", *, most_rows: int = MOST_ROWS) -> ExactDistances:
+def exact_distances(X: Data, metric: MetricLike, linkage: str = "", *, most_rows: int = MOST_ROWS) -> ExactDistances:
     """Return distances that fractions can hold: squares of Euclidean ones, unless their roots must be added.
 
     Roots that are no fractions are rounded, and the opening says so.

@@ -16,13 +16,13 @@ from sklearn.utils import check_array
 
 from pellucid.cluster.agglomerative.dendrogram import Dendrogram
 from pellucid.cluster.agglomerative.distances import distances_between, paired_gaps
-from pellucid.core.types import Array
+from pellucid.core.types import Array, MetricLike
 
 ROOM_PER_EDGE = 4
 """Edges that there may be before the arrays are made longer, for each that there is at first."""
 
 
-def constrained_tree(X: Array, edges: Array, linkage: str, metric: Any, n_merges: int) -> Dendrogram:
+def constrained_tree(X: Array, edges: Array, linkage: str, metric: MetricLike, n_merges: int) -> Dendrogram:
     """Return the tree of the first merges, each of the nearest two clusters that an edge joins."""
     from pellucid.cluster.agglomerative.constrained_kernels import AVERAGE, COMPLETE, WARD, merge_neighbors
 
@@ -53,7 +53,7 @@ def _twice(array: Array) -> Array:
     return np.concatenate([array, np.empty_like(array)])
 
 
-def connectivity_graph(X: Array, connectivity: Any, metric: Any) -> tuple[Array, int]:
+def connectivity_graph(X: Array, connectivity: Any, metric: MetricLike) -> tuple[Array, int]:
     """Return the edges (i, j) with i < j of a graph in one piece, and how many pieces there were.
 
     Between every two pieces an edge joins the two rows that are nearest to each other, of equal ones the first.
@@ -78,7 +78,7 @@ def connectivity_graph(X: Array, connectivity: Any, metric: Any) -> tuple[Array,
     return np.stack([places // n, places % n], axis=1), int(n_pieces)
 
 
-def _bridges(X: Array, piece: Array, n_pieces: int, metric: Any) -> Array:
+def _bridges(X: Array, piece: Array, n_pieces: int, metric: MetricLike) -> Array:
     members, found = [np.flatnonzero(piece == k) for k in range(n_pieces)], []
     for one, other in combinations(members, 2):
         if isinstance(metric, str) and metric == "precomputed":

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import _VALID_METRICS
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, MetricLike
 from pellucid.solvers.distance_matrix import check_distance_matrix
 
 EUCLIDEAN = ("euclidean", "l2")
@@ -19,7 +17,7 @@ PAIR_BY_PAIR = {**dict.fromkeys(EUCLIDEAN, "euclidean"), "l1": "cityblock", "man
 """Metrics in which the distance of two rows does not depend on the others, by SciPy's names."""
 
 
-def check_rows(X: Array, n_clusters: int | None, metric: Any) -> None:
+def check_rows(X: Array, n_clusters: int | None, metric: MetricLike) -> None:
     """Refuse more clusters than rows, what is no distance matrix, and rows that have no angle."""
     n = X.shape[0]
     if n_clusters is not None and n_clusters > n:
@@ -36,7 +34,7 @@ def check_rows(X: Array, n_clusters: int | None, metric: Any) -> None:
         )
 
 
-def distance_matrix(X: Array, metric: Any) -> Array:
+def distance_matrix(X: Array, metric: MetricLike) -> Array:
     """Return all distances, in an array that may be written to; the upper side of a given matrix counts."""
     from sklearn.metrics import pairwise_distances
 
@@ -52,7 +50,7 @@ def distance_matrix(X: Array, metric: Any) -> Array:
     return upper
 
 
-def paired_gaps(X: Array, first: Array, second: Array, metric: Any) -> Array:
+def paired_gaps(X: Array, first: Array, second: Array, metric: MetricLike) -> Array:
     """Return the distances of pairs of rows."""
     from sklearn.metrics.pairwise import paired_distances
 
@@ -68,7 +66,7 @@ DEPEND_ON_ALL_ROWS = {"mahalanobis", "seuclidean", "nan_euclidean", "haversine"}
 PAIR_METRICS = tuple(sorted({*_VALID_METRICS, "precomputed"} - DEPEND_ON_ALL_ROWS))
 
 
-def distances_between(X: Array, Y: Array, metric: Any) -> Array:
+def distances_between(X: Array, Y: Array, metric: MetricLike) -> Array:
     """Return the distance of each row of X to each of Y, in float64; a function is asked for every pair."""
     one, other = np.asarray(X, np.float64), np.asarray(Y, np.float64)
     if isinstance(metric, str) and metric in PAIR_BY_PAIR:

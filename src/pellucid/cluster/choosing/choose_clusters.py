@@ -24,7 +24,7 @@ from pellucid.cluster.choosing.recommendation import ClusterChoice, reason_for, 
 from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.silhouette import silhouette_score
 from pellucid.core.random_state import generator, some_rows
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.solvers.leading_eigenvectors import elbow_of
 
 COUNTS = ("n_clusters", "n_components")
@@ -39,7 +39,7 @@ def choose_clusters(
     n_references: int = 10,
     n_bootstraps: int = 10,
     most_rows: int = 5000,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     listen: Callable[[int, int], None] | None = None,
 ) -> ClusterChoice:
     """Return what every number of clusters is worth, and one recommendation.

@@ -14,7 +14,7 @@ from pellucid.cluster.agglomerative.distances import check_rows, distance_matrix
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike
 from pellucid.proofs.rounding import sum_error
 
 
@@ -70,7 +70,7 @@ class Diana(ClusterMixin, CertifiedEstimator):
     divisive_coefficient_: float
     n_leaves_: int
 
-    def __init__(self, n_clusters: int = 2, *, metric: Any = "euclidean") -> None:
+    def __init__(self, n_clusters: int = 2, *, metric: MetricLike = "euclidean") -> None:
         self.n_clusters = n_clusters
         self.metric = metric
 
@@ -96,7 +96,7 @@ class Diana(ClusterMixin, CertifiedEstimator):
 MOST_TRACED = 500
 
 
-def divide(X: Array, n_clusters: int, metric: Any) -> Fit:
+def divide(X: Array, n_clusters: int, metric: MetricLike) -> Fit:
     """Return the tree of all splits and its cut."""
     tree, trace = divisive_tree(distance_matrix(X, metric))
     attributes = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +12,7 @@ from scipy import sparse
 from pellucid.cluster.kmeans.measured_rows import DenseRows, SparseMeasured, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import Move, NearestCenters, pieces
 from pellucid.core.threads import run_blocks, shares, split_evenly
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.training_data import TrainingData
@@ -32,18 +31,18 @@ ENTRIES_AT_ONCE = 1 << 18
 """Distances computed in one go, or entries of sparse rows that are filled up with zeros."""
 
 
-def assign_rows(X: Any, centers: Array) -> Array:
+def assign_rows(X: SparseOrDense, centers: Array) -> Array:
     """Return the nearest center of each row, of equally near ones the first."""
     return nearest_centers(X, centers).finish()
 
 
-def score_rows(X: Any, weight: Array | None, centers: Array) -> float:
+def score_rows(X: SparseOrDense, weight: Array | None, centers: Array) -> float:
     """Return the sum of squared distances of rows to their nearest centers."""
     nearest = nearest_centers(X, centers)
     return own_distances(nearest.rows, NOTHING if weight is None else weight, nearest.centers, nearest.bounds.labels)
 
 
-def nearest_centers(X: Any, centers: Array) -> NearestCenters:
+def nearest_centers(X: SparseOrDense, centers: Array) -> NearestCenters:
     """Return who is nearest to which of the centers."""
     centers = np.asarray(centers, dtype=np.float64)
     nearest = NearestCenters(measured_rows(X), centers)
@@ -51,7 +50,7 @@ def nearest_centers(X: Any, centers: Array) -> NearestCenters:
     return nearest
 
 
-def center_distances(X: Any, centers: Array) -> Array:
+def center_distances(X: SparseOrDense, centers: Array) -> Array:
     """Return the distance of each row to each center.
 
     From products, and where these leave fewer than 12 digits, from differences.
@@ -82,7 +81,7 @@ def center_distances(X: Any, centers: Array) -> Array:
     return distances
 
 
-def exact_distances(X: Any, center: Array) -> Array:
+def exact_distances(X: SparseOrDense, center: Array) -> Array:
     """Return the sums of squared differences of rows from a center."""
     if not sparse.issparse(X):
         return np.square(np.subtract(X, center, dtype=np.float64)).sum(axis=1)
@@ -92,7 +91,7 @@ def exact_distances(X: Any, center: Array) -> Array:
     return distances
 
 
-def labels_claim(X: Any, centers: Array, labels: Array) -> Claim:
+def labels_claim(X: SparseOrDense, centers: Array, labels: Array) -> Claim:
     """Return the claim that some rows, told from differences, have no nearer center than their own."""
     count = int(np.clip(DIFFERENCES / centers.size, LOOKED_AT // 16, LOOKED_AT))
     some = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(np.intp))
@@ -102,7 +101,9 @@ def labels_claim(X: Any, centers: Array, labels: Array) -> Claim:
     return Claim("assignment", f"of {len(some):,} rows, those nearer to another center than to their own", strays, 0.0)
 
 
-def with_gap(certificate: Certificate, objective: float, X: Any, n_clusters: int, weight: Array | None) -> Certificate:
+def with_gap(
+    certificate: Certificate, objective: float, X: SparseOrDense, n_clusters: int, weight: Array | None
+) -> Certificate:
     """Return the certificate with the distance to the best clustering of all, if there is a bound of it."""
     return with_known_gap(certificate, objective, _scatter_bound(X, weight, n_clusters) if objective > 0.0 else 0.0)
 
@@ -119,7 +120,7 @@ def with_known_gap(certificate: Certificate, objective: float, least: float) -> 
     return replace(certificate, reason=f"{certificate.reason} {saved}".strip())
 
 
-def _scatter_bound(X: Any, weight: Array | None, n_clusters: int) -> float:
+def _scatter_bound(X: SparseOrDense, weight: Array | None, n_clusters: int) -> float:
     """Return the scatter along all but the K - 1 widest directions, which no K centers can take away; 0 if unknown."""
     n, d = X.shape
     if d > FEW_COLUMNS:

@@ -14,7 +14,7 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Effort
 from pellucid.core.input_rules import FLOATS, check_sample_weight
 from pellucid.core.threads import own_threads
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -85,7 +85,7 @@ class KMeans(CenteredClusters):
         max_iter: int = 300,
         tol: float = 1e-4,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         copy_x: bool = True,
         algorithm: str = "lloyd",
     ) -> None:
@@ -125,7 +125,7 @@ def k_means(
     max_iter: int = 300,
     verbose: int = 0,
     tol: float = 1e-4,
-    random_state: Any = None,
+    random_state: RandomState = None,
     copy_x: bool = True,
     algorithm: str = "lloyd",
     return_n_iter: bool = False,
@@ -158,7 +158,7 @@ def kmeans_plusplus(
     *,
     sample_weight: Data | None = None,
     x_squared_norms: Data | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_local_trials: int | None = None,
 ) -> tuple[Array, Array]:
     """Return rows drawn far from each other, and which rows of ``X`` they are.

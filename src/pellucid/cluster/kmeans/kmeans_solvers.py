@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +26,7 @@ from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.cluster.kmeans.nearest_centers_kernels import plain_rounds
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace, is_recording
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.watching import ignore
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, ROUNDING, sum_error
@@ -186,7 +185,7 @@ def _finished(
     return Fit(attributes, trace, stopped, certificate.with_claims(_descent(trace, sums.scatter)))
 
 
-def _centers_claim(moved: float, goal: float, X: Any, n_clusters: int) -> Claim:
+def _centers_claim(moved: float, goal: float, X: SparseOrDense, n_clusters: int) -> Claim:
     """Return the claim that one more step is within the goal, but for centers being stored as the data are."""
     largest = float(abs(X).max()) if sparse.issparse(X) else float(max(X.max(), -X.min()))
     rounding = 8.0 * float(np.finfo(X.dtype).eps) + sum_error(X.shape[0])

@@ -22,7 +22,7 @@ from pellucid.cluster.kmeans.nearest_centers_kernels import (
 )
 from pellucid.core.input_rules import size_of
 from pellucid.core.threads import run_blocks, shares, split_evenly
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.solvers.pairwise_blocks import LARGEST_SQUARE, Sample
 from pellucid.solvers.presented_rows import content_hashes
 
@@ -135,7 +135,7 @@ class DenseRows:
 class SparseMeasured:
     """A CSR matrix."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: SparseOrDense) -> None:
         self.X, self.shape, self.middle = X, X.shape, np.zeros(X.shape[1])
         self.parts = (X.data, X.indices, X.indptr)
         size = size_of(X) or 0.0
@@ -216,7 +216,7 @@ class SparseMeasured:
         add_sparse_center(*self.parts, part.start, part.stop, weight, centers, sizes, *state)
 
 
-def _rounded(X: Any, unit: float) -> Any:
+def _rounded(X: SparseOrDense, unit: float) -> Any:
     """Return numbers in single precision; only those it has no room for are scaled."""
     return (X if MODEST_UNIT < unit < 1.0 / MODEST_UNIT else X * unit).astype(np.float32)
 
@@ -238,7 +238,7 @@ def hashes_of(rows: DenseRows | SparseMeasured, which: Array | None = None, *, s
     return hashes
 
 
-def measured_rows(X: Any) -> DenseRows | SparseMeasured:
+def measured_rows(X: SparseOrDense) -> DenseRows | SparseMeasured:
     """Return the rows in the form that their storage asks for."""
     return SparseMeasured(X) if sparse.issparse(X) else DenseRows(X)
 

@@ -31,7 +31,7 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.partial_fit import partial_fit_method
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.user_warnings import warn_user
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.training_data import TrainingData
@@ -113,7 +113,7 @@ class MiniBatchKMeans(CenteredClusters):
         batch_size: int = 1024,
         verbose: int = 0,
         compute_labels: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
         tol: float = 0.0,
         max_no_improvement: int | None = 10,
         init_size: int | None = None,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from pellucid.cluster.kmeans.center_answers import ClusterSums, score_rows
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.watching import Watch, ignore
 from pellucid.proofs.training_data import TrainingData
 
@@ -129,7 +128,9 @@ def learn_batches(
     return trace, progress, stopped
 
 
-def learn_batch(X: Any, weight: Array | None, state: BatchState, ratio: float, rng: np.random.RandomState) -> float:
+def learn_batch(
+    X: SparseOrDense, weight: Array | None, state: BatchState, ratio: float, rng: np.random.RandomState
+) -> float:
     """Pull the centers towards the rows of a batch; return the objective of the rows before that."""
     rows = measured_rows(X)
     nearest, sums = NearestCenters(rows, state.centers), ClusterSums(rows, weight, len(state.centers))
@@ -147,7 +148,7 @@ def learn_batch(X: Any, weight: Array | None, state: BatchState, ratio: float, r
     return objective
 
 
-def _reassign(X: Any, state: BatchState, ratio: float, rng: np.random.RandomState) -> None:
+def _reassign(X: SparseOrDense, state: BatchState, ratio: float, rng: np.random.RandomState) -> None:
     """Make rows of the batch the centers of clusters that have had less than a part of the rows of the largest."""
     is_small = state.counts < ratio * state.counts.max()
     most = int(FEWEST_KEPT * X.shape[0])

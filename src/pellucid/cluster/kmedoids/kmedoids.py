@@ -14,7 +14,7 @@ from pellucid.cluster.kmedoids.kmedoids_solvers import all_distances, build, par
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort
 from pellucid.core.input_rules import FLOATS
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike, RandomState
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -74,10 +74,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self,
         n_clusters: int = 8,
         *,
-        metric: Any = "euclidean",
+        metric: MetricLike = "euclidean",
         init: Any = "build",
         max_iter: int = 300,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric

@@ -12,14 +12,14 @@ from pellucid.cluster.agglomerative.distances import EUCLIDEAN, distances_betwee
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array
+from pellucid.core.types import Array, MetricLike
 from pellucid.proofs.rounding import sum_error
 
 FEWEST_AT_ONCE, MOST_AT_ONCE = 16, 1024
 """Candidates measured in one go: fewer after a swap, which makes what was measured after it void."""
 
 
-def all_distances(X: Array, metric: Any) -> Array:
+def all_distances(X: Array, metric: MetricLike) -> Array:
     """Return the distances of all rows, in float64."""
     if isinstance(metric, str) and metric == "precomputed":
         return np.ascontiguousarray(X, dtype=np.float64)

@@ -12,7 +12,7 @@ from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.cluster.spectral.spectral_clustering_solvers import GIVEN, cluster_qr, discretize, is_pairwise, links_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.solvers.laplacian import asymmetry, is_connected, normalized
 from pellucid.solvers.laplacian_eigenvectors import leading_vectors
@@ -102,7 +102,7 @@ class SpectralClustering(ClusterMixin, CertifiedEstimator):
         *,
         eigen_solver: str | None = None,
         n_components: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_init: int = 10,
         gamma: float = 1.0,
         affinity: Any = "rbf",
@@ -189,7 +189,7 @@ def spectral_clustering(
     n_clusters: int = 8,
     n_components: int | None = None,
     eigen_solver: str | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_init: int = 10,
     eigen_tol: Any = "auto",
     assign_labels: str = "kmeans",
@@ -226,7 +226,7 @@ def _check_enough_rows(n_rows: int, n_clusters: int) -> None:
         )
 
 
-def _warn_of_square(X: Any, affinity: Any) -> None:
+def _warn_of_square(X: SparseOrDense, affinity: Any) -> None:
     if is_pairwise(affinity):
         if affinity == GIVEN and asymmetry(X) > MERE_ROUNDING:
             warn_user("X should be symmetric for given affinities: it is not, and both orders are averaged.")

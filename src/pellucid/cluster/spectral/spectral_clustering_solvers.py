@@ -9,14 +9,14 @@ from numpy.linalg import LinAlgError
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.kernels.choice import kernel_from
 from pellucid.kernels.functions import check_products, check_symmetric
 from pellucid.kernels.kernel import Kernel
 from pellucid.solvers.laplacian import neighbor_links, symmetric_links
 
 
-def links_of(parameters: Any, X: Any) -> Any:
+def links_of(parameters: Any, X: SparseOrDense) -> Any:
     """Return the affinities of all rows, dense, or sparse for links with nearest rows and for given sparse ones."""
     if uses_neighbors(parameters.affinity):
         return neighbor_links(X, parameters.n_neighbors, is_given=parameters.affinity == GIVEN_NEIGHBORS)
@@ -68,7 +68,7 @@ MOST_ROUNDS = 300
 
 
 def discretize(
-    vectors: Data, *, max_svd_restarts: int = 30, n_iter_max: int = MOST_ROUNDS, random_state: Any = None
+    vectors: Data, *, max_svd_restarts: int = 30, n_iter_max: int = MOST_ROUNDS, random_state: RandomState = None
 ) -> Array:
     """Return the labels of the rows of an embedding, of shape (n_samples, n_clusters).
 

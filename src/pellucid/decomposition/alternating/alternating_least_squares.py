@@ -15,7 +15,7 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort
 from pellucid.core.threads import own_threads
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.decomposition.alternating.alternating_solvers import alternating_factors, entries_of, observed_matrix
 from pellucid.decomposition.momentum import product_entries
 
@@ -85,7 +85,7 @@ class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         alpha_components: float | None = None,
         max_iter: int = 200,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha
@@ -154,7 +154,7 @@ class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return tags
 
 
-def _check_known(X: Any) -> None:
+def _check_known(X: SparseOrDense) -> None:
     values = X.data if sparse.issparse(X) else X
     if sparse.issparse(X) and np.isnan(np.sum(values)):
         raise ValueError("X must leave out what is not known if it is sparse, but it contains NaN.")
@@ -168,14 +168,14 @@ def _penalties(parameters: Any) -> tuple[float, float]:
     return alpha, alpha if parameters.alpha_components is None else float(parameters.alpha_components)
 
 
-def _typical_size(X: Any) -> float:
+def _typical_size(X: SparseOrDense) -> float:
     """Return the root of the mean square of the known entries: a factor of its root suits any units."""
     values = X.data if sparse.issparse(X) else X[~np.isnan(X)]
     largest = float(np.abs(values).max())
     return largest * float(np.sqrt(np.mean(np.square(values / largest)))) if largest > 0.0 else 1.0
 
 
-def _objective(X: Any, attributes: dict[str, Any], alphas: tuple[float, float]) -> float:
+def _objective(X: SparseOrDense, attributes: dict[str, Any], alphas: tuple[float, float]) -> float:
     """Return the objective of factors as they are stored."""
     Z, B = (attributes[name].astype(np.float64) for name in ("weights_", "components_"))
     known = observed_matrix(X)

@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.decomposition.momentum import FactorMomentum
 from pellucid.proofs.rounding import TINY
 
@@ -142,7 +142,7 @@ class ObservedEntries:
         return _own_ridges(self.columns, weights, alpha)
 
 
-def entries_of(X: Any) -> Entries:
+def entries_of(X: SparseOrDense) -> Entries:
     """Return the known entries of dense data with NaN, or of sparse data."""
     if not sparse.issparse(X) and not np.isnan(np.sum(X)):
         return CompleteEntries(np.asarray(X, dtype=np.float64))
@@ -174,7 +174,7 @@ def _own_ridges(rows: Any, others: Array, alpha: float) -> tuple[Array, float]:
     return out, 0.5 * float(np.sum(run_blocks(work, split_evenly(n, -(-n // ROWS_AT_ONCE)))))
 
 
-def observed_matrix(X: Any) -> Any:
+def observed_matrix(X: SparseOrDense) -> Any:
     """Return the known entries as CSR in float64: the stored ones of a sparse matrix, those of a dense one not NaN."""
     if sparse.issparse(X):
         return sparse.csr_array(X, dtype=np.float64)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.decomposition.factor_analysis.factor_analysis_solvers import (
     FactorProblem,
     fit_factors,
@@ -93,7 +93,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certifie
         svd_method: str = "randomized",
         iterated_power: int = 3,
         rotation: str | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.tol = tol

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.decomposition.factor_analysis.factor_model import FLOOR, factor_scores, rotated
 from pellucid.solvers.leading_eigenvectors import eigenpairs_at_once
 
@@ -128,7 +127,7 @@ def _is_settled(
     return problem.best_loadings(following)[1] - likelihood <= goal
 
 
-def turned_and_signed(components: Array, noise: Array, mean: Array, X: Any, rotation: str | None) -> Array:
+def turned_and_signed(components: Array, noise: Array, mean: Array, X: SparseOrDense, rotation: str | None) -> Array:
     """Return components rotated, if asked, in falling order, each with the largest of its scores above 0.
 
     Rotated ones are ordered by the variance they explain, in deviations of the noise. The largest score is the first of

@@ -14,7 +14,7 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.input_rules import InputRules
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.kernels.functions import check_symmetric
 from pellucid.proofs.training_data import TrainingData
 from pellucid.solvers.leading_eigenvectors import dense_times, eigenpairs_at_once, leading_eigenpairs, signed
@@ -141,7 +141,7 @@ def similarities_of(X: Array, similarity: Any) -> Array:
     return np.asarray(rows @ rows.T)
 
 
-def similarities_to(new: Array, X: Any, similarity: Any) -> Array:
+def similarities_to(new: Array, X: SparseOrDense, similarity: Any) -> Array:
     """Return the similarities of new rows to the known ones; given ones are those."""
     if similarity == GIVEN:
         return np.asarray(new, dtype=np.float64)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.decomposition.ica.fast_ica_fits import fit_sources
 
 
@@ -92,7 +92,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstima
         tol: float = 1e-4,
         w_init: Data = None,
         whiten_solver: str = "svd",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm

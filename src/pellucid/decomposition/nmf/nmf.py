@@ -11,7 +11,7 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.input_rules import FLOATS
 from pellucid.core.threads import own_threads
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.user_warnings import warn_user
 from pellucid.decomposition.nmf.nmf_fits import check_nonnegative, check_start, fit_factors, weights_for
 
@@ -92,7 +92,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
         beta_loss: Any = "frobenius",
         tol: float = 1e-4,
         max_iter: int = 200,
-        random_state: Any = None,
+        random_state: RandomState = None,
         alpha_W: float = 0.0,
         alpha_H: Any = "same",
         l1_ratio: float = 0.0,

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
 from pellucid.core.fit import Effort, Fit
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch
 from pellucid.decomposition.nmf.multiplicative_solvers import multiplicative_factors
@@ -50,7 +50,7 @@ def fit_factors(parameters: Any, data: TrainingData, W: Data, H: Data, watch: Wa
     return replace(found, attributes=attributes)
 
 
-def weights_for(parameters: Any, X: Any, H: Array) -> tuple[Array, int]:
+def weights_for(parameters: Any, X: SparseOrDense, H: Array) -> tuple[Array, int]:
     """Return the best ``W`` for given parts, and the rounds that took."""
     check_observed(X, parameters.beta_loss)
     problem = NmfProblem.of(X, parameters)
@@ -70,7 +70,7 @@ def error_of(problem: NmfProblem, W: Array, H: Array) -> float:
     return float(np.sqrt(2.0 * max(problem.divergence(W, H), 0.0)) * problem.unit_of_error)
 
 
-def check_nonnegative(X: Any, whom: str = "NMF") -> None:
+def check_nonnegative(X: SparseOrDense, whom: str = "NMF") -> None:
     """Refuse entries below 0; NaN is not one."""
     values = X.data if sparse.issparse(X) else X
     least = float(np.fmin.reduce(values, axis=None)) if values.size else 0.0  # NaN where there is nothing else
@@ -80,7 +80,7 @@ def check_nonnegative(X: Any, whom: str = "NMF") -> None:
         )
 
 
-def check_observed(X: Any, beta_loss: Any) -> None:
+def check_observed(X: SparseOrDense, beta_loss: Any) -> None:
     """Refuse rows and columns of which nothing is known, NaN in sparse data, and zeros that a divergence forbids."""
     values = X.data if sparse.issparse(X) else X
     if np.isnan(np.sum(values)):
@@ -103,7 +103,7 @@ def check_observed(X: Any, beta_loss: Any) -> None:
         )
 
 
-def _start(parameters: Any, problem: NmfProblem, W: Data, H: Data, dtype: Any) -> tuple[Array, Array]:
+def _start(parameters: Any, problem: NmfProblem, W: Data, H: Data, dtype: np.dtype) -> tuple[Array, Array]:
     """Return the factors to begin with, in the units of the problem: given ones, or those that ``init`` names."""
     n, d = problem.X.shape
     q = parameters.n_components
@@ -122,7 +122,9 @@ def _start(parameters: Any, problem: NmfProblem, W: Data, H: Data, dtype: Any) -
     return start_factors(complete, d if q in ("auto", None) else q, parameters.init, parameters.random_state)
 
 
-def check_start(factor: Data, shape: tuple[Any, int], name: str, dtype: Any, *, may_be_zero: bool = False) -> Array:
+def check_start(
+    factor: Data, shape: tuple[Any, int], name: str, dtype: np.dtype, *, may_be_zero: bool = False
+) -> Array:
     """Return a given factor; refuse another shape or kind of number, negative entries, or zeros alone."""
     if factor is None:
         raise ValueError(f"{name} must be given for init='custom', got None. Pass {name} to fit.")
@@ -141,7 +143,7 @@ def check_start(factor: Data, shape: tuple[Any, int], name: str, dtype: Any, *, 
     return factor.astype(np.float64)
 
 
-def _given_units(factor: Array, problem: NmfProblem, dtype: Any) -> Array:
+def _given_units(factor: Array, problem: NmfProblem, dtype: np.dtype) -> Array:
     return np.ascontiguousarray(factor * problem.root, dtype=dtype)
 
 
@@ -158,7 +160,7 @@ NOTHING = 1e-6
 """Entries below this part of 1, or of the largest if that is less, count as 0, as in scikit-learn."""
 
 
-def start_factors(X: Any, q: int, init: str | None, random_state: Any) -> tuple[Array, Array]:
+def start_factors(X: SparseOrDense, q: int, init: str | None, random_state: RandomState) -> tuple[Array, Array]:
     """Return ``W`` of shape (n, q) and ``H`` of shape (q, d), in float64; ``X`` has no missing entries."""
     n, d = X.shape
     if init not in (None, "random") and q > min(n, d):
@@ -180,7 +182,7 @@ def start_factors(X: Any, q: int, init: str | None, random_state: Any) -> tuple[
     return W, H
 
 
-def _random_factors(X: Any, q: int, random_state: Any) -> tuple[Array, Array]:
+def _random_factors(X: SparseOrDense, q: int, random_state: RandomState) -> tuple[Array, Array]:
     """Return the absolute values of normal numbers whose product is about as large as the data."""
     rng, size = check_random_state(random_state), float(np.sqrt(X.mean() / q))
     H = size * rng.standard_normal(size=(q, X.shape[1])).astype(X.dtype, copy=False)
@@ -188,7 +190,7 @@ def _random_factors(X: Any, q: int, random_state: Any) -> tuple[Array, Array]:
     return np.abs(W).astype(np.float64), np.abs(H).astype(np.float64)
 
 
-def _singular_parts(X: Any, q: int) -> tuple[Array, Array]:
+def _singular_parts(X: SparseOrDense, q: int) -> tuple[Array, Array]:
     """Return, of each pair of singular vectors, those parts of one sign whose product is larger (NNDSVD)."""
     U, values, V = leading_singular_vectors(X, q)
     W, H = np.zeros_like(U), np.zeros_like(V.T)
@@ -205,7 +207,7 @@ def _singular_parts(X: Any, q: int) -> tuple[Array, Array]:
     return W, H
 
 
-def leading_singular_vectors(X: Any, q: int) -> tuple[Array, Array, Array]:
+def leading_singular_vectors(X: SparseOrDense, q: int) -> tuple[Array, Array, Array]:
     """Return the first singular vectors, as columns, and values, from the products of the rows or of the columns.
 
     The vectors of values that are 0 are 0.

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.decomposition.momentum import product_entries
 
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
@@ -65,7 +65,7 @@ class Penalties:
 class NmfProblem:
     """The data, in units in which nothing overflows, and what is added for each factor."""
 
-    X: Any
+    X: SparseOrDense
     """Dense, with NaN where an entry is missing, or CSR."""
     beta: float
     on_weights: Penalties
@@ -74,7 +74,7 @@ class NmfProblem:
     """Both factors of the given data are this many times those of ``X``."""
 
     @classmethod
-    def of(cls, X: Any, parameters: Any) -> NmfProblem:
+    def of(cls, X: SparseOrDense, parameters: Any) -> NmfProblem:
         """Return the problem that an estimator's parameters ask for."""
         n, d = X.shape
         beta = beta_of(parameters.beta_loss)
@@ -158,12 +158,12 @@ def coordinate_gains(factor: Array, gram: Array, products: Array, penalties: Pen
     return float(np.vdot(gradient, step) - 0.5 * np.vdot(curvature * step, step))
 
 
-def filled(X: Any, product: Array) -> Array:
+def filled(X: SparseOrDense, product: Array) -> Array:
     """Return dense data with the product's own entries where one is missing: those then ask for no change."""
     return np.where(np.isnan(X), product, X)
 
 
-def _unit(X: Any) -> float:
+def _unit(X: SparseOrDense) -> float:
     """Return the square root of the power of 4 to divide by."""
     values = X.data if sparse.issparse(X) else X
     largest = float(np.nanmax(values)) if values.size else 0.0
@@ -230,7 +230,7 @@ class DenseProducts:
 class SparseProducts:
     """Products with a sparse matrix, which is kept by rows and by columns."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: SparseOrDense) -> None:
         rows = sparse.csr_array(X, dtype=np.float64)
         columns = sparse.csr_array(rows.T)
         self.rows, self.columns = PartsOfRows.of(rows), PartsOfRows.of(columns)
@@ -255,7 +255,7 @@ class PartsOfRows:
         self.parts = [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
     @classmethod
-    def of(cls, X: Any) -> PartsOfRows:
+    def of(cls, X: SparseOrDense) -> PartsOfRows:
         """Return the parts of a CSR matrix of float64."""
         return cls(X.data, X.indices, X.indptr)
 
@@ -274,7 +274,7 @@ class PartsOfRows:
         return np.ascontiguousarray(out.T)
 
 
-def products_of(X: Any) -> DataProducts:
+def products_of(X: SparseOrDense) -> DataProducts:
     """Return the products of dense or sparse data."""
     return SparseProducts(X) if sparse.issparse(X) else DenseProducts(X)
 

@@ -15,7 +15,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.partial_fit import partial_fit_method
 from pellucid.core.random_state import fixed_seed
 from pellucid.core.threads import own_threads
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.decomposition.pca.pca_solvers import add_rows, count_for_share, find_components
 from pellucid.decomposition.projection import projected
 from pellucid.solvers.leading_eigenvectors import elbow_of
@@ -102,7 +102,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
         iterated_power: Any = "auto",
         n_oversamples: int = 10,
         power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -217,7 +217,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
     def _n_features_out(self) -> int:
         return self.components_.shape[self.whiten == "zca"]
 
-    def _deviations(self, dtype: Any) -> Array:
+    def _deviations(self, dtype: np.dtype) -> Array:
         """Return the deviations of the projections, none of them 0."""
         return np.maximum(np.sqrt(self.explained_variance_), np.finfo(self.explained_variance_.dtype).eps).astype(dtype)
 

@@ -88,7 +88,7 @@ def wanted_count(n_components: Any, solver: str, most: int, spread: Spread) -> i
     return count_for_share(spread.squares[:most] / max(spread.total, TINY), float(n_components))
 
 
-def stored_components(spread: Spread, vectors: Array, dtype: Any) -> dict[str, Any]:
+def stored_components(spread: Spread, vectors: Array, dtype: np.dtype) -> dict[str, Any]:
     """Return the fitted attributes for directions given as columns, in the dtype of the rows."""
     k, most = vectors.shape[1], min(int(spread.n_rows), spread.n_columns)
     squares = spread.squares[:k]

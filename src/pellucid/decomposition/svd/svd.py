@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import fit_method
 from pellucid.core.random_state import fixed_seed
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.decomposition.projection import Projecting
 from pellucid.decomposition.svd.svd_solvers import decompose
 
@@ -60,7 +60,9 @@ class SVD(Projecting):
     singular_values_: Array
     energy_: float
 
-    def __init__(self, kind: str = "compact", n_components: int | None = None, *, random_state: Any = None) -> None:
+    def __init__(
+        self, kind: str = "compact", n_components: int | None = None, *, random_state: RandomState = None
+    ) -> None:
         self.kind = kind
         self.n_components = n_components
         self.random_state = random_state

@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.random_state import fixed_seed
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.decomposition.directions_at_fit import certificate_at_fit
 from pellucid.decomposition.principal_directions import in_ordinary_units, leading_directions
 from pellucid.decomposition.projection import Projecting, projected
@@ -69,7 +69,7 @@ class TruncatedSVD(Projecting):
         n_iter: int = 5,
         n_oversamples: int = 10,
         power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
         tol: float = 0.0,
     ) -> None:
         self.n_components = n_components
@@ -118,7 +118,7 @@ def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
     return Fit(attributes, found.trace, certificate=certificate)
 
 
-def _variances(X: Any, weight: Array | None, vectors: Array) -> tuple[Array, float, Array]:
+def _variances(X: SparseOrDense, weight: Array | None, vectors: Array) -> tuple[Array, float, Array]:
     """Return the variance of the projections on each direction, the sum of those of the columns, and their lengths.
 
     A length keeps the digits that its square, an eigenvalue, has lost beside the largest.

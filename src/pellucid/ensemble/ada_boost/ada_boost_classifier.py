@@ -19,7 +19,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.labels import known_codes
 from pellucid.core.random_state import LARGEST_SEED
 from pellucid.core.threads import own_threads
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.ensemble.ada_boost.ada_boost_rules import first_weights, next_weights, scores_of
 from pellucid.ensemble.ada_boost.ada_boost_solvers import any_learner, as_fit, packed, run_rounds, tree_learner
 from pellucid.proofs.training_data import TrainingData
@@ -91,7 +91,7 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
         *,
         n_estimators: int = 50,
         learning_rate: float = 1.0,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -293,7 +293,7 @@ def is_plain_tree(base: Any) -> bool:
     )
 
 
-def _by_rows(X: Any) -> Any:
+def _by_rows(X: SparseOrDense) -> Any:
     return X.tocsr() if sparse.issparse(X) else X
 
 

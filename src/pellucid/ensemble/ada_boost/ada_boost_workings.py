@@ -11,7 +11,7 @@ from sympy import Matrix, Rational, log, sqrt
 from pellucid.core.types import Data
 from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, class_column, exact_features, read_labels, sorted_classes
+from pellucid.show.exact_data import ExactData, Label, class_column, exact_features, read_labels, sorted_classes
 from pellucid.show.notation import Words, fenced, math, over, root, typed
 
 FEW = 5
@@ -117,7 +117,7 @@ def _stumps(X: Matrix, codes: list[int], n_classes: int, weights: list[Rational]
     return found
 
 
-def _opening(data: ExactData, labels: list[Any], k: int) -> tuple[Block, ...]:
+def _opening(data: ExactData, labels: list[Label], k: int) -> tuple[Block, ...]:
     odds = over(math("1 − e"), math("e"))
     vote = math("α =", Words("ln"), odds) if k == 2 else math("α =", Words("ln"), odds, "+", Words("ln"), k - 1)
     share = "half" if k == 2 else f"{k - 1}/{k}"
@@ -136,7 +136,7 @@ def _opening(data: ExactData, labels: list[Any], k: int) -> tuple[Block, ...]:
     )
 
 
-def _round_step(t: int, now: AdaBoostRound, data: ExactData, classes: list[Any]) -> Step:
+def _round_step(t: int, now: AdaBoostRound, data: ExactData, classes: list[Label]) -> Step:
     best = now.best
     lines = []
     for stump in now.stumps:
@@ -164,7 +164,7 @@ def _weights_table(now: AdaBoostRound) -> Block:
     return table(["row", "weight", "", "weight in the next round"], lines, caption="The weights")
 
 
-def _vote_step(rounds: list[AdaBoostRound], data: ExactData, classes: list[Any], codes: list[int], ends: str) -> Step:
+def _vote_step(rounds: list[AdaBoostRound], data: ExactData, classes: list[Label], codes: list[int], ends: str) -> Step:
     votes = [float(log(now.odds)) if now.best.error else 1.0 for now in rounds]
     lines, wrong = [], 0
     for i in range(data.n_samples):

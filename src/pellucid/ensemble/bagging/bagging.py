@@ -16,7 +16,7 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads, run_blocks
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.user_warnings import warn_user
 from pellucid.ensemble.bagging.bagging_members import (
     LARGEST_SEED,
@@ -56,7 +56,7 @@ class Bagging(CertifiedEstimator):
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator

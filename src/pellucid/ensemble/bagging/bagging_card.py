@@ -18,7 +18,7 @@ from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Kind, Nothing, Optional, Real, Whole
 from pellucid.core.kinds.usual import FLAG, LABELS, MAYBE_WHOLE, RANDOM_STATE, VERBOSE
-from pellucid.core.types import Data
+from pellucid.core.types import Data, SparseOrDense
 from pellucid.ensemble.bagging.bagging import BaggingClassifier, BaggingRegressor
 from pellucid.ensemble.bagging.bagging_members import (
     BagSamples,
@@ -91,7 +91,7 @@ def _said(model: Any, data: TrainingData) -> dict[str, Any]:
     }
 
 
-def _fault(model: Any, samples: BagSamples, place: int, X: Any) -> str:
+def _fault(model: Any, samples: BagSamples, place: int, X: SparseOrDense) -> str:
     """Return what is wrong with a member; nothing if it is what was asked for, and right about its sample."""
     member, seed = model.estimators_[place], int(model.seeds_[place])
     wanted = with_seeds(clone(model._get_estimator()), seed)
@@ -118,7 +118,7 @@ def _fault(model: Any, samples: BagSamples, place: int, X: Any) -> str:
     return ""
 
 
-def _points_between(X: Any) -> Any:
+def _points_between(X: SparseOrDense) -> Any:
     """Return points drawn between pairs of rows: a threshold may have moved where no row lies."""
     first, second = (X[draws().permutation(len(X))] for _ in range(2))
     return (first + draws().random((len(X), 1)) * (second - first)).astype(X.dtype)

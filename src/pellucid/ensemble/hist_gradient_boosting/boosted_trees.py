@@ -18,7 +18,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     GIVEN,
     MANY_ROWS,
@@ -65,7 +65,7 @@ class BoostedTrees(CertifiedEstimator):
     validation_fraction: Any
     n_iter_no_change: int
     tol: float
-    random_state: Any
+    random_state: RandomState
     trees_: PackedTrees
     baseline_: Array
     bin_thresholds_: list[Array]

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logsumexp
 from sklearn.utils import check_random_state
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, RandomState
 
 MANY_ROWS = 10_000
 """Rows above which ``early_stopping='auto'`` stops early, and the most that a scorer is asked about."""
@@ -35,7 +35,7 @@ def draw_keys(rng: np.random.Generator, max_features: float, n_leaves: int, p: i
     return np.empty((0, p)) if max_features == 1.0 else rng.random((min(KEY_ROWS, 2 * n_leaves + 1), p))
 
 
-def draw_seeds(random_state: Any) -> Array:
+def draw_seeds(random_state: RandomState) -> Array:
     """Return the seeds of a fit: for the rows held out and sampled, and for the features of a split."""
     rng = check_random_state(random_state)
     return np.array([rng.randint(np.iinfo(np.uint32).max, dtype="u8") for _ in range(2)], dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from pellucid.core.linear_classifier import class_weights
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.ensemble.hist_gradient_boosting.boosted_trees import BoostedTrees
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import predicted, probabilities
 from pellucid.proofs.training_data import TrainingData
@@ -134,8 +134,8 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         verbose: int = 0,
-        random_state: Any = None,
-        class_weight: Any = None,
+        random_state: RandomState = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -329,7 +329,7 @@ class HistGradientBoostingRegressor(RegressorMixin, BoostedTrees):
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.loss = loss
         self.quantile = quantile

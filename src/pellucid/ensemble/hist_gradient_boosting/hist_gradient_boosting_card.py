@@ -25,7 +25,7 @@ from pellucid.core.kinds.usual import (
     RANDOM_STATE,
     VERBOSE,
 )
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -101,7 +101,7 @@ class _ReplayedNumbers(RegressorMixin, BaseEstimator):
     def __init__(self, loss: str, raw: Array) -> None:
         self.loss, self.raw = loss, raw
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: SparseOrDense) -> Array:
         """Return the replayed numbers."""
         return np.asarray(np.exp(self.raw[0]) if self.loss in ("poisson", "gamma") else self.raw[0])
 
@@ -117,18 +117,18 @@ class _ReplayedClasses(ClassifierMixin, BaseEstimator):
         """The labels."""
         return np.asarray(self.classes)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: SparseOrDense) -> Array:
         """Return the replayed scores."""
         return self.raw[0] if len(self.raw) == 1 else np.ascontiguousarray(self.raw.T)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: SparseOrDense) -> Array:
         """Return what the scores stand for."""
         scores = self.decision_function(X)
         if scores.ndim == 2:
             return np.asarray(softmax(scores, axis=1))
         return np.stack([expit(-scores), expit(scores)], axis=1)[:, : len(self.classes_)]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: SparseOrDense) -> Array:
         """Return the likeliest class, the first of equal ones."""
         scores = self.decision_function(X)
         codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)

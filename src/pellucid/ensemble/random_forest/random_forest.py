@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.ensemble.bootstrap_samples import OutOfBag
 from pellucid.ensemble.random_forest.random_forest_base import RandomForest, spread_answers
 from pellucid.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -88,10 +88,10 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
         bootstrap: bool = True,
         oob_score: Any = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         warm_start: bool = False,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         ccp_alpha: float = 0.0,
         max_samples: Any = None,
         monotonic_cst: Any = None,
@@ -195,7 +195,7 @@ monotonic_cst, categorical_features
         bootstrap: bool = True,
         oob_score: Any = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         warm_start: bool = False,
         ccp_alpha: float = 0.0,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.input_rules import UNCHECKED, InputRules, check_finite
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.proofs.training_data import TrainingData
 
 LARGE_LIKELIHOOD = 1e3
@@ -51,7 +51,7 @@ def coded_target(y: Array, weight: Array | None, n_bins: int) -> Codes:
     return Codes(places.reshape(-1), len(labels))
 
 
-def coded_columns(X: Any, weight: Array | None, n_bins: int) -> list[Codes]:
+def coded_columns(X: SparseOrDense, weight: Array | None, n_bins: int) -> list[Codes]:
     """Return the codes of every column."""
     return [coded_column(np.asarray(X[:, j]), weight, n_bins) for j in range(X.shape[1])]
 

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LinearRegression as PeerLinearRegression
 from sklearn.model_selection import check_cv, cross_val_score
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.feature_selection.search.search_rules import holds_numbers
 from pellucid.linear_model import LinearRegression, LogisticRegression
 
@@ -35,7 +35,9 @@ def asked_estimator(estimator: Any, y: Any) -> Any:
 class FoldScores:
     """Scores sets of columns on the same folds, whatever the splitter draws."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, selector: Any, params: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, estimator: Any, X: SparseOrDense, y: Any, selector: Any, params: Mapping[str, Any] | None = None
+    ) -> None:
         self.estimator, self.y, self.scoring = estimator, y, selector.scoring
         is_narrow = type(estimator) in LINES and getattr(X, "dtype", None) == np.float32
         self.X = X.astype(np.float64) if is_narrow else X  # so that fits and moments give the same scores

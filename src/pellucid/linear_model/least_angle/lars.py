@@ -14,7 +14,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.input_rules import FLOATS
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.linear_model.least_angle.lars_solvers import LarsPath, LarsRules, lars
 from pellucid.linear_model.linear_predictor import LinearPredictor, one_target, stored_intercept
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import given_gram
@@ -81,7 +81,7 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         copy_X: bool = True,
         fit_path: bool = True,
         jitter: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.verbose = verbose
@@ -122,7 +122,7 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         return (y.T + noise).T
 
     def _attributes(
-        self, paths: list[LarsPath], design: Design, y_means: Array, dtype: Any, *, one_dimensional: bool
+        self, paths: list[LarsPath], design: Design, y_means: Array, dtype: np.dtype, *, one_dimensional: bool
     ) -> dict[str, Any]:
         n_samples, one = design.shape[0], len(paths) == 1
         coefs = [path.coefs.astype(dtype) for path in paths]
@@ -308,7 +308,7 @@ class LassoLars(Lars):
         fit_path: bool = True,
         positive: bool = False,
         jitter: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept

@@ -15,7 +15,7 @@ from sklearn.utils import check_X_y
 
 from pellucid.core.checks import check_positive, check_whole
 from pellucid.core.fit import Solution
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.optimize import FiniteSum, GradientDescent, Method, Problem, StochasticGradient, Stopping, descend
 
 SURELY_CONVEX = 1e-10
@@ -58,7 +58,7 @@ def least_squares_sgd(
     batch_size: int = 1,
     tol: float = 1e-4,
     max_iter: int = 1000,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Solution[DescentLine]:
     r"""Minimize by gradients of mini-batches; the rows are shuffled anew each epoch.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -39,7 +38,9 @@ class LineEvidence:
     """Which directions of the columns were taken for rounding, and what they would change."""
 
 
-def least_squares_certificate(evidence: LineEvidence, *, n_features: int, dtype: Any, tol: float = 0.0) -> Certificate:
+def least_squares_certificate(
+    evidence: LineEvidence, *, n_features: int, dtype: np.dtype, tol: float = 0.0
+) -> Certificate:
     """Return the claims for the evidence. ``tol`` is the tolerance of an iterative solver, 0 for a direct one."""
     rounding = rounding_unit(dtype) * max(1.0, np.sqrt(n_features / MANY_FEATURES))
     bound = max(rounding, tol)

@@ -111,5 +111,5 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
         return tags
 
 
-def _as_type(compute: Callable[[], Array], dtype: Any) -> Array:
+def _as_type(compute: Callable[[], Array], dtype: np.dtype) -> Array:
     return compute().astype(dtype)

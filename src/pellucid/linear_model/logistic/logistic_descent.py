@@ -16,7 +16,7 @@ from sklearn.utils import check_X_y
 from pellucid.core.checks import check_one_of, check_positive, check_whole, is_number
 from pellucid.core.fit import Solution
 from pellucid.core.labels import encode_labels
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.optimize import FiniteSum, Method, Problem, StochasticGradient, Stopping, descend
 
 TOLERANCE, STOCHASTIC_TOLERANCE = 1e-6, 1e-3
@@ -40,7 +40,7 @@ def logistic_descent(
     tol: float | None = None,
     max_iter: int = 10_000,
     batch_size: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Solution[LogisticLine]:
     r"""Minimize until the largest entry of the gradient is ``tol`` times that at 0.
 

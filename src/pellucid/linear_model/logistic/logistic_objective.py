@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import compute_class_weight
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, ClassWeight, SparseOrDense
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import ElasticNetPenalty
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
 from pellucid.proofs.rounding import ROUNDING
@@ -41,7 +41,7 @@ def penalty_of(parameters: Any) -> ElasticNetPenalty:
 class LogisticObjective:
     """Rows, labels, weights and penalty."""
 
-    X: Any
+    X: SparseOrDense
     labels: Array  # (n,), from 0
     classes: Array
     weight: Array  # (n,)
@@ -94,7 +94,7 @@ class LogisticObjective:
         return (W, b) if suit else None
 
 
-def _class_weights(class_weight: Any, data: TrainingData) -> Array:
+def _class_weights(class_weight: ClassWeight, data: TrainingData) -> Array:
     """Return the weight of each class; of labels that only rows of weight 0 have, balance means nothing."""
     present = np.unique(data.y) if class_weight == "balanced" else np.arange(len(data.classes))
     weights = np.ones(len(data.classes))
@@ -116,7 +116,7 @@ def _check_classes(parameters: Any, data: TrainingData, weight: Array) -> None:
         )
 
 
-def _with_constant(X: Any, value: float) -> Any:
+def _with_constant(X: SparseOrDense, value: float) -> Any:
     """Return ``X`` with one more column of this value."""
     column = np.full((X.shape[0], 1), value, dtype=X.dtype)
     return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])

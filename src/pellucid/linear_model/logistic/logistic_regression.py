@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort
 from pellucid.core.linear_classifier import LinearClassifier, dense
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.linear_model.logistic.logistic_objective import LARGEST_GAP
 from pellucid.linear_model.logistic.logistic_problem import LogisticProblem
 from pellucid.linear_model.logistic.logistic_solvers import solve_logistic
@@ -103,8 +103,8 @@ class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
+        class_weight: ClassWeight = None,
+        random_state: RandomState = None,
         solver: str = "lbfgs",
         max_iter: int = 100,
         verbose: int = 0,

@@ -17,6 +17,7 @@ from pellucid.linear_model.logistic.logistic_regression import LogisticRegressio
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    Label,
     class_column,
     exact_features,
     exact_parameter,
@@ -77,7 +78,7 @@ def _shown(value: Any) -> Math:
     return typed(Rational(int(mp.nint(value * 10**SHOWN)), 10**SHOWN))
 
 
-def _opening(data: ExactData, labels: list[Any]) -> tuple[Block, ...]:
+def _opening(data: ExactData, labels: list[Label]) -> tuple[Block, ...]:
     return (
         sentence("Which class is how probable? The logarithm of the odds is taken to be linear in the features."),
         *data.opening(class_column(labels)),
@@ -85,7 +86,7 @@ def _opening(data: ExactData, labels: list[Any]) -> tuple[Block, ...]:
     )
 
 
-def _model_step(classes: list[Any], C: Rational, fit_intercept: bool) -> Step:
+def _model_step(classes: list[Label], C: Rational, fit_intercept: bool) -> Step:
     linear = "w^T x + b" if fit_intercept else "w^T x"
     if len(classes) == 2:
         power = Script(math("e"), above=math("− z"))
@@ -175,7 +176,7 @@ def _rest_step(path: list[ExactIterate]) -> Step:
     )
 
 
-def _reading_step(data: ExactData, task: ExactTask, classes: list[Any], point: ExactIterate) -> Step:
+def _reading_step(data: ExactData, task: ExactTask, classes: list[Label], point: ExactIterate) -> Step:
     if task.n_columns > 1:
         return step(
             "Read the weights",

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from pellucid.core.checks import check_nonnegative
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.core.watching import Watch
 from pellucid.linear_model.least_squares.least_squares_fits import (
     LineFit,
@@ -86,7 +86,7 @@ class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator)
         tol: float = 1e-4,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -164,7 +164,7 @@ def fit_ridge(estimator: Any, design: Design, X: Array, y: Array, alpha: Array, 
     return SOLVERS[solver](design, y, alpha, **options), solver
 
 
-def chosen_solver(name: str, X: Any, *, positive: bool) -> str:
+def chosen_solver(name: str, X: SparseOrDense, *, positive: bool) -> str:
     """Return the solver of ridge that runs: direct where a factor fits, conjugate gradients for large sparse data."""
     if positive:
         return "lbfgs"

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.linear_classifier import is_multilabel
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.linear_model.linear_predictor import CertifiedLine
 from pellucid.linear_model.ridge.ridge import fit_ridge, penalties
 from pellucid.solvers.design import make_design
@@ -59,10 +59,10 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
         copy_X: bool = True,
         max_iter: int | None = None,
         tol: float = 1e-4,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept

@@ -17,7 +17,7 @@ from sklearn.utils.metadata_routing import (
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.least_squares.least_squares_fits import fit_directly
 from pellucid.linear_model.linear_predictor import CertifiedLine
@@ -124,7 +124,7 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
 
     def _choose_by_leaving_out(
         self,
-        X: Any,
+        X: SparseOrDense,
         design: Design,
         targets: Array,
         y: Array,

@@ -29,6 +29,7 @@ from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    Label,
     class_column,
     exact_data,
     exact_features,
@@ -159,7 +160,7 @@ def ridge_classifier_workings(estimator: Ridge | RidgeClassifier, X: Data, y: Da
     return Document("Classification by ridge regression", _classifier_opening(data, labels, alpha), steps, found)
 
 
-def _coded(labels: list[Any], classes: list[Any]) -> Matrix:
+def _coded(labels: list[Label], classes: list[Label]) -> Matrix:
     positive = classes[1:] if len(classes) == 2 else classes
     return Matrix([[Rational(1 if label == k else -1) for k in positive] for label in labels])
 
@@ -170,13 +171,13 @@ def _intercept(X: Matrix, target: Matrix, w: Matrix, fit_intercept: bool) -> Rat
     return mean(target) - sum((w[j] * mean(X.col(j)) for j in range(X.cols)), Rational(0))
 
 
-def _winner(scores: Matrix, classes: list[Any]) -> Any:
+def _winner(scores: Matrix, classes: list[Label]) -> Any:
     if len(classes) == 2:
         return classes[1] if scores[0] > 0 else classes[0]
     return classes[max(range(len(classes)), key=lambda k: (scores[k], -k))]
 
 
-def _classifier_opening(data: ExactData, labels: list[Any], alpha: Rational) -> tuple[Block, ...]:
+def _classifier_opening(data: ExactData, labels: list[Label], alpha: Rational) -> tuple[Block, ...]:
     return (
         sentence(
             "Turn the classes into numbers, fit them by ridge regression with ",
@@ -187,7 +188,7 @@ def _classifier_opening(data: ExactData, labels: list[Any], alpha: Rational) -> 
     )
 
 
-def _coding_step(Y: Matrix, classes: list[Any]) -> Step:
+def _coding_step(Y: Matrix, classes: list[Label]) -> Step:
     if len(classes) == 2:
         rule = sentence(f"There are two classes, so one column is enough: +1 for {classes[1]}, −1 for {classes[0]}.")
         return step("Code the classes", rule, formula("Y^T =", matrix(Y.T)))
@@ -222,7 +223,7 @@ def _centering_step(data: ExactData, Y: Matrix, XC: Matrix, YC: Matrix) -> Step:
     )
 
 
-def _score_step(data: ExactData, W: Matrix, intercepts: list[Rational], classes: list[Any]) -> Step:
+def _score_step(data: ExactData, W: Matrix, intercepts: list[Rational], classes: list[Label]) -> Step:
     names = classes[1:] if len(classes) == 2 else classes
     lines = [
         formula(
@@ -235,11 +236,11 @@ def _score_step(data: ExactData, W: Matrix, intercepts: list[Rational], classes:
     return step("Write down the scores", sentence("With the intercepts put back, the fitted functions are"), *lines)
 
 
-def _score(name: Any, classes: list[Any]) -> Math:
+def _score(name: Any, classes: list[Label]) -> Math:
     return math("f") if len(classes) == 2 else math(Words(f"score of {name}"))
 
 
-def _decision_step(labels: list[Any], scores: Matrix, predicted: list[Any], classes: list[Any]) -> Step:
+def _decision_step(labels: list[Label], scores: Matrix, predicted: list[Any], classes: list[Label]) -> Step:
     two = len(classes) == 2
     head = [math("i"), "class", *([math("f")] if two else map(str, classes)), "decision", ""]
     rows = [
@@ -254,7 +255,7 @@ def _decision_step(labels: list[Any], scores: Matrix, predicted: list[Any], clas
     return step("Decide", sentence(rule), table(head, rows))
 
 
-def _confusion_step(labels: list[Any], predicted: list[Any], classes: list[Any]) -> Step:
+def _confusion_step(labels: list[Label], predicted: list[Any], classes: list[Label]) -> Step:
     pairs = list(zip(labels, predicted, strict=True))
     rows = [[str(true), *(math(pairs.count((true, given))) for given in classes)] for true in classes]
     right = sum(label == given for label, given in pairs)

@@ -15,7 +15,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.linear_classifier import machine_signs, winners
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.core.watching import Watch, ignore
 from pellucid.kernels.choice import gamma_from, is_given, kernel_from
 from pellucid.kernels.functions import check_products
@@ -103,7 +103,7 @@ class KernelPerceptron(ClassifierMixin, CertifiedEstimator):
         fit_intercept: bool = True,
         max_iter: int = 100,
         shuffle: bool = True,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -202,7 +202,7 @@ WHOLE = 1 << 27
 class ShownProducts:
     """The products of one row with all rows shown, on demand."""
 
-    def __init__(self, kernel: Kernel, X: Any, order: Array, *, is_given: bool) -> None:
+    def __init__(self, kernel: Kernel, X: SparseOrDense, order: Array, *, is_given: bool) -> None:
         self.kernel, self.order = kernel, order
         self.rows = X if is_given else X[order]
         self.columns: Any = order if is_given else self.rows

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
@@ -20,7 +18,7 @@ from pellucid.linear_model.sgd.perceptron_workings import (
     weighted_mistakes,
 )
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, class_column, exact_features, read_labels
+from pellucid.show.exact_data import ExactData, Label, class_column, exact_features, read_labels
 from pellucid.show.notation import combination, math, matrix, over
 from pellucid.show.shown_rows import ShownRows, read_shown_rows
 
@@ -58,7 +56,7 @@ def kernel_perceptron_workings(estimator: KernelPerceptron, X: Data, y: Data) ->
     return Document("The kernel perceptron", opening, steps, found)
 
 
-def _opening(data: ExactData, labels: list[Any], classes: list[Any]) -> tuple[Block, ...]:
+def _opening(data: ExactData, labels: list[Label], classes: list[Label]) -> tuple[Block, ...]:
     return (
         sentence(
             f"Learn from mistakes alone, and keep nothing but their number m for each row. Write +1 for {classes[1]} "

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pellucid.core.types import ClassWeight, RandomState
 from pellucid.linear_model.sgd.sgd_base import SGDBase
 
 
@@ -76,11 +75,11 @@ class Perceptron(SGDBase):
         verbose: int = 0,
         eta0: float = 1.0,
         n_jobs: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
     ) -> None:
         self.penalty = penalty

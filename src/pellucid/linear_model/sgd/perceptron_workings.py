@@ -12,6 +12,7 @@ from pellucid.linear_model.sgd.perceptron import Perceptron
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    Label,
     class_column,
     exact_features,
     exact_parameter,
@@ -67,7 +68,7 @@ def counted_blocks(done: PerceptronWalk, shown: ShownRows) -> list[Block]:
     ]
 
 
-def two_classes(labels: list[Any]) -> list[Any]:
+def two_classes(labels: list[Label]) -> list[Any]:
     """Return the two classes in order, or refuse other numbers of them."""
     classes = sorted_classes(labels)
     if len(classes) != 2:
@@ -91,7 +92,9 @@ class _Line:
         return steps * self.data.X, self.constant * sum(steps, Rational(0))
 
 
-def _opening(data: ExactData, labels: list[Any], classes: list[Any], eta: Rational, has_b: bool) -> tuple[Block, ...]:
+def _opening(
+    data: ExactData, labels: list[Label], classes: list[Label], eta: Rational, has_b: bool
+) -> tuple[Block, ...]:
     step_size = [] if eta == 1 else [eta]
     change = formula("w ← w +", *step_size, "y x", *([", b ← b +", *step_size, "y"] if has_b else []))
     return (

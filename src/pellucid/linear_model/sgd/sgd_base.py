@@ -16,7 +16,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.linear_classifier import LinearClassifier, class_weights, dense, machine_costs, machine_signs
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.core.user_warnings import UncertifiedWarning, warn_user
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.sgd.sgd_problem import descent_rule, objective_and_gap
@@ -45,14 +45,14 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     tol: float | None
     shuffle: bool
     epsilon: float
-    random_state: Any
+    random_state: RandomState
     learning_rate: str
     eta0: float
     power_t: float
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
-    class_weight: Any
+    class_weight: ClassWeight
     warm_start: bool
     average: bool | int
 
@@ -176,7 +176,7 @@ class SGDBase(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         train, held_out = next(split.split(np.zeros((len(order), 1)), codes[order]))
         return order[np.sort(train)], order[held_out]
 
-    def _lines(self, machines: list[LearningMachine], dtype: Any) -> dict[str, Array]:
+    def _lines(self, machines: list[LearningMachine], dtype: np.dtype) -> dict[str, Array]:
         """Return the weights that the model decides by: the averages, once they have begun."""
         begun = [0 < int(self.average) <= machine.n_steps for machine in machines]
         pairs = list(zip(machines, begun, strict=True))

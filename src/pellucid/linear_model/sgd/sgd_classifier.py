@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import expit
 from sklearn.utils.metaestimators import available_if
 
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.linear_model.sgd.sgd_base import SGDBase
 
 
@@ -110,14 +108,14 @@ class SGDClassifier(SGDBase):
         verbose: int = 0,
         epsilon: float = 0.1,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         learning_rate: str = "optimal",
         eta0: float = 0.01,
         power_t: float = 0.5,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
         average: bool | int = False,
     ) -> None:

@@ -15,7 +15,15 @@ from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
 from pellucid.optimize.workings.exact_function import small
 from pellucid.optimize.workings.pencil import Pencil
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, class_column, exact_features, exact_parameter, read_labels, require
+from pellucid.show.exact_data import (
+    ExactData,
+    Label,
+    class_column,
+    exact_features,
+    exact_parameter,
+    read_labels,
+    require,
+)
 from pellucid.show.notation import Math, Mathlike, Script, Words, cases, combination, fenced, math, over, typed
 from pellucid.show.shown_rows import ShownRows, read_shown_rows
 
@@ -72,7 +80,7 @@ def _check_settings(estimator: SGDClassifier) -> None:
 
 
 def _opening(
-    data: ExactData, labels: list[Any], classes: list[Any], estimator: SGDClassifier, penalty: Rational
+    data: ExactData, labels: list[Label], classes: list[Label], estimator: SGDClassifier, penalty: Rational
 ) -> tuple[Block, ...]:
     squares = Script(fenced("w", "‖‖"), above=math(2))
     price: list[Mathlike] = ["+", over("α", 2), squares] if penalty else []

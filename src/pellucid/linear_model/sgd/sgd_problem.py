@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.linear_classifier import class_weights, dense, machine_costs, machine_signs
+from pellucid.core.types import SparseOrDense
 from pellucid.losses.loss import MarginLoss, ResidualLoss
 from pellucid.losses.named_losses import LOSS_NUMBERS, named_loss
 from pellucid.proofs.arrays import Array
@@ -39,7 +40,7 @@ class Descended:
     fit_intercept: bool
 
 
-def descent_rule(parameters: Any, X: Any) -> StepRule:
+def descent_rule(parameters: Any, X: SparseOrDense) -> StepRule:
     """Return the rule of the steps; a perceptron has fewer parameters."""
     rate = SPARSE_INTERCEPT_RATE if sparse.issparse(X) else 1.0
     return make_rule(
@@ -88,7 +89,7 @@ def objective_and_gap(fitted: Any, parameters: Any, data: TrainingData) -> tuple
     return machine_gaps(X, signs, cost, total, _descended(fitted, parameters, data))
 
 
-def machine_gaps(X: Any, signs: Array, cost: Array, total: float, model: Descended) -> tuple[Array, Array]:
+def machine_gaps(X: SparseOrDense, signs: Array, cost: Array, total: float, model: Descended) -> tuple[Array, Array]:
     """Return objective and gap of each machine, given the sign and cost of every row and the sum of their weights."""
     found = [_machine(X, signs[k], cost[k], total, model, k) for k in range(len(signs))]
     objective, bound = np.array(found).T
@@ -96,7 +97,7 @@ def machine_gaps(X: Any, signs: Array, cost: Array, total: float, model: Descend
     return objective, np.where(is_wrong, np.nan, np.maximum(objective - bound, 0.0))
 
 
-def _machine(X: Any, y: Array, cost: Array, total: float, model: Descended, k: int) -> tuple[float, float]:
+def _machine(X: SparseOrDense, y: Array, cost: Array, total: float, model: Descended, k: int) -> tuple[float, float]:
     w, loss = model.coef[k], model.loss
     scores = np.asarray(X @ w) + model.intercept[k]
     penalty = 0.5 * model.l2 * float(w @ w) + model.l1 * float(np.abs(w).sum())
@@ -108,7 +109,7 @@ def _machine(X: Any, y: Array, cost: Array, total: float, model: Descended, k: i
     return float(cost @ loss.of(y, scores)) / total + penalty, bound
 
 
-def _lower_bound(X: Any, y: Array, cost: Array, total: float, model: Descended, slopes: Array) -> float:
+def _lower_bound(X: SparseOrDense, y: Array, cost: Array, total: float, model: Descended, slopes: Array) -> float:
     if model.fit_intercept:
         slopes = _balanced(slopes, cost)
     v = np.abs(np.asarray(X.T @ (cost * slopes))) / total
@@ -131,7 +132,7 @@ def _balanced(slopes: Array, cost: Array) -> Array:
     return np.where(slopes > 0.0, slopes * (least / up), slopes * (least / down))
 
 
-def plain_rows(X: Any) -> Any:
+def plain_rows(X: SparseOrDense) -> Any:
     """Return the rows in float64."""
     return sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.sgd.sgd_problem import SCHEDULES, StepRule
 from pellucid.solvers.presented_rows import Presentation
@@ -33,7 +32,7 @@ SMALLEST_ADAPTIVE_STEP = 1e-6
 class LearningRows:
     """The rows to learn from, as the kernels read them, and those held out to decide when to stop."""
 
-    X: Any
+    X: SparseOrDense
     weight: Array
     order: Array
     held_out: Array
@@ -190,7 +189,7 @@ def shuffled(order: Array, random: np.random.Generator) -> Array:
 
 
 def gather_rows(
-    X: Any, shown: Presentation, train: Array, held_out: Array, rule: StepRule, *, copy: bool
+    X: SparseOrDense, shown: Presentation, train: Array, held_out: Array, rule: StepRule, *, copy: bool
 ) -> tuple[LearningRows, Array]:
     """Return the rows for the kernels and their positions in ``X``; a copy, if it is not too large, is in order.
 
@@ -212,7 +211,7 @@ def scattered(dual: Array, kept: Array, n: int) -> Array:
     return full
 
 
-def _squared_norms(X: Any, rule: StepRule) -> Array:
+def _squared_norms(X: SparseOrDense, rule: StepRule) -> Array:
     """Return the squared norm of each row where the rule needs it, zeros otherwise."""
     if rule.shrink == 0.0 and rule.schedule not in (SCHEDULES["pa1"], SCHEDULES["pa2"]):
         return np.zeros(X.shape[0])

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state, metadata_routing
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.linear_model.linear_predictor import LinearPredictor
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Settings, design_of, elastic_net_fit
 from pellucid.linear_model.sparse_regression.enet_path import enet_path
@@ -87,7 +87,7 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha
@@ -206,7 +206,7 @@ class Lasso(ElasticNet):
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
         super().__init__(

@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import (
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.linear_model.linear_predictor import LinearPredictor
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import Settings, design_of, elastic_net_fit
 from pellucid.linear_model.sparse_regression.elastic_net_subproblem import selection_claim
@@ -101,7 +101,7 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
         verbose: Any = 0,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
         self.l1_ratio = l1_ratio
@@ -303,7 +303,7 @@ class LassoCV(ElasticNetCV):
         verbose: Any = False,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
         super().__init__(

@@ -136,7 +136,7 @@ def elastic_net_fit(
 
 
 def _fit_target(
-    dtype: Any,
+    dtype: np.dtype,
     gram: WorkingGram,
     b: Array,
     y_mean: float,

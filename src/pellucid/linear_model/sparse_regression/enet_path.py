@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 from pellucid.core.checks import check_between, check_nonnegative, check_one_of, check_positive, check_whole
 from pellucid.core.input_rules import ANY_SPARSE, FLOATS, relative_weights
 from pellucid.core.threads import own_threads, run_blocks, thread_count
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.sparse_regression.elastic_net_fit_solvers import PenaltyPath, elastic_net_path, given_gram
 from pellucid.linear_model.sparse_regression.elastic_net_solvers import PassBudget
@@ -42,7 +42,7 @@ def enet_path(
     tol: float = 1e-4,
     max_iter: int = 1000,
     selection: str = "cyclic",
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Any, ...]:
     r"""Return the elastic net solutions for a falling sequence of penalties, without intercept.
 
@@ -212,7 +212,7 @@ class FoldErrors:
 
 
 def cross_validate_paths(
-    X: Any,
+    X: SparseOrDense,
     y: Array,
     weight: Array | None,
     folds: list[tuple[Array, Array]],

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike
 from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
 from pellucid.manifold.embedding import Embedding
 from pellucid.manifold.scalar_products import ScalarProducts, coordinates, main_axes, main_axes_of_rows, place_of
@@ -68,7 +68,7 @@ class ClassicalMDS(Embedding):
     X_fit_: Array
 
     def __init__(
-        self, n_components: int = 2, *, metric: Any = "euclidean", metric_params: dict[str, Any] | None = None
+        self, n_components: int = 2, *, metric: MetricLike = "euclidean", metric_params: dict[str, Any] | None = None
     ) -> None:
         self.n_components = n_components
         self.metric = metric

@@ -6,7 +6,7 @@ from typing import Any
 
 from sympy import Matrix, Rational, sqrt
 
-from pellucid.core.types import Data
+from pellucid.core.types import Data, MetricLike
 from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, SAME, eigenpairs, values_step, vectors_step
@@ -45,7 +45,7 @@ def digits(value: Any) -> Rational:
     return Rational(0) if abs(value.evalf(DIGITS)) < SAME else Rational(str(value.evalf(DIGITS)))
 
 
-def _squares(rows: Matrix, metric: Any) -> Matrix:
+def _squares(rows: Matrix, metric: MetricLike) -> Matrix:
     if metric == "precomputed":
         if not rows.is_square or rows != rows.T or any(rows[i, i] != 0 for i in range(rows.rows)):
             raise ValueError("X must be a symmetric matrix of distances with zeros on its diagonal to show the work.")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.decomposition.kernel_pca import KernelPCA
 from pellucid.manifold.classical_mds.classical_mds import check_components
@@ -112,7 +112,7 @@ class Isomap(Embedding):
         path_method: str = "auto",
         neighbors_algorithm: str = "auto",
         n_jobs: int | None = None,
-        metric: Any = "minkowski",
+        metric: MetricLike = "minkowski",
         p: float = 2,
         metric_params: dict[str, Any] | None = None,
     ) -> None:
@@ -156,7 +156,7 @@ class Isomap(Embedding):
         }
         return self._adopt(Fit(attributes, found.trace), data)
 
-    def _linked(self, metric: Metric, X: Any) -> Any:
+    def _linked(self, metric: Metric, X: SparseOrDense) -> Any:
         """Return the neighbor graph in one piece."""
         X = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)  # some metrics would be rounded to float32
         graph = undirected(*neighbor_distances(self, metric, X, X, is_training=True), X.shape[0])

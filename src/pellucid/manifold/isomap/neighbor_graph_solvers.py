@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.neighbors.metric import Metric
 from pellucid.neighbors.nearest_rows import build_tree, nearest_rows, tree_pays
@@ -17,7 +17,7 @@ LEAF = 30
 
 
 def neighbor_distances(
-    parameters: Any, metric: Metric, queries: Any, X: Any, *, is_training: bool
+    parameters: Any, metric: Metric, queries: Any, X: SparseOrDense, *, is_training: bool
 ) -> tuple[Array, Array, Array]:
     """Return who is near whom: rows of the queries, rows of ``X`` and their distances, sorted by query.
 
@@ -38,7 +38,7 @@ def neighbor_distances(
 
 
 def _within_radius(
-    radius: float, metric: Metric, queries: Any, X: Any, *, is_training: bool
+    radius: float, metric: Metric, queries: Any, X: SparseOrDense, *, is_training: bool
 ) -> tuple[Array, Array, Array]:
     n, height = queries.shape[0], max(1, BLOCK_ENTRIES // X.shape[0])
     parts = []
@@ -66,7 +66,7 @@ def undirected(rows: Array, others: Array, lengths: Array, n: int) -> Any:
     return sparse.csr_array((both[is_first], end[is_first].astype(np.int32), ends), shape=(n, n))
 
 
-def joined(graph: Any, parts: list[Array], metric: Metric, X: Any) -> tuple[Any, list[tuple[int, int]]]:
+def joined(graph: Any, parts: list[Array], metric: Metric, X: SparseOrDense) -> tuple[Any, list[tuple[int, int]]]:
     """Return the graph with every two parts joined by their closest rows, and these rows."""
     links = []
     for one, other in combinations(parts, 2):
@@ -89,7 +89,7 @@ def graph_metric(parameters: Any) -> Metric:
     return Metric.resolve(parameters.metric, parameters.p, parameters.metric_params)
 
 
-def distance_block(metric: Metric, queries: Any, X: Any) -> Array:
+def distance_block(metric: Metric, queries: Any, X: SparseOrDense) -> Array:
     """Return distances of some rows to all, float64; infinite where a given sparse matrix stores none."""
     if not is_given(metric.name):
         return np.asarray(metric.table(queries, X), dtype=np.float64)

@@ -13,7 +13,7 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.random_state import fixed_seed
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.user_warnings import warn_user
 from pellucid.manifold.dissimilarities import named, parts_of
 from pellucid.manifold.embedding import Embedding, known_places
@@ -107,7 +107,7 @@ class LocallyLinearEmbedding(Embedding):
         hessian_tol: float = 1e-4,
         modified_tol: float = 1e-12,
         neighbors_algorithm: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike, RandomState
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import ignore
 from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
@@ -139,9 +139,9 @@ class MDS(Embedding):
         verbose: int = 0,
         eps: float = 1e-6,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         dissimilarity: str = DEPRECATED,
-        metric: Any = "euclidean",
+        metric: MetricLike = "euclidean",
         metric_params: dict[str, Any] | None = None,
         normalized_stress: Any = "auto",
     ) -> None:
@@ -246,7 +246,7 @@ def smacof(
     max_iter: int = 300,
     verbose: int = 0,
     eps: float = 1e-6,
-    random_state: Any = None,
+    random_state: RandomState = None,
     return_n_iter: bool = False,
     normalized_stress: Any = "auto",
 ) -> tuple[Array, float] | tuple[Array, float, int]:

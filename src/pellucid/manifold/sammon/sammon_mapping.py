@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike, RandomState
 from pellucid.manifold.dissimilarities import all_distances, distances_to, is_given
 from pellucid.manifold.embedding import Embedding, oriented, place_by_stress
 from pellucid.manifold.stress_solvers import descend, descent_claim, first_places, look_at
@@ -83,12 +83,12 @@ class SammonMapping(Embedding):
         n_components: int = 2,
         *,
         weighting: str = "inverse",
-        metric: Any = "euclidean",
+        metric: MetricLike = "euclidean",
         metric_params: dict[str, Any] | None = None,
         init: str = "classical_mds",
         max_iter: int = 1000,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.weighting = weighting

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.kernels.formulas import RBF
 from pellucid.manifold.dissimilarities import named, parts_of
@@ -113,7 +113,7 @@ class SpectralEmbedding(Embedding):
         *,
         affinity: Any = "nearest_neighbors",
         gamma: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         eigen_solver: str | None = None,
         eigen_tol: Any = "auto",
         n_neighbors: int | None = None,
@@ -173,7 +173,7 @@ class SpectralEmbedding(Embedding):
             places[new] = self.embedding_[known]
         return places.astype(X.dtype, copy=False)
 
-    def _weights(self, X: Any) -> Any:
+    def _weights(self, X: SparseOrDense) -> Any:
         """Return the affinities of new rows to the training rows."""
         if is_one_of(self.affinity, GIVEN):
             return X
@@ -219,7 +219,7 @@ def spectral_embedding(
     *,
     n_components: int = 8,
     eigen_solver: str | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     eigen_tol: Any = "auto",
     norm_laplacian: bool = True,
     drop_first: bool = True,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.formulas import RBF
 from pellucid.kernels.functions import check_symmetric
 from pellucid.solvers.laplacian import neighbor_links, normalized, symmetric_links, without_diagonal
@@ -17,7 +17,7 @@ from pellucid.solvers.leading_eigenvectors import EigenPairs, signed
 from pellucid.solvers.smallest_eigenvectors import beside, on_span
 
 
-def links_of(parameters: Any, X: Any) -> Any:
+def links_of(parameters: Any, X: SparseOrDense) -> Any:
     """Return the affinities of all rows, of the kind of the data."""
     if is_one_of(parameters.affinity, NEIGHBORS, GIVEN_NEIGHBORS):
         k = neighbors_meant(parameters.n_neighbors, X.shape[0])
@@ -72,7 +72,7 @@ def gamma_meant(gamma: float | None, n_features: int) -> float:
     return 1.0 / n_features if gamma is None else float(gamma)
 
 
-def kernel_links(parameters: Any, X: Any) -> Array:
+def kernel_links(parameters: Any, X: SparseOrDense) -> Array:
     """Return the affinities that the Gaussian kernel or the function of the user gives."""
     if is_one_of(parameters.affinity, "rbf"):
         return RBF(gamma_meant(parameters.gamma, X.shape[1]))(X)

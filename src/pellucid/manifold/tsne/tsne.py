@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, MetricLike, RandomState
 from pellucid.core.watching import Watch
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.manifold.embedding import Embedding, known_places, oriented
@@ -141,11 +141,11 @@ class TSNE(Embedding):
         max_iter: int = 1000,
         n_iter_without_progress: int = 300,
         min_grad_norm: float = 1e-7,
-        metric: Any = "euclidean",
+        metric: MetricLike = "euclidean",
         metric_params: dict[str, Any] | None = None,
         init: Any = "pca",
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         method: str = "barnes_hut",
         angle: float = 0.5,
         n_jobs: int | None = None,

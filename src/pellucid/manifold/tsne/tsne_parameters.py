@@ -10,7 +10,7 @@ from scipy import sparse
 
 from pellucid.core.input_rules import InputRules
 from pellucid.core.threads import run_blocks, split_evenly
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.manifold.dissimilarities import is_given
 from pellucid.neighbors.metric import Metric
 from pellucid.proofs.training_data import TrainingData
@@ -92,7 +92,7 @@ class AffinityRules(InputRules):
         return X
 
     @staticmethod
-    def _refuse_negative(X: Any) -> None:
+    def _refuse_negative(X: SparseOrDense) -> None:
         least = (X.data if sparse.issparse(X) else X).min(initial=0.0)
         if least < 0.0:
             raise ValueError(

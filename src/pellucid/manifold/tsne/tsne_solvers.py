@@ -21,7 +21,7 @@ from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.watching import Watch, ignore
 from pellucid.decomposition import PCA
 from pellucid.manifold.tsne.grid_repulsion import grid_work, repulsion_on_a_grid
@@ -62,7 +62,7 @@ GRID_COST, NODE_COST = 2.0, 300.0
 """Time of a multiplication in a transform, and of all that a place does with its nodes, in that of a pair."""
 
 
-def neighbors_and_distances(X: Any, k: int, metric: Metric) -> tuple[Array, Array]:
+def neighbors_and_distances(X: SparseOrDense, k: int, metric: Metric) -> tuple[Array, Array]:
     """Return the k nearest other rows of each and their distances, nearest first."""
     n = X.shape[0]
     has_tree = not sparse.issparse(X) and metric.suits_a_tree and tree_pays(X.shape[1], metric)
@@ -101,7 +101,7 @@ def joint_affinities(neighbors: Array, affinities: Array) -> Any:
     return both
 
 
-def first_places(X: Any, init: Any, n_components: int, random: np.random.RandomState) -> Array:
+def first_places(X: SparseOrDense, init: Any, n_components: int, random: np.random.RandomState) -> Array:
     """Return where the descent starts: given places, or small ones at random or along the main axes of the rows."""
     n = X.shape[0]
     if not isinstance(init, str):
@@ -216,7 +216,7 @@ class Forces:
         if forces is not self.repulsion:
             self.repulsion[:, 0] = forces[:, 0]
 
-    def _repel(self, places: Array, dtype: Any) -> None:
+    def _repel(self, places: Array, dtype: type[np.floating]) -> None:
         from pellucid.manifold.tsne.tsne_kernels import repel
 
         columns = np.ascontiguousarray((places - places.mean(axis=0)).T.astype(dtype))

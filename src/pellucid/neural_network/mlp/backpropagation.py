@@ -11,7 +11,7 @@ from scipy import sparse
 
 from pellucid.core.random_state import some_rows
 from pellucid.core.threads import run_blocks, split_evenly
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.neural_network.mlp.activations import Activation, OutputLayer, Relu
 from pellucid.neural_network.mlp.dense_kernels import (
     add_and_rectify,
@@ -36,7 +36,7 @@ class Normalized:
 class Pass:
     """Values of one batch on its way up, for the way back."""
 
-    X: Any
+    X: SparseOrDense
     weight: Array | None
     inputs: list[Array] = field(default_factory=list)
     values: list[Array] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Backpropagation:
         self.generator = generator
         self._buffers: dict[tuple[int, int, str], Array] = {}
 
-    def gradient(self, layers: Layers, X: Any, Y: Array, weight: Array | None, found: Layers) -> float:
+    def gradient(self, layers: Layers, X: SparseOrDense, Y: Array, weight: Array | None, found: Layers) -> float:
         """Write the gradient of the summed loss into ``found``; return that loss."""
         batch = Pass(X, weight)
         delta = self._up(layers, batch)
@@ -177,7 +177,7 @@ class Backpropagation:
         other._buffers = {}
         return other
 
-    def _buffer(self, rows: int, columns: int, name: str, dtype: Any) -> Array:
+    def _buffer(self, rows: int, columns: int, name: str, dtype: np.dtype) -> Array:
         key = (rows, columns, name)
         if key not in self._buffers:
             self._buffers[key] = np.empty((rows, columns), dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.threads import run_blocks, split_evenly
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.neural_network.mlp.activations import Activation, OutputLayer
 from pellucid.neural_network.mlp.backpropagation import Backpropagation, NonzeroRows, without_zeros
 from pellucid.neural_network.mlp.dense_layers import BatchMoments, DenseShape, Layers
@@ -26,7 +26,7 @@ MOST_ROWS = 4_096
 class TrainingRows:
     """Training rows in the dtype of the network: ``X`` dense or sparse, ``Y`` of shape (rows, outputs)."""
 
-    X: Any
+    X: SparseOrDense
     Y: Array
     weight: Array | None = None
 
@@ -151,7 +151,7 @@ class DenseTrainer:
         return 1 if rows < 128 else 2 if rows < 512 else 4 if rows < 2048 else 8
 
 
-def scores_of(coefs: list[Array], intercepts: list[Array], activation: Activation, X: Any) -> Array:
+def scores_of(coefs: list[Array], intercepts: list[Array], activation: Activation, X: SparseOrDense) -> Array:
     """Return the scores of the last layer for rows, in blocks on all threads."""
 
     def of_block(block: slice) -> Array:
@@ -172,7 +172,7 @@ def scores_of(coefs: list[Array], intercepts: list[Array], activation: Activatio
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-def as_rows(X: Any, Y: Array, weight: Array | None, dtype: Any) -> TrainingRows:
+def as_rows(X: SparseOrDense, Y: Array, weight: Array | None, dtype: np.dtype) -> TrainingRows:
     """Return training rows in one dtype; sparse rows as CSR, whose rows can be taken."""
     if sparse.issparse(X):
         X = X.tocsr().astype(dtype, copy=False)

@@ -236,7 +236,7 @@ class MultilayerPerceptron(CertifiedEstimator):
 
         places = some_rows(len(data.y), MOST_ROWS)
         weight = None if data.weight is None else data.weight[places]
-        some = as_rows(data.X[places], data.y[places].reshape(len(places), -1), weight, np.float64)
+        some = as_rows(data.X[places], data.y[places].reshape(len(places), -1), weight, np.dtype(np.float64))
         activation = activation_named(self.activation, self.pieces)
         shape = DenseShape(data.X.shape[1], hidden_sizes(self), some.Y.shape[1], activation.pieces)
         weights = np.concatenate([array.ravel().astype(np.float64) for array in (*coefs, *intercepts)])

@@ -13,7 +13,7 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.linear_classifier import is_multilabel, winners
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.public_names import needs_extra
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.neural_network.mlp.mlp import MultilayerPerceptron, learns_in_parts
 from pellucid.proofs.training_data import TrainingData
 
@@ -122,7 +122,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):
         power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
         tol: float = 1e-4,
         verbose: bool = False,
         warm_start: bool = False,
@@ -135,7 +135,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):
         epsilon: float = 1e-8,
         n_iter_no_change: int = 10,
         max_fun: int = 15000,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         dropout: float = 0.0,
         batch_normalization: bool = False,
         initialization: str = "glorot",

@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from pellucid.core.estimator import fit_method
 from pellucid.core.partial_fit import partial_fit_method
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.neural_network.mlp.mlp import MultilayerPerceptron, learns_in_parts
 from pellucid.proofs.training_data import TrainingData
 
@@ -115,7 +115,7 @@ class MLPRegressor(RegressorMixin, MultilayerPerceptron):
         power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
         tol: float = 1e-4,
         verbose: bool = False,
         warm_start: bool = False,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.network.given_module import GivenModule
 
@@ -31,7 +31,7 @@ def stored_module(architecture: Architecture, weights: Mapping[str, Array]) -> n
     return module.eval()
 
 
-def scores_of(module: nn.Module, X: Any) -> Array:
+def scores_of(module: nn.Module, X: SparseOrDense) -> Array:
     """Return the scores of examples, in the dtype of the module, a thousand at a time, which become dense."""
     import torch
 
@@ -47,7 +47,7 @@ def scores_of(module: nn.Module, X: Any) -> Array:
 
 
 def objective_and_gradient(
-    module: nn.Module, objective: Any, X: Any, targets: Array, weight: Array | None
+    module: nn.Module, objective: Any, X: SparseOrDense, targets: Array, weight: Array | None
 ) -> tuple[float, float]:
     """Return the objective of examples and the norm of its gradient, both in float64, on the CPU."""
     import copy

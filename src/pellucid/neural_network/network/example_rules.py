@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import is_multilabel
 
 from pellucid.core.input_rules import CLASSES, UNCHECKED, InputRules
 from pellucid.core.linear_classifier import LabelSetRules, class_weights
-from pellucid.core.types import Data
+from pellucid.core.types import ClassWeight, Data
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -43,7 +43,7 @@ class LabeledExampleRules(ExampleRules):
     """
 
     target: str = CLASSES
-    class_weight: Any = None
+    class_weight: ClassWeight = None
 
     def check(self, estimator: Any, X: Data, y: Data = None, *args: Any, **options: Any) -> TrainingData:
         """Return the training data."""

@@ -20,7 +20,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.core.public_names import needs_extra
 from pellucid.core.random_state import some_rows
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch, ignore
 from pellucid.neural_network.architecture import Architecture
@@ -166,7 +166,7 @@ class NetworkEstimator(CertifiedEstimator):
                     "Use fit, or score and save the model between the parts."
                 )
 
-    def _dtype(self, X: Any) -> Any:
+    def _dtype(self, X: SparseOrDense) -> Any:
         import torch
 
         return torch.float64 if self.precision == "auto" and X.dtype == np.float64 else torch.float32
@@ -310,7 +310,7 @@ def hold_out(data: TrainingData, fraction: float, random: np.random.RandomState)
 class Examples:
     """Inputs, dense or sparse, what they should give, and how much each counts (None: once)."""
 
-    X: Any
+    X: SparseOrDense
     targets: Array
     weight: Array | None
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.estimator import fit_method
 from pellucid.core.partial_fit import check_classes, partial_fit_method
 from pellucid.core.public_names import needs_extra
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.neural_network.network.network import NetworkEstimator
 from pellucid.proofs.training_data import TrainingData
 
@@ -124,8 +124,8 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
         checkpoint: Any = None,
         warm_start: bool = False,
         verbose: bool = False,
-        random_state: Any = None,
-        class_weight: Any = None,
+        random_state: RandomState = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.module = module
         self.epochs = epochs

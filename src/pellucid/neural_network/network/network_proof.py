@@ -9,6 +9,7 @@ import numpy as np
 from pellucid.core.linear_classifier import dense
 from pellucid.core.public_names import needs_extra
 from pellucid.core.random_state import some_rows
+from pellucid.core.types import SparseOrDense
 from pellucid.neural_network.network.evaluation import stored_module
 from pellucid.neural_network.network.given_module import GivenModule
 from pellucid.neural_network.network.measured_scores import LOSSES, SCORES, ScoreLoss, answer_kind
@@ -67,7 +68,7 @@ def prove_network(fitted: Any, _parameters: Any, data: TrainingData) -> Certific
 class MeasuredNetwork:
     """A network in float64 on some rows."""
 
-    def __init__(self, module: Any, X: Any, targets: Array, weight: Array, loss: ScoreLoss) -> None:
+    def __init__(self, module: Any, X: SparseOrDense, targets: Array, weight: Array, loss: ScoreLoss) -> None:
         self.module, self.X, self.loss = module, dense(X), loss
         self.targets, self.share = targets, weight / weight.sum()
         self.weights = list(module.parameters())

@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 
 from pellucid.core.estimator import fit_method
 from pellucid.core.partial_fit import partial_fit_method
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.neural_network.network.network import NetworkEstimator
 from pellucid.proofs.training_data import TrainingData
 
@@ -107,7 +107,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
         checkpoint: Any = None,
         warm_start: bool = False,
         verbose: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.module = module
         self.epochs = epochs

@@ -10,7 +10,7 @@ import torch
 
 from pellucid.core.checks import check_between, check_one_of
 from pellucid.core.random_state import generator
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.neural_network.modules.model_input import checked_rows, class_names, norm_of, one_class_module, scores_of
 from pellucid.neural_network.robustness.attack import attack, random_points
@@ -131,7 +131,7 @@ def certified_radius(
 
 
 def verify_radius(
-    model: Any, X: Data, radii: Data, *, norm: Any = "inf", arithmetic: str = "module", random_state: Any = None
+    model: Any, X: Data, radii: Data, *, norm: Any = "inf", arithmetic: str = "module", random_state: RandomState = None
 ) -> Certificate:
     """Prove again, or refute, that no change within its radius changes the class of any row.
 

@@ -10,7 +10,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 
 
 class Batch(NamedTuple):
@@ -32,7 +32,7 @@ class DeviceRows:
     @classmethod
     def from_arrays(
         cls,
-        X: Any,
+        X: SparseOrDense,
         y: Array,
         weight: Array | None,
         device: torch.device,
@@ -70,7 +70,7 @@ def tensor_of(array: Any) -> Tensor:
 class SparseRows:
     """Rows in compressed form, which stay in this machine's memory; a graphics card waits for each batch."""
 
-    X: Any
+    X: SparseOrDense
     targets: Tensor
     weight: Tensor | None
     device: torch.device
@@ -78,7 +78,7 @@ class SparseRows:
 
     @classmethod
     def from_arrays(
-        cls, X: Any, y: Array, weight: Array | None, device: torch.device, dtype: torch.dtype
+        cls, X: SparseOrDense, y: Array, weight: Array | None, device: torch.device, dtype: torch.dtype
     ) -> SparseRows:
         """Return a matrix of SciPy in rows, with targets and weights on the device."""
         return cls(X, *targets_and_weight(y, weight, device, dtype), device, dtype)

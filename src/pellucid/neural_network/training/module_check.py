@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import nn
 
+from pellucid.core.types import SparseOrDense
 from pellucid.neural_network.training.device_rows import tensor_of
 
 
-def check_module(module: nn.Module, X: Any, outputs: int) -> None:
+def check_module(module: nn.Module, X: SparseOrDense, outputs: int) -> None:
     """Refuse a network that does not take an example, or gives another number of scores; it is in test mode then."""
     module.eval()
     first = next(module.parameters(), None)

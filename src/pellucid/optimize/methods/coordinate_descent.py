@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from pellucid.core.checks import check_one_of
-from pellucid.core.types import Array
+from pellucid.core.types import Array, RandomState
 from pellucid.optimize.line_searches import StrongWolfe
 from pellucid.optimize.method import NoStep
 from pellucid.optimize.oracle import Oracle
@@ -47,7 +47,7 @@ class CoordinateDescent:
     """
 
     order: str = "cyclic"
-    random_state: Any = 0
+    random_state: RandomState = 0
 
     takes_batches: ClassVar[bool] = False
     takes_penalty: ClassVar[bool] = True

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pellucid.core.threads import run_blocks
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels import RBF, Constant, Kernel, Linear, Polynomial, Product, Scaled, Sum
 from pellucid.kernels.formulas import whole_power
 from pellucid.kernels.product_blocks import squared_lengths
@@ -28,7 +28,7 @@ MANY_COLUMNS = 4096
 """Columns from which sparse rows stay sparse: spread out, they would be mostly zeros."""
 
 
-def kernel_matrix(kernel: Kernel, X: Any) -> Array:
+def kernel_matrix(kernel: Kernel, X: SparseOrDense) -> Array:
     """Return the products of few rows with each other, in float64, the same for sparse rows and for dense ones."""
     if isinstance(kernel, RBF) and X.shape[1] <= MANY_COLUMNS:
         rows = dense(X).astype(np.float64)
@@ -41,7 +41,7 @@ def kernel_matrix(kernel: Kernel, X: Any) -> Array:
     return kernel(X)
 
 
-def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Array) -> Array:
+def kernel_sums(kernel: Kernel, X: SparseOrDense, Z: Any, coef: Array) -> Array:
     """Return the products of the rows of ``X`` and ``Z`` times ``coef``, in float64 and on all threads."""
     if isinstance(kernel, Linear):
         return np.asarray(X @ (Z.T @ coef))
@@ -61,7 +61,7 @@ def _is_precise(gamma: float, far: float, n_columns: int) -> bool:
     return gamma * far * (4.0 + math.sqrt(n_columns)) * EPSILON <= PRECISE
 
 
-def _gaussian_sums(gamma: float, X: Any, center: Array, vectors: Array, lengths: Array, coef: Array) -> Array:
+def _gaussian_sums(gamma: float, X: SparseOrDense, center: Array, vectors: Array, lengths: Array, coef: Array) -> Array:
     out = np.zeros((X.shape[0], *coef.shape[1:]))
     rate = gamma / math.log(2.0)
 
@@ -80,7 +80,7 @@ def _gaussian_sums(gamma: float, X: Any, center: Array, vectors: Array, lengths:
     return out
 
 
-def _longest(X: Any) -> float:
+def _longest(X: SparseOrDense) -> float:
     """Return the length of the longest row."""
     return math.sqrt(float(squared_lengths(X).max(initial=0.0)))
 

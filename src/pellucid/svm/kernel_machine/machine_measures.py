@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
 from pellucid.core.random_state import some_rows
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.kernel import Kernel
 from pellucid.kernels.mercer import check_mercer
 from pellucid.proofs.certificate import Certificate, Claim
@@ -238,7 +238,7 @@ def doubt_about(kernel: Kernel, data: TrainingData) -> str:
     )
 
 
-def _products(kernel: Kernel, X: Any, rows: Any) -> Any:
+def _products(kernel: Kernel, X: SparseOrDense, rows: Any) -> Any:
     return kernel(X, rows) if kernel.is_given else kernel(X)
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from pellucid.core.labels import rows_by_class
 from pellucid.core.linear_classifier import class_weights
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.formulas import Linear
 from pellucid.kernels.kernel import Kernel
 from pellucid.proofs.training_data import TrainingData
@@ -205,7 +205,7 @@ SAME = 1e-13
 class SteadyRows:
     """Rows, and what was taken from each of them."""
 
-    X: Any
+    X: SparseOrDense
     center: Array | None = None
 
     def shift(self, coef: Array, rows: Array) -> float:
@@ -216,7 +216,7 @@ class SteadyRows:
         return float(self.center @ (coef[used] @ self.X[rows[used]]))
 
 
-def steady_rows(kernel: Kernel, X: Any) -> SteadyRows:
+def steady_rows(kernel: Kernel, X: SparseOrDense) -> SteadyRows:
     """Return the rows, moved to their mean if that helps."""
     if not isinstance(kernel, Linear) or sparse.issparse(X):
         return SteadyRows(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -138,7 +138,7 @@ class PairDescent:
         self.products = self._make_products(np.float64 if self.is_precise else np.float32)
         self.is_stuck = False
 
-    def _make_products(self, dtype: Any) -> Products:
+    def _make_products(self, dtype: type[np.floating]) -> Products:
         problem, room = self.problem, self.effort.room
         if isinstance(problem.kernel, Linear):
             self.most_together = WORKING_SET[1]
@@ -151,7 +151,7 @@ class PairDescent:
             blocks: SumBlocks = PreciseBlocks(problem.kernel, problem.rows)
         else:
             blocks = blocks_of(problem.kernel, problem.rows, room=0.5 * room)
-        return ProductRows(blocks, problem.n, size=room, least=self.most_together, dtype=dtype)
+        return ProductRows(blocks, problem.n, size=room, least=self.most_together, dtype=np.dtype(dtype))
 
     def run(self) -> MachineFit:
         """Descend with quick products; compute the gradient anew in float64, and go on until it agrees."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.threads import run_blocks, thread_count
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.watching import Watch, ignore
 from pellucid.kernels.formulas import Linear
 from pellucid.kernels.functions import GivenKernel
@@ -28,7 +28,7 @@ FEW_ENTRIES = 1 << 20
 
 
 def fit_pairs(
-    X: Any, pairs: list[PairRows], kernel: Kernel, parameters: Any, watch: Watch = ignore
+    X: SparseOrDense, pairs: list[PairRows], kernel: Kernel, parameters: Any, watch: Watch = ignore
 ) -> list[MachineFit]:
     """Return one machine per pair; the threads share ``cache_size``. ``watch`` sees all after each iteration."""
     together = 1 if watch is not ignore or kernel.has_function else min(thread_count(), len(pairs))
@@ -56,7 +56,7 @@ def fit_pairs(
     return run_blocks(fit, each) if together > 1 else [fit(k) for k in each]
 
 
-def pair_problem(X: Any, pair: PairRows, kernel: Kernel) -> MachineProblem:
+def pair_problem(X: SparseOrDense, pair: PairRows, kernel: Kernel) -> MachineProblem:
     """Return the problem of one machine; products are cut to its rows and columns."""
     rows = pair.rows
     if kernel.is_given and isinstance(X, np.ndarray) and X.dtype == np.float64 and len(rows) <= FEW_ROWS:
@@ -73,7 +73,7 @@ def small_problem(problem: MachineProblem) -> MachineProblem:
     return problem if rows is problem.rows else replace(problem, rows=rows, kernel=kernel)
 
 
-def few_products(X: Any, kernel: Kernel) -> tuple[Any, Kernel]:
+def few_products(X: SparseOrDense, kernel: Kernel) -> tuple[Any, Kernel]:
     """Return all products of few rows; a linear kernel keeps them, as few columns solve it more precisely."""
     if kernel.is_given or X.shape[0] > FEW_ROWS:
         return X, kernel

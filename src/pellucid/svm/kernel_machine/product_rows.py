@@ -21,7 +21,7 @@ class ProductRows:
     A row is named by its place among the active ones, which are the columns. It takes at least ``least`` rows.
     """
 
-    def __init__(self, blocks: SumBlocks, n: int, *, size: float, least: int, dtype: Any) -> None:
+    def __init__(self, blocks: SumBlocks, n: int, *, size: float, least: int, dtype: np.dtype) -> None:
         self.blocks, self.n, self.least = blocks, n, least
         entries = int(size) // np.dtype(dtype).itemsize
         self._room = np.empty(max(entries, least * n), dtype=dtype) if n * n > entries else np.empty(n * n, dtype)

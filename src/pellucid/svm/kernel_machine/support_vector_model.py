@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, check_consistent_length, chec
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.linear_classifier import dense
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.kernels.choice import ProductRules, gamma_from, is_given, kernel_from
 from pellucid.kernels.formulas import Linear
 from pellucid.kernels.functions import check_products, check_symmetric
@@ -59,7 +59,7 @@ class SupportVectorModel(CertifiedEstimator):
     def _weights(self) -> Any:
         return summed_vectors(self.dual_coef_, self.support_vectors_)
 
-    def _class_parts(self, X: Any) -> list[Array]:
+    def _class_parts(self, X: SparseOrDense) -> list[Array]:
         """Return what the support vectors of each class add to the scores: (n_rows, rows of ``dual_coef_``) each.
 
         ``X`` are checked rows, or their products with all training rows.

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.linear_classifier import LinearClassifier
 from pellucid.core.random_state import drawn_seed
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.svm.linear_svc.crammer_singer_solver import fit_together
 from pellucid.svm.linear_svc.linear_svc_solvers import fit_machines
 
@@ -92,9 +92,9 @@ class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
         multi_class: str = "ovr",
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_iter: int = 1000,
     ) -> None:
         self.penalty = penalty

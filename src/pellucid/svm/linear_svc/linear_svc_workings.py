@@ -25,6 +25,7 @@ from pellucid.optimize.constrained.exact_machine_workings import (
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    Label,
     class_column,
     exact_features,
     exact_number,
@@ -77,11 +78,11 @@ def _constant(estimator: LinearSVC) -> Rational:
     return exact_parameter(estimator, "intercept_scaling")
 
 
-def _signs(labels: list[Any], positive: Any) -> Matrix:
+def _signs(labels: list[Label], positive: Any) -> Matrix:
     return Matrix([1 if label == positive else -1 for label in labels])
 
 
-def _opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Terms) -> tuple[Block, ...]:
+def _opening(data: ExactData, labels: list[Label], classes: list[Label], terms: Terms) -> tuple[Block, ...]:
     if len(classes) == 2:
         coding = sentence("The sign ", math("t_i"), f" is +1 for {classes[1]} and −1 for {classes[0]}. Find")
     else:
@@ -111,7 +112,7 @@ def _intercept_remark(terms: Terms) -> list[Block]:
     ]
 
 
-def _decision_step(machines: list[ExactMachine], labels: list[Any], classes: list[Any]) -> Step:
+def _decision_step(machines: list[ExactMachine], labels: list[Label], classes: list[Label]) -> Step:
     scores = [[m * t for m, t in zip(machine.margins, machine.t, strict=True)] for machine in machines]
     rows = []
     for i, label in enumerate(labels):
@@ -179,7 +180,7 @@ def show_maximum_margin(X: Data, y: Data, C: float | None = None) -> Document:
     )
 
 
-def _margin_opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Terms) -> tuple[Block, ...]:
+def _margin_opening(data: ExactData, labels: list[Label], classes: list[Label], terms: Terms) -> tuple[Block, ...]:
     C = terms.C
     price = [] if C is None else [sentence("with the price of slack ", math("C =", typed(C)), ".")]
     return (

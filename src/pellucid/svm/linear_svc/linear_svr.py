@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.input_rules import ANY_SPARSE, FLOATS
 from pellucid.core.random_state import drawn_seed
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, Data, RandomState
 from pellucid.svm.linear_svc.linear_svr_solvers import fit_tube
 
 
@@ -82,7 +82,7 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):
         intercept_scaling: float = 1.0,
         dual: Any = "auto",
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_iter: int = 1000,
     ) -> None:
         self.epsilon = epsilon

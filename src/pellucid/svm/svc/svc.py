@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import fit_method
 from pellucid.core.linear_classifier import dense
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.svm.kernel_machine.machine_rows import class_blocks, class_pairs, join_pairs, machine_coefs
 from pellucid.svm.kernel_machine.support_vector_model import SupportVectorModel, summed_vectors
 from pellucid.svm.svc.svc_probability import agreeing, class_probabilities, is_asked_for, pair_probabilities
@@ -144,12 +144,12 @@ class SVC(ClassifierMixin, SupportVectorModel):
         probability: Any = False,
         tol: float = 1e-3,
         cache_size: float = 200,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.C = C
         self.kernel = kernel

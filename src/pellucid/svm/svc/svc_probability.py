@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from pellucid.core.labels import rows_by_class
 from pellucid.core.random_state import generator
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.kernels.kernel import Kernel
 from pellucid.proofs.training_data import TrainingData
 from pellucid.svm.kernel_machine.machine_problem import MachineFit
@@ -158,7 +158,7 @@ def _part(pair: PairRows, is_used: Array) -> PairRows:
     )
 
 
-def _scores(X: Any, asked: Array, used: PairRows, machine: MachineFit, kernel: Kernel) -> Array:
+def _scores(X: SparseOrDense, asked: Array, used: PairRows, machine: MachineFit, kernel: Kernel) -> Array:
     support = np.flatnonzero(machine.coef)
     vectors = used.rows[support]
     others = vectors if kernel.is_given else X[vectors]

@@ -31,6 +31,7 @@ from pellucid.optimize.constrained.exact_machine_workings import (
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    Label,
     class_column,
     exact_features,
     exact_parameter,
@@ -117,7 +118,7 @@ def exact_price(estimator: SVC) -> Rational | None:
 
 
 def _solve(
-    data: ExactData, labels: list[Any], kernel: ExactKernel, terms: Terms, pair: Sequence[Any], tol: Rational
+    data: ExactData, labels: list[Label], kernel: ExactKernel, terms: Terms, pair: Sequence[Any], tol: Rational
 ) -> PairOfClasses:
     positive, negative = pair
     rows = [i for i, label in enumerate(labels) if label in pair]
@@ -151,7 +152,7 @@ def _machine_steps(one: PairOfClasses) -> list[Step]:
     ]
 
 
-def _opening(data: ExactData, labels: list[Any], classes: list[Any], terms: Terms) -> tuple[Block, ...]:
+def _opening(data: ExactData, labels: list[Label], classes: list[Label], terms: Terms) -> tuple[Block, ...]:
     if len(classes) == 2:
         coding = sentence("The sign ", math("t_i"), f" is +1 for {classes[1]} and −1 for {classes[0]}. Find")
     else:
@@ -267,7 +268,7 @@ def is_linear(kernel: ExactKernel) -> bool:
     return bool(kernel.degree == 1 and kernel.gamma == 1 and kernel.coef0 == 0)
 
 
-def _vote_step(found: list[PairOfClasses], X: Matrix, labels: list[Any], classes: list[Any]) -> Step:
+def _vote_step(found: list[PairOfClasses], X: Matrix, labels: list[Label], classes: list[Label]) -> Step:
     rows = []
     for i, label in enumerate(labels):
         scores = [_score(one, X.row(i)) for one in found]

@@ -17,7 +17,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.random_state import drawn_seed
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.tree.decision_tree.growth_rules import GrowthRules, growth_rules
 from pellucid.tree.decision_tree.tree_data import TreeData, rules_for_trees, with_codes
 from pellucid.tree.packed_trees import PackedTrees
@@ -210,10 +210,10 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Any = None,
         categorical_features: Any = None,
@@ -299,7 +299,7 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_fea
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.threads import run_blocks, shares
-from pellucid.core.types import Array
+from pellucid.core.types import Array, SparseOrDense
 from pellucid.tree.decision_tree import growth_rules as layout
 from pellucid.tree.decision_tree.growth_rules import (
     FEATURE,
@@ -325,7 +325,7 @@ class ColumnRanks:
     """float64, the sorted values of all columns one after the other, and where each column begins."""
 
 
-def rank_columns(X: Any, n_categories: Array | None = None) -> ColumnRanks:
+def rank_columns(X: SparseOrDense, n_categories: Array | None = None) -> ColumnRanks:
     """Return the ranks of rows, dense or sparse; NaN is a missing value. Codes of categories are ranks as they are."""
     from pellucid.tree.decision_tree.column_cut_kernels import rank_column
 

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from pellucid.core.input_rules import NUMBERS, UNCHECKED, InputRules
 from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.linear_classifier import class_weights
-from pellucid.core.types import Array, Data
+from pellucid.core.types import Array, ClassWeight, Data
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -101,7 +101,7 @@ class TreeRules(InputRules):
     several_targets: bool = True
     sparse: tuple[str, ...] = ("csr",)
     missing: bool = True
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     categorical_features: Any = None
     nonnegative: bool = False
     """Whether the target must be at least 0, and not all 0."""
@@ -245,7 +245,7 @@ def with_codes(X: Data, categories: tuple[Array | None, ...]) -> Any:
     return table if names is None else pd.DataFrame(table, columns=names)
 
 
-def _is_category(dtype: Any) -> bool:
+def _is_category(dtype: np.dtype) -> bool:
     return "categ" in str(dtype).lower() or "enum" in str(dtype).lower()
 
 

@@ -16,7 +16,7 @@ from pellucid.core.checks import column_values
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import exact_number, read_labels, rounding_remark, sorted_classes
+from pellucid.show.exact_data import Label, exact_number, read_labels, rounding_remark, sorted_classes
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.show.text_printer import first_that_fits, name_columns
 from pellucid.tree.id3.id3_classifier import ID3Classifier
@@ -145,7 +145,7 @@ def _read_columns(estimator: ID3Classifier, X: Data) -> tuple[list[_AskedColumn]
 
 
 def _grow(
-    estimator: ID3Classifier, columns: list[_AskedColumn], labels: list[Any], classes: list[Any]
+    estimator: ID3Classifier, columns: list[_AskedColumn], labels: list[Label], classes: list[Label]
 ) -> tuple[list[_AskedNode], list[Step]]:
     """Return the nodes in the order in which they are made, and a step for each that is split."""
     everything = tuple(range(len(labels)))
@@ -171,7 +171,7 @@ def _grow(
 
 
 def _candidates(
-    estimator: ID3Classifier, node: _AskedNode, columns: list[_AskedColumn], labels: list[Any], classes: list[Any]
+    estimator: ID3Classifier, node: _AskedNode, columns: list[_AskedColumn], labels: list[Label], classes: list[Label]
 ) -> list[_AskedSplit]:
     """Return the questions that may be asked at a node, in the order in which equals are preferred."""
     is_deep = estimator.max_depth is not None and len(node.path) >= estimator.max_depth
@@ -210,7 +210,7 @@ def _told(value: Any) -> str:
 
 
 def _opening(
-    criterion: str, columns: list[_AskedColumn], labels: list[Any], *, rounded_data: bool
+    criterion: str, columns: list[_AskedColumn], labels: list[Label], *, rounded_data: bool
 ) -> tuple[Block, ...]:
     head = [math("i"), *(column.name for column in columns), "class"]
     rows = [
@@ -239,7 +239,7 @@ def _average() -> list[Any]:
 
 
 def _node_step(
-    node: _AskedNode, found: list[_AskedSplit], best: int, scores: list[float], criterion: str, classes: list[Any]
+    node: _AskedNode, found: list[_AskedSplit], best: int, scores: list[float], criterion: str, classes: list[Label]
 ) -> Step:
     where = f"Rows with {' and '.join(node.path)}" if node.path else "All rows"
     where = where if len(where) <= LONGEST_HEADING else f"Rows with {' and '.join(node.path[:1])} and more"
@@ -257,7 +257,7 @@ def _node_step(
     return step(where, *blocks, *_comparison(found, best, scores, criterion))
 
 
-def _column_blocks(split: _AskedSplit, of_node: Bits, classes: list[Any]) -> list[Block]:
+def _column_blocks(split: _AskedSplit, of_node: Bits, classes: list[Label]) -> list[Block]:
     """Return how one column of categories parts the rows, and what that gains."""
     terms = list[Any]()
     for (_, rows), counts in zip(split.answers, split.counts, strict=True):
@@ -287,7 +287,7 @@ def _ratio(split: _AskedSplit) -> Math:
     return rounded(split.score("gain_ratio"))
 
 
-def _threshold_blocks(found: Sequence[_AskedSplit], of_node: Bits, classes: list[Any]) -> list[Block]:
+def _threshold_blocks(found: Sequence[_AskedSplit], of_node: Bits, classes: list[Label]) -> list[Block]:
     """Return the thresholds of all columns of numbers: each lies half way between neighbors."""
     blocks: list[Block] = []
     for name in dict.fromkeys(split.name for split in found):
@@ -342,7 +342,7 @@ def _question(split: _AskedSplit) -> str:
     return split.name if split.threshold is None else f"{split.name} ≤ {_told(split.threshold)}"
 
 
-def _tree_step(nodes: list[_AskedNode], classes: list[Any]) -> Step:
+def _tree_step(nodes: list[_AskedNode], classes: list[Label]) -> Step:
     leaves = [node for node in sorted(nodes, key=lambda node: node.path) if node.split is None]
     lines = [
         [

@@ -13,7 +13,7 @@ from sympy import Matrix, Rational
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import class_column, exact_features, exact_number, numbered_table, read_labels
+from pellucid.show.exact_data import Label, class_column, exact_features, exact_number, numbered_table, read_labels
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.tree.impurity_workings import rounded
 
@@ -67,7 +67,7 @@ def reduced_error_workings(_prune: Any, tree: Any, validation: Data) -> Document
     return Document("Reduced-error pruning", opening, (*steps, last), answer)
 
 
-def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _PrunedNode:
+def _read(tree: Any, X: Matrix, labels: list[Label], columns: list[str]) -> _PrunedNode:
     """Return the tree with the rows of the validation set in its nodes."""
     arrays = tree.tree_
 
@@ -89,7 +89,7 @@ def _read(tree: Any, X: Matrix, labels: list[Any], columns: list[str]) -> _Prune
     return node(0, (), tuple(range(X.rows)))
 
 
-def _opening(root: _PrunedNode, X: Matrix, labels: list[Any], columns: list[str]) -> tuple[Block, ...]:
+def _opening(root: _PrunedNode, X: Matrix, labels: list[Label], columns: list[str]) -> tuple[Block, ...]:
     lines = [
         [math(node.number), " and ".join(node.way) or "all rows", str(node.says), "" if node.children else "leaf"]
         for node in root.all_nodes()

@@ -120,7 +120,13 @@ def import_nodes(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     kinds = (ast.Import, ast.ImportFrom)
     top = [node for node in tree.body if isinstance(node, kinds)]
-    return top, [node for node in ast.walk(tree) if isinstance(node, kinds)]
+    run = [node for node in tree.body if path.stem == "__init__" or not is_for_types(node)]  # a package's come on use
+    return top, [node for part in run for node in ast.walk(part) if isinstance(node, kinds)]
+
+
+def is_for_types(node):
+    """Return whether a statement is there for mypy alone: nothing under it is ever run."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def packages_imported(path, *, top_level_only=False):

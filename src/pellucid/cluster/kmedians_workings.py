@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
@@ -14,11 +14,13 @@ from pellucid.cluster.kmeans.kmeans_workings import (
     start_centers,
     worked_rounds,
 )
-from pellucid.cluster.kmedians import KMedians
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData
 from pellucid.show.notation import math, typed
+
+if TYPE_CHECKING:
+    from pellucid.cluster.kmedians import KMedians
 
 
 def kmedians_workings(estimator: KMedians, X: Data, _y: Data = None) -> Document:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.decomposition.kernel_pca import KernelPCA
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
 from pellucid.show.exact_data import exact_features, numbered_table
 from pellucid.show.notation import Accent, Symbol, Words, column, math, matrix, over, root
+
+if TYPE_CHECKING:
+    from pellucid.decomposition.kernel_pca import KernelPCA
 
 MAX_ROWS = 5
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Matrix, Rational, log, logcombine, zeros
 
 from pellucid.core.types import Data
 from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read_class_rows, with_decimal
-from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
 from pellucid.show.eigenpairs import eliminate
 from pellucid.show.exact_data import ExactData, Label, require
 from pellucid.show.notation import Math, column, combination, fenced, math, matrix, over
+
+if TYPE_CHECKING:
+    from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
 
 
 def linear_discriminant_workings(estimator: LinearDiscriminantAnalysis, X: Data, y: Data) -> Document:

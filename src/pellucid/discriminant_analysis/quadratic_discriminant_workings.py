@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Matrix, Poly, Rational, eye, log, logcombine
 
 from pellucid.core.types import Data
 from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read_class_rows, with_decimal
-from pellucid.discriminant_analysis.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step
 from pellucid.show.eigenpairs import eliminate
 from pellucid.show.exact_data import ExactData, exact_parameter, require
 from pellucid.show.notation import Math, Script, combination, factor, fenced, math, matrix, over
+
+if TYPE_CHECKING:
+    from pellucid.discriminant_analysis.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis
 
 DIGITS = 20
 """Digits of the variances along the axes, which are no fractions."""

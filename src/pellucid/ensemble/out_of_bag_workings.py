@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sympy import Rational
 
 from pellucid.core.types import Data
-from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import Label, exact_data, exact_features, exact_number, read_labels, sorted_classes
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, typed
+
+if TYPE_CHECKING:
+    from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier, RandomForestRegressor
 
 MAX_BAGS = 5
 MAX_ROWS = 12

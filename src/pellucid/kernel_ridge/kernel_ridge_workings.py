@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sympy import Matrix, Rational, eye
 
 from pellucid.core.types import Data
-from pellucid.kernel_ridge.kernel_ridge import KernelRidge
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
 from pellucid.show.notation import Script, Words, combination, factor, fenced, math, matrix, over
+
+if TYPE_CHECKING:
+    from pellucid.kernel_ridge.kernel_ridge import KernelRidge
 
 MAX_ROWS = 5
 """Inverse matrices of more rows are not worked by hand."""

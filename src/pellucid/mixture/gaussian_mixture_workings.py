@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpmath import mp, mpf  # type: ignore[import-untyped]
@@ -17,10 +17,12 @@ from sympy import Rational
 
 from pellucid.core.cards import find_card
 from pellucid.core.types import Data
-from pellucid.mixture.gaussian_mixture import GaussianMixture
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import exact_features, rounding_remark
 from pellucid.show.notation import Math, Script, fenced, math, over, root, typed
+
+if TYPE_CHECKING:
+    from pellucid.mixture.gaussian_mixture import GaussianMixture
 
 DIGITS = 40
 MOST_COMPONENTS = 2

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import exp, pi, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Rational
 
 from pellucid.core.types import Data
-from pellucid.naive_bayes.bayes_classifier import BayesClassifier
 from pellucid.naive_bayes.prior_workings import (
     decimal,
     exact_labels,
@@ -23,6 +22,9 @@ from pellucid.naive_bayes.prior_workings import (
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.exact_data import exact_number
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, root
+
+if TYPE_CHECKING:
+    from pellucid.naive_bayes.bayes_classifier import BayesClassifier
 
 MAX_DECISIONS = 4
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
-from pellucid.naive_bayes.counting_nb import CategoricalNB
 from pellucid.naive_bayes.prior_workings import (
     decision_step,
     exact_labels,
@@ -22,6 +21,9 @@ from pellucid.show.document import Block, Document, Step, formula, remark, sente
 from pellucid.show.exact_data import Label, class_column, exact_features, numbered_table
 from pellucid.show.notation import math, over
 from pellucid.show.text_printer import name_columns
+
+if TYPE_CHECKING:
+    from pellucid.naive_bayes.counting_nb import CategoricalNB
 
 MAX_COLUMNS = 6
 MAX_CATEGORIES = 12

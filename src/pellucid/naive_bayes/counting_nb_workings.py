@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
-from pellucid.naive_bayes.counting_nb import BernoulliNB, MultinomialNB
 from pellucid.naive_bayes.prior_workings import (
     Factor,
     decision_step,
@@ -22,6 +21,9 @@ from pellucid.show.document import Block, Document, Step, formula, remark, sente
 from pellucid.show.exact_data import Label, class_column, exact_features, exact_number, numbered_table
 from pellucid.show.notation import Script, fenced, math, over, typed
 from pellucid.show.text_printer import is_wide, name_columns
+
+if TYPE_CHECKING:
+    from pellucid.naive_bayes.counting_nb import BernoulliNB, MultinomialNB
 
 MAX_WORDS = 8
 MAX_ROWS = 12

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from math import log, pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.naive_bayes.gaussian_nb import GaussianNB
 from pellucid.naive_bayes.prior_workings import (
     decimal,
     exact_labels,
@@ -21,6 +20,9 @@ from pellucid.naive_bayes.prior_workings import (
 from pellucid.show.document import Block, Document, Sentence, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import ExactData, Label, class_column, exact_features, exact_parameter
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, total, typed
+
+if TYPE_CHECKING:
+    from pellucid.naive_bayes.gaussian_nb import GaussianNB
 
 
 def gaussian_nb_workings(estimator: GaussianNB, X: Data, y: Data, new: Data = None) -> Document:

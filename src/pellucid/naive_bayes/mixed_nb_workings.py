@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Rational, exp, pi, sqrt
@@ -18,7 +18,6 @@ from pellucid.naive_bayes.gaussian_nb_workings import (
     variance_line,
     variance_of,
 )
-from pellucid.naive_bayes.mixed_nb import MixedNB
 from pellucid.naive_bayes.prior_workings import (
     Factor,
     decimal,
@@ -34,6 +33,9 @@ from pellucid.show.document import Block, Document, Step, formula, sentence, ste
 from pellucid.show.exact_data import MAX_FEATURES, MAX_ROWS, Label, exact_number, exact_parameter, rounding_remark
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, root, typed
 from pellucid.show.text_printer import name_columns
+
+if TYPE_CHECKING:
+    from pellucid.naive_bayes.mixed_nb import MixedNB
 
 KINDS = ("Bernoulli", "Categorical", "Gaussian")
 

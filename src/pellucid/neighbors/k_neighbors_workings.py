@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_regressor
@@ -11,8 +11,6 @@ from sympy import Matrix, Rational
 
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Data
-from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
-from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
 from pellucid.neighbors.kd_tree_workings import (
     BoxSearch,
     build_step,
@@ -26,6 +24,10 @@ from pellucid.show.document import Block, Document, Step, formula, remark, resul
 from pellucid.show.exact_data import ExactData, exact_features, exact_number
 from pellucid.show.notation import Math, matrix, over, total, typed
 from pellucid.show.notation import math as notate
+
+if TYPE_CHECKING:
+    from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
+    from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
 
 LEAF_ROWS = 2
 """A person stops splitting later than a program: at this many rows, or at ``leaf_size`` if that is less."""

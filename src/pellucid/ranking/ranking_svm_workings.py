@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
@@ -16,10 +18,12 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     slack_price,
     solve_machine,
 )
-from pellucid.ranking.ranking_svm import RankingSVM
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
 from pellucid.show.notation import Math, column, combination, math, typed
+
+if TYPE_CHECKING:
+    from pellucid.ranking.ranking_svm import RankingSVM
 
 MOST_ROWS = 6
 MOST_PAIRS = 6

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pellucid.app.cli.errors import CommandError
-from pellucid.core.types import Data
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pellucid.core.types import Data
 
 JSON_LINES = (".jsonl", ".ndjson")
 WRITTEN = (".csv", *JSON_LINES, ".parquet")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Matrix, Rational, sqrt
 
-from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
 from pellucid.cluster.agglomerative.distances import EUCLIDEAN
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
 from pellucid.core.types import Data, MetricLike
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import MAX_FEATURES, exact_features, exact_number, numbered_table, rounding_remark
 from pellucid.show.notation import Math, Script, fenced, math, over
+
+if TYPE_CHECKING:
+    from pellucid.cluster.agglomerative.agglomerative_clustering import AgglomerativeClustering
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

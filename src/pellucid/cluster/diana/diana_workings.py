@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
 from pellucid.cluster.agglomerative.agglomerative_workings import exact_distances
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
-from pellucid.cluster.diana.diana import Diana
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, formula, sentence, step, table
 from pellucid.show.notation import math
+
+if TYPE_CHECKING:
+    from pellucid.cluster.diana.diana import Diana
 
 Rows = tuple[int, ...]
 

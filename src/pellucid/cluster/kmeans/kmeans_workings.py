@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
-from pellucid.cluster.kmeans.kmeans import KMeans
 from pellucid.core.cards import find_card
 from pellucid.core.trace import record
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_features
 from pellucid.show.notation import Math, fenced, math, over
+
+if TYPE_CHECKING:
+    from pellucid.cluster.kmeans.kmeans import KMeans
 
 MOST_CLUSTERS = 4
 

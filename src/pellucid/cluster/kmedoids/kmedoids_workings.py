@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
 from pellucid.cluster.agglomerative.agglomerative_workings import exact_distances
-from pellucid.cluster.kmedoids.kmedoids import KMedoids
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.notation import math
+
+if TYPE_CHECKING:
+    from pellucid.cluster.kmedoids.kmedoids import KMedoids
 
 MOST_CLUSTERS = 4
 Medoids = tuple[int, ...]

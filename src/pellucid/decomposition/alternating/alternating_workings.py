@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sympy import Matrix, Rational, eye, zeros
 
 from pellucid.core.types import Data
-from pellucid.decomposition.alternating.alternating_least_squares import AlternatingLeastSquares
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import exact_features, exact_number, rounding_remark
 from pellucid.show.notation import column, math, matrix, typed
+
+if TYPE_CHECKING:
+    from pellucid.decomposition.alternating.alternating_least_squares import AlternatingLeastSquares
 
 MAX_ROWS, MAX_FEATURES, MAX_COMPONENTS = 5, 4, 2
 

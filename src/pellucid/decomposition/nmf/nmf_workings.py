@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, ones
 
 from pellucid.core.types import Data
-from pellucid.decomposition.nmf.nmf import NMF
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
 from pellucid.show.exact_data import exact_features, exact_number, rounding_remark
 from pellucid.show.notation import Math, Words, fenced, math, matrix, over
+
+if TYPE_CHECKING:
+    from pellucid.decomposition.nmf.nmf import NMF
 
 MAX_ROWS, MAX_FEATURES, MAX_COMPONENTS = 5, 4, 3
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.decomposition.pca.pca import PCA
 from pellucid.show.document import Document, Step, formula, remark, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
 from pellucid.show.exact_data import exact_features, numbered_table
 from pellucid.show.notation import column, fenced, math, matrix, over, root
+
+if TYPE_CHECKING:
+    from pellucid.decomposition.pca.pca import PCA
 
 MAX_ROWS = 12
 

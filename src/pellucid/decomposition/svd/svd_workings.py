@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.decomposition.svd.svd import SVD
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step
 from pellucid.show.exact_data import exact_features
 from pellucid.show.notation import column, fenced, math, matrix, over, root
+
+if TYPE_CHECKING:
+    from pellucid.decomposition.svd.svd import SVD
 
 MAX_ROWS = 6
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, log, sqrt
 
 from pellucid.core.types import Data
-from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, Label, class_column, exact_features, read_labels, sorted_classes
 from pellucid.show.notation import Words, fenced, math, over, root, typed
+
+if TYPE_CHECKING:
+    from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 
 FEW = 5
 """Wrong rows that are named."""

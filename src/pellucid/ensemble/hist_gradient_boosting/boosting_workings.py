@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import is_classifier
 from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
-from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
@@ -26,6 +22,12 @@ from pellucid.show.exact_data import (
     sorted_classes,
 )
 from pellucid.show.notation import Script, fenced, math, over, typed
+
+if TYPE_CHECKING:
+    from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting import (
+        HistGradientBoostingClassifier,
+        HistGradientBoostingRegressor,
+    )
 
 MAX_LEAVES = 4
 

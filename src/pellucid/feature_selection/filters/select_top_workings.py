@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.feature_selection.filters.column_codes import coded_column, coded_target, numbers_of
-from pellucid.feature_selection.filters.select_top import SelectTop
 from pellucid.probability.exact_logarithms import Bits
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_features, exact_number, rounding_remark
 from pellucid.show.notation import Math, Words, fenced, math, over, root
+
+if TYPE_CHECKING:
+    from pellucid.feature_selection.filters.select_top import SelectTop
 
 MAX_ROWS, MAX_FEATURES = 12, 4
 WIDEST = 6

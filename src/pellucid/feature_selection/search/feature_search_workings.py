@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -10,7 +10,6 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Array, Data
 from pellucid.feature_selection.search.feature_search import FeatureSearch, run_search
-from pellucid.feature_selection.search.floating_selector import FloatingSelector
 from pellucid.feature_selection.search.search_rules import (
     chosen_set,
     holds_numbers,
@@ -19,10 +18,13 @@ from pellucid.feature_selection.search.search_rules import (
     standard_errors,
     starts_from_all,
 )
-from pellucid.feature_selection.search.sequential_feature_selector import SequentialFeatureSelector
 from pellucid.show.document import Block, Document, Step, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data
 from pellucid.show.notation import Math, math
+
+if TYPE_CHECKING:
+    from pellucid.feature_selection.search.floating_selector import FloatingSelector
+    from pellucid.feature_selection.search.sequential_feature_selector import SequentialFeatureSelector
 
 MAX_ROWS, MAX_FEATURES, MOST_FOLDS = 12, 4, 4
 SCORES = {None: "r2", "r2": "r2", "neg_mean_squared_error": "neg_mean_squared_error"}

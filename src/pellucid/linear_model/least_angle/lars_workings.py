@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, sign, zeros
 
 from pellucid.core.types import Data
-from pellucid.linear_model.least_angle.lars import Lars, LassoLars
 from pellucid.linear_model.least_squares.line_workings import center, intercept_step, matrix_or_number
 from pellucid.show.document import Block, Document, Figure, Series, Step, formula, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, exact_parameter, require
 from pellucid.show.notation import Math, Words, fenced, math, over
+
+if TYPE_CHECKING:
+    from pellucid.linear_model.least_angle.lars import Lars, LassoLars
 
 
 def lars_workings(estimator: Lars | LassoLars, X: Data, y: Data) -> Document:

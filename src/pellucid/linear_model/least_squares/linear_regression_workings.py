@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
@@ -20,10 +20,12 @@ from pellucid.linear_model.least_squares.line_workings import (
     solve_step,
     squares,
 )
-from pellucid.linear_model.least_squares.linear_regression import LinearRegression
 from pellucid.show.document import Block, Document, Figure, Series, Step, formula, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, require
 from pellucid.show.notation import Mathlike, Script, combination, factor, fenced, math, over, typed
+
+if TYPE_CHECKING:
+    from pellucid.linear_model.least_squares.linear_regression import LinearRegression
 
 
 def linear_regression_workings(estimator: LinearRegression, X: Data, y: Data) -> Document:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math as floats
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mpmath import mp, mpf  # type: ignore[import-untyped]  # it comes with sympy
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
@@ -26,6 +25,9 @@ from pellucid.show.exact_data import (
     sorted_classes,
 )
 from pellucid.show.notation import Math, Script, column, fenced, math, matrix, over, typed
+
+if TYPE_CHECKING:
+    from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
 
 DIGITS = 30
 """Digits of the arithmetic."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, eye, roots, simplify, symbols
 
@@ -24,8 +24,6 @@ from pellucid.linear_model.least_squares.line_workings import (
     subtract_means,
 )
 from pellucid.linear_model.least_squares.linear_regression_workings import answer, fitted_line_figure, opening
-from pellucid.linear_model.ridge.ridge import Ridge
-from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
@@ -39,6 +37,10 @@ from pellucid.show.exact_data import (
     sorted_classes,
 )
 from pellucid.show.notation import Math, Mathlike, Words, combination, fenced, math, matrix, over, total
+
+if TYPE_CHECKING:
+    from pellucid.linear_model.ridge.ridge import Ridge
+    from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
 
 
 def ridge_workings(estimator: Ridge | RidgeClassifier, X: Data, y: Data) -> Document:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel, to_power
-from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
 from pellucid.linear_model.sgd.perceptron_workings import (
     PerceptronWalk,
     RowLook,
@@ -21,6 +22,9 @@ from pellucid.show.document import Block, Document, Step, formula, remark, resul
 from pellucid.show.exact_data import ExactData, Label, class_column, exact_features, read_labels
 from pellucid.show.notation import combination, math, matrix, over
 from pellucid.show.shown_rows import ShownRows, read_shown_rows
+
+if TYPE_CHECKING:
+    from pellucid.linear_model.sgd.kernel_perceptron import KernelPerceptron
 
 MAX_ROWS = 7
 """More products do not stand side by side."""

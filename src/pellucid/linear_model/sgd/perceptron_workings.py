@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.linear_model.sgd.perceptron import Perceptron
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
@@ -22,6 +21,9 @@ from pellucid.show.exact_data import (
 )
 from pellucid.show.notation import Script, combination, fenced, math, over, root
 from pellucid.show.shown_rows import ShownRows, read_shown_rows
+
+if TYPE_CHECKING:
+    from pellucid.linear_model.sgd.perceptron import Perceptron
 
 
 def perceptron_workings(estimator: Perceptron, X: Data, y: Data) -> Document:

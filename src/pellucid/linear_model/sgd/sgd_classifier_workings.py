@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, exp, log, zeros
 
 from pellucid.core.checks import check_one_of
 from pellucid.core.types import Data
 from pellucid.linear_model.sgd.perceptron_workings import two_classes
-from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
 from pellucid.optimize.workings.exact_function import small
 from pellucid.optimize.workings.pencil import Pencil
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
@@ -26,6 +25,9 @@ from pellucid.show.exact_data import (
 )
 from pellucid.show.notation import Math, Mathlike, Script, Words, cases, combination, fenced, math, over, typed
 from pellucid.show.shown_rows import ShownRows, read_shown_rows
+
+if TYPE_CHECKING:
+    from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
 
 IN_FULL = 2
 """Epochs of which every step is shown."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, zeros
 
 from pellucid.core.types import Data
 from pellucid.linear_model.least_squares.line_workings import Centered, center, intercept_step
 from pellucid.linear_model.least_squares.linear_regression_workings import minus_products
-from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet, Lasso
 from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import (
     CoordinateUpdate,
     ElasticNetProblem,
@@ -33,6 +32,9 @@ from pellucid.show.notation import (
     total,
 )
 from pellucid.show.text_layout import fits
+
+if TYPE_CHECKING:
+    from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet, Lasso
 
 SHOWN_SWEEPS = 6
 

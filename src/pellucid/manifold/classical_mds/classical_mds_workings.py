@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data, MetricLike
-from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, SAME, eigenpairs, values_step, vectors_step
 from pellucid.show.exact_data import exact_features, numbered_table
 from pellucid.show.notation import Words, math, matrix, over, root
+
+if TYPE_CHECKING:
+    from pellucid.manifold.classical_mds.classical_mds import ClassicalMDS
 
 MAX_ROWS = 5
 

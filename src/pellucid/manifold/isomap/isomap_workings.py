@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, oo, sqrt
 
 from pellucid.core.types import Data
 from pellucid.manifold.classical_mds.classical_mds_workings import centering_step, digits, places_step
-from pellucid.manifold.isomap.isomap import Isomap
 from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
 from pellucid.show.eigenpairs import eigenpairs, values_step, vectors_step
 from pellucid.show.exact_data import exact_features, numbered_table
 from pellucid.show.notation import Words, math, matrix
+
+if TYPE_CHECKING:
+    from pellucid.manifold.isomap.isomap import Isomap
 
 MAX_ROWS = 5
 EUCLIDEAN = ("minkowski", "euclidean", "l2")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
-from pellucid.manifold.locally_linear.locally_linear_embedding import LocallyLinearEmbedding
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import exact_features, exact_number, numbered_table
 from pellucid.show.notation import column, math, matrix
+
+if TYPE_CHECKING:
+    from pellucid.manifold.locally_linear.locally_linear_embedding import LocallyLinearEmbedding
 
 MAX_ROWS = 8
 MAX_NEIGHBORS = 4

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.manifold.classical_mds.classical_mds_workings import digits
-from pellucid.manifold.sammon.sammon_mapping import SammonMapping
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.eigenpairs import eigenpairs
 from pellucid.show.exact_data import exact_features, numbered_table
 from pellucid.show.notation import math, over
+
+if TYPE_CHECKING:
+    from pellucid.manifold.sammon.sammon_mapping import SammonMapping
 
 MAX_ROWS = 5
 MAGIC = Rational(3, 10)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from sympy import Rational
 
 from pellucid.core.types import Array, Data
-from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
-from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor
 from pellucid.neural_network.workings.exact_network import ACTIVATIONS
 from pellucid.neural_network.workings.network_workings import MOST_UNITS, show_network
 from pellucid.show.document import Block, Document, Step, remark, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_features
+
+if TYPE_CHECKING:
+    from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
+    from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor
 
 CLOSE = {"float64": 1e-9, "float32": 1e-4}
 """How near the program's answer is to the exact one, relative to its size, by the kind of its weights."""

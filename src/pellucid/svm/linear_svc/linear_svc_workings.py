@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, oo, sqrt
 
@@ -35,7 +35,9 @@ from pellucid.show.exact_data import (
     sorted_classes,
 )
 from pellucid.show.notation import math, over, typed
-from pellucid.svm.linear_svc.linear_svc import LinearSVC
+
+if TYPE_CHECKING:
+    from pellucid.svm.linear_svc.linear_svc import LinearSVC
 
 MOST_POINTS = 6
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import isinf
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sympy import Matrix, Rational, oo, sqrt
 
@@ -41,7 +41,9 @@ from pellucid.show.exact_data import (
 )
 from pellucid.show.notation import column, combination, fenced, math, matrix, over, typed
 from pellucid.svm.svc.smo_workings import PairSearch, pair_steps, rule_step, search_by_pairs
-from pellucid.svm.svc.svc import SVC
+
+if TYPE_CHECKING:
+    from pellucid.svm.svc.svc import SVC
 
 MOST_POINTS = 6
 

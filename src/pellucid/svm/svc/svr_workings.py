@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, ones
 
@@ -28,9 +28,11 @@ from pellucid.show.document import (
 )
 from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
 from pellucid.show.notation import Script, column, combination, fenced, math, matrix, over, typed
-from pellucid.svm.linear_svc.linear_svr import LinearSVR
 from pellucid.svm.svc.svc_workings import exact_price, is_linear, kernel_blocks
-from pellucid.svm.svc.svr import SVR
+
+if TYPE_CHECKING:
+    from pellucid.svm.linear_svc.linear_svr import LinearSVR
+    from pellucid.svm.svc.svr import SVR
 
 MOST_POINTS = 5
 

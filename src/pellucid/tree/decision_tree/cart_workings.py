@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
@@ -23,7 +23,6 @@ from pellucid.show.exact_data import (
 )
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.show.text_printer import first_that_fits, name_columns
-from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.impurity_workings import (
     class_counts,
     entropy,
@@ -34,8 +33,11 @@ from pellucid.tree.impurity_workings import (
     rule_blocks,
     told_counts,
 )
-from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
 from pellucid.tree.pruning.pruning_workings import pruning_steps
+
+if TYPE_CHECKING:
+    from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+    from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
 
 MAX_ROWS = 14
 LONGEST_HEADING = 64

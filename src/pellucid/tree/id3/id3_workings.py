@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Rational
@@ -19,7 +19,6 @@ from pellucid.show.document import Block, Document, Step, formula, remark, resul
 from pellucid.show.exact_data import Label, exact_number, read_labels, rounding_remark, sorted_classes
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.show.text_printer import first_that_fits, name_columns
-from pellucid.tree.id3.id3_classifier import ID3Classifier
 from pellucid.tree.id3.id3_tree import numeric_columns
 from pellucid.tree.impurity_workings import (
     class_counts,
@@ -34,6 +33,9 @@ from pellucid.tree.impurity_workings import (
     rule_blocks,
     told_counts,
 )
+
+if TYPE_CHECKING:
+    from pellucid.tree.id3.id3_classifier import ID3Classifier
 
 MAX_ROWS = 24
 MAX_COLUMNS = 6

@@ -19,6 +19,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data, RandomState
+from pellucid.ensemble.hist_gradient_boosting.boosting_losses import BoostingLoss
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
     GIVEN,
     MANY_ROWS,
@@ -121,8 +122,9 @@ class BoostedTrees(CertifiedEstimator):
         return data.weight
 
     @property
-    def _n_outputs(self) -> int:
-        return 1
+    @abstractmethod
+    def _boosting_loss(self) -> BoostingLoss:
+        """The loss that the parameters name."""
 
     def _earlier(self) -> dict[str, Any] | None:
         """Return what an earlier fit left, if the new one goes on from there."""
@@ -172,7 +174,7 @@ class BoostedTrees(CertifiedEstimator):
         monotonic = np.asarray(_check_monotonic_cst(self, self.monotonic_cst), dtype=np.int64)
         if (is_categorical & (monotonic != 0)).any():
             raise ValueError("Categorical features cannot have monotonic constraints. Set theirs to 0.")
-        if self.monotonic_cst is not None and self._n_outputs > 1:
+        if self.monotonic_cst is not None and self._boosting_loss.n_outputs > 1:
             raise ValueError(
                 "monotonic constraints are not supported for multiclass classification. Leave monotonic_cst out."
             )
@@ -180,9 +182,8 @@ class BoostedTrees(CertifiedEstimator):
         n_bins = np.array([len(edge) + (not own) for edge, own in zip(edges, is_categorical, strict=True)])
         sets = interaction_sets(self.interaction_cst, p)
         bins = Bins(groups, n_bins, has_missing, is_categorical, monotonic, sets)
-        quantile = getattr(self, "quantile", None)
         return Boosting(
-            rows, bins, edges, self.loss, quantile, self._n_outputs, self._tree_settings(), self.max_iter,
+            rows, bins, edges, self._boosting_loss, self._tree_settings(), self.max_iter,
             np.random.default_rng(int(seeds[1])), self._stopping(rows, held_out, int(seeds[0])),
         )  # fmt: skip
 

@@ -13,13 +13,8 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
 from pellucid.ensemble.hist_gradient_boosting import growing_layout as layout
-from pellucid.ensemble.hist_gradient_boosting.boosting_rules import (
-    BY_RESIDUAL,
-    best_constant,
-    draw_keys,
-    row_losses,
-    weighted_quantile,
-)
+from pellucid.ensemble.hist_gradient_boosting.boosting_losses import BoostingLoss, weighted_quantile
+from pellucid.ensemble.hist_gradient_boosting.boosting_rules import draw_keys
 from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeGrower, TreeSettings, pack, raw_values
 from pellucid.tree.packed_trees import PackedTrees, join_trees
 
@@ -29,9 +24,6 @@ ORDINARY = 250
 
 LARGEST = 1e150
 """Derivatives above it have no finite squares."""
-
-LOSS_NUMBERS = {"squared_error": 0, "absolute_error": 1, "quantile": 2, "poisson": 3, "gamma": 4, "log_loss": 5}
-MULTINOMIAL = 6
 
 
 @dataclass(frozen=True)
@@ -72,14 +64,17 @@ class Boosting:
     rows: BoostedRows
     bins: Bins
     edges: list[Array]
-    loss: str
-    quantile: float | None
-    n_outputs: int
+    loss: BoostingLoss
     tree: TreeSettings
     max_iter: int
     keys: np.random.Generator
     stopping: EarlyStopping | None = None
     watch: Watch = ignore
+
+    @property
+    def n_outputs(self) -> int:
+        """How many raw predictions a row has."""
+        return self.loss.n_outputs
 
 
 @dataclass
@@ -117,7 +112,7 @@ def boost(problem: Boosting, earlier: Ensemble | None = None) -> Ensemble:
 def start(problem: Boosting) -> Ensemble:
     """Return the ensemble before the first round: the constant that fits best."""
     rows = problem.rows
-    baseline = best_constant(problem.loss, rows.y, rows.weights, problem.n_outputs, problem.quantile)
+    baseline = problem.loss.best_constant(rows.y, rows.weights)
     return Ensemble(baseline, np.repeat(baseline[:, np.newaxis], len(rows.y), axis=1))
 
 
@@ -158,9 +153,8 @@ class Derivatives:
     def __init__(self, problem: Boosting) -> None:
         rows = problem.rows
         n, is_weighted = len(rows.y), rows.weight is not None
-        is_curved = is_weighted or problem.loss not in ("squared_error", *BY_RESIDUAL)
-        self.loss = MULTINOMIAL if problem.n_outputs > 1 else LOSS_NUMBERS[problem.loss]
-        self.quantile = float(problem.quantile or 0.0)
+        is_curved = is_weighted or problem.loss.is_curved
+        self.loss = problem.loss
         self.y, self.weight = rows.y, rows.weight if rows.weight is not None else np.ones(1)
         self.total = float(n) if rows.weight is None else float(rows.weight.sum())
         self.gradients, self.hessians = np.empty(n), np.ones(n if is_curved else 1)
@@ -172,7 +166,7 @@ class Derivatives:
         """Take over new predictions and return their mean loss."""
         from pellucid.ensemble.hist_gradient_boosting.gradient_kernels import normalize
 
-        if self.loss != MULTINOMIAL:
+        if self.loss.n_outputs == 1:
             return self.of(0, raw) / self.total
         work = (self.y, raw, self.weight, self.normalizer)
         return math.fsum(run_blocks(lambda part: normalize(*work, part.start, part.stop), self.blocks)) / self.total
@@ -181,7 +175,8 @@ class Derivatives:
         """Write the derivatives by output ``k``; return the sum of losses, which of several outputs is left out."""
         from pellucid.ensemble.hist_gradient_boosting.gradient_kernels import differentiate
 
-        work = (self.loss, self.quantile, self.y, raw, self.weight, k, self.normalizer, self.gradients, self.hessians)
+        loss = (self.loss.number, self.loss.level or 0.0)
+        work = (*loss, self.y, raw, self.weight, k, self.normalizer, self.gradients, self.hessians)
         parts = np.array(run_blocks(lambda part: differentiate(*work, part.start, part.stop), self.blocks))
         self.largest = parts[:, 1:].max(axis=0)
         if not np.isfinite(self.largest).all() or self.largest.max() > LARGEST:
@@ -196,12 +191,12 @@ def add_tree(problem: Boosting, found: Ensemble, grower: TreeGrower, derivatives
     """Grow the tree of output ``k``, add its values to the raw predictions and return it."""
     if problem.n_outputs > 1:
         derivatives.of(k, found.raw)
-    is_smooth = problem.loss not in BY_RESIDUAL
-    raw = found.raw[k] if is_smooth else np.empty(0)
+    level = problem.loss.level
+    raw = found.raw[k] if level is None else np.empty(0)
     keys = draw_keys(problem.keys, problem.tree.max_features, grower.most_leaves, len(problem.bins.n_bins))
     nodes, measures = grower.grow(derivatives.gradients, derivatives.hessians, derivatives.largest, raw, keys)
-    if not is_smooth:
-        set_quantiles(problem, found.raw[k], grower, nodes, measures)
+    if level is not None:
+        set_quantiles(problem, level, found.raw[k], grower, nodes, measures)
     weights = (nodes[:, layout.LAST] - nodes[:, layout.FIRST]).astype(np.float64)
     if problem.rows.weight is not None:
         mass = np.concatenate([[0.0], np.cumsum(problem.rows.weight[grower.lines.rows])])
@@ -209,9 +204,10 @@ def add_tree(problem: Boosting, found: Ensemble, grower: TreeGrower, derivatives
     return pack([(nodes, measures)], problem.edges, [weights])
 
 
-def set_quantiles(problem: Boosting, raw: Array, grower: TreeGrower, nodes: Array, measures: Array) -> None:
+def set_quantiles(
+    problem: Boosting, level: float, raw: Array, grower: TreeGrower, nodes: Array, measures: Array
+) -> None:
     """Set the leaves to the shrunken quantiles of their residuals, and add them to the predictions."""
-    level = 0.5 if problem.loss == "absolute_error" else float(problem.quantile or 0.0)
 
     def fit_leaf(leaf: int) -> None:
         rows = grower.rows_of(nodes[leaf])
@@ -234,7 +230,7 @@ def note_scores(problem: Boosting, found: Ensemble, loss: float) -> bool:
         train, held_out = -loss, None
         if stopping.held_out is not None and found.held_out_raw is not None:
             rows = stopping.held_out
-            losses = row_losses(problem.loss, rows.y, found.held_out_raw, problem.quantile)
+            losses = problem.loss.of_rows(rows.y, found.held_out_raw)
             held_out = -float(np.average(losses, weights=rows.weight))
     found.train_scores.append(train)
     if held_out is not None:
@@ -244,7 +240,7 @@ def note_scores(problem: Boosting, found: Ensemble, loss: float) -> bool:
 
 def unit_of_target(problem: Boosting) -> float:
     """Return a power of two in whose units the targets are ordinary numbers, 1 where they are or must be."""
-    if problem.loss not in ("squared_error", *BY_RESIDUAL):
+    if not problem.loss.power:
         return 1.0
     exponent = math.frexp(float(np.abs(problem.rows.y).max(initial=0.0)))[1]
     return 1.0 if abs(exponent) <= ORDINARY else math.ldexp(1.0, exponent)
@@ -259,9 +255,9 @@ def in_units(problem: Boosting, scale: float) -> Boosting:
     return replace(problem, rows=replace(problem.rows, y=problem.rows.y / scale), stopping=stopping)
 
 
-def rescaled(found: Ensemble, loss: str, scale: float) -> Ensemble:
+def rescaled(found: Ensemble, loss: BoostingLoss, scale: float) -> Ensemble:
     """Return the ensemble for targets in other units, exactly: scales are powers of two."""
-    of_loss = scale * scale if loss == "squared_error" else scale
+    of_loss = scale**loss.power
     trace = Trace()
     for row in found.trace:
         trace.add(**{**row, "objective": row["objective"] * of_loss})

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from pellucid.core.linear_classifier import class_weights
 from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.ensemble.hist_gradient_boosting.boosted_trees import BoostedTrees
-from pellucid.ensemble.hist_gradient_boosting.boosting_rules import predicted, probabilities
+from pellucid.ensemble.hist_gradient_boosting.boosting_losses import BoostingLoss, class_loss, regression_loss
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -170,8 +170,8 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):
         return np.asarray(by_class if data.weight is None else by_class * data.weight)
 
     @property
-    def _n_outputs(self) -> int:
-        return 1 if len(self.classes_) <= 2 else len(self.classes_)
+    def _boosting_loss(self) -> BoostingLoss:
+        return class_loss(len(self.classes_))
 
     def _labels(self, y: Array) -> Array:
         return self.classes_[y.astype(np.intp)]
@@ -185,7 +185,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):
 
     def predict_proba(self, X: Data) -> Array:
         """Return the probability of each class, of shape (n_samples, n_classes)."""
-        return probabilities(self._raw(X))
+        return self._boosting_loss.predicted(self._raw(X))
 
     def decision_function(self, X: Data) -> Array:
         """Return the score of the second class, of shape (n_samples,), or of each class if there are more."""
@@ -197,7 +197,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):
 
     def staged_predict_proba(self, X: Data) -> Iterator[Array]:
         """Yield the probabilities after each round."""
-        return (probabilities(raw) for raw in self._staged_raw(X))
+        return (self._boosting_loss.predicted(raw) for raw in self._staged_raw(X))
 
     def staged_decision_function(self, X: Data) -> Iterator[Array]:
         """Yield the scores after each round."""
@@ -355,16 +355,18 @@ class HistGradientBoostingRegressor(RegressorMixin, BoostedTrees):
 
     def _target(self, data: TrainingData) -> Array:
         y = np.asarray(data.y, dtype=np.float64)
-        if self.loss == "gamma" and not (y > 0.0).all():
-            raise ValueError("loss='gamma' requires strictly positive y. Use another loss, or shift y.")
-        if self.loss == "poisson" and not ((y >= 0.0).all() and y.sum() > 0.0):
-            raise ValueError("loss='poisson' requires non-negative y and sum(y) > 0. Use another loss.")
+        if complaint := self._boosting_loss.complaint(y):
+            raise ValueError(complaint)
         return y
+
+    @property
+    def _boosting_loss(self) -> BoostingLoss:
+        return regression_loss(self.loss, self.quantile)
 
     def predict(self, X: Data) -> Array:
         """Return the predicted number of each row."""
-        return predicted(self.loss, self._raw(X)[0])
+        return self._boosting_loss.predicted(self._raw(X))
 
     def staged_predict(self, X: Data) -> Iterator[Array]:
         """Yield the predictions after each round."""
-        return (predicted(self.loss, raw[0]) for raw in self._staged_raw(X))
+        return (self._boosting_loss.predicted(raw) for raw in self._staged_raw(X))

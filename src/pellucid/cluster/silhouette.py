@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state, check_X_y
 
+from pellucid.core.input_rules import unit_for
 from pellucid.core.threads import own_threads, run_blocks
 from pellucid.core.types import Array, Data, MetricLike, RandomState, SparseOrDense
 from pellucid.proofs.rounding import EPSILON
@@ -141,7 +142,7 @@ def _euclidean_means(X: Array, codes: Array, counts: Array) -> tuple[Array, Arra
     """Return both means, with the rows in order of their clusters, about their mean and with entries of at most 1."""
     order = np.argsort(codes, kind="stable")
     rows = np.subtract(X[order], X.mean(axis=0, dtype=np.float64), dtype=np.float64)
-    rows *= 0.5 ** np.frexp(max(np.abs(rows).max(initial=0.0), 1e-300))[1]  # silhouettes have no unit
+    rows *= unit_for(float(np.abs(rows).max(initial=0.0)))  # silhouettes have no unit
     blocks = _Blocks(np.ascontiguousarray(rows), codes[order], len(counts))
     a, b = np.empty(len(codes)), np.empty(len(codes))
 

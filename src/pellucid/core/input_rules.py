@@ -193,6 +193,19 @@ def all_finite(values: Array) -> bool:
     return values.size == 0 or math.isfinite(sum(run_blocks(_Squares(values), shares(len(values), values.size))))
 
 
+def unit_for(size: float) -> float:
+    """Return the power of two that brings a size near 1: squares stay finite then, and no digit is lost.
+
+    Examples
+    --------
+    >>> unit_for(3e200) * 3e200
+    0.97...
+    >>> unit_for(5e-324) > 1e307
+    True
+    """
+    return math.ldexp(1.0, min(-math.frexp(size)[1], 1023)) if size > 0.0 else 1.0
+
+
 def size_of(value: Any) -> float | None:
     """Return the largest absolute value of the floats in an attribute, infinity for NaN, None if it holds no floats."""
     if sparse.issparse(value):

@@ -9,7 +9,6 @@ Three ways, from the same products with ``A``, which is never copied by the firs
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from scipy import sparse
 from scipy.linalg import qr, svd
 from scipy.sparse.linalg import LinearOperator
 
+from pellucid.core.input_rules import unit_for
 from pellucid.core.threads import run_blocks, shared_blas, shares, split_evenly, thread_count
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, SparseOrDense
@@ -99,7 +99,7 @@ def in_ordinary_units(X: SparseOrDense) -> tuple[Any, float]:
         size = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
     if size == 0.0 or least <= size <= 1.0 / least:
         return X, 1.0
-    unit = math.ldexp(1.0, -math.frexp(size)[1])
+    unit = unit_for(size)
     return X.astype(np.float64) * unit, unit
 
 

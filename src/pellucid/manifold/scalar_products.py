@@ -9,12 +9,12 @@ is its own place.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import svd
 
+from pellucid.core.input_rules import unit_for
 from pellucid.core.threads import run_blocks, shared_blas, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -27,11 +27,6 @@ from pellucid.solvers.leading_eigenvectors import (
 )
 
 BLOCK_ROWS = 128
-
-
-def unit_for(size: float) -> float:
-    """Return the power of two that brings a size near 1, so that squares and their sums stay finite."""
-    return math.ldexp(1.0, -math.frexp(size)[1]) if size > 0.0 else 1.0
 
 
 def centered_rows(X: Array) -> tuple[Array, float]:

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.metrics import DistanceMetric, pairwise_distances
 from sklearn.neighbors import VALID_METRICS
 
+from pellucid.core.input_rules import unit_for
 from pellucid.core.types import Array, Data, MetricLike
 from pellucid.core.user_warnings import warn_user
 
@@ -173,7 +174,7 @@ def unit_of(X: Array, power: float | None) -> float:
     safe = SAFE_POWER ** (1.0 / power) if power is not None and power < math.inf else SAFE_POWER
     if size == 0 or not math.isfinite(size) or 1 / safe < size < safe:
         return 1.0
-    return math.ldexp(1.0, -math.frexp(size)[1])
+    return unit_for(size)
 
 
 def inverse_weights(distances: Array, rate: float) -> Array:  # noqa: ARG001  (the signature of every weighting)

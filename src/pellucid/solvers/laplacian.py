@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from pellucid.core.input_rules import unit_for
 from pellucid.core.types import Array, SparseOrDense
 from pellucid.solvers.kd_tree import KDTree, Nearest
 from pellucid.solvers.pairwise_blocks import nearest_by_table, nearest_euclidean, nearest_sparse_euclidean
@@ -106,7 +107,7 @@ def _neighbors(X: SparseOrDense, k: int) -> Any:
     if sparse.issparse(X):
         nearest_sparse_euclidean(X, X, found)
     else:
-        unit = 0.5 ** np.frexp(max(float(np.abs(X).max(initial=0.0)), 1e-300))[1]  # squares then stay finite
+        unit = unit_for(float(np.abs(X).max(initial=0.0)))  # squares then stay finite
         if X.shape[1] <= MOST_FOR_A_TREE:
             found = KDTree.of(X * unit, LEAF).query(X * unit, k)[0]
         else:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import qr
 
+from pellucid.core.input_rules import unit_for
 from pellucid.core.threads import run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data
 from pellucid.solvers.kd_tree import Nearest
@@ -230,8 +231,7 @@ class Sample:
         rows = np.asarray(X[:: max(1, len(X) // SAMPLED_ROWS)], dtype=np.float64)
         self.center = rows.mean(axis=0)
         self.rows = rows - self.center
-        size = float(np.abs(self.rows).max(initial=0.0))
-        self.unit = math.ldexp(1.0, -math.frexp(size)[1]) if size > 0 else 1.0
+        self.unit = unit_for(float(np.abs(self.rows).max(initial=0.0)))
 
     def main_directions(self) -> Array | None:
         """Return an orthonormal basis that keeps most of the rows' squares, by two subspace iterations, or None."""

@@ -11,6 +11,7 @@ import numpy as np
 from pellucid.cluster.agglomerative.constrained_merges import connectivity_graph, constrained_tree
 from pellucid.cluster.agglomerative.dendrogram import Dendrogram, tree_of_chain, tree_of_edges
 from pellucid.cluster.agglomerative.distances import EUCLIDEAN, distance_matrix, paired_gaps
+from pellucid.core.input_rules import unit_for
 from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array, MetricLike
 
@@ -117,8 +118,7 @@ def euclidean_matrix(X: Array, *, rooted: bool) -> tuple[Array, float]:
 
 def scaled(X: Array) -> tuple[Array, float]:
     """Return the rows in float64, divided by a power of two so that none is above 1, and that power."""
-    size = float(max(X.max(), -X.min()))
-    unit = math.ldexp(1.0, math.frexp(size)[1]) if size > 0.0 else 1.0
+    unit = 1.0 / unit_for(float(max(X.max(), -X.min())))
     return np.ascontiguousarray(X, dtype=np.float64) / unit, unit
 
 

@@ -20,7 +20,7 @@ from pellucid.cluster.kmeans.nearest_centers_kernels import (
     settle_rows,
     take_rows,
 )
-from pellucid.core.input_rules import size_of
+from pellucid.core.input_rules import size_of, unit_for
 from pellucid.core.threads import run_blocks, shares, split_evenly
 from pellucid.core.types import Array, SparseOrDense
 from pellucid.solvers.pairwise_blocks import LARGEST_SQUARE, Sample
@@ -138,8 +138,7 @@ class SparseMeasured:
     def __init__(self, X: SparseOrDense) -> None:
         self.X, self.shape, self.middle = X, X.shape, np.zeros(X.shape[1])
         self.parts = (X.data, X.indices, X.indptr)
-        size = size_of(X) or 0.0
-        self.unit = math.ldexp(1.0, -math.frexp(size)[1]) if size > 0 else 1.0
+        self.unit = unit_for(size_of(X) or 0.0)
         self.row_bytes = 12 * X.nnz // max(1, X.shape[0])
         self.share = 1.1 * (2 * int(np.diff(X.indptr).max(initial=0)) + 22) * 2.0**-24
 

@@ -156,7 +156,7 @@ def run_with_checkpoint(path):
     """Train a network with dropout and batch normalization that writes checkpoints; return its digest."""
     X, y = digits(600)
     network = DenseNetwork(hidden=(16,), dropout=0.2, batch_normalization=True)
-    options = {"epochs": 30, "random_state": 3, "validation_fraction": 0.2, "checkpoint": path}
+    options = {"epochs": 30, "random_state": 3, "validation_fraction": 0.2, "checkpoint": path, "device": "cpu"}
     with threadpool_limits(1):  # sums round by the number of threads, which pytest may have changed in its process
         return NetworkClassifier(network, **options).fit(X, y).weights_digest_
 

@@ -2,6 +2,7 @@
 
 import zipfile
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -29,6 +30,12 @@ def written(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".zip", ".parquet", ".feather", ".xlsx"])
 def test_every_kind_of_file_gives_the_same_table(suffix, tmp_path):
     pd.testing.assert_frame_equal(read_table(written(tmp_path, suffix)), FRAME, check_dtype=False)
+
+
+def test_numbers_are_read_to_the_last_digit(tmp_path):
+    numbers = np.random.default_rng(0).standard_normal(1000)
+    (tmp_path / "t.csv").write_text("\n".join(["x", *map(repr, numbers.tolist())]))
+    np.testing.assert_array_equal(read_table(tmp_path / "t.csv")["x"], numbers)
 
 
 def test_a_reader_that_is_missing_is_named(tmp_path, monkeypatch):

@@ -110,7 +110,9 @@ class Processes:
         if count == 1:
             return cls(device)
         if not distributed.is_initialized():
-            distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+            is_crowded = int(os.environ.get("LOCAL_WORLD_SIZE", count)) > torch.cuda.device_count()
+            is_apart = device.type == "cuda" and not is_crowded  # NCCL refuses two processes on one accelerator
+            distributed.init_process_group("nccl" if is_apart else "gloo")
         return cls(device, distributed.get_rank(), count)
 
     @property

@@ -29,9 +29,12 @@ MANY_COLUMNS = 4096
 
 
 def kernel_matrix(kernel: Kernel, X: SparseOrDense) -> Array:
-    """Return the products of few rows with each other, in float64, the same for sparse rows and for dense ones."""
-    if isinstance(kernel, RBF) and X.shape[1] <= MANY_COLUMNS:
-        rows = dense(X).astype(np.float64)
+    """Return the products of few rows with each other, in float64; of few columns the same if they are sparse."""
+    if X.shape[1] > MANY_COLUMNS:
+        return kernel(X)
+    X = dense(X)
+    if isinstance(kernel, RBF):
+        rows = X.astype(np.float64)
         rows -= rows.mean(axis=0)
         lengths = squared_lengths(rows)
         if _is_precise(kernel.gamma, 2.0 * float(lengths.max(initial=0.0)), X.shape[1]):

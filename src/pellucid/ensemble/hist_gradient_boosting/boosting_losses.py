@@ -13,6 +13,8 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from pellucid.core.types import Array
+from pellucid.losses.classification_losses import LogisticLoss
+from pellucid.losses.regression_losses import AbsoluteLoss, SquaredLoss
 
 
 class BoostingLoss:
@@ -52,7 +54,7 @@ class SquaredError(BoostingLoss):
 
     def of_rows(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        return 0.5 * np.square(raw[0] - y)
+        return 0.5 * SquaredLoss().of(y, raw[0])
 
     def best_constant(self, y: Array, weight: Array) -> Array:
         """Return the mean."""
@@ -83,7 +85,7 @@ class AbsoluteError(BoostingLoss):
 
     def of_rows(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        return np.abs(raw[0] - y)
+        return AbsoluteLoss().of(y, raw[0])
 
     def best_constant(self, y: Array, weight: Array) -> Array:
         """Return the median."""
@@ -138,7 +140,7 @@ class BinaryLogLoss(BoostingLoss):
 
     def of_rows(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        return np.logaddexp(0.0, raw[0]) - y * raw[0]
+        return LogisticLoss().of(2.0 * y - 1.0, raw[0])
 
     def best_constant(self, y: Array, weight: Array) -> Array:
         """Return the log odds of the second class."""

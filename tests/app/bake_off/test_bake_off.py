@@ -163,7 +163,7 @@ def test_a_part_of_the_report_that_fails_is_named_and_the_rest_is_there(monkeypa
     def fail(*_args, **_options):
         raise KeyError("no such part")
 
-    room = sys.modules["pellucid.app.bake_off.procedure"]
+    room = sys.modules["pellucid.app.bake_off.findings"]
     for name in ("importances", "effects", "find_leaks", "coefficients", "draw_curve", "_tell"):
         monkeypatch.setattr(room, name, fail)
     for name in ("predicted_against_actual", "residuals_against_predicted"):

@@ -98,9 +98,10 @@ def fit_then_verify(tmp_path):
 @pytest.fixture(autouse=True)
 def only_what_is_certified(monkeypatch):
     """Leave out what the report tells beside, and most rounds of boosting: they take most of the time."""
-    room = sys.modules["pellucid.app.bake_off.procedure"]
-    for name in ("importances", "effects", "_tell", "_learning_curve", "_verified"):
-        monkeypatch.setattr(room, name, lambda *_args, **_options: "There was no time left for it.")
+    room, findings = (sys.modules[f"pellucid.app.bake_off.{name}"] for name in ("procedure", "findings"))
+    for home, names in ((findings, ("importances", "effects", "_tell")), (room, ("learning_curve", "prove"))):
+        for name in names:
+            monkeypatch.setattr(home, name, lambda *_args, **_options: "There was no time left for it.")
 
     def of_few_rounds(**task):
         return tuple(replace(one.with_rounds(20), rounds=20) if one.rounds else one for one in contestants_for(**task))

@@ -27,7 +27,6 @@ from pellucid.app.bake_off.closing import (
     plan_final_fit,
     proof_seconds,
     report_seconds,
-    writing_seconds,
 )
 from pellucid.app.bake_off.comparison import (
     NO_TIME,
@@ -40,14 +39,12 @@ from pellucid.app.bake_off.comparison import (
 )
 from pellucid.app.bake_off.compiling_ahead import compiling_ahead
 from pellucid.app.bake_off.contestants import Contestant, contestants_for, own_contestants
-from pellucid.app.bake_off.explanation import tell_changes, tell_linear, typical_row
-from pellucid.app.bake_off.importance import coefficients, effects, importances, without_steps
+from pellucid.app.bake_off.findings import explain, learning_curve, prove
+from pellucid.app.bake_off.importance import without_steps
 from pellucid.app.bake_off.judgement import Judgement, Rows, judge
-from pellucid.app.bake_off.leakage import find_leaks, find_relations
 from pellucid.app.bake_off.learned import (
     Learned,
     baseline_answers,
-    draw_curve,
     fit_weighted,
     has_learned,
     more_flexible,
@@ -61,49 +58,36 @@ from pellucid.app.bake_off.options import (
 from pellucid.app.bake_off.result import BakeOffResult, Plan
 from pellucid.app.bake_off.scores import MethodScore, best_of, choose
 from pellucid.app.bake_off.so_far import BestSoFar, SoFar, stages_shown
-from pellucid.app.bake_off.tree_story import TreeStory, as_text, notable_rows, tell_trees
 from pellucid.app.bake_off.validation_splits import MOST_KEPT_NUMBERS, ValidationSplits
 from pellucid.app.bake_off.vaulted_table import TEST_SHARE, VaultedTable, lock_away, splits_of
-from pellucid.app.table_model import SeenTable, TableModel
+from pellucid.app.table_model import TableModel
 from pellucid.app.table_model.calibration import Calibration
 from pellucid.app.table_model.class_scores import HeldOut, costs_of_threshold, least_cost
 from pellucid.app.table_model.error_quantiles import ErrorQuantiles, OrderedShares
 from pellucid.app.tables.reading import TableError, as_frame
 from pellucid.core.budget import Budget
 from pellucid.core.checks import check_one_of, check_positive, check_whole
-from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
-from pellucid.core.verification import verify
 from pellucid.core.watching import listening
 from pellucid.model_selection import (
     CrossValidationTest,
-    ErrorCurve,
     Recipe,
     ResamplingTest,
     TrainValidationTest,
 )
-from pellucid.proofs.certificate import Certificate
 
 RECIPES: dict[str, Callable[[int, int], Recipe]] = {
     "cv": lambda folds, seed: CrossValidationTest(TEST_SHARE, random_state=seed, n_splits=folds),
     "split": lambda _folds, seed: TrainValidationTest(TEST_SHARE, random_state=seed),
     "resample": lambda folds, seed: ResamplingTest(TEST_SHARE, random_state=seed, n_splits=folds),
 }
-CURVE_FOLDS = 3
-CURVE_COST = 5.0
-"""A learning curve costs about this many folds of the comparison."""
 GRACE = 0.03
 """Share of the time by which the fit to every row may be late: without it nobody could verify the model."""
-FEWEST_PROOF_SECONDS, PROOF_SHARE = 10.0, 0.5
-"""What the proof may take, and which part of the time that was spent before it."""
-MOST_EFFECTS = 6
-"""Of the most important columns, curves are drawn."""
-EXCUSES = {"time": "There was no time left for it.", "interruption": "It was interrupted."}
 NO_MEMORY = "It would take more memory than was given."
 
 Listener = Callable[[Stage], None]
-Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 
 def bake_off(
@@ -225,9 +209,6 @@ def _bake_off(
     room = room_within(plan.options.memory, frame)
     with budget.gauged():
         table = lock_away(frame, name, task, plan)
-    target, columns, vault = table.target, table.columns, table.vault
-    learning = vault.learning
-    options: dict[str, Any] = {"is_classification": target.is_classification, "seed": plan.seed}
     so_far = BestSoFar(table, frame, plan, budget, partial(_model_so_far, table), keep_so_far)
     contestants, out_of_memory, most_rows = _contestants(table, plan, room)
     fits_all = most_rows >= len(table.X)
@@ -236,84 +217,51 @@ def _bake_off(
     untried += out_of_memory
     limit = None if fits_all else most_rows
     fitted = _fit_for_good(table, plan, scores, untried, budget, listen, so_far, limit)
-    chosen, learned, model = fitted.chosen, fitted.learned, fitted.model
+    chosen = fitted.chosen
     not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), plan.n_splits)
 
     def tell(step: str) -> None:
         listen(Stage(step, 1, 1, chosen, budget.seconds_left(), budget.interrupted))
 
     tell("the estimate on rows kept aside")
-    test = vault.open(f"final estimate of {chosen.name}")
-    threshold = _threshold(table.measure, learned, chosen)
-    for one in (model, learned):
-        one.costs_ = _costs_of(table.measure, threshold, one)
-    judged: dict[str, Any] = {"measure": table.measure, "facts": table.test_facts, "threshold": threshold}
-    judgement = judge(learned, learning, test, **options, **judged)
+    test = table.vault.open(f"final estimate of {chosen.name}")
+    judgement = _judge(table, plan, fitted, test)
     with budget.gauged():
-        learned_something = _ask_whether_learned(table, judgement, chosen, scores)
-    weights = _or_failure(lambda: coefficients(model, columns))
-    leaks = _or_failure(lambda: find_leaks(*learning, **options))
-    is_number = not target.is_classification
-    relations = _or_failure(lambda: find_relations(*learning, seed=plan.seed) if is_number else [])
-    end = _writing_seconds(table, budget)
-    explaining = plan_explaining(chosen, len(table.columns.kinds), budget.seconds)
-    drawn: dict[str, Any] = options | {"most_rows": explaining.n_rows, "repeats": explaining.repeats}
-    shuffled = _in_time(budget, lambda: importances(learned, *test, table.parts(), **drawn), end)
-    story = _in_time(budget, lambda: _tell(learned, table, test, judgement), end)
-    leading = [] if isinstance(shuffled, str) else [one.column for one in shuffled[:MOST_EFFECTS]]
-    shown = [part for column in leading for part in table.parts()[column]]
-    curves = _in_time(budget, lambda: effects(model, table.X, shown), end)
+        learned = _ask_whether_learned(table, judgement, chosen, scores)
+    why = explain(table, plan, chosen, fitted.learned, fitted.model, test, judgement, budget)
     whole = _table_model(table, fitted, judgement)
     tell("the proof")
-    verified = _verified(whole, table, frame, plan, budget)
+    verified = prove(whole, table, frame, plan, budget)
     tell("the learning curve")
-    curve = _learning_curve(table, chosen, budget, seed=plan.seed) if fits_all else NO_MEMORY
-    parts: dict[str, object] = {
-        "importance of the columns": shuffled,
-        "explanation of rows": story,
-        "picture of what each column does": curves,
-        "proof": verified,
-        "learning curve": curve,
-        "list of coefficients": weights,
-        "search for leaks": leaks,
-        "search for relations of the target": relations,
-    }
-    found, intercept = ([], None) if isinstance(weights, str) else weights
+    curve = learning_curve(table, chosen, budget, seed=plan.seed) if fits_all else NO_MEMORY
+    found, intercept = ([], None) if isinstance(why.weights, str) else why.weights
+    facts = (chosen, scores, judgement, _or_none(why.leaks), table.target, table.columns, learned)
     return BakeOffResult(
         model=whole,
         table=frame,
-        target=target,
-        columns=columns,
+        target=table.target,
+        columns=table.columns,
         plan=plan,
         scores=tuple(scores),
         untried=tuple(untried),
         chosen=chosen,
         judgement=judgement,
-        vault_log=vault.log,
+        vault_log=table.vault.log,
         curve=curve,
-        importances=shuffled,
+        importances=why.importances,
         coefficients=without_steps(found),
         intercept=intercept,
-        effects=[] if isinstance(curves, str) else curves,
-        story=story,
+        effects=_or_none(why.curves),
+        story=why.story,
         cautions=(
             *not_done,
-            *cautions_on_failures(untried, parts),
-            *cautions_on_result(
-                chosen,
-                scores,
-                judgement,
-                [] if isinstance(leaks, str) else leaks,
-                target,
-                columns,
-                learned_something,
-                [] if isinstance(relations, str) else relations,
-            ),
+            *cautions_on_failures(untried, {**why.parts(), "proof": verified, "learning curve": curve}),
+            *cautions_on_result(*facts, _or_none(why.relations)),
             *table.notes,
             *fitted.warned,
             *so_far.cautions(),
         ),
-        learned=learned_something,
+        learned=learned,
         n_fitted=len(fitted.rows),
         verified=verified,
         flexibility=more_flexible(curve, chosen, scores),
@@ -321,6 +269,11 @@ def _bake_off(
         seconds=time.monotonic() - start,
         compiling_seconds=budget.seconds_not_counted(),
     )
+
+
+def _or_none(found: list[Item] | str) -> list[Item]:
+    """Return a list that was asked for, an empty one where it is missing."""
+    return [] if isinstance(found, str) else found
 
 
 @dataclass(frozen=True)
@@ -510,22 +463,21 @@ def _threshold(measure: Measure, model: TableModel, chosen: MethodScore) -> floa
     return measure.best_threshold(found.actual, chances, found.weights)
 
 
-def _tell(model: TableModel, table: VaultedTable, test: Rows, judgement: Judgement) -> TreeStory:
-    """Return what trees, or linear methods, say for themselves, told on rows kept aside."""
-    notable, learning = notable_rows(judgement), table.vault.learning
-    story = tell_trees(model, table.columns, *test, learning, notable)
-    if story == TreeStory():
-        story = tell_linear(model, table.columns, *test, learning[0], table.parts(), notable)
-    if story == TreeStory():
-        rows = test[0].iloc[[one.place for one in notable]]
-        typical = typical_row(SeenTable.of(learning[0]), rows)
-        story = tell_changes(model, rows, typical, table.parts())
-        told = zip(story.examples, notable, strict=True)
-        return replace(
-            story,
-            examples=tuple(replace(one, actual=as_text(test[1][row.place]), title=row.title) for one, row in told),
-        )
-    return story
+def _judge(table: VaultedTable, plan: Plan, fitted: _FittedForGood, test: Rows) -> Judgement:
+    """Return what the rows kept aside say of the model that has not seen them; both models then decide by its costs."""
+    threshold = _threshold(table.measure, fitted.learned, fitted.chosen)
+    for one in (fitted.model, fitted.learned):
+        one.costs_ = _costs_of(table.measure, threshold, one)
+    return judge(
+        fitted.learned,
+        table.vault.learning,
+        test,
+        is_classification=table.target.is_classification,
+        seed=plan.seed,
+        measure=table.measure,
+        facts=table.test_facts,
+        threshold=threshold,
+    )
 
 
 def _ask_whether_learned(
@@ -568,67 +520,6 @@ def _model_so_far(table: VaultedTable, score: MethodScore, fitted: FittedMethod)
     chances = (model.calibration_ or Calibration()).probabilities(held_out.said)
     places = chances.argmax(axis=1) if model.costs_ is None else least_cost(chances, model.costs_)
     return whole.remember(table.X, model.classes_[places])
-
-
-def _verified(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan: Plan, budget: Budget) -> Any:
-    """Return what verify finds in the model and the rows it learned from, or why it was not asked.
-
-    It may take a part of the time that all before it took: a fit of seconds need not wait minutes for its proof.
-    """
-    end = _writing_seconds(table, budget)
-    spent = budget.seconds - budget.seconds_left()
-    longest = max(FEWEST_PROOF_SECONDS, PROOF_SHARE * spent)
-    rows = frame.loc[table.target.rows]
-
-    def prove() -> Certificate:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the certificate says it
-            return verify(model, rows, table.target.values, sample_weight=table.facts.weights, random_state=plan.seed)
-
-    if not isinstance(model[-1], CertifiedEstimator):
-        return ""
-    return _in_time(budget, prove, max(end, budget.seconds_left() - longest))
-
-
-def _writing_seconds(table: VaultedTable, budget: Budget) -> float:
-    """Return the seconds to leave for the report and the files, on a machine as busy as it was last."""
-    return budget.slowdown * writing_seconds(len(table.X))
-
-
-def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> Result | str:
-    """Return what the work returns, or why there was no time for it, or how it failed."""
-
-    def attempt() -> Result | str:
-        found, cut_by = budget.attempt(work, budget.seconds_left() - end_seconds)
-        return found if found is not None else EXCUSES[cut_by]
-
-    return _or_failure(attempt)
-
-
-def _or_failure(work: Callable[[], Result]) -> Result | str:
-    """Return what the work returns, or how it failed: a model without it is still an answer."""
-    try:
-        return work()
-    except Exception as error:
-        return failure(error)
-
-
-def _learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *, seed: int) -> ErrorCurve | str:
-    """Return the error of the method for growing training sets, or why there is none."""
-    end = _writing_seconds(table, budget)
-    if CURVE_COST * chosen.pace.seconds_for(len(table.vault.learning[1])) > budget.seconds_left() - end:
-        return EXCUSES["time"]
-    X, y = table.vault.learning
-    splits = splits_of(table, CrossValidationTest(random_state=seed, n_splits=CURVE_FOLDS))
-    pipeline = chosen.contestant.pipeline(table.columns, X, y)
-
-    def draw() -> ErrorCurve | str:
-        try:
-            return draw_curve(pipeline, X, y, splits, table.measure, table.learning_facts, seed=seed)
-        except ValueError as error:  # a class that the smallest training set has no row of
-            return f"It could not be drawn: {error}"
-
-    return _in_time(budget, draw, end)
 
 
 def _names(given: Sequence[str]) -> tuple[str, ...]:

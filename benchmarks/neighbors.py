@@ -84,6 +84,36 @@ def faiss() -> dict[str, Callable[[Problem], Any]]:
     return {"faiss": search}
 
 
+class Labeled(NamedTuple):
+    """Rows and their classes."""
+
+    X: np.ndarray
+    y: np.ndarray
+
+
+def clouds(n: int, p: int) -> Labeled:
+    """Return rows of ten classes around ten points."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 10, n)
+    return Labeled(rng.standard_normal((10, p))[y] + rng.standard_normal((n, p)), y)
+
+
+def by_centroid(library: Any, **settings: Any) -> Callable[[Labeled], np.ndarray]:
+    """Return the fit of centroids, and the answer to every row."""
+    return lambda data: library.NearestCentroid(**settings).fit(data.X, data.y).predict(data.X)
+
+
+def error_rate(data: Labeled, labels: np.ndarray) -> float:
+    """Return the share of rows that are with another class."""
+    return float(np.mean(labels != data.y))
+
+
+def centroid_row(title: str, n: int, p: int, **settings: Any) -> Row:
+    """Return a row about centroids."""
+    entries = {OURS: by_centroid(ours, **settings), "scikit-learn": by_centroid(peer, **settings)}
+    return Row(title, lambda: clouds(n, p), entries, error_rate, rounds=5)
+
+
 def rows() -> list[Row]:
     """Return the rows of the table."""
     brute = {OURS: by_pellucid, "scikit-learn": by_scikit_learn("brute"), **faiss()}
@@ -93,4 +123,7 @@ def rows() -> list[Row]:
         Row("50,000 x 5, 50,000 queries", lambda: gaussian(50_000, 5, 50_000), trees, total_distance, rounds=5),
         Row("60,000 x 4, 60,000 queries", lambda: gaussian(60_000, 4, 60_000), trees, total_distance, rounds=5),
         Row("MNIST 60,000 x 784, 1,000 queries", mnist, brute, total_distance, rounds=3),
+        centroid_row("centroids, 100,000 x 50", 100_000, 50),
+        centroid_row("centroids, 20,000 x 784", 20_000, 784),
+        centroid_row("centroids, 20,000 x 784, manhattan", 20_000, 784, metric="manhattan"),
     ]

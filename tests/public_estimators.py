@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
 import pellucid
-from pellucid.core.cards import all_cards
+from pellucid.core.cards import all_cards, find_card
 from pellucid.core.estimator import CertifiedEstimator
 
 
@@ -36,49 +36,30 @@ def public_estimators():
 
 def instances():
     """Return one instance of each, with default parameters, and a seed where one is asked for."""
-    return [_seeded(kind()) for kind in public_estimators().values()]
+    return [seeded(usual(kind)) for kind in public_estimators().values()]
 
 
 def carded():
     """Return one instance for every variant of every method card, with its card; the defaults first."""
-    return [(card, _seeded(card.estimator(**settings))) for card in all_cards() for settings in _variants(card)]
+    return [(card, seeded(card.estimator(**settings))) for card in all_cards() for settings in _variants(card)]
 
 
 def _variants(card):
     """Return the settings to try; one of them has no intercept, where there may be one."""
-    tried = [{}, *card.variants]
+    tried = [card.trial.settings, *card.variants]
     if "fit_intercept" in card.parameters and not any("fit_intercept" in settings for settings in tried):
         tried.append({"fit_intercept": False})
     return tried
 
 
-NEEDED = {
-    "CCA": {"n_components": 1},
-    "MLPClassifier": {"tol": 0.01, "learning_rate_init": 0.05, "hidden_layer_sizes": (10,)},
-    "NetworkClassifier": {"epochs": 15, "learning_rate": 0.1, "batch_size": 40},
-    "NetworkRegressor": {"epochs": 25, "learning_rate": 0.3, "batch_size": 50},
-    "MLPRegressor": {"tol": 0.05, "learning_rate_init": 0.1, "hidden_layer_sizes": (10,), "max_iter": 500},
-    **{name: {"n_estimators": 10} for name in ("RandomForestClassifier", "RandomForestRegressor")},
-    **{name: {"n_estimators": 4} for name in ("AdaBoostClassifier", "BaggingClassifier", "BaggingRegressor")},
-    **{name: {"max_iter": 20} for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")},
-    "TSNE": {"perplexity": 2.0},  # below the few rows of the checks
-    **{name: {"cv": 2} for name in ("FloatingSelector", "SequentialFeatureSelector")},
-    **{name: {"alphas": 20, "cv": 3} for name in ("LassoCV", "ElasticNetCV")},
-}
-"""Settings without which an estimator does not fit the problem below, or not soon: two components need two targets.
-
-Fewer trees, rounds, folds and penalties go the same way as many, as in scikit-learn's own run of its checks.
-"""
-
-
 def usual(kind):
-    """Return an instance with default parameters, but for those that the problem below needs."""
-    return kind(**NEEDED.get(kind.__name__, {}))
+    """Return an instance with default parameters, but for those that small problems need."""
+    card = find_card(kind.__name__)
+    return kind(**card.trial.settings if card else {})
 
 
-def _seeded(estimator):
-    if estimator.get_params() == type(estimator)().get_params():
-        estimator.set_params(**NEEDED.get(type(estimator).__name__, {}))
+def seeded(estimator):
+    """Return the estimator with a seed where it takes one."""
     return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
 
 

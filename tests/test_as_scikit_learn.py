@@ -6,6 +6,7 @@ import warnings
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -14,16 +15,18 @@ from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LinearRegression
 
 import pellucid
-from tests.public_estimators import NEEDED, answer_of, instances, problem_for
-
-NAMESAKE_NEEDS = {**NEEDED, "SequentialFeatureSelector": {"estimator": LinearRegression()}}
+from pellucid.core.cards import find_card
+from tests.public_estimators import answer_of, instances, problem_for
 
 
 def namesake(estimator):
     """Return scikit-learn's estimator of that name with its defaults and what the problem needs, or None."""
     family = f"sklearn.{type(estimator).__module__.split('.')[1]}"
     kind = getattr(import_module(family), type(estimator).__name__, None) if find_spec(family) else None
-    return None if kind is None else kind(**NAMESAKE_NEEDS.get(kind.__name__, {}))
+    if kind is None:
+        return None
+    asked_for = [name for name, given in signature(kind).parameters.items() if given.default is given.empty]
+    return kind(**dict.fromkeys(asked_for, LinearRegression()), **find_card(kind.__name__).trial.settings)
 
 
 def by_name(estimator):
@@ -75,23 +78,6 @@ def test_every_metric_takes_wide_indices(name):
     assert len(clone(estimator).fit(wide, y).predict(wide)) == len(y)
 
 
-KEPT_IN_DOUBLE = {
-    "QuadraticDiscriminantAnalysis": {"means_", "rotations_", "scalings_"},  # digits that its proof needs
-    "GaussianNB": {"theta_", "var_", "class_count_", "class_prior_", "epsilon_"},  # the same
-    "Perceptron": {"intercept_", "decision_function"},  # float32 in, float32 out; scikit-learn's is float64
-    "SGDClassifier": {"intercept_", "decision_function"},
-    "Lasso": {"dual_gap_"},  # a gap in float32 is rounding
-    "ElasticNet": {"dual_gap_"},
-    "KernelRidge": {"dual_coef_"},  # digits that its proof needs
-    "KernelPCA": {"eigenvalues_", "eigenvectors_", "X_transformed_fit_", "dual_coef_"},  # the same
-    "MDS": {"dissimilarity_matrix_"},  # digits that its proof needs
-    "SpectralEmbedding": {"embedding_"},  # float32 in, float32 out; scikit-learn's is float64 for neighbors
-    "GaussianMixture": {"weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"},  # the same
-    "LassoCV": {"dual_gap_", "mse_path_"},
-    "ElasticNetCV": {"dual_gap_", "mse_path_"},
-}
-"""Attributes and answers whose kind of float differs from scikit-learn's on purpose."""
-
 ANSWERS = ("predict", "decision_function", "predict_proba", "predict_log_proba", "transform")
 
 
@@ -113,7 +99,7 @@ def test_kinds_of_numbers_are_those_of_scikit_learn(estimator, dtype):
     X = (4 * X).astype(dtype)
     y = y if is_classifier(estimator) else y.astype("float32" if dtype == "float32" else "float64")
     ours, theirs = kinds_of(clone(estimator), X, y), kinds_of(namesake(estimator), X, y)
-    free = KEPT_IN_DOUBLE.get(by_name(estimator), set()) if dtype == "float32" else set()
+    free = find_card(by_name(estimator)).trial.own_floats if dtype == "float32" else {}
     differ = {n: (ours[n], theirs[n]) for n in ours.keys() & theirs.keys() if ours[n] != theirs[n] and n not in free}
     assert not differ
 

@@ -113,7 +113,8 @@ def test_files_that_are_there_are_not_touched(tmp_path):
 def test_what_is_laid_passes_the_checks_of_the_project_as_it_is(tmp_path):
     shutil.copytree(CHECKOUT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(CHECKOUT / "pyproject.toml", tmp_path)
-    laid = [str(path) for path in lay("temporary/one", root=tmp_path)]
+    names = {"temporary/one": "One", "temporary/long_name_of_a_method": "LongNameOfAMethodClassifier"}
+    laid = [str(path) for name in names for path in lay(name, names[name], root=tmp_path)]
     sources = [path for path in laid if "/src/" in path]
     for command in (["ruff", "format", "--check", *laid], ["ruff", "check", *laid], ["mypy", *sources]):
         done = subprocess.run(

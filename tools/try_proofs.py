@@ -25,16 +25,6 @@ from pellucid.core.cards import MethodCard, all_cards
 from pellucid.core.input_rules import CLASSES, NO_TARGET
 
 COLUMNS = [f"count {place}" for place in range(6)]
-NOT_ALONE = {
-    "NetworkClassifier": "its module runs on torch",
-    "NetworkRegressor": "its module runs on torch",
-    "SequentialFeatureSelector": "the model that it asks is fitted again",
-    "BaggingClassifier": "its members are models of any kind",
-    "BaggingRegressor": "its members are models of any kind",
-    "BlendClassifier": "its members are models of any kind",
-    "BlendRegressor": "its members are models of any kind",
-}
-"""Methods that only the whole library verifies, and why."""
 
 
 def tables(n: int = 90) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -83,7 +73,7 @@ def main(python: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         model_file, table = Path(folder) / "model.safetensors", Path(folder) / "table.csv"
         for card in all_cards():
-            if card.extra or card.name in NOT_ALONE:
+            if card.extra or card.trial.needs_library:
                 skipped.append(card.name)
                 continue
             try:

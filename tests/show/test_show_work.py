@@ -14,7 +14,7 @@ from sklearn.cluster import DBSCAN
 from sympy import Rational
 
 import pellucid
-from pellucid.core.cards import all_cards
+from pellucid.core.cards import all_cards, find_card
 from pellucid.show import show_work
 from pellucid.show.text_layout import width
 
@@ -74,40 +74,9 @@ def has_namesake(name):
 
 
 SHOWN = {card.name: card.workings for card in all_cards() if card.workings}
-# BayesClassifier needs densities to be given, GaussianMixture one column, KMeans a start, what learns row by row two
-# classes, and from scikit-learn an order of the rows, and a search folds of two rows: their own tests show them.
-NOT_NAMED = {
-    "BayesClassifier",
-    "FloatingSelector",
-    "GaussianMixture",
-    "KMeans",
-    "KMedians",
-    "KernelPerceptron",
-    "Perceptron",
-    "SGDClassifier",
-    "SequentialFeatureSelector",
-}
-NAMED = sorted(set(SHOWN) - NOT_NAMED)
-OTHER_TIES = {"AgglomerativeClustering", "ClassicalMDS"}  # another of equally near pairs, or of equally large entries
-IN_BOTH = [(name, "pellucid") for name in NAMED] + [
-    (name, "sklearn") for name in NAMED if has_namesake(name) and name not in OTHER_TIES
+IN_BOTH = [(name, "pellucid") for name in sorted(SHOWN)] + [
+    (name, "sklearn") for name in sorted(SHOWN) if has_namesake(name) and not find_card(name).trial.unlike_peer
 ]
-
-
-FEW_PAIRS = [1, 2, 1, 2, 1]  # rows in order in 6 ways, no more
-FEW_BAGS = {"n_estimators": 5, "random_state": 0}
-FEW_UNITS = {"hidden_layer_sizes": (3,), "solver": "lbfgs", "tol": 0.1, "random_state": 0}
-NEEDED = {
-    "Diana": {"metric": "manhattan"},  # roots are rounded in its workings
-    "Isomap": {"n_neighbors": 3},
-    "KMedoids": {"metric": "manhattan", "n_clusters": 2},
-    "LocallyLinearEmbedding": {"n_neighbors": 2},
-    "MLPClassifier": FEW_UNITS,
-    "MLPRegressor": FEW_UNITS,
-    "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},  # classes have fewer rows than it takes
-    "RandomForestClassifier": FEW_BAGS,
-    "RandomForestRegressor": FEW_BAGS,
-}
 
 
 def target_for(kind, labels, numbers):
@@ -121,47 +90,27 @@ def suited(kind, table):
 
 @pytest.mark.parametrize(("name", "library"), IN_BOTH)
 def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, library):
-    kind = class_named(name, library)
+    kind, trial = class_named(name, library), find_card(name).trial
     model = kind()
-    for parameter, value in ({"alpha": 0.1, "tol": 1e-10} | NEEDED.get(name, {})).items():
+    for parameter, value in ({"alpha": 0.1, "tol": 1e-10} | dict(trial.by_hand)).items():
         if parameter in model.get_params():
             model.set_params(**{parameter: value})
-    target = target_for(kind, [0, 1, 1, 0, 1], FEW_PAIRS if name == "RankingSVM" else [1, 3, 2, 5, 4])
-    work = show_work(model, suited(kind, np.array([[1, 2], [2, 1], [3, -1], [4, 2], [5, 0]])), target)
+    rows = np.array([[1, 2], [2, 1], [3, -1], [4, 2], [5, 0]])[: trial.rows, : trial.columns]
+    target = target_for(kind, [0, 1, 1, 0, 1], [1, 3, 2, 5.5, 4])[: trial.rows]
+    work = show_work(model, suited(kind, rows), target)
     assert "more than rounding" not in work.text()
     for format_ in ("text", "markdown", "latex", "html"):
         assert len(work.printed(format_)) > 1000
 
 
-MOST_ROWS = {
-    "AgglomerativeClustering": 7,
-    "AlternatingLeastSquares": 5,
-    "ClassicalMDS": 5,
-    "Isomap": 5,
-    "Diana": 7,
-    "KMedoids": 7,
-    "KernelPCA": 5,
-    "KernelRidge": 5,
-    "LinearSVC": 6,
-    "LinearSVR": 5,
-    "NMF": 5,
-    "LocallyLinearEmbedding": 8,
-    "RankingSVM": 4,
-    "SVC": 6,
-    "SVD": 6,
-    "SVR": 5,
-    "SammonMapping": 5,
-}  # of workings that allow fewer than the others
-
-
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("name", sorted(SHOWN))
 def test_the_largest_data_allowed_still_fit_eighty_columns(name):
-    rng, n_rows = np.random.default_rng(1), MOST_ROWS.get(name, 12)
+    rng, trial = np.random.default_rng(1), find_card(name).trial
     names = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
-    frame = pd.DataFrame(rng.standard_normal((n_rows, 4)).round(3), columns=names)
-    kind = class_named(name, "sklearn" if has_namesake(name) else "pellucid")
-    target = target_for(kind, np.arange(n_rows) % 3, rng.standard_normal(n_rows).round(3))
-    text = show_work(kind(**NEEDED.get(name, {})), suited(kind, frame), target).text()
+    frame = pd.DataFrame(rng.standard_normal((trial.rows, 4)).round(3), columns=names).iloc[:, : trial.columns]
+    kind = class_named(name, "sklearn" if has_namesake(name) and not trial.unlike_peer else "pellucid")
+    target = target_for(kind, np.arange(trial.rows) % trial.classes, rng.standard_normal(trial.rows).round(3))
+    text = show_work(kind(**trial.by_hand), suited(kind, frame), target).text()
     assert max(map(width, text.splitlines())) <= 80
 
 

@@ -19,7 +19,7 @@ from pellucid.cluster.kmedoids.kmedoids import KMedoids
 from pellucid.cluster.soft_kmeans import SoftKMeans
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering
 from pellucid.cluster.spectral.spectral_clustering_solvers import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_pairwise
-from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import NO_TARGET, InputRules
 from pellucid.core.kinds.arrays import Numbers, SparseRows
 from pellucid.core.kinds.collections import PLAIN, Items, Lookup
@@ -115,6 +115,12 @@ CARDS = (
         variants=({"n_clusters": 3, "init": "random", "tol": 0.0}, {"n_clusters": 1}),
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"inertia_"}),
+        trial=Trial(
+            by_hand={"n_clusters": 2, "random_state": 0},
+            unlike_peer="it starts elsewhere",
+        ),
+        meaning="every row is with the nearest of the centers, and every center is the mean of its rows; how much "
+        "better the best clustering of all could be is bounded below, where a claim says so",
     ),
     MethodCard(
         MiniBatchKMeans,
@@ -174,6 +180,7 @@ CARDS = (
         input=InputRules(order="C"),
         variants=({"n_clusters": 3, "init": "random"}, {"n_clusters": 1}),
         unproved={"n_iter_": WORK_DONE},
+        trial=Trial(by_hand={"n_clusters": 2, "random_state": 0}),
     ),
     MethodCard(
         SoftKMeans,
@@ -225,6 +232,12 @@ CARDS = (
         input=InputRules(order="C"),
         variants=({"n_clusters": 3, "init": "random", "metric": "manhattan"}, {"n_clusters": 1}),
         unproved={"n_iter_": WORK_DONE},
+        trial=Trial(
+            by_hand={"n_clusters": 2, "metric": "manhattan"},  # roots are rounded in its workings
+            rows=7,
+        ),
+        meaning="every row is with the nearest of the medoids, and no swap of a medoid with another row that was "
+        "tried makes the sum of distances smaller",
     ),
     MethodCard(
         AgglomerativeClustering,
@@ -260,6 +273,11 @@ CARDS = (
             {"linkage": "complete", "n_clusters": None, "distance_threshold": 2.0},
             {"linkage": "average", "metric": "manhattan"},
         ),
+        trial=Trial(
+            rows=7,
+            unlike_peer="it joins another of equally near pairs",
+            many_rows=True,
+        ),
     ),
     MethodCard(
         Diana,
@@ -276,6 +294,11 @@ CARDS = (
         },
         input=InputRules(fewest_rows=2, weights=False),
         variants=({"n_clusters": 4, "metric": "manhattan"},),
+        trial=Trial(
+            by_hand={"metric": "manhattan"},  # roots are rounded in its workings
+            rows=7,
+            few_rows=True,
+        ),
     ),
     MethodCard(
         SpectralClustering,

@@ -52,6 +52,32 @@ def _ask_nothing(_model: Any, _data: TrainingData) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """How the universal tests try a method, where its defaults are slow, too long to write down, or meant otherwise."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """With which it fits forty rows, and soon: fewer trees, rounds, folds go the same way as many."""
+    repeating: Mapping[str, Any] | None = field(default_factory=dict)
+    """With which a weight is a repetition; None where rows are drawn, shuffled or put into a batch together."""
+    own_floats: Mapping[str, str] = field(default_factory=dict)
+    """Attributes and answers whose kind of float differs from scikit-learn's on purpose, each with the reason."""
+    by_hand: Mapping[str, Any] = field(default_factory=dict)
+    """Settings with which its workings are short."""
+    rows: int = 12
+    columns: int = 4
+    classes: int = 3
+    """The most that its workings have room for."""
+    unlike_peer: str = ""
+    """Why its workings are not those of scikit-learn's namesake."""
+    many_rows: bool = False
+    """Whether some of its loops run on thousands of rows only."""
+    few_rows: bool = False
+    """Whether its work grows with the square of the rows, or faster, so that its proof is timed on a tenth."""
+    needs_library: str = ""
+    """Why NumPy, SciPy and the model file do not suffice to prove it."""
+
+
+@dataclass(frozen=True)
 class MethodCard:
     """What belongs to one estimator."""
 
@@ -87,6 +113,9 @@ class MethodCard:
     """The extra without which it cannot be fitted."""
     tests: tuple[str, ...] = ()
     """Names of test files, where they are not named after the estimator's module."""
+    trial: Trial = field(default_factory=Trial)
+    meaning: str = ""
+    """What a certificate that holds means to a user, as the end of a sentence; if empty, what its grade means."""
 
     @property
     def name(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.collections import Items
@@ -47,5 +47,8 @@ CARDS = (
         input=InputRules(NUMBERS, several_targets=True, fewest_rows=2),
         variants=({"n_components": 1, "alpha": 0.3}, {"n_components": 1, "scale": False}),
         squares=frozenset({"coef_"}),
+        trial=Trial(
+            settings={"n_components": 1},  # two components need two targets
+        ),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from scipy import sparse
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.input_rules import NO_TARGET, InputRules
 from pellucid.core.kinds.arrays import FLOATS, Numbers, SparseRows
 from pellucid.core.kinds.collections import PLAIN, Lookup
@@ -124,6 +124,7 @@ CARDS = (
         ),
         variants=({"kind": "full"}, {"kind": "randomized", "n_components": 2}),
         squares=frozenset({"energy_"}),
+        trial=Trial(rows=6),
     ),
     MethodCard(
         TruncatedSVD,
@@ -189,6 +190,13 @@ CARDS = (
             {"n_components": 2, "kernel": RBF(0.5) + Polynomial(2), "fit_inverse_transform": True},
         ),
         squares=frozenset({"eigenvalues_", "kernel_means_", "gamma_"}),
+        trial=Trial(
+            own_floats=dict.fromkeys(
+                ("X_transformed_fit_", "dual_coef_", "eigenvalues_", "eigenvectors_"), "digits that its proof needs"
+            ),
+            rows=5,
+            few_rows=True,
+        ),
     ),
     MethodCard(
         FeatureEmbedding,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import InputRules
 from pellucid.core.kinds.arrays import FLOATS, WHOLES, Numbers
 from pellucid.core.kinds.collections import PLAIN, Items, Lookup
@@ -78,6 +78,7 @@ CARDS = (
         ),
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"reconstruction_err_"}),
+        trial=Trial(rows=5),
     ),
     MethodCard(
         AlternatingLeastSquares,
@@ -105,6 +106,7 @@ CARDS = (
         variants=({"n_components": 3, "alpha": 1.0, "alpha_components": 0.01},),
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"objective_"}),
+        trial=Trial(rows=5),
     ),
     MethodCard(
         FactorAnalysis,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.collections import Items
@@ -64,6 +64,8 @@ CARDS = (
         rebuilt=frozenset({"_n_features_out"}),
         rebuild=_restore_component_count,
         tests=("test_discriminant_analysis",),
+        meaning="the means and spreads are those of these rows; whether the classes are Gaussian clouds, as the "
+        "method supposes, is another question",
     ),
     MethodCard(
         QuadraticDiscriminantAnalysis,
@@ -83,5 +85,9 @@ CARDS = (
         unproved={"rotations_": "directions, whose signs are free"},
         squares=frozenset({"scalings_"}),
         tests=("test_discriminant_analysis",),
+        trial=Trial(
+            own_floats=dict.fromkeys(("means_", "rotations_", "scalings_"), "digits that its proof needs"),
+            by_hand={"reg_param": 0.1},  # classes have fewer rows than it takes
+        ),
     ),
 )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer_names
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.files.registry import Model
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Text, Whole
@@ -180,6 +180,10 @@ CARDS = (
         attributes=FITTED,
         input=search_input,
         variants=({"direction": "add-remove", "n_features_to_select": 2, "cv": 3},),
+        trial=Trial(
+            settings={"cv": 2},
+            by_hand={"cv": 2},
+        ),
     ),
     MethodCard(
         SequentialFeatureSelector,
@@ -198,5 +202,11 @@ CARDS = (
         attributes=FITTED,
         input=search_input,
         variants=({"direction": "backward", "n_features_to_select": 3, "cv": 3},),
+        trial=Trial(
+            settings={"cv": 2},
+            by_hand={"cv": 2},
+            unlike_peer="its folds need more rows",
+            needs_library="the model that it asks is fitted again",
+        ),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.input_rules import NUMBERS
 from pellucid.core.kinds.arrays import FLOATS, WHOLES, Numbers, SparseRows
@@ -53,6 +53,8 @@ def _check_grid(estimator: Any) -> None:
         check_positive(**{f"alphas[{index}]": value})
 
 
+MEANING = "no other coefficients make squared error plus penalty smaller on these rows, up to rounding"
+
 CARDS = (
     MethodCard(
         KernelRidge,
@@ -68,6 +70,11 @@ CARDS = (
             {"kernel": 2 * RBF(0.5) + Polynomial(2)},
             {"kernel": "sigmoid", "gamma": 0.01, "alpha": 2.0},
         ),
+        trial=Trial(
+            own_floats={"dual_coef_": "digits that its proof needs"},
+            rows=5,
+        ),
+        meaning=MEANING,
     ),
     MethodCard(
         KernelRidgeCV,
@@ -91,5 +98,6 @@ CARDS = (
         input=rules,
         variants=({"kernel": "rbf", "gamma": 0.5, "alphas": (1e-3, 10.0), "store_cv_results": True},),
         squares=frozenset({"alpha_", "best_score_", "cv_results_"}),
+        meaning=MEANING,
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import NO_TARGET, InputRules
 from pellucid.core.kinds.arrays import FLOATS, WHOLES, Numbers, SparseRows
 from pellucid.core.kinds.collections import PLAIN, Lookup
@@ -86,6 +86,10 @@ CARDS = (
         ),
         variants=({"n_components": 3, "metric": "manhattan"},),
         squares=frozenset({"eigenvalues_", "squared_means_"}),
+        trial=Trial(
+            rows=5,
+            unlike_peer="its sign follows another of equally large entries",
+        ),
     ),
     MethodCard(
         MDS,
@@ -122,6 +126,7 @@ CARDS = (
         ),
         squares=frozenset({"stress_"}),
         unproved={"n_iter_": WORK_DONE},
+        trial=Trial(own_floats={"dissimilarity_matrix_": "digits that its proof needs"}, few_rows=True),
     ),
     MethodCard(
         SammonMapping,
@@ -150,6 +155,7 @@ CARDS = (
         ),
         variants=({"weighting": "inverse_square", "n_components": 3},),
         unproved={"n_iter_": WORK_DONE},
+        trial=Trial(rows=5, few_rows=True),
     ),
     MethodCard(
         Isomap,
@@ -191,6 +197,10 @@ CARDS = (
             {"n_neighbors": 3, "metric": "manhattan"},
         ),
         squares=frozenset({"eigenvalues_", "squared_means_"}),
+        trial=Trial(
+            by_hand={"n_neighbors": 3},
+            rows=5,
+        ),
     ),
     MethodCard(
         SpectralEmbedding,
@@ -225,6 +235,7 @@ CARDS = (
         ),
         variants=({"n_components": 3, "affinity": "rbf", "gamma": 0.3}, {"n_neighbors": 8}),
         squares=frozenset({"gamma_"}),
+        trial=Trial(own_floats={"embedding_": "float32 in, float32 out; scikit-learn's is float64 for neighbors"}),
     ),
     MethodCard(
         LocallyLinearEmbedding,
@@ -258,6 +269,10 @@ CARDS = (
             {"n_neighbors": 8, "method": "modified"},
             {"n_neighbors": 14, "method": "hessian"},
             {"n_neighbors": 14, "method": "ltsa"},
+        ),
+        trial=Trial(
+            by_hand={"n_neighbors": 3},
+            rows=8,
         ),
     ),
     MethodCard(
@@ -298,5 +313,11 @@ CARDS = (
             {"perplexity": 8.0, "n_components": 3, "metric": "manhattan"},
         ),
         unproved={"n_iter_": WORK_DONE},
+        trial=Trial(
+            settings={"perplexity": 2.0},  # below the few rows of the checks
+            few_rows=True,
+        ),
+        meaning="what draws rows together and what drives them apart are in balance, up to the share that the "
+        "gradient is; another start may still end in another map as good",
     ),
 )

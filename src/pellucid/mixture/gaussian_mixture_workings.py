@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pellucid.mixture.gaussian_mixture import GaussianMixture
 
 DIGITS = 40
+TINY = 1e-200
+"""A narrow Gaussian gives far rows 1e-500000, and fractions of that length take minutes."""
 MOST_COMPONENTS = 2
 MOST_ROWS = 10
 SIMPLE = 1000
@@ -152,7 +154,8 @@ def _float(value: Any) -> Any:
 
 
 def _kept(value: Any) -> Rational:
-    return Rational(Fraction(mp.nstr(value, DIGITS)))
+    """Return the digits that are kept; a part so small that it changes none of any sum is 0."""
+    return Rational(Fraction(mp.nstr(value, DIGITS))) if abs(value) > TINY else Rational(0)
 
 
 def _short(value: Rational) -> Rational:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
@@ -139,5 +139,17 @@ CARDS = (
         ),
         unproved={"converged_": "why the fit stopped; the claim 'gain' says whether it had converged"},
         squares=frozenset({"covariances_", "precisions_", "precisions_cholesky_"}),
+        trial=Trial(
+            own_floats=dict.fromkeys(
+                ("covariances_", "means_", "precisions_", "precisions_cholesky_", "weights_"),
+                "digits that its proof needs",
+            ),
+            by_hand={"n_components": 2, "random_state": 0, "reg_covar": 0.1},
+            rows=10,
+            columns=1,
+            unlike_peer="it starts elsewhere",
+        ),
+        meaning="one more step of the method changes nothing worth mentioning; another start may still end in a "
+        "likelier mixture",
     ),
 )

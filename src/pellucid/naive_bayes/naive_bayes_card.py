@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
@@ -18,7 +18,7 @@ from pellucid.naive_bayes.counting_nb import BernoulliNB, CategoricalNB, CountRu
 from pellucid.naive_bayes.counting_nb_solvers import warn_of_raised_alpha
 from pellucid.naive_bayes.gaussian_nb import GaussianNB
 from pellucid.naive_bayes.mixed_nb import MixedNB
-from pellucid.probability import MultivariateGaussian
+from pellucid.probability import Gaussian, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
 from pellucid.proofs.naive_bayes.class_density import prove_bayes_classifier, prove_gaussian_nb, prove_mixed_nb
 from pellucid.proofs.naive_bayes.counting_nb import prove_bernoulli_nb, prove_categorical_nb, prove_multinomial_nb
@@ -50,6 +50,11 @@ def _is_class_or_several(value: Any) -> bool:
     return isclass(value) or np.iterable(value)
 
 
+MEANING = (
+    "the shares, means and spreads are those of these rows; whether the columns are independent, as the "
+    "method supposes, is another question"
+)
+
 CARDS = (
     MethodCard(
         GaussianNB,
@@ -61,6 +66,12 @@ CARDS = (
         squares=frozenset({"var_", "scatter_", "epsilon_"}),
         input=InputRules(CLASSES, looks_for_nan=False),
         variants=({"priors": [0.2, 0.3, 0.5], "var_smoothing": 0.1}, {"var_smoothing": 0.0}),
+        trial=Trial(
+            own_floats=dict.fromkeys(
+                ("class_count_", "class_prior_", "epsilon_", "theta_", "var_"), "digits that its proof needs"
+            )
+        ),
+        meaning=MEANING,
     ),
     MethodCard(
         MultinomialNB,
@@ -72,6 +83,7 @@ CARDS = (
         input=CountRules(CLASSES, sparse=("csr",)),
         variants=({"alpha": [0.5, 1.0, 2.0, 0.0], "fit_prior": False}, {"class_prior": [0.2, 0.3, 0.5]}),
         **SHARED,
+        meaning=MEANING,
     ),
     MethodCard(
         BernoulliNB,
@@ -88,6 +100,7 @@ CARDS = (
         input=lambda model: YesNoRules(CLASSES, sparse=("csr",), threshold=model.binarize),
         variants=({"alpha": 0.1, "binarize": -1.0}, {"alpha": 0.0, "binarize": 1.5}),
         **SHARED,
+        meaning=MEANING,
     ),
     MethodCard(
         CategoricalNB,
@@ -104,6 +117,7 @@ CARDS = (
         input=CountRules(CLASSES, dtypes=np.int64),
         variants=({"alpha": 0.5, "min_categories": 9}, {"fit_prior": False}),
         **SHARED,
+        meaning=MEANING,
     ),
     MethodCard(
         MixedNB,
@@ -126,6 +140,7 @@ CARDS = (
         },
         input=InputRules(CLASSES, dtypes=None),
         variants=({"densities": {1: "logistic"}, "prior_alpha": 1.0}, {"densities": "categorical", "alpha": 0.5}),
+        meaning=MEANING,
     ),
     MethodCard(
         BayesClassifier,
@@ -151,6 +166,12 @@ CARDS = (
         variants=(
             {"priors": [0.2, 0.3, 0.5], "costs": [[0, 1, 4], [1, 0, 1], [2, 1, 0]]},
             {"densities": [MultivariateGaussian(np.full(4, float(k)), np.eye(4)) for k in range(3)]},
+        ),
+        trial=Trial(
+            by_hand={"densities": {0: Gaussian(2, 1), 1: Gaussian(0, 1)}},
+            rows=4,
+            columns=1,
+            classes=2,
         ),
     ),
 )

@@ -8,7 +8,8 @@ if TYPE_CHECKING:  # what is named here is imported on first use
     from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
     from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
     from pellucid.neighbors.metric import Similarity
+    from pellucid.neighbors.nearest_centroid import NearestCentroid
 
-__all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "Similarity"]
+__all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "NearestCentroid", "Similarity"]
 
 __getattr__ = name_finder(__name__)

@@ -95,6 +95,11 @@ SHARED: dict[str, Any] = {
     "rebuilt": frozenset({"_tree"}),
     "variants": ({"algorithm": "brute"}, {"weights": "distance", "p": 1, "n_neighbors": 3}),
 }
+MEANING = (
+    "the rows were stored as they are, and the search finds the nearest ones; nothing is learned beyond "
+    "that, so it says nothing about how good their answers are"
+)
+
 CARDS = (
     MethodCard(
         KNeighborsClassifier,
@@ -106,11 +111,13 @@ CARDS = (
             "outputs_2d_": FLAG,
         },
         rebuild=_rebuild_classifier,
+        meaning=MEANING,
     ),
     MethodCard(
         KNeighborsRegressor,
         **SHARED,
         attributes={**FITTED, "_y": Numbers(("n_samples",)) | Numbers(("n_samples", "n_outputs"))},
         rebuild=_rebuild_tree,
+        meaning=MEANING,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.plain import OneOf, Optional, Real, Whole
@@ -40,5 +40,6 @@ CARDS = (
         variants=({"loss": "squared_hinge"}, {"C": 1e-3}),
         # the first two tell a dual point, and any that closes the gap will do
         unproved=WITNESSES | {"n_iter_": WORK_DONE},
+        trial=Trial(rows=4),
     ),
 )

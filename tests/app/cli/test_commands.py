@@ -9,12 +9,13 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import is_classifier
 
 import pellucid
 from pellucid.app.cli.application import run
 from pellucid.app.cli.show_work import methods_with_workings
 from pellucid.core.card_index import entries
-from pellucid.core.cards import all_cards
+from pellucid.core.cards import all_cards, find_card
 from pellucid.core.input_rules import NO_TARGET
 from pellucid.data import load_cars_by_hand
 from pellucid.linear_model import Lasso, LinearRegression, Ridge, SGDClassifier
@@ -181,52 +182,20 @@ def test_show_work_prints_the_steps(cars, tmp_path, capsys):
     assert "<math" in (tmp_path / "work.html").read_text()
 
 
-FEW_UNITS = ("--set", "hidden_layer_sizes=3", "--set", "solver=lbfgs", "--set", "tol=0.1", "--set", "random_state=0")
-HAND_SIZED = {  # what else a method wants before its steps can be written down
-    "bayes-classifier": ("--set", "densities={0: Gaussian(2, 1), 1: Gaussian(mean=0, variance=1)}"),
-    "isomap": ("--set", "n_neighbors=3"),
-    "floating-selector": ("--set", "cv=2"),
-    "k-medians": ("--set", "n_clusters=2", "--set", "random_state=0"),
-    "gaussian-mixture": ("--set", "n_components=2", "--set", "random_state=0"),
-    "k-medoids": ("--set", "n_clusters=2"),
-    "k-means": ("--set", "n_clusters=2", "--set", "random_state=0"),
-    "locally-linear-embedding": ("--set", "n_neighbors=3"),
-    "mlp-classifier": FEW_UNITS,
-    "mlp-regressor": FEW_UNITS,
-    "random-forest-classifier": ("--set", "n_estimators=4", "--set", "random_state=0"),
-    "random-forest-regressor": ("--set", "n_estimators=4", "--set", "random_state=0"),
-    "sequential-feature-selector": ("--set", "cv=2"),
-}
 SMALL = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [1, 0, 1, 4, 3, 5], "y": [0, 0, 0, 1, 1, 1]})
-NUMBERS = SMALL.assign(y=[0.5, 1.5, 1.0, 3.5, 3.0, 6.0])  # whole ones would be labels to a search
-SHORTER = {
-    "alternating-least-squares": SMALL[:4][["a", "b"]],
-    "bayes-classifier": SMALL.iloc[[0, 1, 4, 5]][["a", "y"]],
-    "classical-mds": SMALL[:4][["a", "b"]],
-    "floating-selector": NUMBERS,
-    "gaussian-mixture": SMALL[["a"]],
-    "isomap": SMALL[:5][["a", "b"]],
-    "kernel-pca": SMALL[:4][["a", "b"]],
-    "kernel-ridge": SMALL[:4],
-    "linear-svr": SMALL[:5],
-    "nmf": SMALL[:4][["a", "b"]],
-    "ranking-svm": SMALL[:5],
-    "sammon-mapping": SMALL[:4][["a", "b"]],
-    "sequential-feature-selector": NUMBERS,
-    "svr": SMALL[:5],
-}
-
-
-WITHOUT_TARGET = {
-    entries()[card.name].command_name for card in all_cards() if card.rules_for(card.estimator()).target == NO_TARGET
-}
+SHOWN = {entries()[card.name].command_name: card for card in all_cards() if card.workings}
 
 
 @pytest.mark.parametrize("method", ["least-squares", *sorted(methods_with_workings())])
 def test_every_method_with_workings_shows_them(method, tmp_path, capsys):
-    SHORTER.get(method, SMALL).to_csv(tmp_path / "small.csv", index=False)
-    target = () if method in WITHOUT_TARGET else ("--target", "y")
-    call_ = ("show-work", tmp_path / "small.csv", *target, "--method", method, *HAND_SIZED.get(method, ()))
+    card = SHOWN.get(method, find_card("LinearRegression"))
+    model, trial = card.estimator(), card.trial
+    y = SMALL["y"] if is_classifier(model) else [0.5, 1.5, 1.0, 3.5, 3.0, 6.0]  # whole ones are labels to a search
+    small = SMALL[["a", "b"]].iloc[: trial.rows, : trial.columns]
+    target = card.rules_for(model).target != NO_TARGET
+    (small.assign(y=y[: len(small)]) if target else small).to_csv(tmp_path / "small.csv", index=False)
+    settings = [word for name, value in trial.by_hand.items() for word in ("--set", f"{name}={value}")]
+    call_ = ("show-work", tmp_path / "small.csv", *(("--target", "y") if target else ()), "--method", method, *settings)
     assert call(*call_) == 0, capsys.readouterr().err
     assert len(capsys.readouterr().out.splitlines()) > 10
 

@@ -10,8 +10,6 @@ ASKED = 20
 ROWS, COLUMNS = 240, 6
 """Small enough that nothing but compiling takes time."""
 MANY_ROWS = 2100
-LOOPS_FOR_MANY = frozenset({"AgglomerativeClustering", "SVC"})
-"""Methods with loops that only many rows take."""
 
 MOST_ITERATIONS = 10
 """What an iteration needs is compiled by then."""
@@ -101,7 +99,7 @@ def data_for(card: Any, model: Any) -> Iterator[tuple[Any, Any]]:
     from pellucid.core.input_rules import CLASSES, NO_TARGET, NUMBERS
 
     rng = np.random.default_rng(0)
-    n = MANY_ROWS if card.name in LOOPS_FOR_MANY else ROWS
+    n = MANY_ROWS if card.trial.many_rows else ROWS
     X = rng.integers(0, 6, (n, COLUMNS)).astype(np.float64)  # counts and categories too, for who takes nothing else
     signal = X @ np.arange(1.0, COLUMNS + 1) + rng.standard_normal(n)
     rules, targets = card.rules_for(model), list[Any]()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.files.registry import Model
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.kinds.arrays import Numbers
@@ -59,5 +59,6 @@ CARDS = (
         variants=({"n_estimators": 8, "learning_rate": 0.5},),
         unproved={"seeds_": "no answer depends on them: splits that draw nothing are the same for every seed"},
         tests=("test_ada_boost",),
+        trial=Trial(settings={"n_estimators": 4}),
     ),
 )

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import column_or_1d
 
-from pellucid.core.cards import MethodCard, card_of
+from pellucid.core.cards import MethodCard, Trial, card_of
 from pellucid.core.estimator import CertifiedEstimator, parameter_texts
 from pellucid.core.files.registry import Model
 from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
@@ -171,11 +171,19 @@ CARDS = (
             "n_classes_": Whole(low=1),
             "oob_decision_function_": Optional(Numbers((None, None))),
         },
+        trial=Trial(
+            settings={"n_estimators": 4},
+            needs_library="its members are models of any kind",
+        ),
     ),
     MethodCard(
         BaggingRegressor,
         **SHARED,
         input=BagInput(NUMBERS, several_targets=True),
         attributes={**FITTED, "oob_prediction_": Optional(Numbers((None,)) | Numbers((None, None)))},
+        trial=Trial(
+            settings={"n_estimators": 4},
+            needs_library="its members are models of any kind",
+        ),
     ),
 )

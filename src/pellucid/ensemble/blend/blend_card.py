@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
-from pellucid.core.cards import MethodCard, card_of
+from pellucid.core.cards import MethodCard, Trial, card_of
 from pellucid.core.estimator import CertifiedEstimator, parameter_texts
 from pellucid.core.files.registry import Model
 from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
@@ -111,6 +111,9 @@ SHARED: dict[str, Any] = {
     "asks": _found_in,
     "variants": ({"weights": [3.0, 1.0]},),
     "tests": ("test_blend",),
+    "trial": Trial(needs_library="its members are models of any kind"),
+    "meaning": "what is proved of each member holds, and the answer is their weighted mean; that the weights are good "
+    "was seen on rows held out, not proved",
 }
 
 CARDS = (

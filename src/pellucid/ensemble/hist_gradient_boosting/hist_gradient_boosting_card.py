@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.input_rules import CLASSES, NUMBERS
 from pellucid.core.kinds.arrays import Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
@@ -143,6 +143,11 @@ SMALL = {"min_samples_leaf": 3, "max_iter": 5}
 STOPPED = {**SMALL, "max_iter": 12, "early_stopping": True}
 """Rounds enough to stop before they are all done."""
 
+MEANING = (
+    "each question of each tree was the best at its place, given all before it; that is no promise that "
+    "the trees together are the best possible"
+)
+
 CARDS = (
     MethodCard(
         HistGradientBoostingClassifier,
@@ -156,6 +161,11 @@ CARDS = (
         variants=(SMALL, {**STOPPED, "class_weight": "balanced", "max_features": 0.5}),
         unproved=UNPROVED,
         tests=("test_hist_gradient_boosting",),
+        trial=Trial(
+            settings={"max_iter": 20},
+            repeating={"min_samples_leaf": 1},  # repeated rows meet a limit sooner
+        ),
+        meaning=MEANING,
     ),
     MethodCard(
         HistGradientBoostingRegressor,
@@ -178,5 +188,7 @@ CARDS = (
         ),
         unproved=UNPROVED,
         tests=("test_hist_gradient_boosting",),
+        trial=Trial(settings={"max_iter": 20}),
+        meaning=MEANING,
     ),
 )

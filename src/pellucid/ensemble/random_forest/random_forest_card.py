@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.cards import MethodCard
+from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.core.kinds.usual import FLAG, MAYBE_WHOLE, VERBOSE
@@ -57,6 +57,11 @@ SHARED: dict[str, Any] = {
     "tests": ("test_random_forest",),
 }
 
+MEANING = (
+    "each question of the trees checked was the best at its place for the rows its tree drew; that is no "
+    "promise about the forest as a whole"
+)
+
 CARDS = (
     MethodCard(
         RandomForestClassifier,
@@ -75,6 +80,12 @@ CARDS = (
             {"n_estimators": 25, "oob_score": True, "class_weight": "balanced_subsample", "max_features": None},
             {"n_estimators": 5, "bootstrap": False, "criterion": "entropy", "max_depth": 2},
         ),
+        trial=Trial(
+            settings={"n_estimators": 10},
+            repeating=None,
+            by_hand={"n_estimators": 5, "random_state": 0},
+        ),
+        meaning=MEANING,
     ),
     MethodCard(
         RandomForestRegressor,
@@ -82,5 +93,10 @@ CARDS = (
         parameters={**SAMPLED, "criterion": OneOf(NUMBER_CRITERIA)},
         attributes={**FITTED, "oob_prediction_": Optional(Numbers((None,)) | Numbers((None, None)))},
         variants=({"n_estimators": 25, "oob_score": True, "max_features": 2, "max_samples": 0.7},),
+        trial=Trial(
+            settings={"n_estimators": 10},
+            by_hand={"n_estimators": 5, "random_state": 0},
+        ),
+        meaning=MEANING,
     ),
 )

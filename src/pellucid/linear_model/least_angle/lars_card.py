@@ -55,5 +55,6 @@ CARDS = (
         workings="pellucid.linear_model.least_angle.lars_workings:lasso_lars_workings",
         parameters={"alpha": NONNEGATIVE, "max_iter": COUNT, "positive": FLAG, **WALK},
         variants=({"alpha": 0.01}, {"alpha": 0.1, "positive": True, "fit_path": False}),
+        meaning="no other coefficients make error plus penalty smaller on these rows by more than the gap shown",
     ),
 )

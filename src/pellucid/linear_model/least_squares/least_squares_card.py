@@ -36,6 +36,7 @@ CARDS = (
         attributes={**LINE, **INFERENCE, "rank_": Optional(COUNT), "singular_": Optional(Numbers((None,)))},
         input=_rules,
         variants=({"fit_intercept": False}, {"positive": True}),
+        meaning="no other coefficients fit these rows better, up to rounding",
     ),
     MethodCard(
         BasisExpansion,

@@ -106,5 +106,6 @@ CARDS = (
             {"fit_intercept": False, "C": 0.1},
         ),
         unproved={"dual_gap_": GAP_UP_TO_ROUNDING, "n_iter_": WORK_DONE, "solver_": SOLVER_THAT_RAN},
+        meaning="no other coefficients make loss plus penalty smaller on these rows by more than the gap shown",
     ),
 )

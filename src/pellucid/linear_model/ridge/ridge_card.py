@@ -76,6 +76,8 @@ def _check_search(estimator: Any) -> None:
             )
 
 
+MEANING = "no other coefficients make squared error plus penalty smaller on these rows, up to rounding"
+
 CARDS = (
     MethodCard(
         Ridge,
@@ -88,6 +90,7 @@ CARDS = (
         input=replace(NUMERIC, looks_for_nan=False),
         variants=({"solver": "lsqr", "tol": 1e-10}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}),
         unproved=UNPROVED,
+        meaning=MEANING,
     ),
     MethodCard(
         RidgeClassifier,
@@ -100,6 +103,7 @@ CARDS = (
         input=lambda estimator: LabelSetRules(sparse=ANY_SPARSE, class_weight=estimator.class_weight),
         variants=({"class_weight": "balanced"},),
         unproved=UNPROVED,
+        meaning=MEANING,
     ),
     MethodCard(
         RidgeCV,
@@ -125,5 +129,6 @@ CARDS = (
         },
         input=NUMERIC,
         variants=({"alphas": (1e-3, 10.0), "store_cv_results": True}, {"cv": 3}),
+        meaning=MEANING,
     ),
 )

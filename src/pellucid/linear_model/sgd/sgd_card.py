@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
+from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, SparseRows
 from pellucid.core.kinds.plain import Kind, Nothing, Number, OneOf, Optional, Real, Whole
@@ -98,6 +98,14 @@ CARDS = (
         input=ROWS,
         variants=({"shuffle": False, "fit_intercept": False},),
         unproved=GOING_ON,
+        trial=Trial(
+            repeating=None,
+            own_floats=dict.fromkeys(
+                ("decision_function", "intercept_"), "float32 in, float32 out; scikit-learn's is float64"
+            ),
+            classes=2,
+            unlike_peer="its rows come in another order",
+        ),
     ),
     MethodCard(
         SGDClassifier,
@@ -126,6 +134,15 @@ CARDS = (
         | dict.fromkeys(
             ("_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept"),
             "where partial_fit goes on",
+        ),
+        trial=Trial(
+            repeating=None,
+            own_floats=dict.fromkeys(
+                ("decision_function", "intercept_"), "float32 in, float32 out; scikit-learn's is float64"
+            ),
+            columns=3,
+            classes=2,
+            unlike_peer="its rows come in another order",
         ),
     ),
     MethodCard(
@@ -165,5 +182,6 @@ CARDS = (
         ),
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"gamma_"}),
+        trial=Trial(rows=7, classes=2),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
+from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
@@ -89,6 +89,8 @@ SEVERAL: dict[str, Any] = {
     "tests": ("test_enet_cv",),
 }
 MANY = {"alpha": 0.01, "positive": True}
+MEANING = "no other coefficients make error plus penalty smaller on these rows by more than the gap shown"
+
 CARDS = (
     MethodCard(
         Lasso,
@@ -99,6 +101,8 @@ CARDS = (
         variants=({"alpha": 0.1, "fit_intercept": False}, MANY),
         rebuilt=frozenset({"l1_ratio"}),  # 1, as its constructor says
         tests=("test_lasso",),
+        trial=Trial(own_floats={"dual_gap_": "a gap in float32 is rounding"}),
+        meaning=MEANING,
     ),
     MethodCard(
         ElasticNet,
@@ -107,6 +111,8 @@ CARDS = (
         workings="pellucid.linear_model.sparse_regression.lasso_workings:elastic_net_workings",
         parameters={"alpha": NONNEGATIVE, "l1_ratio": MIX, **DESCENT, "warm_start": FLAG},
         variants=({"alpha": 0.1, "l1_ratio": 0.0}, MANY),
+        trial=Trial(own_floats={"dual_gap_": "a gap in float32 is rounding"}),
+        meaning=MEANING,
     ),
     MethodCard(
         LassoCV,
@@ -116,6 +122,11 @@ CARDS = (
         attributes=SEARCHED,
         rebuilt=frozenset({"l1_ratio"}),
         variants=({"alphas": [0.1, 0.01], "cv": 2},),
+        trial=Trial(
+            settings={"alphas": 20, "cv": 3},
+            own_floats=dict.fromkeys(("dual_gap_", "mse_path_"), "a gap in float32 is rounding"),
+        ),
+        meaning=MEANING,
     ),
     MethodCard(
         ElasticNetCV,
@@ -124,5 +135,10 @@ CARDS = (
         parameters={"l1_ratio": NUMBER | GRID, **SEARCH},
         attributes={**SEARCHED, "l1_ratio_": NUMBER},
         variants=({"l1_ratio": [0.5, 0.9], "alphas": 5},),
+        trial=Trial(
+            settings={"alphas": 20, "cv": 3},
+            own_floats=dict.fromkeys(("dual_gap_", "mse_path_"), "a gap in float32 is rounding"),
+        ),
+        meaning=MEANING,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
@@ -116,6 +116,11 @@ CARDS = (
         input=_label_rules,
         variants=VARIANTS,
         unproved=UNPROVED,
+        trial=Trial(
+            settings={"tol": 0.01, "learning_rate_init": 0.05, "hidden_layer_sizes": (10,)},
+            repeating=None,
+            by_hand={"hidden_layer_sizes": (3,), "solver": "lbfgs", "tol": 0.1, "random_state": 0},
+        ),
     ),
     MethodCard(
         MLPRegressor,
@@ -127,5 +132,9 @@ CARDS = (
         input=InputRules(NUMBERS, several_targets=True, sparse=("csr", "csc")),
         variants=(*VARIANTS[:2], VARIANTS[2] | {"standardize_target": True}),
         unproved=UNPROVED,
+        trial=Trial(
+            settings={"tol": 0.05, "learning_rate_init": 0.1, "hidden_layer_sizes": (10,), "max_iter": 500},
+            by_hand={"hidden_layer_sizes": (3,), "solver": "lbfgs", "tol": 0.1, "random_state": 0},
+        ),
     ),
 )

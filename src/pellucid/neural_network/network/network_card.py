@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import NUMBERS
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
@@ -80,6 +80,11 @@ CARDS = (
         input=lambda estimator: LabeledExampleRules(class_weight=estimator.class_weight),
         variants=VARIANTS,
         unproved=UNPROVED,
+        trial=Trial(
+            settings={"epochs": 15, "learning_rate": 0.1, "batch_size": 40},
+            repeating=None,
+            needs_library="its module runs on torch",
+        ),
     ),
     MethodCard(
         NetworkRegressor,
@@ -91,5 +96,9 @@ CARDS = (
         input=ExampleRules(NUMBERS, several_targets=True),
         variants=VARIANTS,
         unproved=UNPROVED,
+        trial=Trial(
+            settings={"epochs": 25, "learning_rate": 0.3, "batch_size": 50},
+            needs_library="its module runs on torch",
+        ),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import Numbers, SparseRows
 from pellucid.core.kinds.plain import Number, OneOf, Optional, Real
@@ -75,6 +75,8 @@ CARDS = (
             {"multi_class": "crammer_singer"},
         ),
         unproved={"n_iter_": WORK_DONE},
+        trial=Trial(rows=6),
+        meaning="no other line makes loss plus penalty smaller on these rows by more than the gap shown",
     ),
     MethodCard(
         LinearSVR,
@@ -106,5 +108,6 @@ CARDS = (
             {"epsilon": 0.2, "fit_intercept": False},
         ),
         unproved={"n_iter_": WORK_DONE},
+        trial=Trial(rows=5),
     ),
 )

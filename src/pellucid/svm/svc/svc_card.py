@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard
+from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import CLASSES, NUMBERS
 from pellucid.core.kinds.arrays import WHOLES, Numbers, SparseRows
 from pellucid.core.kinds.collections import Row
@@ -101,6 +101,7 @@ CARDS = (
             "n_iter_": WORK_DONE,
             "held_out_scores_": "of machines that verify does not fit again; the slopes are proved to be their best",
         },
+        trial=Trial(rows=6, many_rows=True),
     ),
     MethodCard(
         SVR,
@@ -116,5 +117,6 @@ CARDS = (
             {"kernel": "sigmoid", "epsilon": 0.5},
         ),
         unproved=UNPROVED | {"n_iter_": WORK_DONE},
+        trial=Trial(rows=5),
     ),
 )

@@ -21,6 +21,8 @@ SHARED: dict[str, Any] = {
 FITTED = {**GROWN, "max_features_": Whole(low=1), "seed_": Whole(low=0)}
 SPLITTER = OneOf(("best", "random"))
 
+MEANING = "each question was the best at its place; another tree as a whole may still fit better"
+
 CARDS = (
     MethodCard(
         DecisionTreeClassifier,
@@ -38,6 +40,7 @@ CARDS = (
             {"splitter": "random", "max_features": 2, "min_samples_leaf": 2},
             {"criterion": "gain_ratio", "ccp_alpha": 0.02, "class_weight": "balanced"},
         ),
+        meaning=MEANING,
     ),
     MethodCard(
         DecisionTreeRegressor,
@@ -49,5 +52,6 @@ CARDS = (
             {"criterion": "absolute_error", "max_depth": 3},
             {"max_features": 2, "monotonic_cst": [1, 0, 0, 0]},
         ),
+        meaning=MEANING,
     ),
 )

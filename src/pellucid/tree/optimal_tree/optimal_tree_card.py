@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pellucid.core.cards import WORK_DONE, MethodCard
+from pellucid.core.cards import WORK_DONE, MethodCard, Trial
 from pellucid.core.input_rules import CLASSES, InputRules
 from pellucid.core.kinds.arrays import Texts
 from pellucid.core.kinds.collections import Items
@@ -39,5 +39,6 @@ CARDS = (
             {"max_depth": 1},
         ),
         unproved={"n_iter_": WORK_DONE},
+        trial=Trial(few_rows=True),
     ),
 )

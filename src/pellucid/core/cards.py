@@ -10,21 +10,19 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from inspect import signature
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from pellucid.core.card_index import ENDING, card_modules, entries, path_without_import
 from pellucid.core.input_rules import LARGEST, InputRules, size_of
 from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.index import Proof, find_proof
 from pellucid.proofs.seen import Seen, refusal
 from pellucid.proofs.training_data import TrainingData
-
-Proof = Callable[[Any, Any, TrainingData], Certificate]
-"""``(attributes, parameters, data)``, the first two as namespaces; it sees neither the model nor its certificate."""
 
 WORK_DONE = "a count of the work done"
 GAP_UP_TO_ROUNDING = "found again up to rounding, by the claim 'reported gap'"
@@ -58,7 +56,6 @@ class MethodCard:
     estimator: type
     topics: tuple[str, ...]
     """Ids of the syllabus."""
-    prove: Proof
     parameters: Mapping[str, Domain]
     """What each parameter may be, in the order in which they are checked."""
     attributes: Mapping[str, Any]
@@ -87,6 +84,16 @@ class MethodCard:
     """The extra without which it cannot be fitted."""
     tests: tuple[str, ...] = ()
     """Names of test files, where they are not named after the estimator's module."""
+    proof: str = ""
+    """``module:function`` of a proof that needs more than the trusted base, which knows all others by name."""
+
+    @cached_property
+    def prove(self) -> Proof:
+        """The proof, imported on first use."""
+        if not self.proof:
+            return find_proof(self.name)
+        module, name = self.proof.split(":")
+        return cast("Proof", getattr(import_module(module), name))
 
     @property
     def name(self) -> str:

@@ -22,8 +22,6 @@ from pellucid.feature_selection.search.floating_selector import FloatingSelector
 from pellucid.feature_selection.search.fold_scores import FoldScores, asked_estimator
 from pellucid.feature_selection.search.selecting import search_input
 from pellucid.feature_selection.search.sequential_feature_selector import SequentialFeatureSelector
-from pellucid.proofs.feature_selection.feature_search import prove_search
-from pellucid.proofs.feature_selection.filters import prove_mrmr, prove_ranking
 from pellucid.proofs.sampling import drawn
 from pellucid.proofs.training_data import TrainingData
 
@@ -126,7 +124,6 @@ CARDS = (
     MethodCard(
         SelectTop,
         topics=("SEL-2",),
-        prove=prove_ranking,
         workings="pellucid.feature_selection.filters.select_top_workings:select_top_workings",
         parameters={
             "k": OneOf(("all",)) | Whole(low=1),
@@ -147,7 +144,6 @@ CARDS = (
     MethodCard(
         MRMR,
         topics=("SEL-2",),
-        prove=prove_mrmr,
         parameters={
             "k": Whole(low=1),
             "criterion": OneOf(("difference", "quotient")),
@@ -165,7 +161,6 @@ CARDS = (
     MethodCard(
         FloatingSelector,
         topics=("SEL-1",),
-        prove=prove_search,
         workings="pellucid.feature_selection.search.feature_search_workings:feature_search_workings",
         asks=_scored_again,
         check=_check_rounds,
@@ -184,7 +179,6 @@ CARDS = (
     MethodCard(
         SequentialFeatureSelector,
         topics=("SEL-1",),
-        prove=prove_search,
         workings="pellucid.feature_selection.search.feature_search_workings:feature_search_workings",
         asks=_scored_again,
         check=_check_tol,

@@ -161,10 +161,7 @@ def farthest_log(stored: Array, found: Array, lost: float | Array = 0.0) -> floa
 
 def _yes_or_no(parameters: Any, data: TrainingData) -> TrainingData:
     """Return the data with 1 for what is above the threshold, and else 0."""
-    if parameters.binarize is None:
-        return data
-    X, given = ((parameters.binarize < rows).astype(np.float64) for rows in (data.X, data.given[0]))
-    return replace(data, X=X, given=(given, *data.given[1:]))
+    return data if parameters.binarize is None else replace(data, X=(parameters.binarize < data.X).astype(np.float64))
 
 
 PROVES = {

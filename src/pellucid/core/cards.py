@@ -26,6 +26,8 @@ from pellucid.proofs.training_data import TrainingData
 
 WORK_DONE = "a count of the work done"
 GAP_UP_TO_ROUNDING = "found again up to rounding, by the claim 'reported gap'"
+LATER = "_later"
+"""Under which name a model keeps how to compute what its fit left for later."""
 SOLVER_THAT_RAN = "the name of the solver that ran; whichever it was, the answer is proved"
 
 
@@ -80,6 +82,8 @@ class MethodCard:
     rebuilt: frozenset[str] = frozenset()
     """Attributes that no file stores, because ``rebuild`` makes them again from the others."""
     rebuild: Callable[[Any], None] = _accept
+    when_asked: frozenset[str] = frozenset()
+    """Attributes left for later that are proved once someone has asked for them: before, there is nothing to prove."""
     extra: str = ""
     """The extra without which it cannot be fitted."""
     tests: tuple[str, ...] = ()
@@ -115,9 +119,10 @@ class MethodCard:
 
     def proof_of(self, model: Any, data: TrainingData) -> Certificate:
         """Return the certificate of a fitted model, recomputed from its numbers and the data."""
-        names = (*self.attributes, *self.rebuilt)
-        attributes = {name: getattr(model, name) for name in names if hasattr(model, name)}
-        wrong = sorted(name for name in self.attributes if not self._may_be(name, attributes))
+        waiting = self.when_asked & (vars(model).get(LATER, {}).keys() - vars(model).keys())
+        stored = self.attributes.keys() - waiting
+        attributes = {name: getattr(model, name) for name in stored | self.rebuilt if hasattr(model, name)}
+        wrong = sorted(name for name in stored if not self._may_be(name, attributes))
         if wrong:
             return refusal("attributes", f"not what a fit leaves: {', '.join(wrong)}")
         seen = Seen(**{name: _in_rows(value) for name, value in attributes.items()}, **self.asks(model, data))

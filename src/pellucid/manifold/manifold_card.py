@@ -79,6 +79,7 @@ CARDS = (
         ),
         variants=({"n_components": 3, "metric": "manhattan"},),
         squares=frozenset({"eigenvalues_", "squared_means_"}),
+        when_asked=frozenset({"dissimilarity_matrix_"}),
     ),
     MethodCard(
         MDS,

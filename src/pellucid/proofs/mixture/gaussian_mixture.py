@@ -204,10 +204,7 @@ def _inverse_claim(fitted: Any, model: GaussianComponents, about: _DataMoments, 
     bound = 16.0 * EPSILON * d * (min(d * narrow, CONDITION) if model.has_matrices else 1.0)
     value = float(turned) if is_factor else math.inf
     return worst_claim(
-        (
-            Claim("precisions", said, value, bound, remedy),
-            Claim("precisions", said, float(product), 16.0 * EPSILON * d),
-        )
+        (Claim("precisions", said, value, bound, remedy), Claim("precisions", said, float(product), 16.0 * EPSILON * d))
     )
 
 

@@ -86,6 +86,7 @@ TRUSTED = {"numpy", "scipy", "safetensors", "pellucid"}
 SHARED = {
     "pellucid.proofs.arrays": "the name of an array",
     "pellucid.proofs.certificate": "what a claim is",
+    "pellucid.proofs.index": "where the proof of a method is found",
     "pellucid.proofs.rounding": "how much of a residual is rounding",
     "pellucid.proofs.sampling": "what a sample proves, in words",
     "pellucid.proofs.seen": "a model as namespaces of numbers",

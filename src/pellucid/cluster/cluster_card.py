@@ -37,12 +37,6 @@ from pellucid.core.kinds.usual import (
 )
 from pellucid.kernels.choice import BY_NAME, ProductRules
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.proofs.cluster.agglomerative import prove_agglomerative
-from pellucid.proofs.cluster.diana import prove_diana
-from pellucid.proofs.cluster.kmeans import prove_kmeans, prove_minibatch_kmeans
-from pellucid.proofs.cluster.medians import prove_kmedians, prove_kmedoids
-from pellucid.proofs.cluster.soft_kmeans import prove_soft_kmeans
-from pellucid.proofs.cluster.spectral_clustering import prove_spectral_clustering
 from pellucid.proofs.sampling import drawn
 from pellucid.proofs.training_data import TrainingData
 
@@ -89,7 +83,6 @@ CARDS = (
     MethodCard(
         KMeans,
         topics=("CLU-1",),
-        prove=prove_kmeans,
         workings="pellucid.cluster.kmeans.kmeans_workings:kmeans_workings",
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
@@ -125,7 +118,6 @@ CARDS = (
     MethodCard(
         MiniBatchKMeans,
         topics=("CLU-1",),
-        prove=prove_minibatch_kmeans,
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
@@ -161,7 +153,6 @@ CARDS = (
     MethodCard(
         KMedians,
         topics=("CLU-2",),
-        prove=prove_kmedians,
         workings="pellucid.cluster.kmedians_workings:kmedians_workings",
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
@@ -185,7 +176,6 @@ CARDS = (
     MethodCard(
         SoftKMeans,
         topics=("CLU-3",),
-        prove=prove_soft_kmeans,
         asks=_soft_answers,
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
@@ -212,7 +202,6 @@ CARDS = (
     MethodCard(
         KMedoids,
         topics=("CLU-2",),
-        prove=prove_kmedoids,
         workings="pellucid.cluster.kmedoids.kmedoids_workings:kmedoids_workings",
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
@@ -242,7 +231,6 @@ CARDS = (
     MethodCard(
         AgglomerativeClustering,
         topics=("CLU-5",),
-        prove=prove_agglomerative,
         workings="pellucid.cluster.agglomerative.agglomerative_workings:agglomerative_workings",
         parameters={
             "n_clusters": Nothing() | Whole(low=1),
@@ -282,7 +270,6 @@ CARDS = (
     MethodCard(
         Diana,
         topics=("CLU-5",),
-        prove=prove_diana,
         workings="pellucid.cluster.diana.diana_workings:diana_workings",
         parameters={"n_clusters": Whole(low=1), "metric": OneOf(METRICS) | Live("a function")},
         attributes={
@@ -303,7 +290,6 @@ CARDS = (
     MethodCard(
         SpectralClustering,
         topics=("CLU-6",),
-        prove=prove_spectral_clustering,
         free={
             "order": "the order of the clusters, which follows the start",
             "few rows": "by assign_labels='discretize', at which of its fixed points the labels came to rest",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pellucid
+from pellucid.proofs.index import proof_modules
 
 ENDING = "_card"
 
@@ -30,11 +31,15 @@ class Entry:
     file: str
     """The module of the card."""
     topics: tuple[str, ...]
-    prove: str
-    """The module of the proof."""
     workings: str | None = None
     extra: str = ""
     tests: tuple[str, ...] = ()
+    proof: str = ""
+
+    @property
+    def prove(self) -> str:
+        """The module of the proof."""
+        return self.proof.partition(":")[0] or proof_modules()[self.name]
 
     @property
     def command_name(self) -> str:
@@ -53,7 +58,7 @@ class Entry:
         return tuple(f"tests/{self.family}/{name}.py" for name in names)
 
 
-SAID = ("topics", "prove", "workings", "extra", "tests")
+SAID = ("topics", "proof", "workings", "extra", "tests")
 
 
 @cache

@@ -10,24 +10,24 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from inspect import signature
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from pellucid.core.card_index import ENDING, card_modules, entries, path_without_import
 from pellucid.core.input_rules import LARGEST, InputRules, size_of
 from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.index import Proof, find_proof
 from pellucid.proofs.seen import Seen, refusal
 from pellucid.proofs.training_data import TrainingData
 
-Proof = Callable[[Any, Any, TrainingData], Certificate]
-"""``(attributes, parameters, data)``, the first two as namespaces; it sees neither the model nor its certificate."""
-
 WORK_DONE = "a count of the work done"
 GAP_UP_TO_ROUNDING = "found again up to rounding, by the claim 'reported gap'"
+LATER = "_later"
+"""Under which name a model keeps how to compute what its fit left for later."""
 SOLVER_THAT_RAN = "the name of the solver that ran; whichever it was, the answer is proved"
 
 
@@ -84,7 +84,6 @@ class MethodCard:
     estimator: type
     topics: tuple[str, ...]
     """Ids of the syllabus."""
-    prove: Proof
     parameters: Mapping[str, Domain]
     """What each parameter may be, in the order in which they are checked."""
     attributes: Mapping[str, Any]
@@ -109,6 +108,8 @@ class MethodCard:
     rebuilt: frozenset[str] = frozenset()
     """Attributes that no file stores, because ``rebuild`` makes them again from the others."""
     rebuild: Callable[[Any], None] = _accept
+    when_asked: frozenset[str] = frozenset()
+    """Attributes left for later that are proved once someone has asked for them: before, there is nothing to prove."""
     extra: str = ""
     """The extra without which it cannot be fitted."""
     tests: tuple[str, ...] = ()
@@ -116,6 +117,16 @@ class MethodCard:
     trial: Trial = field(default_factory=Trial)
     meaning: str = ""
     """What a certificate that holds means to a user, as the end of a sentence; if empty, what its grade means."""
+    proof: str = ""
+    """``module:function`` of a proof that needs more than the trusted base, which knows all others by name."""
+
+    @cached_property
+    def prove(self) -> Proof:
+        """The proof, imported on first use."""
+        if not self.proof:
+            return find_proof(self.name)
+        module, name = self.proof.split(":")
+        return cast("Proof", getattr(import_module(module), name))
 
     @property
     def name(self) -> str:
@@ -137,9 +148,10 @@ class MethodCard:
 
     def proof_of(self, model: Any, data: TrainingData) -> Certificate:
         """Return the certificate of a fitted model, recomputed from its numbers and the data."""
-        names = (*self.attributes, *self.rebuilt)
-        attributes = {name: getattr(model, name) for name in names if hasattr(model, name)}
-        wrong = sorted(name for name in self.attributes if not self._may_be(name, attributes))
+        waiting = self.when_asked & (vars(model).get(LATER, {}).keys() - vars(model).keys())
+        stored = self.attributes.keys() - waiting
+        attributes = {name: getattr(model, name) for name in stored | self.rebuilt if hasattr(model, name)}
+        wrong = sorted(name for name in stored if not self._may_be(name, attributes))
         if wrong:
             return refusal("attributes", f"not what a fit leaves: {', '.join(wrong)}")
         seen = Seen(**{name: _in_rows(value) for name, value in attributes.items()}, **self.asks(model, data))

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
-from pellucid.core.cards import card_of
+from pellucid.core.cards import LATER, card_of
 from pellucid.core.checks import is_number
 from pellucid.core.fit import Fit
 from pellucid.core.threads import own_threads
@@ -26,7 +26,6 @@ from pellucid.proofs.training_data import TrainingData, fingerprint
 SEEN_IN_DATA = frozenset({"n_features_in_", "feature_names_in_"})
 """Attributes that the check of the data sets, before the fit."""
 
-LATER = "_later"
 """Where an estimator keeps how to compute the attributes that nobody has asked for yet."""
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -9,7 +9,6 @@ from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Whole
 from pellucid.core.kinds.usual import FLAG, NONNEGATIVE
 from pellucid.cross_decomposition.cca import CCA
-from pellucid.proofs.cross_decomposition.cca import prove_cca
 
 WIDE = ("float64",)
 X_SIDE = Numbers(("n_features", "n_components"), WIDE)
@@ -19,7 +18,6 @@ CARDS = (
     MethodCard(
         CCA,
         topics=("DIM-7",),
-        prove=prove_cca,
         parameters={
             "n_components": Whole(low=1),
             "scale": FLAG,

@@ -26,10 +26,6 @@ from pellucid.decomposition.svd.truncated_svd import TruncatedSVD
 from pellucid.kernels.choice import ProductRules, is_given
 from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.proofs.decomposition.feature_embedding import prove_feature_embedding
-from pellucid.proofs.decomposition.kernel_pca import prove_kernel_pca
-from pellucid.proofs.decomposition.pca import prove_pca
-from pellucid.proofs.decomposition.svd import prove_svd, prove_truncated_svd
 
 SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
 
@@ -69,7 +65,6 @@ CARDS = (
     MethodCard(
         PCA,
         topics=("DIM-2",),
-        prove=prove_pca,
         workings="pellucid.decomposition.pca.pca_workings:pca_workings",
         parameters={
             "n_components": Nothing() | OneOf(("mle",)) | COUNT | Number(above=0, below=1),
@@ -105,7 +100,6 @@ CARDS = (
     MethodCard(
         SVD,
         topics=("DIM-1",),
-        prove=prove_svd,
         workings="pellucid.decomposition.svd.svd_workings:svd_workings",
         parameters={
             "kind": OneOf(("compact", "full", "truncated", "randomized")),
@@ -129,7 +123,6 @@ CARDS = (
     MethodCard(
         TruncatedSVD,
         topics=("DIM-3",),
-        prove=prove_truncated_svd,
         parameters={
             "n_components": Whole(low=1),
             "algorithm": OneOf(("arpack", "randomized")),
@@ -152,7 +145,6 @@ CARDS = (
     MethodCard(
         KernelPCA,
         topics=("KER-3",),
-        prove=prove_kernel_pca,
         workings="pellucid.decomposition.kernel_pca_workings:kernel_pca_workings",
         parameters={
             "n_components": Nothing() | Whole(low=1),
@@ -201,7 +193,6 @@ CARDS = (
     MethodCard(
         FeatureEmbedding,
         topics=("DIM-8",),
-        prove=prove_feature_embedding,
         parameters={"n_components": Whole(low=1), "similarity": OneOf(SIMILARITIES)},
         attributes={
             "embedding_": Numbers(("n_rows", "n_components"), WIDE),

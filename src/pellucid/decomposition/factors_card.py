@@ -16,10 +16,6 @@ from pellucid.decomposition.factor_analysis.factor_analysis import FactorAnalysi
 from pellucid.decomposition.ica.fast_ica import FastICA
 from pellucid.decomposition.nmf.nmf import NMF
 from pellucid.decomposition.nmf.nmf_problem import LOSSES
-from pellucid.proofs.decomposition.alternating import prove_alternating
-from pellucid.proofs.decomposition.factor_analysis import prove_factor_analysis
-from pellucid.proofs.decomposition.fast_ica import prove_fast_ica
-from pellucid.proofs.decomposition.nmf import prove_nmf
 
 
 def _check_solver(estimator: Any) -> None:
@@ -43,7 +39,6 @@ CARDS = (
     MethodCard(
         NMF,
         topics=("DIM-4",),
-        prove=prove_nmf,
         workings="pellucid.decomposition.nmf.nmf_workings:nmf_workings",
         free={
             "order": "the order of the components, which follows the start",
@@ -83,7 +78,6 @@ CARDS = (
     MethodCard(
         AlternatingLeastSquares,
         topics=("DIM-3",),
-        prove=prove_alternating,
         workings="pellucid.decomposition.alternating.alternating_workings:alternating_workings",
         free={
             "scale": "how the length of a component is shared with its weights, where both penalties are 0",
@@ -111,7 +105,6 @@ CARDS = (
     MethodCard(
         FactorAnalysis,
         topics=("DIM-5",),
-        prove=prove_factor_analysis,
         parameters={
             "n_components": Nothing() | COUNT,
             "tol": NONNEGATIVE,
@@ -144,7 +137,6 @@ CARDS = (
     MethodCard(
         FastICA,
         topics=("DIM-6",),
-        prove=prove_fast_ica,
         free={
             "order": "the order of the sources, which follows the start",
             "sign": "the sign of each source",

@@ -13,7 +13,6 @@ from pellucid.core.kinds.usual import A_LIST, FLAG, LABELS, NONNEGATIVE, NUMBER
 from pellucid.discriminant_analysis.class_moments import check_covariance_parameters
 from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.discriminant_analysis.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis
-from pellucid.proofs.discriminant_analysis.linear_discriminant import prove_linear, prove_quadratic
 
 SETTINGS: dict[str, Kind] = {
     "shrinkage": Nothing() | OneOf(("auto",)) | Number(low=0, high=1),
@@ -38,7 +37,6 @@ CARDS = (
     MethodCard(
         LinearDiscriminantAnalysis,
         topics=("CLS-3",),
-        prove=prove_linear,
         workings="pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings",
         parameters={
             "solver": OneOf(("svd", "lsqr", "eigen")),
@@ -70,7 +68,6 @@ CARDS = (
     MethodCard(
         QuadraticDiscriminantAnalysis,
         topics=("CLS-3",),
-        prove=prove_quadratic,
         workings="pellucid.discriminant_analysis.quadratic_discriminant_workings:quadratic_discriminant_workings",
         parameters={"solver": OneOf(("svd", "eigen")), **SETTINGS, "reg_param": Number(low=0, high=1)},
         check=check_covariance_parameters,

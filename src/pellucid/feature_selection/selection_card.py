@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.metrics import get_scorer_names
 
 from pellucid.core.cards import MethodCard, Trial
@@ -19,11 +20,10 @@ from pellucid.feature_selection.filters.column_codes import FilterInput
 from pellucid.feature_selection.filters.mrmr import MRMR
 from pellucid.feature_selection.filters.select_top import SelectTop
 from pellucid.feature_selection.search.floating_selector import FloatingSelector
-from pellucid.feature_selection.search.fold_scores import FoldScores, asked_estimator
+from pellucid.feature_selection.search.fold_scores import LINES, FoldScores, asked_estimator
 from pellucid.feature_selection.search.selecting import search_input
 from pellucid.feature_selection.search.sequential_feature_selector import SequentialFeatureSelector
-from pellucid.proofs.feature_selection.feature_search import prove_search
-from pellucid.proofs.feature_selection.filters import prove_mrmr, prove_ranking
+from pellucid.proofs.feature_selection.feature_search import LINE_SCORES, LineScores
 from pellucid.proofs.sampling import drawn
 from pellucid.proofs.training_data import TrainingData
 
@@ -53,9 +53,13 @@ def _scored_again(model: Any, data: TrainingData) -> dict[str, Any]:
     path = model.path_[(model.path_ >= 0) & (model.path_ < n_sets)]
     on_path = path[drawn(len(path), MOST_SETS, always=[len(path) - 1])]
     places = reduce(np.union1d, (on_path, _rivals_of_the_last(model, path), drawn(n_sets, MOST_SETS))).astype(int)
+    line = _line_scores(plain)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits that fail or do not converge: the search has told
-        found = {int(place): plain.of_set(model.visited_[place]) for place in places if model.visited_[place].any()}
+        found = {}
+        for place in places[model.visited_[places].any(axis=1)].tolist():
+            scores = None if line is None else line.of_set(model.visited_[place])
+            found[place] = plain.of_set(model.visited_[place]) if scores is None else scores
         is_random = _draws_without_seed(asked) and any(
             not np.array_equal(scores, plain.of_set(model.visited_[place]), equal_nan=True)
             for place, scores in list(found.items())[:1]
@@ -63,6 +67,15 @@ def _scored_again(model: Any, data: TrainingData) -> dict[str, Any]:
     return (
         {"scored_again": {}, "cannot_score": OTHER_SCORES} if is_random else {"scored_again": found, "cannot_score": ""}
     )
+
+
+def _line_scores(plain: FoldScores) -> LineScores | None:
+    """Return what scores a line on dense numbers; None for other estimators, scores and data."""
+    model, X, y = plain.estimator, plain.X, np.asarray(plain.y)
+    is_line = type(model) in LINES and not model.positive and plain.scoring in LINE_SCORES
+    if not is_line or sparse.issparse(X) or y.ndim != 1 or y.dtype.kind not in "iuf":
+        return None
+    return LineScores(np.asarray(X), y, plain.folds, plain.scoring, intercept=bool(model.fit_intercept))
 
 
 def _rivals_of_the_last(model: Any, path: Array) -> Array:
@@ -126,7 +139,6 @@ CARDS = (
     MethodCard(
         SelectTop,
         topics=("SEL-2",),
-        prove=prove_ranking,
         workings="pellucid.feature_selection.filters.select_top_workings:select_top_workings",
         parameters={
             "k": OneOf(("all",)) | Whole(low=1),
@@ -147,7 +159,6 @@ CARDS = (
     MethodCard(
         MRMR,
         topics=("SEL-2",),
-        prove=prove_mrmr,
         parameters={
             "k": Whole(low=1),
             "criterion": OneOf(("difference", "quotient")),
@@ -165,7 +176,6 @@ CARDS = (
     MethodCard(
         FloatingSelector,
         topics=("SEL-1",),
-        prove=prove_search,
         workings="pellucid.feature_selection.search.feature_search_workings:feature_search_workings",
         asks=_scored_again,
         check=_check_rounds,
@@ -188,7 +198,6 @@ CARDS = (
     MethodCard(
         SequentialFeatureSelector,
         topics=("SEL-1",),
-        prove=prove_search,
         workings="pellucid.feature_selection.search.feature_search_workings:feature_search_workings",
         asks=_scored_again,
         check=_check_tol,

@@ -18,7 +18,6 @@ from pellucid.kernel_ridge.kernel_ridge_cv import KernelRidgeCV
 from pellucid.kernels.choice import BY_NAME, ProductRules, is_given
 from pellucid.kernels.formulas import RBF, Polynomial
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.proofs.kernel_ridge.kernel_ridge import prove_kernel_ridge, prove_kernel_ridge_cv
 
 HERE = "pellucid.kernel_ridge"
 KERNEL: dict[str, Kind] = {
@@ -59,7 +58,6 @@ CARDS = (
     MethodCard(
         KernelRidge,
         topics=("LIN-7",),
-        prove=prove_kernel_ridge,
         workings=f"{HERE}.kernel_ridge_workings:kernel_ridge_workings",
         parameters={"alpha": NONNEGATIVE | Numbers(("n_targets",)) | A_LIST, **KERNEL},
         check=_check_penalties,
@@ -79,7 +77,6 @@ CARDS = (
     MethodCard(
         KernelRidgeCV,
         topics=("LIN-7",),
-        prove=prove_kernel_ridge_cv,
         parameters={
             "alphas": NUMBER | Items(NUMBER) | Numbers((None,), (*WHOLES, *FLOATS)) | A_LIST,
             **KERNEL,

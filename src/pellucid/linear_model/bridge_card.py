@@ -11,14 +11,11 @@ from pellucid.core.linear_classifier import LabelSetRules
 from pellucid.linear_model.bridge_regression import BridgeRegression
 from pellucid.linear_model.linear_kinds import LINE
 from pellucid.linear_model.regression_discriminant import RegressionDiscriminant
-from pellucid.proofs.linear_model.bridge import prove_bridge
-from pellucid.proofs.linear_model.regression_discriminant import prove_regression_discriminant
 
 CARDS = (
     MethodCard(
         BridgeRegression,
         topics=("LIN-4",),
-        prove=prove_bridge,
         parameters={
             "alpha": Number(above=0, hint="For no penalty use LinearRegression."),
             "q": POSITIVE,
@@ -35,7 +32,6 @@ CARDS = (
     MethodCard(
         RegressionDiscriminant,
         topics=("CLS-2",),
-        prove=prove_regression_discriminant,
         parameters={"alpha": NONNEGATIVE, "tol": POSITIVE, "fit_intercept": FLAG, "max_iter": Whole(low=1)},
         attributes={
             "classes_": LABELS,

@@ -26,12 +26,6 @@ from pellucid.manifold.tsne.tsne import TSNE
 from pellucid.manifold.tsne.tsne_parameters import AffinityRules, check_combination
 from pellucid.neighbors.k_neighbors import KNeighborRules
 from pellucid.neighbors.metric import check_metric
-from pellucid.proofs.manifold.classical_mds import prove_classical_mds
-from pellucid.proofs.manifold.isomap import prove_isomap
-from pellucid.proofs.manifold.locally_linear import prove_locally_linear_embedding
-from pellucid.proofs.manifold.spectral_embedding import prove_spectral_embedding
-from pellucid.proofs.manifold.stress import prove_mds, prove_sammon_mapping
-from pellucid.proofs.manifold.tsne import prove_tsne
 
 WIDE = ("float64",)
 
@@ -70,7 +64,6 @@ CARDS = (
     MethodCard(
         ClassicalMDS,
         topics=("MAN-1",),
-        prove=prove_classical_mds,
         workings="pellucid.manifold.classical_mds.classical_mds_workings:classical_mds_workings",
         parameters={"n_components": COMPONENTS, **METRIC},
         check=lambda estimator: check_metric_name(estimator.metric),
@@ -86,6 +79,7 @@ CARDS = (
         ),
         variants=({"n_components": 3, "metric": "manhattan"},),
         squares=frozenset({"eigenvalues_", "squared_means_"}),
+        when_asked=frozenset({"dissimilarity_matrix_"}),
         trial=Trial(
             rows=5,
             unlike_peer="its sign follows another of equally large entries",
@@ -94,7 +88,6 @@ CARDS = (
     MethodCard(
         MDS,
         topics=("MAN-1",),
-        prove=prove_mds,
         parameters={
             "n_components": COMPONENTS,
             "metric_mds": FLAG,
@@ -131,7 +124,6 @@ CARDS = (
     MethodCard(
         SammonMapping,
         topics=("MAN-1",),
-        prove=prove_sammon_mapping,
         workings="pellucid.manifold.sammon.sammon_mapping_workings:sammon_mapping_workings",
         parameters={
             "n_components": COMPONENTS,
@@ -160,7 +152,6 @@ CARDS = (
     MethodCard(
         Isomap,
         topics=("MAN-2",),
-        prove=prove_isomap,
         workings="pellucid.manifold.isomap.isomap_workings:isomap_workings",
         parameters={
             "n_neighbors": Nothing() | Whole(low=1),
@@ -205,7 +196,6 @@ CARDS = (
     MethodCard(
         SpectralEmbedding,
         topics=("MAN-4",),
-        prove=prove_spectral_embedding,
         parameters={
             "n_components": COMPONENTS,
             "affinity": OneOf((NEIGHBORS, "rbf", GIVEN, GIVEN_NEIGHBORS)) | Live("a function of all rows", callable),
@@ -240,7 +230,6 @@ CARDS = (
     MethodCard(
         LocallyLinearEmbedding,
         topics=("MAN-3",),
-        prove=prove_locally_linear_embedding,
         workings="pellucid.manifold.locally_linear.locally_linear_embedding_workings:locally_linear_workings",
         parameters={
             "n_neighbors": Whole(low=1),
@@ -278,7 +267,6 @@ CARDS = (
     MethodCard(
         TSNE,
         topics=("MAN-4",),
-        prove=prove_tsne,
         parameters={
             "n_components": COMPONENTS,
             "perplexity": POSITIVE,

@@ -17,8 +17,8 @@ from pellucid.mixture.gaussian_mixture import GaussianMixture
 from pellucid.mixture.mixture import Mixture
 from pellucid.probability import Density, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
-from pellucid.proofs.mixture.gaussian_mixture import answers_of_components, prove_gaussian_mixture
-from pellucid.proofs.mixture.mixture import answers_of_densities, prove_mixture
+from pellucid.proofs.mixture.gaussian_mixture import answers_of_components
+from pellucid.proofs.mixture.mixture import answers_of_densities
 
 
 def _is_own(value: Any) -> bool:
@@ -50,7 +50,6 @@ CARDS = (
     MethodCard(
         Mixture,
         topics=("MIX-2",),
-        prove=prove_mixture,
         asks=answers_of_densities,
         check=_check,
         free={"order": "the order of the components, which follows the start"},
@@ -97,7 +96,6 @@ CARDS = (
     MethodCard(
         GaussianMixture,
         topics=("MIX-1",),
-        prove=prove_gaussian_mixture,
         workings="pellucid.mixture.gaussian_mixture_workings:gaussian_mixture_workings",
         asks=answers_of_components,
         free={"order": "the order of the components, which follows the start"},

@@ -20,8 +20,6 @@ from pellucid.naive_bayes.gaussian_nb import GaussianNB
 from pellucid.naive_bayes.mixed_nb import MixedNB
 from pellucid.probability import Gaussian, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
-from pellucid.proofs.naive_bayes.class_density import prove_bayes_classifier, prove_gaussian_nb, prove_mixed_nb
-from pellucid.proofs.naive_bayes.counting_nb import prove_bernoulli_nb, prove_categorical_nb, prove_multinomial_nb
 
 GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 WHOLE_NUMBERS = Items(Whole()) | Numbers((None,), WHOLES) | A_LIST
@@ -59,7 +57,6 @@ CARDS = (
     MethodCard(
         GaussianNB,
         topics=("BAY-2",),
-        prove=prove_gaussian_nb,
         workings="pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
         parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE},
         attributes={**LEARNED, "theta_": TABLE, "var_": TABLE, "scatter_": TABLE, "epsilon_": Real()},
@@ -76,7 +73,6 @@ CARDS = (
     MethodCard(
         MultinomialNB,
         topics=("BAY-2", "BAY-3"),
-        prove=prove_multinomial_nb,
         workings="pellucid.naive_bayes.counting_nb_workings:multinomial_nb_workings",
         parameters=COUNTING,
         attributes={**COUNTED, "feature_count_": TABLE, "feature_log_prob_": LOG_TABLE},
@@ -88,7 +84,6 @@ CARDS = (
     MethodCard(
         BernoulliNB,
         topics=("BAY-2",),
-        prove=prove_bernoulli_nb,
         workings="pellucid.naive_bayes.counting_nb_workings:bernoulli_nb_workings",
         parameters=COUNTING | {"binarize": Nothing() | Number(finite=False)},
         attributes={
@@ -105,7 +100,6 @@ CARDS = (
     MethodCard(
         CategoricalNB,
         topics=("BAY-2",),
-        prove=prove_categorical_nb,
         workings="pellucid.naive_bayes.categorical_nb_workings:categorical_nb_workings",
         parameters=COUNTING | {"min_categories": Nothing() | Whole() | WHOLE_NUMBERS},
         attributes={
@@ -122,7 +116,6 @@ CARDS = (
     MethodCard(
         MixedNB,
         topics=("BAY-2",),
-        prove=prove_mixed_nb,
         workings="pellucid.naive_bayes.mixed_nb_workings:mixed_nb_workings",
         parameters={
             "densities": Text()
@@ -145,7 +138,6 @@ CARDS = (
     MethodCard(
         BayesClassifier,
         topics=("BAY-1",),
-        prove=prove_bayes_classifier,
         workings="pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
         parameters={
             "densities": Text()

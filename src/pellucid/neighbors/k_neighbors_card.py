@@ -20,7 +20,7 @@ from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
 from pellucid.neighbors.metric import WEIGHTINGS, Metric, Similarity, check_metric
 from pellucid.neighbors.nearest_rows import build_tree
 from pellucid.proofs.distances import named_metric
-from pellucid.proofs.neighbors.k_neighbors import chosen_queries, prove_k_neighbors
+from pellucid.proofs.neighbors.k_neighbors import chosen_queries
 from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 
@@ -86,7 +86,6 @@ def _rebuild_classifier(model: Any) -> None:
 
 SHARED: dict[str, Any] = {
     "topics": ("NBR-1",),
-    "prove": prove_k_neighbors,
     "asks": _found,
     "workings": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
     "parameters": PARAMETERS,

@@ -9,7 +9,6 @@ from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Nothing, OneOf
 from pellucid.core.kinds.usual import A_LIST, LABELS, NUMBER, POSITIVE
 from pellucid.neighbors.nearest_centroid import NearestCentroid
-from pellucid.proofs.neighbors.nearest_centroid import prove_nearest_centroid
 
 WIDE = ("float64",)
 
@@ -17,7 +16,6 @@ CARDS = (
     MethodCard(
         NearestCentroid,
         topics=("NBR-1",),
-        prove=prove_nearest_centroid,
         workings="pellucid.neighbors.nearest_centroid_workings:nearest_centroid_workings",
         parameters={
             "metric": OneOf(("euclidean", "manhattan")),

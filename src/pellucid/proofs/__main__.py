@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.index import ROOM, Proof, find_proof, proof_files
+from pellucid.proofs.index import ROOM, Proof, find_proof, proof_files, proof_modules
 from pellucid.proofs.model_file import StoredModel, UnreadableModelError, read_model
 from pellucid.proofs.sampling import drawing
 from pellucid.proofs.seen import MissingAttributeError, refusal
@@ -35,8 +35,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return CANNOT_TELL
     try:
         model = read_model(given.model)
-        prove = find_proof(model.name)
-        if prove is None:
+        if model.name not in proof_modules():
             print(
                 f"model must be one estimator that has a proof here, got {model.name}. Preparations of tables and "
                 "networks are verified by the whole library: pellucid verify."
@@ -44,7 +43,7 @@ def main(words: Sequence[str] | None = None) -> int:
             return CANNOT_TELL
         data = training_data(given.table, given.target, given.weights, model)
         with drawing(given.seed), np.errstate(all="ignore"):  # a broken model may overflow; its claims read inf or nan
-            certificate = _proved(prove, model, data)
+            certificate = _proved(find_proof(model.name), model, data)
     except (UnreadableModelError, UnfitTableError, FileNotFoundError, UnicodeDecodeError) as error:
         print(error)
         return CANNOT_TELL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,19 @@ def machine_costs(signs: Array, weight: Array, class_weight: Array) -> Array:
     others = class_weight[:1] if len(signs) == 1 else np.ones(len(signs))
     own = class_weight[1:] if len(signs) == 1 else class_weight
     return np.where(signs > 0.0, own[:, None], others[:, None]) * weight
+
+
+def class_columns(parameters: Any, data: TrainingData) -> TrainingData:
+    """Return the data with a column of 0 and 1 for each class, or for the second of two, and classes weighted."""
+    own = np.arange(len(data.classes)) if len(data.classes) > 2 else np.array([1])
+    class_weight = getattr(parameters, "class_weight", None)
+    weight = data.weight if class_weight is None else class_weights(class_weight, data)[data.y] * data.weights
+    return replace(data, y=(data.y[:, None] == own).astype(np.float64), weight=weight)
+
+
+def labels_themselves(_parameters: Any, data: TrainingData) -> TrainingData:
+    """Return the data with labels instead of their codes."""
+    return replace(data, y=data.classes[data.y], classes=np.empty(0))
 
 
 def has_label_sets(data: TrainingData) -> bool:

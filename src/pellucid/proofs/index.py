@@ -1,36 +1,54 @@
-"""Which proof belongs to an estimator: each file of proofs says it in a dictionary ``PROVES``."""
+"""Which proof belongs to an estimator: each file of proofs says it in a dictionary ``PROVES``.
+
+Where a proof does not see a table as it is read, the dictionary ``SEES`` of its file has the function that changes it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.training_data import TrainingData
+import pellucid.proofs
 
-Proof = Callable[[Any, Any, TrainingData], Certificate]
+if TYPE_CHECKING:  # the catalogue reads this index, and is quick without NumPy
+    from pellucid.proofs.certificate import Certificate
+    from pellucid.proofs.training_data import TrainingData
+
+Proof = Callable[[Any, Any, "TrainingData"], "Certificate"]
 """``(attributes, parameters, data)``, the first two as namespaces; it sees neither the model nor its certificate."""
 
 ROOM = Path(__file__).parent
 
 
-def proof_files() -> Iterator[Path]:
+def proof_files(room: Path = ROOM) -> Iterator[Path]:
     """Yield every file of the trusted base."""
-    yield from sorted(ROOM.rglob("*.py"))
+    yield from sorted(room.rglob("*.py"))
 
 
 @cache
-def find_proof(name: str) -> Proof | None:
-    """Return the proof of the estimator of this name; only files that name it are imported."""
-    for path in proof_files():
-        text = path.read_text(encoding="utf-8")
-        if "\nPROVES" in text and f'"{name}"' in text:
-            parts = path.relative_to(ROOM).with_suffix("").parts
-            proof = import_module(".".join(("pellucid", "proofs", *parts))).PROVES.get(name)
-            if proof is not None:
-                found: Proof = proof
-                return found
-    return None
+def proof_modules() -> Mapping[str, str]:
+    """Return the module with the proof of each estimator, as the files say it: none is imported."""
+    modules = {}
+    for room in map(Path, pellucid.proofs.__path__):
+        for path in proof_files(room):
+            said = path.read_text(encoding="utf-8").partition("\nPROVES = {")[2].partition("}")[0]
+            module = ".".join(("pellucid.proofs", *path.relative_to(room).with_suffix("").parts))
+            modules.update(dict.fromkeys(re.findall(r'"(\w+)":', said), module))
+    return modules
+
+
+def find_proof(name: str) -> Proof:
+    """Return the proof of the estimator of this name; no other file of proofs is imported."""
+    if name not in proof_modules():
+        raise LookupError(f"model must be an estimator that a file of proofs names, got {name}.")
+    return cast("Proof", import_module(proof_modules()[name]).PROVES[name])
+
+
+def as_seen(name: str, parameters: Any, data: TrainingData) -> TrainingData:
+    """Return a table as the proof of this estimator sees it."""
+    change = getattr(import_module(proof_modules()[name]), "SEES", {}).get(name)
+    return data if change is None else cast("TrainingData", change(parameters, data))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.proofs.arrays import Array
-from pellucid.proofs.classes import class_weights
+from pellucid.proofs.index import as_seen
 from pellucid.proofs.model_file import StoredModel
 from pellucid.proofs.training_data import TrainingData
 
@@ -21,14 +21,6 @@ MISSING = frozenset({"", "na", "nan", "null", "none", "?"})
 
 class UnfitTableError(ValueError):
     """A table that cannot be the training data of a model."""
-
-
-BY_COLUMNS = frozenset({"RidgeClassifier", "RegressionDiscriminant", "MLPClassifier"})
-"""Classifiers that see a column of 0 and 1 for each class, or for the second of two."""
-
-
-AS_GIVEN = frozenset({"KNeighborsClassifier"})
-"""Classifiers whose proofs compare the labels themselves."""
 
 
 def training_data(path: str | Path, targets: list[str], weights: str | None, model: StoredModel) -> TrainingData:
@@ -48,24 +40,11 @@ def training_data(path: str | Path, targets: list[str], weights: str | None, mod
     X = _matrix([columns[name] for name in names])
     weight = None if weights is None else _numbers(columns[weights], weights)
     y, classes = _target([columns[name] for name in targets], targets, getattr(fitted, "classes_", None))
-    threshold = getattr(model.parameters, "binarize", None)
-    if threshold is not None:  # naive Bayes of yes and no
-        X = (threshold < X).astype(np.float64)
-    if model.name in AS_GIVEN and y is not None:
-        y, classes = classes[y], np.empty(0)
     data = TrainingData(X, y, weight, classes, given=(X, y if not len(classes) else classes[y], weight))
     if weight is not None and not weight.all():  # a row of weight 0 is not there
         kept = np.flatnonzero(weight)
         data = replace(data, X=X[kept], y=None if y is None else y[kept], weight=weight[kept], kept=kept)
-    return _by_columns(data, model) if model.name in BY_COLUMNS and len(classes) else data
-
-
-def _by_columns(data: TrainingData, model: StoredModel) -> TrainingData:
-    own = np.arange(len(data.classes)) if len(data.classes) > 2 else np.array([1])
-    columns = (data.y[:, None] == own).astype(np.float64)
-    wanted = getattr(model.parameters, "class_weight", None)
-    weight = data.weight if wanted is None else class_weights(wanted, data)[data.y] * data.weights
-    return replace(data, y=columns, weight=weight)
+    return as_seen(model.name, model.parameters, data) if len(classes) else data
 
 
 def read_columns(path: str | Path) -> dict[str, list[str]]:

@@ -9,7 +9,6 @@ from pellucid.core.input_rules import NUMBERS, InputRules
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.plain import OneOf, Optional, Real, Whole
 from pellucid.core.kinds.usual import COUNT, POSITIVE
-from pellucid.proofs.ranking.ranking_svm import prove_ranking
 from pellucid.ranking.ranking_svm import RankingSVM
 
 WEIGHTS = Numbers(("n_features",), ("float64",))
@@ -21,7 +20,6 @@ CARDS = (
     MethodCard(
         RankingSVM,
         topics=("CLS-7",),
-        prove=prove_ranking,
         workings="pellucid.ranking.ranking_svm_workings:ranking_svm_workings",
         parameters={
             "C": POSITIVE,

@@ -13,7 +13,6 @@ from pellucid.core.kinds.plain import Nothing, Whole
 from pellucid.core.kinds.usual import LABELS, POSITIVE, RANDOM_STATE
 from pellucid.ensemble.ada_boost.ada_boost_classifier import AdaBoostClassifier
 from pellucid.ensemble.member_check import check_members
-from pellucid.proofs.ensemble.ada_boost import prove_ada_boost
 from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.tree_kinds import Trees
@@ -37,7 +36,6 @@ CARDS = (
     MethodCard(
         AdaBoostClassifier,
         topics=("TRE-6",),
-        prove=prove_ada_boost,
         workings="pellucid.ensemble.ada_boost.ada_boost_workings:ada_boost_workings",
         parameters={
             "estimator": Nothing() | Model(),

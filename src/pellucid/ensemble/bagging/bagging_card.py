@@ -28,7 +28,6 @@ from pellucid.ensemble.bagging.bagging_members import (
     with_seeds,
 )
 from pellucid.ensemble.member_check import check_members
-from pellucid.proofs.ensemble.bagging import prove_bagging
 from pellucid.proofs.sampling import drawn, draws, is_fitting
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.tree_kinds import Part
@@ -149,7 +148,6 @@ FITTED: dict[str, Kind | Optional] = {
 }
 SHARED: dict[str, Any] = {
     "topics": ("TRE-4",),
-    "prove": prove_bagging,
     "parameters": PARAMETERS,
     "check": _check_out_of_bag,
     "asks": _said,

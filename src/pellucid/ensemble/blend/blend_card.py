@@ -19,7 +19,6 @@ from pellucid.core.kinds.usual import LABELS, NONNEGATIVE
 from pellucid.core.verification import same, verify
 from pellucid.ensemble.blend.blend import Blend, BlendClassifier, BlendRegressor
 from pellucid.ensemble.member_check import check_members
-from pellucid.proofs.ensemble.blend import prove_blend
 from pellucid.proofs.sampling import drawn, draws, is_fitting
 from pellucid.proofs.training_data import TrainingData
 
@@ -105,7 +104,6 @@ PARAMETERS: dict[str, Kind] = {"estimators": Nothing() | Items(Model()), "weight
 FITTED: dict[str, Any] = {"estimators_": Items(Model()), "weights_": Numbers((None,), ("float64",))}
 SHARED: dict[str, Any] = {
     "topics": ("TRE-6",),
-    "prove": prove_blend,
     "parameters": PARAMETERS,
     "check": _check_members,
     "asks": _found_in,

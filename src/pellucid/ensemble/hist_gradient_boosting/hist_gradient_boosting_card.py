@@ -31,7 +31,6 @@ from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting import (
     HistGradientBoostingRegressor,
 )
 from pellucid.ensemble.hist_gradient_boosting.table_rules import TableRules
-from pellucid.proofs.ensemble.boosting import prove_boosting
 from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 from pellucid.tree.tree_kinds import Trees
@@ -152,7 +151,6 @@ CARDS = (
     MethodCard(
         HistGradientBoostingClassifier,
         topics=("TRE-6",),
-        prove=prove_boosting,
         asks=_asked,
         workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={"loss": OneOf(("log_loss",)), **PARAMETERS, "class_weight": CLASS_WEIGHT},
@@ -170,7 +168,6 @@ CARDS = (
     MethodCard(
         HistGradientBoostingRegressor,
         topics=("TRE-6",),
-        prove=prove_boosting,
         asks=_asked,
         workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={

@@ -9,7 +9,6 @@ from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Whole
 from pellucid.core.kinds.usual import FLAG, MAYBE_WHOLE, VERBOSE
 from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier, RandomForestRegressor
-from pellucid.proofs.ensemble.random_forest import prove_random_forest
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
 from pellucid.tree.decision_tree.tree_data import rules_for_trees
 from pellucid.tree.tree_kinds import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS
@@ -50,7 +49,6 @@ FITTED: dict[str, Kind | Optional] = {
 }
 SHARED: dict[str, Any] = {
     "topics": ("TRE-5",),
-    "prove": prove_random_forest,
     "workings": "pellucid.ensemble.out_of_bag_workings:out_of_bag_workings",
     "check": check_samples,
     "input": rules_for_trees,

@@ -12,7 +12,6 @@ from pellucid.core.kinds.plain import Kind, Nothing, Optional, Whole
 from pellucid.core.kinds.usual import COUNT, FLAG, NONNEGATIVE, RANDOM_STATE, VERBOSE
 from pellucid.linear_model.least_angle.lars import Lars, LassoLars
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE
-from pellucid.proofs.linear_model.lars import prove_lars
 
 WALK: dict[str, Kind] = {
     "fit_intercept": FLAG,
@@ -34,7 +33,6 @@ WALKED: dict[str, Kind | Optional] = {
 }
 SHARED: dict[str, Any] = {
     "topics": ("LIN-3",),
-    "prove": prove_lars,
     "attributes": WALKED,
     "input": InputRules(NUMBERS, several_targets=True, weights=False),
     "unproved": {"n_iter_": WORK_DONE},

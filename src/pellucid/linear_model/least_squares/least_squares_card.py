@@ -12,7 +12,6 @@ from pellucid.core.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE
 from pellucid.linear_model.least_squares.basis_expansion import BasisExpansion
 from pellucid.linear_model.least_squares.linear_regression import LinearRegression
 from pellucid.linear_model.linear_kinds import INFERENCE, LINE
-from pellucid.proofs.linear_model.least_squares import prove_basis_expansion, prove_linear_regression
 
 
 def _rules(estimator: Any) -> InputRules:
@@ -24,7 +23,6 @@ CARDS = (
     MethodCard(
         LinearRegression,
         topics=("LIN-1",),
-        prove=prove_linear_regression,
         workings="pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
         parameters={
             "tol": NONNEGATIVE,
@@ -41,7 +39,6 @@ CARDS = (
     MethodCard(
         BasisExpansion,
         topics=("LIN-5",),
-        prove=prove_basis_expansion,
         asks=lambda model, data: {"expanded": model._expand(data.X, model.powers_)},
         parameters={
             "degree": COUNT,

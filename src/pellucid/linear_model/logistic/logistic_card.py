@@ -22,7 +22,6 @@ from pellucid.core.kinds.usual import (
 from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.logistic.logistic_objective import L1_RATIO_OF, penalty_of
 from pellucid.linear_model.logistic.logistic_regression import LogisticRegression
-from pellucid.proofs.linear_model.logistic import prove_logistic
 
 
 def _check_combination(estimator: Any) -> None:
@@ -72,7 +71,6 @@ CARDS = (
     MethodCard(
         LogisticRegression,
         topics=("CLS-1",),
-        prove=prove_logistic,
         workings="pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
         parameters={
             "penalty": Nothing() | OneOf(("deprecated", "l1", "l2", "elasticnet")),

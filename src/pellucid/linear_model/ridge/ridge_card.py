@@ -22,8 +22,6 @@ from pellucid.linear_model.ridge.ridge import SOLVERS, Ridge, check_ridge_combin
 from pellucid.linear_model.ridge.ridge_classifier import RidgeClassifier
 from pellucid.linear_model.ridge.ridge_cv import RidgeCV
 from pellucid.linear_model.ridge.ridge_cv_solvers import GivenPredictions
-from pellucid.proofs.linear_model.least_squares import prove_ridge, prove_ridge_classifier
-from pellucid.proofs.linear_model.ridge_cv import prove_ridge_cv
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -82,7 +80,6 @@ CARDS = (
     MethodCard(
         Ridge,
         topics=("LIN-2",),
-        prove=prove_ridge,
         workings="pellucid.linear_model.ridge.ridge_workings:ridge_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE | Numbers(("n_targets",)) | A_LIST},
         check=check_ridge_combination,
@@ -95,7 +92,6 @@ CARDS = (
     MethodCard(
         RidgeClassifier,
         topics=("LIN-6",),
-        prove=prove_ridge_classifier,
         workings="pellucid.linear_model.ridge.ridge_workings:ridge_classifier_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE, "class_weight": CLASS_WEIGHT},
         check=check_ridge_combination,
@@ -108,7 +104,6 @@ CARDS = (
     MethodCard(
         RidgeCV,
         topics=("LIN-2",),
-        prove=prove_ridge_cv,
         asks=_folds_and_scorer,
         parameters={
             "alphas": NUMBER | GRID,

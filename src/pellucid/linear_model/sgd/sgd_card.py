@@ -30,8 +30,6 @@ from pellucid.linear_model.sgd.perceptron import Perceptron
 from pellucid.linear_model.sgd.sgd_classifier import SGDClassifier
 from pellucid.linear_model.sgd.sgd_problem import SCHEDULES
 from pellucid.losses.named_losses import LOSS_NUMBERS
-from pellucid.proofs.linear_model.descent import prove_sgd
-from pellucid.proofs.linear_model.mistakes import prove_kernel_perceptron, prove_perceptron
 
 WIDE = ("float64",)
 HERE = "pellucid.linear_model.sgd"
@@ -90,7 +88,6 @@ CARDS = (
     MethodCard(
         Perceptron,
         topics=("CLS-4",),
-        prove=prove_perceptron,
         workings=f"{HERE}.perceptron_workings:perceptron_workings",
         parameters=EPOCHS,
         check=_check_combination,
@@ -110,7 +107,6 @@ CARDS = (
     MethodCard(
         SGDClassifier,
         topics=("CLS-5",),
-        prove=prove_sgd,
         workings=f"{HERE}.sgd_classifier_workings:sgd_classifier_workings",
         parameters={
             "loss": OneOf(tuple(LOSS_NUMBERS)),
@@ -148,7 +144,6 @@ CARDS = (
     MethodCard(
         KernelPerceptron,
         topics=("CLS-4",),
-        prove=prove_kernel_perceptron,
         workings=f"{HERE}.kernel_perceptron_workings:kernel_perceptron_workings",
         parameters={
             "kernel": kernel_kind(),

@@ -27,7 +27,6 @@ from pellucid.core.user_warnings import warn_user
 from pellucid.linear_model.linear_kinds import COUNT_PER_TARGET, GRAM, LINE, PER_TARGET
 from pellucid.linear_model.sparse_regression.elastic_net import ElasticNet, Lasso
 from pellucid.linear_model.sparse_regression.elastic_net_cv import ElasticNetCV, LassoCV
-from pellucid.proofs.linear_model.elastic_net import prove_elastic_net, prove_elastic_net_cv
 
 GRID = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
 MIX = Number(low=0, high=1)
@@ -70,14 +69,12 @@ def _check_mixes(estimator: Any) -> None:
 
 
 ONE: dict[str, Any] = {
-    "prove": prove_elastic_net,
     "attributes": DESCENDED,
     "check": _warn_of_no_penalty,
     "input": InputRules(NUMBERS, several_targets=True, sparse=ANY_SPARSE),
     "unproved": {"dual_gap_": GAP_UP_TO_ROUNDING, "n_iter_": WORK_DONE},
 }
 SEVERAL: dict[str, Any] = {
-    "prove": prove_elastic_net_cv,
     "check": _check_mixes,
     "input": ONE["input"],
     "unproved": {

@@ -16,7 +16,6 @@ from pellucid.manifold.dissimilarities import all_distances, distances_to, is_gi
 from pellucid.manifold.embedding import Embedding
 from pellucid.manifold.scalar_products import ScalarProducts, coordinates, main_axes, main_axes_of_rows, place_of
 from pellucid.neighbors.metric import Metric
-from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -126,9 +125,8 @@ def _fit_rows(parameters: Any, metric: Metric, data: TrainingData) -> Fit:
         "squared_means_": means / unit / unit,
         "X_fit_": data.X.copy(),
     }
-    certificate = card_of(type(parameters)).prove(Seen(**attributes), parameters, data)
     later = {"dissimilarity_matrix_": partial(all_distances, metric, attributes["X_fit_"])}
-    return Fit(attributes, found.trace, certificate=certificate, later=later)
+    return Fit(attributes, found.trace, later=later)
 
 
 def _fit_distances(parameters: Any, metric: Metric, data: TrainingData) -> Fit:

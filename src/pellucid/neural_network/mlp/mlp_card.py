@@ -24,7 +24,6 @@ from pellucid.core.linear_classifier import LabelSetRules
 from pellucid.neural_network.dense_network import ACTIVATION_NAMES, INITIALIZATION_NAMES
 from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
 from pellucid.neural_network.mlp.mlp_regressor import MLPRegressor
-from pellucid.proofs.neural_network.mlp import prove_mlp
 
 WORKINGS = "pellucid.neural_network.mlp.mlp_workings:mlp_workings"
 SIZES = Whole(low=1) | Items(Whole(low=1)) | A_LIST
@@ -109,7 +108,6 @@ CARDS = (
     MethodCard(
         MLPClassifier,
         topics=("DNN-2", "DNN-3"),
-        prove=prove_mlp,
         workings=WORKINGS,
         parameters=PARAMETERS | {"class_weight": CLASS_WEIGHT},
         attributes=ATTRIBUTES | {"classes_": LABELS},
@@ -125,7 +123,6 @@ CARDS = (
     MethodCard(
         MLPRegressor,
         topics=("DNN-2", "DNN-3"),
-        prove=prove_mlp,
         workings=WORKINGS,
         parameters={"loss": OneOf(("squared_error", "poisson")), **PARAMETERS, "standardize_target": FLAG},
         attributes=ATTRIBUTES,

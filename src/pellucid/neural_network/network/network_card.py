@@ -15,7 +15,6 @@ from pellucid.neural_network.dense_network import DenseNetwork
 from pellucid.neural_network.network.example_rules import ExampleRules, LabeledExampleRules
 from pellucid.neural_network.network.given_module import GivenModule, is_module
 from pellucid.neural_network.network.network_classifier import NetworkClassifier
-from pellucid.neural_network.network.network_proof import prove_network
 from pellucid.neural_network.network.network_regressor import NetworkRegressor
 from pellucid.neural_network.network_kinds import ARCHITECTURE, AUGMENTATION, WEIGHTS
 from pellucid.neural_network.training.recipe import PRECISIONS
@@ -74,7 +73,7 @@ CARDS = (
         NetworkClassifier,
         topics=("DNN-7",),
         extra="deep",
-        prove=prove_network,
+        proof="pellucid.neural_network.network.network_proof:prove_network",
         parameters=PARAMETERS | {"class_weight": CLASS_WEIGHT},
         attributes=ATTRIBUTES | {"classes_": LABELS, "out_activation_": OneOf(("softmax", "logistic"))},
         input=lambda estimator: LabeledExampleRules(class_weight=estimator.class_weight),
@@ -90,7 +89,7 @@ CARDS = (
         NetworkRegressor,
         topics=("DNN-7",),
         extra="deep",
-        prove=prove_network,
+        proof="pellucid.neural_network.network.network_proof:prove_network",
         parameters=PARAMETERS,
         attributes=ATTRIBUTES | {"targets_": COUNT},
         input=ExampleRules(NUMBERS, several_targets=True),

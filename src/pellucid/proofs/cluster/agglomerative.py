@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
@@ -46,6 +47,8 @@ WORK_PER_MERGE = 50_000
 """What looking at one merge takes beside its distances, in distances."""
 WORK_OF_A_REPLAYED_MERGE = 4000
 ROWS_AT_ONCE = 256
+NEARLY = 1e-9
+"""Part by which distances may differ that are then computed exactly."""
 EXACT = 2.0**48
 """Whole numbers below it are exact, and so far apart that their roots differ too."""
 
@@ -84,28 +87,31 @@ def _tree_claim(problems: int) -> Claim:
 
 def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work: int) -> list[Claim]:
     """Return the claims that the merges checked were of nearest clusters, at the stored heights."""
-    gaps = make_gaps(X, parameters.metric, parameters.linkage)
-    checked, of = looked_at(gaps.cost(shape) + WORK_PER_MERGE, work, "merges")
-    errors, shortfalls, passed_over = np.zeros(len(checked)), np.zeros(len(checked)), 0
-    for k, merge in enumerate(checked):
-        starts, first, second = shape.clusters_before(merge)
-        pair = np.array([first, second])
-        to_all = gaps.to_clusters(shape, starts, pair)  # (2, n_clusters)
-        height = to_all[0, second]
-        to_all[[0, 1], pair] = np.inf
+    gaps = WardGaps(X, shape) if parameters.linkage == "ward" else RowGaps(X, shape, parameters)
+    checked, of = looked_at(gaps.cost + WORK_PER_MERGE, work, "merges")
+    errors, shortfalls, passed_over = [0.0], [0.0], 0
+    for merges in np.split(checked, np.flatnonzero(np.diff(checked // gaps.merges_at_once)) + 1):
+        clusters, pairs = shape.clusters_before(merges[0], merges[-1]), shape.children[merges]
+        to_all = gaps.to_clusters(clusters, pairs).reshape(len(merges), 2, -1)
+        which, own, now = np.arange(len(merges)), np.searchsorted(clusters, pairs), shape.n_rows + merges[:, None]
+        height = to_all[which, 0, own[:, 1]]
+        is_there = (clusters < now) & (shape.parents[clusters] >= now)
+        is_there[which[:, None], own] = False  # the two themselves
+        to_all = np.where(is_there[:, None], to_all, np.inf)
         if gaps.settles_ties:
-            names = shape.last_rows(starts)
-            passed_over += int(np.any((to_all == height) & (names < names[pair[::-1], None])))
+            comes_before = shape.names[clusters] < shape.names[pairs[:, ::-1], None]
+            passed_over += int(np.sum(((to_all == height[:, None, None]) & comes_before).any(axis=(1, 2))))
         scale = height + gaps.rounding_scale
-        errors[k] = abs(heights[merge] - height) / scale if scale > 0.0 else heights[merge]
-        shortfalls[k] = (height - to_all.min()) / scale if scale > 0.0 else 0.0
+        scale[scale == 0.0] = 1.0
+        errors.append(np.max(np.abs(heights[merges] - height) / scale))
+        shortfalls.append(np.max((height - to_all.min(axis=(1, 2))) / scale))
     bound = sum_error(shape.n_rows) * gaps.factor
     claims = [
-        Claim("heights", f"{of}, the largest relative error of a height", float(np.max(errors, initial=0.0)), bound),
+        Claim("heights", f"{of}, the largest relative error of a height", float(np.max(errors)), bound),
         Claim(
             "nearest pairs",
             f"{of}, by how much a third cluster was nearer to one of the two, relatively",
-            float(np.max(np.maximum(shortfalls, 0.0), initial=0.0)),
+            float(np.max(shortfalls)),
             bound,
         ),
     ]
@@ -147,19 +153,18 @@ def _labels(fitted: Any, parameters: Any, shape: TreeShape, heights: Array) -> C
     return label_claim(fitted.labels_ if fitted.n_clusters_ == wanted else None, shape, wanted)
 
 
-def make_gaps(X: Array, metric: Any, linkage: str) -> RowGaps | WardGaps:
-    """Return what measures clusters by this linkage."""
-    return WardGaps(X) if linkage == "ward" else RowGaps(X, metric, linkage)
-
-
 class RowGaps:
     """Single, complete or average: the least, largest or mean distance of the rows of two clusters."""
 
+    merges_at_once = 1
     rounding_scale: float
     """Sums of positive numbers keep their digits; a cosine that is taken from 1 does not."""
 
-    def __init__(self, X: Array, metric: Any, linkage: str) -> None:
+    def __init__(self, X: Array, shape: TreeShape, parameters: Any) -> None:
+        metric, linkage = parameters.metric, parameters.linkage
         self.reduce = {"single": np.minimum, "complete": np.maximum, "average": np.add}[linkage]
+        self.shape = shape
+        self.cost = shape.sizes[shape.n_rows :] * shape.n_rows  # how many distances of rows each merge takes
         self.is_mean = linkage == "average"
         self.metric = metric if isinstance(metric, str) and metric in PAIR_BY_PAIR else None
         self.X = np.asarray(X, np.float64) if self.metric else all_distances(X, metric)
@@ -169,24 +174,22 @@ class RowGaps:
         is_settled = linkage == "complete" or (linkage == "average" and metric in ("cityblock", "l1", "manhattan"))
         self.settles_ties = is_settled and self.metric is not None and _are_small_and_whole(self.X, len(X) * X.shape[1])
 
-    def cost(self, shape: TreeShape) -> Array:
-        """Return how many distances of rows each merge takes."""
-        return shape.sizes[shape.n_rows :] * shape.n_rows
+    def to_clusters(self, clusters: Array, pairs: Array) -> Array:
+        """Return the distances of one pair to all clusters, which have every row once."""
+        by_start = np.argsort(self.shape.starts[clusters])
+        found = np.empty((2, len(clusters)))
+        for k, node in enumerate(pairs[0]):
+            found[k, by_start] = self._from_one(node, clusters[by_start])
+        return found
 
-    def to_clusters(self, shape: TreeShape, starts: Array, pair: Array) -> Array:
-        """Return the distances of two clusters to all, which begin at these places of the order of rows."""
-        ends = np.append(starts[1:], shape.n_rows)
-        return np.stack([self._from_one(shape, starts, slice(starts[k], ends[k])) for k in pair])
-
-    def _from_one(self, shape: TreeShape, starts: Array, own: slice) -> Array:
-        total = None
-        for first in range(own.start, own.stop, ROWS_AT_ONCE):
-            rows = shape.order[first : min(first + ROWS_AT_ONCE, own.stop)]
-            part = self.reduce.reduceat(self.reduce.reduce(self._distances(rows)[:, shape.order], axis=0), starts)
-            total = part if total is None else self.reduce(total, part)
-        assert total is not None  # every cluster has rows
-        sizes = np.diff(np.append(starts, shape.n_rows))
-        return total / (sizes * (own.stop - own.start)) if self.is_mean else total
+    def _from_one(self, node: int, clusters: Array) -> Array:
+        order, starts, sizes = self.shape.order, self.shape.starts, self.shape.sizes
+        own, parts = order[starts[node] : starts[node] + sizes[node]], []
+        for first in range(0, len(own), ROWS_AT_ONCE):
+            nearest = self.reduce.reduce(self._distances(own[first : first + ROWS_AT_ONCE])[:, order], axis=0)
+            parts.append(self.reduce.reduceat(nearest, starts[clusters]))
+        total = self.reduce.reduce(parts, axis=0)
+        return np.asarray(total / (sizes[clusters] * len(own)) if self.is_mean else total)
 
     def _distances(self, rows: Array) -> Array:
         return row_distances(self.X[rows], self.X, self.metric) if self.metric else self.X[rows]
@@ -195,25 +198,37 @@ class RowGaps:
 class WardGaps:
     """Ward's: the distance of the means of two clusters, times what their sizes make of it."""
 
-    def __init__(self, X: Array) -> None:
-        rows = np.asarray(X, np.float64)
-        self.X = rows - np.median(rows, axis=0)
-        self.rounding_scale = float(np.sqrt(np.square(self.X).sum(axis=1).max(initial=0.0)))
+    merges_at_once = 16
+
+    def __init__(self, X: Array, shape: TreeShape) -> None:
+        rows = X - np.median(X, axis=0).astype(np.float64)
+        self.sums, self.sizes = shape.sums(rows), shape.sizes.astype(np.float64)
+        self.means = self.sums / self.sizes[:, None]
+        self.rounding_scale = float(np.sqrt(np.square(rows).sum(axis=1).max(initial=0.0)))
         self.factor = 1.0 + X.shape[1] / 16
-        self.settles_ties = _are_small_and_whole(2.0 * self.X, len(X) ** 2 * X.shape[1])
+        self.settles_ties = _are_small_and_whole(2.0 * rows, len(X) ** 2 * X.shape[1])
+        self.cost = np.full(len(shape.children), (2 + X.shape[1]) * shape.n_rows)
 
-    def cost(self, shape: TreeShape) -> Array:
-        """Return how many distances each merge takes, about."""
-        return np.full(len(shape.children), (2 + self.X.shape[1]) * shape.n_rows)
+    def to_clusters(self, clusters: Array, pairs: Array) -> Array:
+        """Return the distances of each of some pairs to clusters."""
+        merged = pairs.ravel()
+        gaps, sizes, own = (
+            cdist(self.means[merged], self.means[clusters]),
+            self.sizes[clusters],
+            self.sizes[merged, None],
+        )
+        gaps *= np.sqrt(2.0 * own * sizes / (own + sizes))
+        if self.settles_ties:
+            partner = np.searchsorted(clusters, pairs[:, ::-1].ravel())
+            one, other = np.nonzero(gaps <= (1.0 + NEARLY) * gaps[np.arange(len(merged)), partner, None])
+            gaps[one, other] = self._of_pairs(merged[one], clusters[other])
+        return np.asarray(gaps)
 
-    def to_clusters(self, shape: TreeShape, starts: Array, pair: Array) -> Array:
-        """Return the distances of two clusters to all, which begin at these places of the order of rows."""
-        sizes = np.diff(np.append(starts, shape.n_rows)).astype(np.float64)
-        sums = np.add.reduceat(self.X[shape.order], starts, axis=0)
-        # gaps of means times both sizes: no quotient before the last, so that equal distances are equal numbers
-        gaps = [sizes[:, None] * sums[k] - sizes[k] * sums for k in pair]
-        squares = np.stack([np.square(gap).sum(axis=1) for gap in gaps])
-        return np.sqrt(2.0 * squares / ((sizes * sizes[pair, None]) * (sizes + sizes[pair, None])))
+    def _of_pairs(self, one: Array, other: Array) -> Array:
+        """Return distances with no quotient before the last, so that equal ones are equal numbers."""
+        a, b = self.sizes[one], self.sizes[other]
+        gaps = b[:, None] * self.sums[one] - a[:, None] * self.sums[other]
+        return np.asarray(np.sqrt(2.0 * np.square(gaps).sum(axis=1) / ((a * b) * (a + b))))
 
 
 def _are_small_and_whole(X: Array, terms: int) -> bool:

@@ -58,16 +58,19 @@ class TreeShape:
         n_nodes = n_rows + len(children)
         self.parents = np.full(n_nodes, n_nodes)
         self.parents[children] = np.arange(n_rows, n_nodes)[:, None]
-        pairs, sizes = children.tolist(), [1] * n_rows
+        pairs, sizes, names, depths = children.tolist(), [1] * n_rows, list(range(n_rows)), [0] * n_rows
         for i, j in pairs:
             sizes.append(sizes[i] + sizes[j])
+            names.append(max(names[i], names[j]))
+            depths.append(1 + max(depths[i], depths[j]))
         starts, next_start = [0] * n_nodes, 0
         for root in reversed(self.roots()):
             starts[root], next_start = next_start, next_start + sizes[root]
         for node in range(n_nodes - 1, n_rows - 1, -1):
             i, j = pairs[node - n_rows]
             starts[i], starts[j] = starts[node], starts[node] + sizes[i]
-        self.sizes, self.starts = np.array(sizes), np.array(starts)
+        self.sizes, self.starts, self.depths = np.array(sizes), np.array(starts), np.array(depths)
+        self.names = np.array(names)  # the last row of each
         self.order = np.empty(n_rows, np.int64)
         self.order[self.starts[:n_rows]] = np.arange(n_rows)
 
@@ -75,27 +78,22 @@ class TreeShape:
         """Return the nodes that no merge joins, in order."""
         return np.flatnonzero(self.parents == len(self.parents)).tolist()
 
-    def starts_of_clusters(self, n_merges: int) -> Array:
-        """Return where the clusters begin that are there after so many merges."""
-        below = self.n_rows + n_merges
-        return np.asarray(self.starts[:below][self.parents[:below] >= below])
+    def clusters_before(self, first: int, last: int) -> Array:
+        """Return the clusters that are there before one of two merges, or of those between them."""
+        return np.flatnonzero(self.parents[: self.n_rows + last] >= self.n_rows + first)
 
-    def clusters_before(self, merge: int) -> tuple[Array, int, int]:
-        """Return where clusters begin, in order, before a merge, and which two of them it joins."""
-        starts = np.sort(self.starts_of_clusters(merge))
-        first, second = np.searchsorted(starts, self.starts[self.children[merge]])
-        return starts, int(first), int(second)
-
-    def last_rows(self, starts: Array) -> Array:
-        """Return the last row of each cluster that begins at these places: its name."""
-        return np.asarray(np.maximum.reduceat(self.order, starts))
+    def sums(self, rows: Array) -> Array:
+        """Return the sum of the rows of each cluster, all of one depth at a time."""
+        found = np.empty((len(self.parents), rows.shape[1]))
+        found[: self.n_rows] = rows
+        merges = np.argsort(self.depths[self.n_rows :], kind="stable")
+        for nodes in np.split(merges, np.flatnonzero(np.diff(self.depths[self.n_rows :][merges])) + 1):
+            found[self.n_rows + nodes] = found[self.children[nodes]].sum(axis=1)
+        return found
 
     def out_of_order(self, heights: Array) -> int:
         """Return how many merges come after one of the same height whose names are higher."""
-        names = list(range(self.n_rows))
-        for i, j in self.children.tolist():
-            names.append(max(names[i], names[j]))
-        pairs = np.sort(np.array(names)[self.children], axis=1)
+        pairs = np.sort(self.names[self.children], axis=1)
         falls = (pairs[1:, 0] < pairs[:-1, 0]) | ((pairs[1:, 0] == pairs[:-1, 0]) & (pairs[1:, 1] <= pairs[:-1, 1]))
         return int(np.sum(falls & (heights[1:] == heights[:-1])))
 

@@ -66,7 +66,7 @@ def _splits(X: Array, metric: Any, shape: TreeShape, heights: Array) -> list[Cla
         scale = width + lost / EPSILON
         error = float(np.max([error, abs(heights[split] - width) / scale if scale > 0.0 else heights[split]]))
         is_left = np.arange(size) < shape.sizes[left]
-        wrong += not (is_split(gaps, is_left, lost) or is_split(gaps, ~is_left, lost))
+        wrong += not _is_split(gaps, is_left, lost)
     bound = sum_error(X.shape[1])
     return [
         Claim("splits", f"{of}, those that the rules would make otherwise", float(wrong), 0.0),
@@ -74,32 +74,29 @@ def _splits(X: Array, metric: Any, shape: TreeShape, heights: Array) -> list[Cla
     ]
 
 
-def is_split(D: Array, leaves: Array, lost: float) -> bool:
-    """Return whether the rules can make these rows leave, where rounding may decide between equals either way."""
-    n, slack = len(D), 4 * sum_error(len(D))
-    means = D.sum(axis=1)
-    first = means.max() - means <= slack * means.max() + n * lost
-    return any(_follows(D, leaves, int(row), slack, lost) for row in np.flatnonzero(first & leaves)) if n > 1 else False
+def _is_split(D: Array, is_left: Array, lost: float) -> bool:
+    """Return whether the rules can make one side leave, where rounding may decide between equals either way."""
+    totals, slack = D.sum(axis=1), 4 * sum_error(len(D))
+    firsts = np.flatnonzero(totals.max() - totals <= slack * totals.max() + len(D) * lost)
+    return any(_follows(D, is_left == is_left[row], row, totals, slack, lost) for row in firsts.tolist())
 
 
-def _follows(D: Array, leaves: Array, first: int, slack: float, lost: float) -> bool:
+def _follows(D: Array, leaves: Array, first: int, totals: Array, slack: float, lost: float) -> bool:
     """Return whether these rows leave once the first does: each the best to follow, nobody else better off."""
-    n, gone = len(D), np.zeros(len(D), bool)
-    gone[first], n_gone = True, 1
-    left, rest = D[:, first].copy(), D.sum(axis=1) - D[:, first]
-    while n_gone < n - 1:
+    n, n_leaves, gone = len(D), int(leaves.sum()), np.zeros(len(D), bool)
+    gone[first], left, rest = True, D[first].copy(), totals - D[first]
+    for n_gone in range(1, n - 1):
         to_left, to_rest = left / n_gone, rest / (n - n_gone - 1)
-        gains, loose = to_rest - to_left, slack * (to_rest + to_left) + 2 * lost
-        best = gains[~gone].max()
-        if n_gone == leaves.sum():
+        gains, loose = np.where(gone, -np.inf, to_rest - to_left), slack * (to_rest + to_left) + 2 * lost
+        best = gains.max()
+        if n_gone == n_leaves:
             return bool(best <= loose[~gone].max())
-        allowed = np.flatnonzero(leaves & ~gone & (gains >= best - 2 * loose) & (gains > -loose))
+        allowed = np.flatnonzero(leaves & (gains >= best - 2 * loose) & (gains > -loose))
         if not len(allowed):
             return False
         gone[allowed[0]] = True
-        n_gone += 1
-        left += D[:, allowed[0]]
-        rest -= D[:, allowed[0]]
+        left += D[allowed[0]]
+        rest -= D[allowed[0]]
     return bool(np.array_equal(gone, leaves))
 
 

@@ -61,12 +61,13 @@ def lower_bound(X: Any, weight: Array, labels: Array, n_clusters: int, steps_at_
     if exact is not None:
         return exact
     n, d = X.shape
-    known = [spectral_bound(X, weight, n_clusters) if min(n, d) <= FEW_COLUMNS or not is_fitting() else None]
+    known = spectral_bound(X, weight, n_clusters) if min(n, d) <= FEW_COLUMNS or not is_fitting() else None
+    better = None
     if not is_fitting():
-        known.append(semidefinite_bound(X, weight, labels, n_clusters))
+        better = semidefinite_bound(X, weight, labels, n_clusters, known or 0.0)
     elif n <= FEW_ROWS and n_clusters > 1:
-        known.append(_bound_of_part(X, weight, labels, n_clusters, steps_at_fit))
-    return max((bound for bound in known if bound is not None), default=None)
+        better = _bound_of_part(X, weight, labels, n_clusters, steps_at_fit)
+    return max((bound for bound in (known, better) if bound is not None), default=None)
 
 
 def spectral_bound(X: Any, weight: Array, n_clusters: int) -> float | None:
@@ -141,11 +142,11 @@ def _with_one_cluster_more(height: Array, sums: Array) -> Array:
     return after
 
 
-def semidefinite_bound(X: Any, weight: Array, labels: Array, n_clusters: int) -> float | None:
+def semidefinite_bound(X: Any, weight: Array, labels: Array, n_clusters: int, known: float = 0.0) -> float | None:
     """Return the best bound that a clustering leads to; None for one cluster, or for far too many rows.
 
     Many rows are dealt out into parts: whatever the centers are, the objective is the sum of those of the parts, and
-    none of these is below the best of its part.
+    none of these is below the best of its part. If the first promises no more than is ``known``, the others are left.
     """
     n = X.shape[0]
     if n_clusters == 1:
@@ -157,7 +158,9 @@ def semidefinite_bound(X: Any, weight: Array, labels: Array, n_clusters: int) ->
         return None
     n_parts = -(-n // height)
     parts = (slice(first, None, n_parts) for first in range(n_parts))
-    return sum(_bound_of_part(X[part], weight[part], labels[part], n_clusters, 0) for part in parts)
+    bounds = (_bound_of_part(X[part], weight[part], labels[part], n_clusters, 0) for part in parts)
+    first = next(bounds)
+    return None if first * n_parts <= known else first + sum(bounds)
 
 
 def _bound_of_part(X: Any, weight: Array, labels: Array, n_clusters: int, n_steps: int) -> float:

@@ -30,10 +30,10 @@ from pellucid.proofs.training_data import TrainingData
 FLOOR = 1e-12
 """Least noise variance of a column, in parts of its variance, or as it is where the column is constant."""
 
+ROWS_AT_ONCE = 4096
+
 COLUMN_PART = {"varimax": 1.0, "quartimax": 0.0}
 r"""The c of the criterion :math:`\sum\lambda_{ij}^4 - \frac cd\sum_j(\sum_i\lambda_{ij}^2)^2` of a rotation."""
-
-ROWS_AT_ONCE = 4096
 
 EQUATIONS = 1e-7
 """Residuals accepted in deviations of a column, besides those that rounding of the data makes."""
@@ -60,24 +60,37 @@ class ColumnCorrelations:
     root: Array
     """L with L'L the correlations."""
     n: float
+    scores: Array
+    """The largest score of each factor, and the least."""
 
     @classmethod
-    def of(cls, data: TrainingData) -> ColumnCorrelations:
-        """Return them from the rows; a fit takes the root of their products, which is quicker and less exact."""
-        n = float(data.weights.sum())
-        origin = data.X[0].astype(np.float64)
-        rows = data.X - origin
-        middle = data.weights @ rows / n
-        rows = (rows - middle) * np.sqrt(data.weights / n)[:, None]
-        scale = _deviations(np.sum(rows**2, axis=0))
-        rows /= scale
-        products = rows.T @ rows
+    def of(cls, data: TrainingData, back: Array) -> ColumnCorrelations:
+        """Return them in one pass over the rows, with scores by ``back``.
+
+        A fit takes the root of the products, which is quicker and less exact.
+        """
+        weights, n, d = data.weights, float(data.weights.sum()), data.X.shape[1]
+        mean, middle = weights @ data.X / n, np.zeros(d)  # what rounding left of a large mean is taken after it
+        products, root, ends = np.zeros((d, d)), np.zeros((0, d)), []
+        for start in range(0, len(weights), ROWS_AT_ONCE):
+            counts = weights[start : start + ROWS_AT_ONCE]
+            rows = np.subtract(data.X[start : start + ROWS_AT_ONCE], mean, dtype=np.float64)
+            scores = back.T @ rows.T  # (k, n): the ends of long rows are found quicker than those of columns
+            ends += [scores.max(axis=1), scores.min(axis=1)]
+            middle += counts @ rows / n
+            if data.weight is not None:
+                rows *= np.sqrt(counts)[:, None]
+            products += rows.T @ rows / n
+            if not is_fitting():
+                root = np.asarray(np.linalg.qr(np.vstack([root, rows / np.sqrt(n)]), mode="r"))
+        scale = np.sqrt(np.where(np.diagonal(products) > 0.0, np.diagonal(products), 1.0))
+        products /= np.outer(scale, scale)
         if is_fitting():
             values, vectors = np.linalg.eigh(products)
             root = np.where(np.diagonal(products) > 0.0, np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, 0.0)
         else:
-            root = np.asarray(np.linalg.qr(rows, mode="r"))
-        return cls(origin + middle, scale, products, root, n)
+            root = root / scale
+        return cls(mean + middle, scale, products, root, n, np.array([np.max(ends, axis=0), np.min(ends, axis=0)]))
 
     @property
     def mean_error(self) -> float:
@@ -122,16 +135,13 @@ class ColumnCorrelations:
         return float(-0.5 * self.n * (constant + np.log(noise).sum() + log_determinant + total))
 
 
-def _deviations(variance: Array) -> Array:
-    return np.asarray(np.sqrt(np.where(variance > 0.0, variance, 1.0)))
-
-
 def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with the moments computed again from the rows."""
     shape = _shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("stationary", (Claim("shape", shape, 1.0, 0.0),))
-    seen = ColumnCorrelations.of(data)
+    with np.errstate(all="ignore"):  # noise that is none is told below
+        seen = ColumnCorrelations.of(data, _posterior_map(fitted.components_, fitted.noise_variance_))
     loadings, noise = fitted.components_ / seen.scale, fitted.noise_variance_ / seen.scale**2
     away = float(np.max(np.abs(fitted.mean_ - seen.mean) / seen.scale))
     claims = [Claim("mean", "distance of mean_ from the mean, in deviations", away, seen.mean_error)]
@@ -141,7 +151,7 @@ def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> C
         with np.errstate(over="ignore", invalid="ignore"):
             claims += _likelihood_claims(fitted, parameters, seen, loadings, noise)
             claims += [_equation_claim(seen, loadings, noise), _free_claim(seen, loadings, noise)]
-            claims += _form_claims(fitted, parameters, data, seen)
+            claims += _form_claims(fitted, parameters, seen)
     return Certificate("stationary", tuple(claims))
 
 
@@ -198,7 +208,7 @@ def _free_claim(seen: ColumnCorrelations, loadings: Array, noise: Array) -> Clai
     )
 
 
-def _form_claims(fitted: Any, parameters: Any, data: TrainingData, seen: ColumnCorrelations) -> list[Claim]:
+def _form_claims(fitted: Any, parameters: Any, seen: ColumnCorrelations) -> list[Claim]:
     """Return claims about what a rotation would change: the form of the loadings, order and signs."""
     W, noise = fitted.components_, fitted.noise_variance_
     products = (W / noise) @ W.T
@@ -212,12 +222,8 @@ def _form_claims(fitted: Any, parameters: Any, data: TrainingData, seen: ColumnC
             _asymmetry(W.T, COLUMN_PART[parameters.rotation]),
             "asymmetry of the gradient of the rotation, which is 0 at its maximum",
         )
-    back = _posterior_map(W, noise)
-    blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(data.X), ROWS_AT_ONCE)]
-    scores = np.vstack([(data.X[rows] - seen.mean) @ back for rows in blocks])
-    largest = np.abs(scores).max(axis=0, initial=0.0)
-    against = np.where(np.abs(scores) >= (1.0 - TURNED) * largest, scores, -np.inf).max(axis=0, initial=-np.inf) < 0.0
-    wrong = int(np.sum(np.diff(strength) > TURNED * size)) + int(np.sum(against))
+    high, low = seen.scores
+    wrong = int(np.sum(np.diff(strength) > TURNED * size)) + int(np.sum(~(high >= (TURNED - 1.0) * low)))
     return [
         Claim("rotation", said, turned, TURNED + AMPLIFIED * seen.noise),
         Claim("order", "factors out of order or of the other sign", float(wrong), 0.0),

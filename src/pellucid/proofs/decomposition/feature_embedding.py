@@ -14,7 +14,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.ridge_equations import rows_that_differ
 from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
-from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
+from pellucid.proofs.matrices.missed_eigenvalues import ProductsOfRows, SymmetricMatrix, missed_claim
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
@@ -31,31 +31,31 @@ def prove_feature_embedding(fitted: Any, parameters: Any, data: TrainingData) ->
     if fitted.embedding_.shape != (n, k) or fitted.eigenvalues_.shape != (k,):
         shape = f"embedding_ and eigenvalues_ are not those of {k} dimensions of {n} rows"
         return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    S = _similarities(data.X, parameters.similarity)
-    proof = _embedding_claims(fitted, parameters, data, S)
-    if n > ALL_VALUES or is_fitting():
+    is_given = parameters.similarity == GIVEN
+    similarities: Any = (
+        SymmetricMatrix(data.X.astype(np.float64)) if is_given else _cosines(data.X, parameters.similarity)
+    )
+    proof = _embedding_claims(fitted, parameters, data, similarities)
+    if not is_given or n > ALL_VALUES or is_fitting():
         return proof
-    values = np.linalg.eigvalsh(S)
+    values = np.linalg.eigvalsh(similarities.matrix)
     share = float(-values[values < 0.0].sum()) / max(float(np.abs(values).sum()), TINY)
     told = f"{share:.3g} of the eigenvalues, by size, are below 0: that part of the similarities fits no vectors."
     return replace(proof, reason=told if share > sum_error(n) else "")
 
 
-def _similarities(X: Array, similarity: str) -> Array:
-    """Return given similarities, or the cosines of rows, about their own mean for correlations; 0 for flat rows."""
-    if similarity == GIVEN:
-        return np.asarray(X, dtype=np.float64)
+def _cosines(X: Array, similarity: str) -> ProductsOfRows:
+    """Return the cosines of rows, about their own mean for correlations; 0 for flat rows."""
     rows = np.asarray(X, dtype=np.float64)
     rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), TINY)
     if similarity == "correlation":
         rows = rows - rows.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(rows, axis=1)
     is_flat = lengths <= 1e-13 * np.sqrt(X.shape[1])
-    inverse = np.where(is_flat, 0.0, 1.0 / np.where(is_flat, 1.0, lengths))
-    return inverse[:, None] * (rows @ rows.T) * inverse
+    return ProductsOfRows(np.where(is_flat[:, None], 0.0, rows / np.where(is_flat, 1.0, lengths)[:, None]))
 
 
-def _embedding_claims(fitted: Any, parameters: Any, data: TrainingData, S: Array) -> Certificate:
+def _embedding_claims(fitted: Any, parameters: Any, data: TrainingData, matrix: Any) -> Certificate:
     """Return what is claimed of the vectors, given the similarities."""
     rows = []
     if parameters.similarity != GIVEN:
@@ -65,9 +65,8 @@ def _embedding_claims(fitted: Any, parameters: Any, data: TrainingData, S: Array
     has_extent = values > 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         vectors = fitted.embedding_[:, has_extent] / np.sqrt(values[has_extent])
-    matrix = SymmetricMatrix(S)
     level = max(float(values.max(initial=0.0)), matrix.least_norm)
-    noise = max(RESIDUAL, 8 * sum_error(len(S)))
+    noise = max(RESIDUAL, 8 * sum_error(len(vectors)))
     disorder = int(np.sum(~(np.diff(values) <= 0.0))) + wrong_signs(vectors)
     disorder += int(np.any(fitted.embedding_[:, ~has_extent] != 0.0))
     return graded(

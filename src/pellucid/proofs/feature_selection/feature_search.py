@@ -2,12 +2,13 @@
 
 The path is walked once. At each step all sets one move away must have been scored, the next one must be the best of
 them, and the direction of the move must be the one that the rules of the search ask for. The scores themselves are
-those that the estimator, fitted anew by scikit-learn's cross-validation, has on the sets; of many sets a sample.
+those that the estimator, fitted anew by scikit-learn's cross-validation, has on the sets; of many sets a sample. Those
+of a line are computed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -25,6 +26,9 @@ EQUAL = 1e-10
 """Mean scores that differ by less, in parts of the larger or of 1, are equal: that much is rounding."""
 
 NOT_ASKED = "Nothing is claimed about the scores: the estimator is not there to be fitted again."
+
+DEPENDENT = 1e-6
+"""Part of the longest direction of columns below which another is none: their scores are left to the estimator."""
 
 SCORE_ROUNDING = 1e-7
 """Difference of scores that rounding may make, in parts of 1 plus their size."""
@@ -80,6 +84,43 @@ def _score_claim(stored: Array, again: Mapping[int, Array]) -> Claim:
     return Claim(
         "scores", f"largest difference of fold scores found again, {k} of {n} sets{sure}", worst, SCORE_ROUNDING
     )
+
+
+class LineScores:
+    """Fold scores of least squares on sets of columns, each by its own equations."""
+
+    def __init__(self, X: Array, y: Array, folds: Any, scoring: str | None, *, intercept: bool) -> None:
+        rows = np.column_stack([X, y]).astype(np.float64)
+        size = np.abs(rows).max(axis=0)
+        rows /= np.where(size > 0.0, size, 1.0)  # squares of tiny and of huge numbers are lost
+        self.score, self.unit, self.parts = LINE_SCORES[scoring], float(size[-1]), []
+        for train, test in folds:
+            mean = rows[train].mean(axis=0) if intercept else 0.0
+            self.parts.append((np.asarray(np.linalg.qr(rows[train] - mean, mode="r")), rows[test] - mean))
+
+    def of_set(self, mask: Array) -> Array | None:
+        """Return the score of each fold; None where columns are nearly dependent, or nothing is to be explained."""
+        chosen, scores = np.flatnonzero(mask), []
+        for root, tested in self.parts:
+            columns, target = root[:, chosen], tested[:, -1]
+            lengths, spread = np.linalg.norm(columns, axis=0), float(np.sum(np.square(target - target.mean())))
+            if not ((lengths > 0.0).all() and spread > 0.0 and len(target) > 1):
+                return None
+            w, _, rank, _ = np.linalg.lstsq(columns / lengths, root[:, -1], rcond=DEPENDENT)
+            if rank < len(chosen):
+                return None
+            error = float(np.sum(np.square(target - tested[:, chosen] @ (w / lengths))))
+            scores.append(self.score(error, spread, len(target), self.unit))
+        return np.array(scores)
+
+
+LINE_SCORES: dict[str | None, Callable[[float, float, int, float], float]] = {
+    None: lambda error, spread, _n, _unit: 1.0 - error / spread,
+    "r2": lambda error, spread, _n, _unit: 1.0 - error / spread,
+    "neg_mean_squared_error": lambda error, _spread, n, unit: -error / n * unit**2,
+    "neg_root_mean_squared_error": lambda error, _spread, n, unit: -float(np.sqrt(error / n)) * unit,
+}
+"""From sums of squares of errors and of targets about their mean, of n rows in this unit."""
 
 
 class _Replay:

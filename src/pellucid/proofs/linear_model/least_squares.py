@@ -18,7 +18,7 @@ from scipy.linalg import qr, svd, svdvals
 
 from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.classes import has_label_sets
+from pellucid.proofs.classes import class_columns, has_label_sets
 from pellucid.proofs.linear_model.inference import RootWeightedRows, inference_claims, spectrum_claims
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.rows import weighted_mean
@@ -377,3 +377,4 @@ PROVES = {
     "RidgeClassifier": prove_ridge_classifier,
     "BasisExpansion": prove_basis_expansion,
 }
+SEES = {"RidgeClassifier": class_columns}

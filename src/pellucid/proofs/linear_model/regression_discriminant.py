@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.classes import has_label_sets
+from pellucid.proofs.classes import class_columns, has_label_sets
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.rows import in_float64
 from pellucid.proofs.training_data import TrainingData
@@ -157,3 +157,4 @@ def _blocks(X: Any) -> list[slice]:
 
 
 PROVES = {"RegressionDiscriminant": prove_regression_discriminant}
+SEES = {"RegressionDiscriminant": class_columns}

@@ -2,16 +2,14 @@ r"""Proof of classical MDS: the distances are those of the data, and the places 
 
 .. math:: B = -\tfrac12 HD^{(2)}H,\quad H = I - \tfrac1n 11',\qquad B = V\Lambda V',\qquad Z = V\Lambda^{1/2}
 
-``verify`` computes all distances and products again. At a fit to Euclidean distances of rows neither is formed: there
-the products are multiplied by vectors through the rows. Each entry of :math:`B` has lost a few rounding errors of the
-largest squared distance; a matrix of such errors has a norm of about the root of n times their size, and by that much
-eigenvalues may move.
+Of Euclidean distances, :math:`B` are the inner products of the rows about their mean, which need not be formed; others
+are computed again. Each entry of :math:`B` has lost a few rounding errors of the largest squared distance; a matrix of
+such errors has a norm of about the root of n times their size, and by that much eigenvalues may move.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,10 @@ from numpy.linalg import LinAlgError
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.distances import distances, is_given
+from pellucid.proofs.distances import distances, is_given, named_metric
 from pellucid.proofs.kernels.ridge_equations import rows_that_differ
 from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
-from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
+from pellucid.proofs.matrices.missed_eigenvalues import ProductsOfRows, SymmetricMatrix, missed_claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import graded, is_fitting
 from pellucid.proofs.training_data import TrainingData
@@ -43,22 +41,32 @@ def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     shape = _shape_fault(fitted, parameters, data)
     if shape:
         return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    claims = [] if is_given(parameters.metric) else [rows_claim(fitted.X_fit_, data.X)]
-    is_euclidean = isinstance(parameters.metric, str) and parameters.metric == "euclidean"
-    if is_fitting() and is_euclidean:
-        products: Any = ProductsOfRows(data.X)
-        return graded("exact", [*claims, *coordinate_claims(products, fitted, parameters, is_positive=True)])
-    between = all_distances(parameters.metric, parameters.metric_params, data.X, fitted.dissimilarity_matrix_)
-    products = ProductsAboutMean.of(between)
+    is_euclidean = named_metric(parameters.metric, None, parameters.metric_params) == ("euclidean", {})
+    stored: Any = getattr(fitted, "dissimilarity_matrix_", None)  # that of Euclidean distances is left for later
+    products: Any = None
+    if is_euclidean:
+        claims, products = [_euclidean_claim(fitted.X_fit_, stored, data.X)], RowsAboutMean.of(data.X)
+    else:
+        between = all_distances(parameters.metric, parameters.metric_params, data.X, stored)
+        claims, products = [distances_claim(stored, between)], ProductsAboutMean.of(between)
+        claims += [] if is_given(parameters.metric) else [rows_claim(fitted.X_fit_, data.X)]
     claims += coordinate_claims(products, fitted, parameters, is_positive=is_euclidean)
-    claims += [means_claim(fitted.squared_means_, products), distances_claim(fitted.dissimilarity_matrix_, between)]
-    proof = graded("exact", claims)
-    if len(between) > ALL_VALUES or is_fitting():
+    proof = graded("exact", [*claims, means_claim(fitted.squared_means_, products)])
+    if is_euclidean or len(data.X) > ALL_VALUES or is_fitting():
         return proof
     try:
         return replace(proof, reason=negative_report(np.linalg.eigvalsh(products.matrix)))
     except LinAlgError:
         return proof
+
+
+def _euclidean_claim(stored_rows: Array, stored: Array | None, X: Array) -> Claim:
+    """Return the claim about rows and, if someone has asked for them, their distances."""
+    wrong = rows_that_differ(stored_rows, X)
+    if stored is not None:
+        wrong += float(not distances_claim(stored, distances(X, X, "euclidean")).holds)
+    statement = "rows of X_fit_ that are not those of the data, and 1 if dissimilarity_matrix_ is there and not theirs"
+    return Claim("training rows", statement, wrong, 0.0)
 
 
 def all_distances(metric: Any, metric_params: Any, X: Array, stored: Array) -> Array:
@@ -94,7 +102,7 @@ def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
     n, k = data.X.shape[0], parameters.n_components
     if fitted.embedding_.shape != (n, k) or fitted.eigenvalues_.shape != (k,):
         return f"embedding_ and eigenvalues_ are not those of {k} dimensions of {n} rows"
-    given = getattr(fitted, "dissimilarity_matrix_", None)  # left for later where a fit does without
+    given = getattr(fitted, "dissimilarity_matrix_", None)
     if fitted.squared_means_.shape != (n,) or (given is not None and given.shape != (n, n)):
         return "squared_means_ or dissimilarity_matrix_ have not one row per training row"
     return ""
@@ -121,33 +129,22 @@ class ProductsAboutMean(SymmetricMatrix):
         return cls(-0.5 * (squares - means[:, None] - means + means.mean()), means, unit)
 
 
-class ProductsOfRows:
-    """The products of rows about their mean, never formed; it answers what a SymmetricMatrix does."""
+@dataclass(frozen=True)
+class RowsAboutMean(ProductsOfRows):
+    """The same of the Euclidean distances of rows, from the rows."""
 
-    def __init__(self, X: Array) -> None:
+    means: Array
+    unit: float
+
+    @classmethod
+    def of(cls, X: Array) -> RowsAboutMean:
+        """Return the products of rows about their mean."""
         centered = np.asarray(X - X.mean(axis=0, dtype=np.float64), dtype=np.float64)
         centered -= centered.mean(axis=0)  # that of rows far from 0 was rounded, and would be an axis of its own
-        self.unit = unit_for(float(np.abs(centered).max(initial=0.0)))
-        self.rows = centered * self.unit
-
-    def times(self, block: Array) -> Array:
-        """Return the products times a vector or a block of vectors."""
-        return np.asarray(self.rows @ (self.rows.T @ block))
-
-    @cached_property
-    def trace(self) -> float:
-        """The sum of all eigenvalues."""
-        return float(np.vdot(self.rows, self.rows))
-
-    @property
-    def norm(self) -> float:
-        """What no eigenvalue is above."""
-        return self.trace
-
-    @property
-    def least_norm(self) -> float:
-        """What the largest eigenvalue is at least."""
-        return max(self.trace / max(min(self.rows.shape), 1), TINY)
+        unit = unit_for(float(np.abs(centered).max(initial=0.0)))
+        centered *= unit
+        squares = np.einsum("ij,ij->i", centered, centered)
+        return cls(centered, squares + squares.mean(), unit)
 
 
 def coordinate_claims(
@@ -198,7 +195,7 @@ def negative_report(eigenvalues: Array) -> str:
     return f"{below / total:.3g} of the eigenvalues, by size, are below 0: that part of the distances fits no points."
 
 
-def means_claim(stored: Array, products: ProductsAboutMean, rounding: float = 0.0) -> Claim:
+def means_claim(stored: Array, products: ProductsAboutMean | RowsAboutMean) -> Claim:
     """Return the claim about the mean squared distances by which new rows are placed."""
     means = products.means
     with np.errstate(over="ignore", invalid="ignore"):
@@ -207,7 +204,7 @@ def means_claim(stored: Array, products: ProductsAboutMean, rounding: float = 0.
         "means",
         "largest distance of squared_means_ from the mean squared distance of a row, in parts of the largest",
         float(np.max(apart, initial=0.0)) / max(float(means.max(initial=0.0)), TINY),
-        RESIDUAL + rounding,
+        RESIDUAL,
     )
 
 

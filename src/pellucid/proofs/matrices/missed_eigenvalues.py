@@ -1,9 +1,10 @@
 r"""The claim that no larger eigenvalue of a symmetric matrix was missed.
 
 It is about the rest :math:`B = C - V\Lambda V'`, whose largest eigenvalue must not be above the smallest one found,
-:math:`\lambda_k`. Of three bounds the first that decides counts:
+:math:`\lambda_k`. Of four bounds the first that decides counts:
 
 - all eigenvalues of an inner product are at least 0, so none is above their sum, :math:`\mathrm{tr}\,B`;
+- those of :math:`C = AA'` are those of :math:`A'A` and zeros: where one side is short, all of them are computed;
 - up to ``FACTORED`` rows ``verify`` factors :math:`\lambda_k(1 + t)I - B`: a Cholesky factor exists only if none is
   above;
 - otherwise Lanczos from a random vector finds, in q steps, all but a part e of the largest eigenvalue of a matrix
@@ -28,6 +29,9 @@ from pellucid.proofs.sampling import MISSED, draws, is_fitting
 
 FACTORED = 4000
 """Rows up to which ``verify`` factors the rest of the matrix."""
+
+SHORT_AT_FIT = 64
+"""Rows or columns up to which a fit has all eigenvalues of products computed."""
 
 PROBE_STEPS = 20
 PROBE_STEPS_AT_FIT = 8
@@ -80,6 +84,32 @@ class SymmetricMatrix:
         return max(largest, self.norm / np.sqrt(self.matrix.shape[0]) if np.isfinite(self.norm) else 0.0, TINY)
 
 
+@dataclass(frozen=True)
+class ProductsOfRows:
+    """The inner products :math:`AA'` of rows, never formed."""
+
+    rows: Array
+
+    def times(self, block: Array) -> Array:
+        """Return the products times a vector or a block of vectors."""
+        return np.asarray(self.rows @ (self.rows.T @ block))
+
+    @cached_property
+    def trace(self) -> float:
+        """The sum of all eigenvalues."""
+        return float(np.vdot(self.rows, self.rows))
+
+    @property
+    def least_norm(self) -> float:
+        """What the largest eigenvalue is at least: their mean."""
+        return max(self.trace / max(min(self.rows.shape), 1), TINY)
+
+    def largest(self, k: int) -> Array:
+        """Return the k largest eigenvalues, from the products of the shorter side."""
+        A = self.rows if len(self.rows) <= self.rows.shape[1] else self.rows.T
+        return np.pad(np.linalg.eigvalsh(A @ A.T)[::-1], (0, k))[:k]
+
+
 def missed_claim(
     symmetric: Any,
     values: Array,
@@ -92,7 +122,7 @@ def missed_claim(
 ) -> Claim:
     """Return the claim that no eigenvalue above the smallest one found is left; above 0 if all were wanted.
 
-    ``symmetric`` is a :class:`Symmetric`; one that may be negative, or is factored, is a :class:`SymmetricMatrix`.
+    ``symmetric`` is a :class:`Symmetric`; one that may be negative is a :class:`SymmetricMatrix`.
     """
     n, k = vectors.shape
     is_fit = is_fitting() if is_fit is None else is_fit
@@ -105,7 +135,12 @@ def missed_claim(
     statement = "largest eigenvalue that may have been missed, in parts of the smallest one found"
     if is_positive and left <= floor:
         return Claim("missed", f"{statement}, from the trace", max(left, 0.0) / floor, 1.0)
-    if not is_fit and n <= FACTORED:
+    if isinstance(symmetric, ProductsOfRows) and min(symmetric.rows.shape) <= (SHORT_AT_FIT if is_fit else FACTORED):
+        largest = symmetric.largest(k + 1)  # each may be as large as the one found in its place
+        is_missed = largest > np.append(values, smallest) + (floor - smallest)
+        missed = max(float(np.max(np.where(is_missed, largest, largest[-1]))), 0.0)
+        return Claim("missed", f"{statement}, from all eigenvalues of the shorter side", missed / floor, 1.0)
+    if not is_fit and n <= FACTORED and hasattr(symmetric, "matrix"):
         excess = _excess_by_factor(symmetric, values, vectors, floor)
         return Claim("missed", f"{statement}, from a Cholesky factor of the rest", excess, 1.0)
     steps = min(n - k, PROBE_STEPS_AT_FIT if is_fit else PROBE_STEPS)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, pi
-from typing import Any
 
 import numpy as np
 
@@ -45,15 +44,16 @@ class GaussianComponents:
         """Whether the covariances are matrices."""
         return self.covariances.ndim == 3
 
+    def standardized(self, deviations: Array) -> Array:
+        """Return deviations (K, n, d) in units of each component's own."""
+        return deviations @ self.factors if self.has_matrices else deviations * self.factors[:, None]
+
     def log_joint(self, rows: Array) -> Array:
         """Return the log joint density of each row and component, of shape (n, K)."""
-        logs = np.log(np.maximum(self.weights, TINY))
-        out = np.empty((len(rows), len(self.weights)))
-        for k, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
-            z = (rows - mean) @ factor if self.has_matrices else (rows - mean) * factor
-            scale = np.log(np.diagonal(factor) if self.has_matrices else factor).sum()
-            out[:, k] = logs[k] + scale - 0.5 * len(mean) * log(2 * pi) - 0.5 * np.square(z).sum(axis=1)
-        return out
+        z = self.standardized(rows - self.means[:, None])
+        scales = np.diagonal(self.factors, axis1=1, axis2=2) if self.has_matrices else self.factors
+        peaks = np.log(np.maximum(self.weights, TINY)) + np.log(scales).sum(axis=1) - 0.5 * rows.shape[1] * log(2 * pi)
+        return np.asarray((peaks[:, None] - 0.5 * np.einsum("kij,kij->ki", z, z)).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,17 +88,20 @@ def step_sums(X: Array, weight: Array, model: GaussianComponents) -> StepSums:
     """Return what one step of EM finds, in one pass over the rows."""
     log_sum, totals = 0.0, np.zeros(len(model.weights))
     shifts, spreads = np.zeros(model.means.shape), np.zeros(model.covariances.shape)
-    for start in range(0, len(X), ROWS_AT_ONCE):
-        rows, counts = np.asarray(X[start : start + ROWS_AT_ONCE], float), weight[start : start + ROWS_AT_ONCE]
+    height = max(1, ROWS_AT_ONCE // len(totals))
+    for start in range(0, len(X), height):
+        rows, counts = np.asarray(X[start : start + height], float), weight[start : start + height]
         logs, shares = posterior(model.log_joint(rows))
         shares *= counts[:, None]
         log_sum += float(counts @ logs)
         totals += shares.sum(axis=0)
-        for k, mean in enumerate(model.means):
-            deviations = rows - mean
-            weighted = deviations * shares[:, k, None]
-            shifts[k] += weighted.sum(axis=0)
-            spreads[k] += weighted.T @ deviations if model.has_matrices else (weighted * deviations).sum(axis=0)
+        deviations = rows - model.means[:, None]  # (K, n, d)
+        weighted = deviations * shares.T[:, :, None]
+        shifts += weighted.sum(axis=1)
+        if model.has_matrices:
+            spreads += weighted.transpose(0, 2, 1) @ deviations
+        else:
+            spreads += np.einsum("kij,kij->kj", weighted, deviations)
     divisor = np.where(totals > 0.0, totals, 1.0)
     shift = shifts / divisor[:, None]
     spreads /= divisor.reshape(-1, *[1] * (spreads.ndim - 1))
@@ -126,25 +129,24 @@ def inverse_factors(covariances: Array) -> Array:
     return np.linalg.inv(np.linalg.cholesky(covariances)).transpose(0, 2, 1)
 
 
+def _seen_from(old: GaussianComponents, means: Array, covariances: Array) -> tuple[Array, Array]:
+    r"""Return :math:`U_k^\top\mu_k` and :math:`U_k^\top\Sigma_kU_k`, or the same of deviations."""
+    places = old.standardized(means[:, None])[:, 0]
+    if old.has_matrices:
+        return places, old.factors.transpose(0, 2, 1) @ covariances @ old.factors
+    return places, covariances * old.factors**2
+
+
 def divergence(new: GaussianComponents, old: GaussianComponents) -> float:
     """Return the mean over the new weights of the divergence of the new from the old components, in nats."""
-    total = 0.0
-    for k, share in enumerate(new.weights):
-        if share == 0.0:
-            continue
-        if new.has_matrices:
-            move = (new.means[k] - old.means[k]) @ old.factors[k]
-            inner = old.factors[k].T @ new.covariances[k] @ old.factors[k]
-            _, log_det = np.linalg.slogdet(inner)
-            spread = 0.5 * (np.trace(inner) - len(inner) - log_det)
-        else:
-            move = (new.means[k] - old.means[k]) * old.factors[k]
-            ratio = new.covariances[k] * old.factors[k] ** 2
-            spread = 0.5 * float(np.sum(ratio - 1.0 - np.log(ratio)))
-        total += share * (
-            float(np.log(share / max(old.weights[k], TINY))) + float(spread) + 0.5 * float(np.sum(move**2))
-        )
-    return total
+    moves, inner = _seen_from(old, new.means - old.means, new.covariances)
+    if new.has_matrices:
+        spreads = np.trace(inner, axis1=1, axis2=2) - inner.shape[1] - np.linalg.slogdet(inner)[1]
+    else:
+        spreads = np.sum(inner - 1.0 - np.log(inner), axis=1)
+    logs = np.log(np.maximum(new.weights, TINY) / np.maximum(old.weights, TINY))
+    nats = new.weights * (logs + 0.5 * spreads + 0.5 * np.sum(moves**2, axis=1))
+    return float(nats[new.weights != 0.0].sum())
 
 
 def coordinates(model: GaussianComponents, at: GaussianComponents) -> Array:
@@ -154,15 +156,10 @@ def coordinates(model: GaussianComponents, at: GaussianComponents) -> Array:
     :math:`\sqrt{\pi_k / 2}\, U_k^\top(\Sigma'_k - \Sigma_k)U_k`; what components share counts once for each of them.
     """
     share = np.sqrt(at.weights)
-    parts: list[Any] = [share * (np.log(np.maximum(model.weights, TINY)) - np.log(np.maximum(at.weights, TINY)))]
-    for k in range(len(share)):
-        moved, grown = model.means[k] - at.means[k], model.covariances[k] - at.covariances[k]
-        factor = at.factors[k]
-        if model.has_matrices:
-            parts += [share[k] * moved @ factor, share[k] * np.sqrt(0.5) * (factor.T @ grown @ factor).ravel()]
-        else:
-            parts += [share[k] * moved * factor, share[k] * np.sqrt(0.5) * grown * factor**2]
-    return np.concatenate(parts)
+    logs = np.log(np.maximum(model.weights, TINY)) - np.log(np.maximum(at.weights, TINY))
+    moves, grown = _seen_from(at, model.means - at.means, model.covariances - at.covariances)
+    each = np.hstack([moves, np.sqrt(0.5) * grown.reshape(len(share), -1)])
+    return np.concatenate([share * logs, (share[:, None] * each).ravel()])
 
 
 def largest_curvature(

@@ -133,11 +133,11 @@ def _moments_of_data(X: Array, weight: Array, has_matrices: bool) -> _DataMoment
         shift = np.zeros(d)
         for start in range(0, len(X), ROWS_AT_ONCE):
             rows = np.subtract(X[start : start + ROWS_AT_ONCE], center, dtype=np.float64)
-            weighted = rows * weight[start : start + ROWS_AT_ONCE, None]
-            shift += weighted.sum(axis=0)
+            counts = weight[start : start + ROWS_AT_ONCE]
+            shift += counts @ rows
             if number:
-                spread += weighted.T @ rows if has_matrices else (weighted * rows).sum(axis=0)
-                reach = np.maximum(reach, np.abs(rows).max(axis=0))
+                spread += (rows.T * counts) @ rows if has_matrices else counts @ np.square(rows)
+                reach = np.max([reach, rows.max(axis=0), -rows.min(axis=0)], axis=0)
         center = center + shift / total
     return _DataMoments(len(X), center, spread / total, reach)
 
@@ -204,10 +204,7 @@ def _inverse_claim(fitted: Any, model: GaussianComponents, about: _DataMoments, 
     bound = 16.0 * EPSILON * d * (min(d * narrow, CONDITION) if model.has_matrices else 1.0)
     value = float(turned) if is_factor else math.inf
     return worst_claim(
-        (
-            Claim("precisions", said, value, bound, remedy),
-            Claim("precisions", said, float(product), 16.0 * EPSILON * d),
-        )
+        (Claim("precisions", said, value, bound, remedy), Claim("precisions", said, float(product), 16.0 * EPSILON * d))
     )
 
 

@@ -8,6 +8,7 @@ logarithm shows as :math:`\epsilon_n n_c / (n_c - n_{cj} + \alpha)`. That much i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -158,8 +159,14 @@ def farthest_log(stored: Array, found: Array, lost: float | Array = 0.0) -> floa
     return float(np.maximum(gap - allowed, 0.0).max(initial=0.0))
 
 
+def _yes_or_no(parameters: Any, data: TrainingData) -> TrainingData:
+    """Return the data with 1 for what is above the threshold, and else 0."""
+    return data if parameters.binarize is None else replace(data, X=(parameters.binarize < data.X).astype(np.float64))
+
+
 PROVES = {
     "BernoulliNB": prove_bernoulli_nb,
     "CategoricalNB": prove_categorical_nb,
     "MultinomialNB": prove_multinomial_nb,
 }
+SEES = {"BernoulliNB": _yes_or_no}

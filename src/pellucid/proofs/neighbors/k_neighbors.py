@@ -17,6 +17,7 @@ from scipy import sparse
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.classes import labels_themselves
 from pellucid.proofs.distances import distances, is_given, named_metric, power_of
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.sampling import draws, is_fitting
@@ -232,3 +233,4 @@ def _sums_of_powers(differences: Array, power: float) -> Array:
 
 
 PROVES = {"KNeighborsClassifier": prove_k_neighbors, "KNeighborsRegressor": prove_k_neighbors}
+SEES = {"KNeighborsClassifier": labels_themselves}

@@ -10,6 +10,7 @@ from scipy import sparse, special
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.classes import class_columns
 from pellucid.proofs.rounding import EPSILON, rounding_unit, sum_error
 from pellucid.proofs.sampling import draws
 from pellucid.proofs.training_data import TrainingData, digest
@@ -240,6 +241,7 @@ def _r2(network: PlainNetwork, scores: Array, Y: Array, weight: Array, doubt: Ar
 
 
 PROVES = {"MLPClassifier": prove_mlp, "MLPRegressor": prove_mlp}
+SEES = {"MLPClassifier": class_columns}
 
 
 SLOPES = {

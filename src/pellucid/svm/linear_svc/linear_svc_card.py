@@ -11,7 +11,6 @@ from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import Numbers, SparseRows
 from pellucid.core.kinds.plain import Number, OneOf, Optional, Real
 from pellucid.core.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
-from pellucid.proofs.svm.linear_machines import prove_linear_svc, prove_linear_svr
 from pellucid.svm.linear_svc.linear_svc import LinearSVC
 from pellucid.svm.linear_svc.linear_svr import LinearSVR
 
@@ -44,7 +43,6 @@ CARDS = (
     MethodCard(
         LinearSVC,
         topics=("CLS-5",),
-        prove=prove_linear_svc,
         workings="pellucid.svm.linear_svc.linear_svc_workings:linear_svc_workings",
         parameters={
             "penalty": OneOf(("l1", "l2")),
@@ -81,7 +79,6 @@ CARDS = (
     MethodCard(
         LinearSVR,
         topics=("LIN-8",),
-        prove=prove_linear_svr,
         workings="pellucid.svm.svc.svr_workings:linear_svr_workings",
         parameters={
             "epsilon": NONNEGATIVE,

@@ -14,7 +14,6 @@ from pellucid.core.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
 from pellucid.core.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
 from pellucid.kernels.choice import is_given
 from pellucid.kernels.kernel_kinds import kernel_kind
-from pellucid.proofs.svm.kernel_machines import prove_svc, prove_svr
 from pellucid.svm.kernel_machine.support_vector_model import MachineRules, matrix_function
 from pellucid.svm.svc.svc import SVC
 from pellucid.svm.svc.svr import SVR
@@ -69,7 +68,6 @@ CARDS = (
     MethodCard(
         SVC,
         topics=("KER-2",),
-        prove=prove_svc,
         workings="pellucid.svm.svc.svc_workings:svc_workings",
         parameters={
             **PARAMETERS,
@@ -106,7 +104,6 @@ CARDS = (
     MethodCard(
         SVR,
         topics=("LIN-8",),
-        prove=prove_svr,
         workings="pellucid.svm.svc.svr_workings:svr_workings",
         parameters=PARAMETERS | {"epsilon": NONNEGATIVE},
         attributes=ATTRIBUTES | {"n_support_": Numbers((1,), WHOLES, low=0), "n_iter_": COUNT},

@@ -6,7 +6,6 @@ from typing import Any
 
 from pellucid.core.cards import MethodCard
 from pellucid.core.kinds.plain import OneOf, Whole
-from pellucid.proofs.tree.decision_tree import prove_decision_tree
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
 from pellucid.tree.decision_tree.tree_data import rules_for_trees
@@ -14,7 +13,6 @@ from pellucid.tree.tree_kinds import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGH
 
 SHARED: dict[str, Any] = {
     "topics": ("TRE-2",),
-    "prove": prove_decision_tree,
     "input": rules_for_trees,
     "tests": ("test_decision_tree",),
 }

@@ -14,7 +14,6 @@ from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.pages import Json, ReadPage, SchemaError, WritePage
 from pellucid.core.kinds.plain import Kind, Nothing, Number, OneOf, Optional, Text, Whole, read_as, tagged
 from pellucid.core.kinds.usual import LABELS, NONNEGATIVE
-from pellucid.proofs.tree.id3 import prove_id3
 from pellucid.tree.id3.id3_classifier import ID3Classifier
 from pellucid.tree.id3.id3_tree import AUTO, NEVER, MultiwayTree, tree_fault
 
@@ -64,7 +63,6 @@ CARDS = (
     MethodCard(
         ID3Classifier,
         topics=("TRE-1",),
-        prove=prove_id3,
         workings="pellucid.tree.id3.id3_workings:id3_workings",
         parameters={
             "criterion": OneOf(("gain", "gain_ratio", "gini", "error")),

@@ -8,7 +8,6 @@ from pellucid.core.kinds.arrays import Texts
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Nothing, Number, Optional, Real, Text, Whole
 from pellucid.core.kinds.usual import COUNT, LABELS, NONNEGATIVE
-from pellucid.proofs.tree.optimal_tree import prove_optimal_tree
 from pellucid.tree.optimal_tree.optimal_tree_classifier import OptimalTreeClassifier
 from pellucid.tree.tree_kinds import Trees
 
@@ -16,7 +15,6 @@ CARDS = (
     MethodCard(
         OptimalTreeClassifier,
         topics=("TRE-2",),
-        prove=prove_optimal_tree,
         parameters={
             "max_depth": Whole(low=0, high=4, hint="A deeper tree is out of reach of a search through all trees."),
             "leaf_penalty": NONNEGATIVE,

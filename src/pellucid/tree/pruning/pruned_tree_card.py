@@ -8,7 +8,6 @@ from pellucid.core.cards import MethodCard
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.plain import Nothing, Optional, Real
 from pellucid.core.kinds.usual import FLAG
-from pellucid.proofs.tree.decision_tree import prove_pruned_tree
 from pellucid.tree.decision_tree.decision_tree_card import CARDS as GROWN
 from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
 from pellucid.tree.tree_kinds import Trees
@@ -20,7 +19,7 @@ CUT: dict[str, Any] = {
     "pruned_before_": Optional(FLAG),
 }
 """What a tree keeps of its pruning, and lacks if it was only grown."""
-SHARED: dict[str, Any] = {"topics": ("TRE-3",), "prove": prove_pruned_tree, "tests": ("test_pruning",)}
+SHARED: dict[str, Any] = {"topics": ("TRE-3",), "tests": ("test_pruning",)}
 
 
 def _as_grown(card: MethodCard) -> dict[str, Any]:

@@ -69,8 +69,7 @@ def node_facts(trees: TreeArrays, X: Any, target: NodeTarget, walkers: Walkers, 
         inner = ~trees.is_leaf[node]
         rows, node, weight = rows[inner], node[inner], weight[inner]
         _add_cuts(facts, trees, columns, rows, node)
-        goes = goes_left(trees, columns, rows, node) if len(rows) else np.empty(0, dtype=bool)
-        node = np.where(goes, trees.left[node], trees.right[node])
+        node = np.where(goes_left(trees, columns, rows, node), trees.left[node], trees.right[node])
     return facts
 
 
@@ -91,12 +90,6 @@ def stored_facts(tree: TreeArrays) -> NodeFacts:
         most=nothing,
         n_missing=nothing,
     )
-
-
-def is_pure(target: NodeTarget, rows: Array) -> bool:
-    """Return whether some rows have one class, or one number, in every output."""
-    values = target.codes[rows] if target.n_classes else target.y[rows]
-    return bool((values.min(axis=0) == values.max(axis=0)).all())
 
 
 def _add_level(facts: NodeFacts, rows: Array, node: Array, target: NodeTarget, w: Array, criterion: str) -> None:

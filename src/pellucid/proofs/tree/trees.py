@@ -169,6 +169,8 @@ def sent_left(x: Array, threshold: Any, missing_left: Any, bits: Array | None = 
 
 def goes_left(trees: TreeArrays, columns: Any, rows: Array, node: Array) -> Array:
     """Return which rows go left at the nodes they are at."""
+    if not len(rows):  # which a sparse matrix has no numbers for
+        return np.empty(0, dtype=bool)
     x = np.asarray(columns[rows, trees.feature[node]], dtype=np.float64).ravel()
     missing, row = trees.missing_go_to_left[node], trees.category_row[node]
     left, by_set = sent_left(x, trees.threshold[node], missing), row >= 0
@@ -286,4 +288,4 @@ def _ways(trees: TreeArrays, of_tree: Array, rows: Array, columns: Any) -> list[
         here = node[moving]
         node[moving] = np.where(goes_left(trees, columns, rows[moving], here), trees.left[here], trees.right[here])
         steps.append(node.copy())
-    return [np.unique(way) for way in np.stack(steps, axis=1)]
+    return [way[: trees.depth[way[-1]] + 1] for way in np.stack(steps, axis=1)]

@@ -20,7 +20,7 @@ from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import has_label_sets
 from pellucid.proofs.linear_model.inference import RootWeightedRows, inference_claims, spectrum_claims
-from pellucid.proofs.rounding import EPSILON, rounding_unit
+from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit
 from pellucid.proofs.rows import weighted_mean
 from pellucid.proofs.training_data import TrainingData
 
@@ -320,34 +320,23 @@ def prove_basis_expansion(fitted: Any, parameters: Any, data: TrainingData) -> C
     """Return the certificate; ``fitted.expanded`` is what the model makes of the rows of ``data``."""
     if parameters.functions is not None:
         return Certificate("none", reason="functions are the user's own: there is nothing to compare them with.")
-    X, powers = np.asarray(data.X, dtype=np.float64), fitted.powers_
-    wrong = _missing_or_repeated(powers, parameters, X.shape[1]) + abs(fitted.n_output_features_ - len(powers))
-    error = np.inf
-    if wrong == 0:
-        products = np.stack([np.prod(np.repeat(X, row, axis=1), axis=1) for row in powers], axis=1)
-        scale = np.abs(products) + np.finfo(float).tiny
-        said = getattr(fitted, "expanded", products)  # a file cannot be asked
-        error = float(np.max(np.abs(said - products) / scale, initial=0.0))
+    columns, powers = np.array(data.X.T, dtype=np.float64, order="C"), fitted.powers_
+    wrong = _missing_or_repeated(powers, parameters, len(columns)) + abs(fitted.n_output_features_ - len(powers))
+    errors = [np.inf if wrong else 0.0]
+    if wrong == 0 and hasattr(fitted, "expanded"):  # a file cannot be asked
+        for said, row in zip(fitted.expanded.T, powers, strict=True):
+            product = np.prod(columns[np.repeat(np.arange(len(columns)), row)], axis=0)
+            errors.append(np.max(np.abs(said - product) / (np.abs(product) + TINY), initial=0.0))
     bound = 8 * max(1, parameters.degree) * float(np.finfo(data.X.dtype).eps)
-    return Certificate(
-        "exact",
-        (
-            Claim(
-                "monomials",
-                "largest relative difference from the monomials multiplied out",
-                error,
-                bound,
-                "Scale X: powers overflow.",
-            ),
-            Claim(
-                "powers",
-                "rows of powers_ that are missing, repeated, out of order or not counted",
-                wrong,
-                0.0,
-                "Refit.",
-            ),
-        ),
+    said, counted = (
+        "largest relative difference from the monomials multiplied out",
+        "repeated, out of order or not counted",
     )
+    claims = (
+        Claim("monomials", said, float(np.max(errors)), bound, "Scale X: powers overflow."),
+        Claim("powers", f"rows of powers_ that are missing, {counted}", wrong, 0.0, "Refit."),
+    )
+    return Certificate("exact", claims)
 
 
 def _missing_or_repeated(powers: Array, parameters: Any, n_features: int) -> float:

@@ -250,8 +250,4 @@ def relative_distance(found: Any, right: Any, size: Any) -> float:
     return float(np.where(np.isnan(gap) | np.isnan(relative), np.inf, relative).max(initial=0.0))
 
 
-PROVES = {
-    "BayesClassifier": prove_bayes_classifier,
-    "GaussianNB": prove_gaussian_nb,
-    "MixedNB": prove_mixed_nb,
-}
+PROVES = {"BayesClassifier": prove_bayes_classifier, "GaussianNB": prove_gaussian_nb, "MixedNB": prove_mixed_nb}

@@ -13,13 +13,7 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON, sum_error
-from pellucid.proofs.tree.node_facts import (
-    NodeFacts,
-    Walkers,
-    node_facts,
-    stored_facts,
-    value_bounds,
-)
+from pellucid.proofs.tree.node_facts import NodeFacts, Walkers, node_facts, stored_facts, value_bounds
 from pellucid.proofs.tree.node_replay import Nodes, halfway, replay_nodes
 from pellucid.proofs.tree.tree_rows import GrowthRule, TreeRows, child_keys, drawn_share, draws_numbers, node_keys
 from pellucid.proofs.tree.trees import TreeArrays, by_columns, goes_left, sent_left

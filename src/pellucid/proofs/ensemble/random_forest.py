@@ -80,8 +80,8 @@ def prove_random_forest(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     price = float(parameters.ccp_alpha)
     if is_fitting() and structure.holds:
         first, n_nodes = TreeArrays.of(fitted.trees_).picked([0]), len(fitted.trees_.feature)
-        look = TreeCheck.of if rule.monotone.any() else TreeCheck.by_facts
-        check = look(first, rows, [samples.bag(int(fitted.seeds_[0]))], rule, price)
+        bags, walks = [samples.bag(int(fitted.seeds_[0]))], bool(rule.monotone.any())
+        check = TreeCheck.of(first, rows, bags, rule, price, walks=walks)
         return Certificate("replayed", (structure, spot_claim(check, n_nodes)))
     claims = [seeds_claim(fitted, parameters, samples), record_claim(fitted, parameters, rows, data), structure]
     if not all(claim.holds for claim in claims):

@@ -59,9 +59,8 @@ def _check(fitted: Any, parameters: Any, rows: TreeRows, *, walks: bool = True, 
     """Return the tree with its rows; without walks, what its nodes say of themselves is believed."""
     rule = growth_rule(parameters, len(rows.weight), float(rows.weight.sum()), rows.is_category)
     bag = Bag(np.arange(len(rows.weight)), rows.weight, int(fitted.seed_), rule.min_weight)
-    look = TreeCheck.of if walks else TreeCheck.by_facts
     price = parameters.ccp_alpha if ccp_alpha is None else ccp_alpha
-    return look(TreeArrays.of(fitted.trees_), rows, [bag], rule, price)
+    return TreeCheck.of(TreeArrays.of(fitted.trees_), rows, [bag], rule, price, walks=walks)
 
 
 def record_claim(fitted: Any, parameters: Any, rows: TreeRows, data: TrainingData) -> Claim:

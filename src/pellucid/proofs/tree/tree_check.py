@@ -13,7 +13,7 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON, sum_error
-from pellucid.proofs.tree.node_facts import NodeFacts, Walkers, node_facts, stored_facts, value_bounds
+from pellucid.proofs.tree.node_facts import NodeFacts, node_facts, stored_facts, value_bounds
 from pellucid.proofs.tree.node_replay import Nodes, halfway, replay_nodes
 from pellucid.proofs.tree.tree_rows import GrowthRule, TreeRows, child_keys, drawn_share, draws_numbers, node_keys
 from pellucid.proofs.tree.trees import TreeArrays, by_columns, goes_left, sent_left
@@ -57,30 +57,15 @@ class TreeCheck:
 
     @classmethod
     def of(
-        cls, tree: TreeArrays, data: TreeRows, bags: Sequence[Bag], rules: GrowthRule, ccp_alpha: float = 0.0
-    ) -> TreeCheck:
-        """Send the rows down the trees."""
-        sizes = [len(bag.rows) for bag in bags]
-        walkers = Walkers(
-            np.concatenate([bag.rows for bag in bags]),
-            np.repeat(tree.starts[:-1], sizes),
-            np.concatenate([bag.weight for bag in bags]),
-        )
-        facts = node_facts(tree, data.X, data.target, walkers, rules.criterion)
-        return cls.by_facts(tree, data, bags, rules, ccp_alpha, facts)
-
-    @classmethod
-    def by_facts(
-        cls,
-        tree: TreeArrays,
-        data: TreeRows,
-        bags: Sequence[Bag],
-        rules: GrowthRule,
-        ccp_alpha: float = 0.0,
-        facts: NodeFacts | None = None,
-    ) -> TreeCheck:
-        """Take counts and impurities as given, or from the trees themselves: enough to look at single nodes again."""
-        facts = stored_facts(tree) if facts is None else facts
+        cls, tree: TreeArrays, data: TreeRows, bags: Sequence[Bag], rules: GrowthRule, ccp_alpha: float = 0.0,
+        *, walks: bool = True,
+    ) -> TreeCheck:  # fmt: skip
+        """Send the rows down the trees; without walks, nodes are believed, enough to look at single ones again."""
+        facts = stored_facts(tree)
+        if walks:
+            roots = np.repeat(tree.starts[:-1], [len(bag.rows) for bag in bags])
+            rows, weight = (np.concatenate([getattr(bag, name) for bag in bags]) for name in ("rows", "weight"))
+            facts = node_facts(tree, data.X, data.target, rows, roots, weight, rules.criterion)
         lower, upper = np.full(tree.n_nodes, -math.inf), np.full(tree.n_nodes, math.inf)
         if rules.monotone.any():
             lower, upper = value_bounds(tree, facts.value, rules.monotone, data.target.n_classes)

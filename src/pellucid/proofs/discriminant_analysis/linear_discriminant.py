@@ -72,16 +72,12 @@ def _certificate(fitted: Any, parameters: Any, means: Array, within: Array, prio
     if bound > LARGEST_BOUND:
         return Certificate("none", reason=f"{COLLINEAR} (by {bound:.1g} of the scores).")
     distances = np.abs(fitted.means_ - means) / (axes.deviation + np.abs(means))
+    off, off_priors = _intercept_error(fitted, parameters, means, priors), float(np.abs(fitted.priors_ - priors).max())
     claims = (
         _claim("means", "distance of the class means, relative to their columns", float(distances.max()), unit),
-        _claim("priors", "distance of the prior probabilities", float(np.abs(fitted.priors_ - priors).max()), unit),
+        _claim("priors", "distance of the prior probabilities", off_priors, unit),
         _claim("discriminants", "error of the scores that the coefficients make, relative", error / size, bound),
-        _claim(
-            "intercepts",
-            "distance of the intercepts from what the coefficients imply, relative",
-            _intercept_error(fitted, parameters, means, priors),
-            unit,
-        ),
+        _claim("intercepts", "distance of the intercepts from what the coefficients imply, relative", off, unit),
     )
     return Certificate("exact", (*claims, *_projection_claims(fitted, means, within, priors, unit, 2.0 * solved)))
 
@@ -165,8 +161,8 @@ def _projection_claims(
     return tuple(claims)
 
 
-def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
-    return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or use shrinkage.")
+def _claim(name: str, statement: str, value: float, bound: float, remedy: str = "use shrinkage") -> Claim:
+    return Claim(name, f"{statement}, 0 up to rounding", float(value), float(bound), f"Fit again, or {remedy}.")
 
 
 def _ratio_claim(ratios: Any, spread: Array, n_classes: int, bound: float) -> Claim:
@@ -299,11 +295,9 @@ def prove_quadratic(fitted: Any, parameters: Any, data: TrainingData) -> Certifi
     widest = 2.0 * unit * float(np.sqrt(np.max(variances.max(axis=1) / variances.min(axis=1))))
     if widest > LARGEST_UNEQUAL:
         return Certificate("none", reason=f"{UNEQUAL} (by {widest:.1g} of themselves).")
-    parts = [
-        _claims_of(fitted, k, mean, spread, unit) for k, (mean, spread) in enumerate(zip(means, spreads, strict=True))
-    ]
+    parts = [_claims_of(fitted, k, mean, spreads[k], unit) for k, mean in enumerate(means)]
     off_priors = float(np.abs(fitted.priors_ - priors).max())
-    priors_claim = _quadratic_claim("priors", "distance of the priors", off_priors, unit)
+    priors_claim = _claim("priors", "distance of the priors", off_priors, unit, "standardize X")
     claims = (*map(worst_claim, zip(*parts, strict=True)), priors_claim)
     if parameters.store_covariance:
         claims += (covariance_claim(fitted.covariance_, spreads, widest * widest / unit),)
@@ -320,22 +314,12 @@ def _claims_of(fitted: Any, k: int, mean: Array, spread: Array, unit: float) -> 
     unequal = unit * (deviation.max() / deviation)
     bounds = unequal[:, None] + unequal
     worst = np.unravel_index(np.argmax(off_spread / bounds), bounds.shape)
+    made_up, remedy = "covariances that axes and variances make up, relative to both columns", "standardize X"
     return (
-        _quadratic_claim(
-            "means", "distance of the class means, relative to their columns", float(off_mean.max()), unit
-        ),
-        _quadratic_claim("axes", "distance of the axes from orthonormal ones", float(off_axes.max()), unit * len(mean)),
-        _quadratic_claim(
-            "covariances",
-            "distance of the covariances that axes and variances make up, relative to both columns",
-            float(off_spread[worst]),
-            float(bounds[worst]),
-        ),
+        _claim("means", "distance of the class means, relative to their columns", off_mean.max(), unit, remedy),
+        _claim("axes", "distance of the axes from orthonormal ones", off_axes.max(), unit * len(mean), remedy),
+        _claim("covariances", f"distance of the {made_up}", off_spread[worst], bounds[worst], remedy),
     )
-
-
-def _quadratic_claim(name: str, statement: str, value: float, bound: float) -> Claim:
-    return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or standardize X.")
 
 
 PROVES = {"LinearDiscriminantAnalysis": prove_linear, "QuadraticDiscriminantAnalysis": prove_quadratic}

@@ -91,14 +91,8 @@ def partition_claim(tree: Any, X: Array, unit: float) -> Claim:
     n, n_nodes = len(X), len(tree.ends)
     sane = tree.order.shape == (n,) and np.array_equal(np.sort(tree.order), np.arange(n))
     sane = sane and tree.ends.shape == (n_nodes, 2) and n_nodes % 2 == 1 and tuple(tree.ends[0]) == (0, n)
-    wrong = _misplaced(tree, X, unit) if sane else math.inf
-    return Claim(
-        "partition",
-        "rows not in exactly one leaf, nodes not halved between their children, boxes not around their rows",
-        wrong,
-        0.0,
-        REFIT,
-    )
+    said = "rows not in exactly one leaf, nodes not halved between their children, boxes not around their rows"
+    return Claim("partition", said, _misplaced(tree, X, unit) if sane else math.inf, 0.0, REFIT)
 
 
 def tree_unit(X: Array, power: float | None) -> float:
@@ -141,10 +135,9 @@ def neighbor_claims(X: Any, queries: Any, metric: Metric, lengths: Array, indice
         else:
             wrong += float(np.delete(row, found).min(initial=math.inf)) < row[found].max() - SAME_DISTANCE * size
     bound = 16 * EPSILON if to_the_bit else SAME_DISTANCE
+    said = f"of {len(full)} queries, those with another answer by brute force"
     return [
-        Claim(
-            "neighbors", f"of {len(full)} queries, those with another answer by brute force", float(wrong), 0.0, REFIT
-        ),
+        Claim("neighbors", said, float(wrong), 0.0, REFIT),
         Claim("distances", "largest error of a distance, relative to the largest of its query", error, bound, REFIT),
     ]
 

@@ -16,7 +16,7 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.ensemble.boosting_problem import BY_RESIDUAL, LOG_LOSS, Setting, level_of, weighted_quantile
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
-from pellucid.proofs.tree.trees import WORD, TreeArrays, goes_left
+from pellucid.proofs.tree.trees import WORD, TreeArrays, walk
 
 LEAST_HESSIAN = 1e-3
 LEAST_SUPPORT = 10.0
@@ -196,14 +196,13 @@ def walked(tree: TreeArrays, setting: Setting) -> tuple[Array, Array]:
     count, mass = np.zeros(m), np.zeros(m)
     missing, highest = np.zeros(m, dtype=np.int64), np.full(m, -np.inf)
     sets = np.zeros_like(tree.left_categories)
-    count[0], mass[0] = n, setting.weight.sum()
-    rows = np.arange(n)
-    while len(rows := rows[~tree.is_leaf[leaf[rows]]]):
-        above = leaf[rows]
-        node = np.where(goes_left(tree, setting.X, rows, above), tree.left[above], tree.right[above])
+    for rows, node in walk(tree, setting.X, np.arange(n), leaf.copy()):
         leaf[rows] = node
         count += np.bincount(node, minlength=m)
         mass += np.bincount(node, weights=setting.weight[rows], minlength=m)
+        above = tree.parent[node]
+        if above[0] < 0:
+            continue
         x = setting.X[rows, tree.feature[above]].astype(np.float64)
         is_missing = np.isnan(x)
         missing += np.bincount(above, weights=is_missing, minlength=m).astype(np.int64)

@@ -23,27 +23,27 @@ EQUAL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 ROUNDING = sum_error(0)
 """Relative error that sums of rounded numbers may have."""
 
-NUMBERS_AT_ONCE = 1 << 17
+NUMBERS_AT_ONCE = 1 << 15
 
 
 def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate of the worst target; a penalty among the parameters makes it a lasso."""
     n, Y = len(data.y), data.y.reshape(len(data.y), -1).astype(np.float64)
     centers = parameters.fit_intercept
-    mean = weighted_mean(data.X, np.ones(n)) if centers else np.zeros(data.X.shape[1])
     y_means = weighted_mean(Y, np.ones(n)) if centers else np.zeros(Y.shape[1])
-    is_single, certificates = fitted.coef_.ndim == 1, []
+    rows, is_single, certificates = _Rows(data.X, Y - y_means, centers=centers), fitted.coef_.ndim == 1, []
+    mean = rows.mean
     for k, (y_mean, intercept) in enumerate(zip(y_means, np.broadcast_to(fitted.intercept_, Y.shape[1]), strict=True)):
         coef = fitted.coef_ if is_single else fitted.coef_[k]
         alphas = np.asarray(fitted.alphas_ if is_single else fitted.alphas_[k], dtype=np.float64)
         path = coef[:, None]
         if parameters.fit_path:
             path = fitted.coef_path_ if is_single else fitted.coef_path_[k]
-        b = Y[:, k] - y_mean
-        correlations, column_norm = _correlations(data.X, mean, b, path.astype(np.float64))
-        size, equal = column_norm * float(np.linalg.norm(b)), EQUAL[data.X.dtype]
+        b = rows.B[:, k]
+        correlations = rows.correlations(k, path.astype(np.float64))
+        size, equal = rows.largest * float(np.linalg.norm(b)), EQUAL[data.X.dtype]
         jitter = float(parameters.jitter or 0.0)
-        noise = jitter * np.sqrt(n) * column_norm
+        noise = jitter * np.sqrt(n) * rows.largest
         imbalance = _imbalance(correlations, path, n * alphas, parameters)
         drift = abs(y_mean - float(mean @ coef) - intercept)
         scale = np.sqrt(np.mean(b**2)) + abs(y_mean) + float(np.abs(mean) @ np.abs(coef)) + abs(intercept)
@@ -71,15 +71,37 @@ def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return worst_of(certificates)
 
 
-def _correlations(X: Array, mean: Array, b: Array, path: Array) -> tuple[Array, float]:
-    """Return the correlations of all breakpoints, of the shape of the path, and the largest norm of a column."""
-    found, squares = np.zeros(path.shape), np.zeros(len(path))
-    height = max(1, NUMBERS_AT_ONCE // sum(path.shape))
-    for start in range(0, len(b), height):
-        A = X[start : start + height] - mean
-        squares += np.einsum("ij,ij->j", A, A)
-        found += A.T @ (b[start : start + height, None] - A @ path)
-    return found, float(np.sqrt(squares.max()))
+class _Rows:
+    r"""Rows about their mean, with products that the correlations of all breakpoints are made of.
+
+    Rows are read once, about the mean of some of them. That mean is off by :math:`\delta`, and the correlations of
+    residuals r by :math:`\delta \sum_i r_i`.
+    """
+
+    def __init__(self, X: Array, B: Array, *, centers: bool) -> None:
+        (n, p), self.B = X.shape, B
+        height = max(1, NUMBERS_AT_ONCE // p)
+        near = X[:: max(1, n // height)].mean(axis=0, dtype=np.float64) if centers else np.zeros(p)
+        self.A = X - near if p > n else None  # then the products of columns are more numbers than the rows
+        self.gram, self.along, self.total = np.zeros((p, p) if p <= n else 0), np.zeros((p, B.shape[1])), np.zeros(p)
+        squares = np.zeros(p)
+        for start in range(0, n, height):
+            A = X[start : start + height] - near
+            self.total += np.ones(len(A)) @ A
+            self.along += A.T @ B[start : start + height]
+            if self.A is None:
+                self.gram += A.T @ A
+            else:
+                squares += np.einsum("ij,ij->j", A, A)
+        self.shift = self.total / n if centers else np.zeros(p)
+        squares = (self.gram.diagonal() if self.A is None else squares) - n * self.shift**2
+        self.mean, self.largest = near + self.shift, float(np.sqrt(squares.max()))
+
+    def correlations(self, k: int, path: Array) -> Array:
+        """Return those of target ``k`` at all breakpoints, of the shape of the path."""
+        explained = self.gram @ path if self.A is None else self.A.T @ (self.A @ path)
+        left = self.B[:, k].sum() - self.total @ path
+        return np.asarray(self.along[:, [k]] - explained - np.outer(self.shift, left))
 
 
 def _imbalance(c: Array, path: Array, level: Array, parameters: Any) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.tree.tree_rows import NodeTarget
-from pellucid.proofs.tree.trees import TreeArrays, by_columns, goes_left
+from pellucid.proofs.tree.trees import TreeArrays, by_columns, walk
 
 
 @dataclass
@@ -58,12 +58,10 @@ def node_facts(
 ) -> NodeFacts:
     """Return what each node of trees without faults must say about the rows that reach it, from the roots on."""
     facts, columns = NodeFacts.nothing(trees.n_nodes, (target.n_outputs, target.n_values)), by_columns(X)
-    while len(rows):
-        _add_level(facts, rows, node, target, weight, criterion)
-        inner = ~trees.is_leaf[node]
-        rows, node, weight = rows[inner], node[inner], weight[inner]
-        _add_cuts(facts, trees, columns, rows, node)
-        node = np.where(goes_left(trees, columns, rows, node), trees.left[node], trees.right[node])
+    for which, at in walk(trees, columns, rows, node):
+        _add_level(facts, rows[which], at, target, weight[which], criterion)
+        inner = ~trees.is_leaf[at]
+        _add_cuts(facts, trees, columns, rows[which[inner]], at[inner])
     return facts
 
 

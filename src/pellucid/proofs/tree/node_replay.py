@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +65,11 @@ class Nodes:
         places[inside], weights[inside] = np.concatenate(rows), np.concatenate(weight)
         each = (np.broadcast_to(value, len(n)) for value in (min_weight, keys, lower, upper))
         return cls(X, places, n, target.taken(places), weights, rules, *each)
+
+    @cached_property
+    def rounding(self) -> Array:
+        """Relative error of sums over the rows of each node."""
+        return np.array([sum_error(k) for k in self.n.tolist()])
 
     @property
     def is_pure(self) -> Array:
@@ -139,8 +145,7 @@ def replay_nodes(
     with np.errstate(all="ignore"):
         numbers = list(_number_cuts(nodes, sums, looked_at))
         cuts = [*numbers, *_category_cuts(nodes, sums, looked_at)]
-        rounding = np.array([sum_error(k) for k in nodes.n]) * sums.scale
-        tie, slack = TIE * rounding, TWO_SUMS * rounding
+        tie, slack = TIE * nodes.rounding * sums.scale, TWO_SUMS * nodes.rounding * sums.scale
         sure, top = np.full((2, len(feature)), -math.inf)
         for part in cuts:
             np.maximum.at(sure, part.nodes, part.sure.max(axis=1, initial=-math.inf))
@@ -231,7 +236,7 @@ def _allowed(
     """Return which cuts keep to all limits, with rounding against them and with rounding for them."""
     rules, n = nodes.rules, nodes.n[which][:, None, None]
     surely = maybe = is_cut & (at >= rules.min_leaf) & (n - at >= rules.min_leaf) & (scores.score > -math.inf)
-    error = TIE * np.array([sum_error(k) for k in nodes.n[which]])[:, None, None]
+    error = TIE * nodes.rounding[which][:, None, None]
     least = nodes.min_weight[which][:, None, None]
     if least.any():
         lightest = np.minimum(scores.w_left, sums.whole[:, None, None] - scores.w_left)

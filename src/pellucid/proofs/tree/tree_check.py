@@ -16,7 +16,7 @@ from pellucid.proofs.rounding import EPSILON, sum_error
 from pellucid.proofs.tree.node_facts import NodeFacts, node_facts, stored_facts, value_bounds
 from pellucid.proofs.tree.node_replay import Nodes, halfway, replay_nodes
 from pellucid.proofs.tree.tree_rows import GrowthRule, TreeRows, child_keys, drawn_share, draws_numbers, node_keys
-from pellucid.proofs.tree.trees import TreeArrays, by_columns, goes_left, sent_left
+from pellucid.proofs.tree.trees import TreeArrays, by_columns, places_at, sent_left
 
 MOST_OF_NODE = 1 << 20
 """Numbers sorted to look at one node again: of a node with more, some of its columns are drawn."""
@@ -264,7 +264,8 @@ class TreeCheck:
         )  # fmt: skip
         most = [most_columns or int(max(2, MOST_OF_NODE // n)) + 1 for n in nodes.n]
         replays = replay_nodes(nodes, tree, v, None if self.rules.criterion == "gain_ratio" else most)
-        least = self.rules.min_impurity_decrease * np.array([bag.weight.sum() for bag in bags])
+        totals = np.array([bag.weight.sum() for bag in self.bags])[tree.tree_of[v]]
+        least = self.rules.min_impurity_decrease * totals
         gains_little = replays.high_gain + replays.slack < least
         should_split = (replays.best > -math.inf) & (replays.low_gain - replays.slack >= least) & ~nodes.is_pure
         found = []
@@ -304,29 +305,11 @@ class TreeCheck:
 
     def _rows_of(self, nodes: Array) -> tuple[list[Array], list[Array]]:
         """Return the rows that reach each of some nodes, and their weights: all are sent down together."""
-        tree, is_passed, is_asked = self.tree, *np.zeros((2, self.tree.n_nodes), dtype=bool)
-        is_asked[nodes] = is_passed[nodes] = True
-        above = nodes
-        while len(above := np.unique(tree.parent[above])) and above[-1] >= 0:
-            above = above[above >= 0]
-            is_passed[above] = True
-        bags = [(t, self.bags[t]) for t in np.unique(tree.tree_of[nodes])]
-        node = np.concatenate([np.full(len(bag.rows), tree.starts[t]) for t, bag in bags])
+        bags = [(t, self.bags[t]) for t in np.unique(self.tree.tree_of[nodes])]
+        roots = np.concatenate([np.full(len(bag.rows), self.tree.starts[t]) for t, bag in bags])
         rows, weight = (np.concatenate([getattr(bag, name) for _, bag in bags]) for name in ("rows", "weight"))
-        found = []
-        while len(rows):
-            own = is_asked[node]
-            found.append((node[own], rows[own], weight[own]))
-            inner = ~tree.is_leaf[node]
-            rows, node, weight = rows[inner], node[inner], weight[inner]
-            node = np.where(goes_left(tree, self.columns, rows, node), tree.left[node], tree.right[node])
-            on = is_passed[node]
-            rows, node, weight = rows[on], node[on], weight[on]
-        node, rows, weight = (np.concatenate(part) for part in zip(*found, strict=True))
-        order = np.argsort(node, kind="stable")
-        ends = [np.searchsorted(node[order], nodes, side=side) for side in ("left", "right")]
-        parts = [order[first:last] for first, last in zip(*ends, strict=True)]
-        return [rows[part] for part in parts], [weight[part] for part in parts]
+        found = places_at(self.tree, self.columns, rows, roots, nodes)
+        return [rows[own] for own in found], [weight[own] for own in found]
 
     @cached_property
     def columns(self) -> Any:

@@ -151,7 +151,8 @@ class MethodCard:
         waiting = self.when_asked & (vars(model).get(LATER, {}).keys() - vars(model).keys())
         stored = self.attributes.keys() - waiting
         attributes = {name: getattr(model, name) for name in stored | self.rebuilt if hasattr(model, name)}
-        wrong = sorted(name for name in stored if not self._may_be(name, attributes))
+        own = (name for name in stored if attributes.get(name) is not data.X)  # rows that a fit keeps were checked
+        wrong = sorted(name for name in own if not self._may_be(name, attributes))
         if wrong:
             return refusal("attributes", f"not what a fit leaves: {', '.join(wrong)}")
         seen = Seen(**{name: _in_rows(value) for name, value in attributes.items()}, **self.asks(model, data))

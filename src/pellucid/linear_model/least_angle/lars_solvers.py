@@ -57,8 +57,6 @@ class LarsPath:
     coefs: Array
     active: list[int]
     n_iter: int
-    imbalance: float
-    """Largest deviation from equal correlations, at the breakpoints where they were computed from the data."""
     trace: Trace
 
 
@@ -80,7 +78,7 @@ def lars(design: Design, b: Array, rules: LarsRules, gram: Array | None = None, 
         state.note(trace)
         if watch(state.w):
             break
-    return LarsPath(np.array(levels), np.array(coefs).T, state.active, state.n_iter, state.final_imbalance(), trace)
+    return LarsPath(np.array(levels), np.array(coefs).T, state.active, state.n_iter, trace)
 
 
 class _State:
@@ -107,7 +105,6 @@ class _State:
         self.idle = np.ones(p, dtype=bool)  # neither active nor a combination of active columns
         self.direction = np.zeros(p)  # the best one so far at this point
         self.turned_away: list[int] = []  # columns that only rounding lets arrive at this point
-        self.imbalance = 0.0
 
     def most_correlated(self) -> int:
         """Return the column to start with; of equals the first."""
@@ -168,11 +165,6 @@ class _State:
         if self.rules.lasso:
             for position in np.flatnonzero(self.w[self.active] * self.signs <= 0.0)[::-1]:
                 self._drop(int(position))
-
-    def final_imbalance(self) -> float:
-        """Return the largest deviation from equal correlations that was seen, this point included."""
-        self._compute_correlations()
-        return self.imbalance
 
     def note(self, trace: Trace) -> None:
         """Append a row to the trace."""
@@ -246,9 +238,6 @@ class _State:
             self.residual = self.b - self.columns[:, : len(self.active)] @ self.w[self.active]
             self.correlations = self.scout.A.T @ self.residual
         self.sq_residual = float(self.residual @ self.residual)
-        wanted = self.level * np.array(self.signs)
-        off = np.abs(self.correlations[self.active] - wanted).max(initial=0.0)
-        self.imbalance = max(self.imbalance, float(off), float(self._slopes(self.correlations).max()) - self.level)
 
     def _drop(self, position: int) -> None:
         j = self.active.pop(position)

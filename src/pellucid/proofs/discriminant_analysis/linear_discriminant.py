@@ -14,6 +14,7 @@ from pellucid.proofs.certificate import Certificate, Claim, worst_claim
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.training_data import TrainingData
 
+ROWS_AT_ONCE = 1024
 LARGEST_BOUND = 1e-3
 """Part of the scores that rounding may change; beyond it nothing worth saying can be said."""
 
@@ -22,24 +23,27 @@ COLLINEAR = "Features are so nearly dependent that rounding decides the coeffici
 
 def prove_linear(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
-    X = np.asarray(data.X, dtype=np.float64)
+    shrinkage, estimator = parameters.shrinkage, parameters.covariance_estimator
     groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
-    means = np.stack([X[rows].mean(axis=0) for rows in groups])
+    means, covariances = moments(data.X, groups, shrinkage, estimator)
     counts = np.array([len(rows) for rows in groups])
     priors = class_priors(parameters.priors, counts)
-    if parameters.solver == "svd":
-        within = _pooled(X, groups, counts / len(X))
-    else:
-        within = _pooled(X, groups, priors, parameters.shrinkage, parameters.covariance_estimator)
+    shared = np.tensordot(priors, covariances, axes=1)
+    within = np.tensordot(counts / counts.sum(), covariances, axes=1) if parameters.solver == "svd" else shared
     certificate = _certificate(fitted, parameters, means, within, priors, data.X.dtype)
     if not certificate.claims:
         return certificate
     claims, bound = [], certificate["discriminants"].bound + rounding_unit(data.X.dtype)
     if hasattr(fitted, "covariance_"):
-        shared = _pooled(X, groups, priors) if parameters.solver == "svd" else within
         claims.append(covariance_claim([fitted.covariance_], [shared], bound))
     if hasattr(fitted, "explained_variance_ratio_"):
-        claims.append(_ratio_claim(fitted, parameters, X, means, within, priors, 4.0 * bound))
+        scalings = fitted.scalings_.astype(float)
+        if parameters.solver == "eigen":  # it takes the total covariance less that within classes for the spread
+            between = moments(data.X, [np.arange(len(data.y))], shrinkage, estimator)[1][0] - within
+            spread = np.einsum("jk,ji,ik->k", scalings, between, scalings)
+        else:
+            spread = priors @ ((means - priors @ means) @ scalings) ** 2
+        claims.append(_ratio_claim(fitted.explained_variance_ratio_, spread, len(means), 4.0 * bound))
     return certificate.with_claims(*claims)
 
 
@@ -68,16 +72,12 @@ def _certificate(fitted: Any, parameters: Any, means: Array, within: Array, prio
     if bound > LARGEST_BOUND:
         return Certificate("none", reason=f"{COLLINEAR} (by {bound:.1g} of the scores).")
     distances = np.abs(fitted.means_ - means) / (axes.deviation + np.abs(means))
+    off, off_priors = _intercept_error(fitted, parameters, means, priors), float(np.abs(fitted.priors_ - priors).max())
     claims = (
         _claim("means", "distance of the class means, relative to their columns", float(distances.max()), unit),
-        _claim("priors", "distance of the prior probabilities", float(np.abs(fitted.priors_ - priors).max()), unit),
+        _claim("priors", "distance of the prior probabilities", off_priors, unit),
         _claim("discriminants", "error of the scores that the coefficients make, relative", error / size, bound),
-        _claim(
-            "intercepts",
-            "distance of the intercepts from what the coefficients imply, relative",
-            _intercept_error(fitted, parameters, means, priors),
-            unit,
-        ),
+        _claim("intercepts", "distance of the intercepts from what the coefficients imply, relative", off, unit),
     )
     return Certificate("exact", (*claims, *_projection_claims(fitted, means, within, priors, unit, 2.0 * solved)))
 
@@ -161,32 +161,15 @@ def _projection_claims(
     return tuple(claims)
 
 
-def _claim(name: str, statement: str, value: float, bound: float) -> Claim:
-    return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or use shrinkage.")
+def _claim(name: str, statement: str, value: float, bound: float, remedy: str = "use shrinkage") -> Claim:
+    return Claim(name, f"{statement}, 0 up to rounding", float(value), float(bound), f"Fit again, or {remedy}.")
 
 
-def _pooled(X: Array, groups: list[Array], shares: Array, shrinkage: Any = None, estimator: Any = None) -> Array:
-    """Return the sum of the covariances of the classes, each times its share."""
-    parts = [share * covariance(X[rows], shrinkage, estimator) for share, rows in zip(shares, groups, strict=True)]
-    return np.sum(parts, axis=0)
-
-
-def _ratio_claim(
-    fitted: Any, parameters: Any, X: Array, means: Array, within: Array, priors: Array, bound: float
-) -> Claim:
-    """Return the claim about ``explained_variance_ratio_``: what each axis has of the spread between the classes.
-
-    The solver ``eigen`` takes the total covariance less that within classes for the spread, ``svd`` that of the means.
-    """
-    scalings = fitted.scalings_.astype(float)
-    if parameters.solver == "eigen":
-        between = covariance(X, parameters.shrinkage, parameters.covariance_estimator) - within
-        spread = np.einsum("jk,ji,ik->k", scalings, between, scalings)
-    else:
-        spread = priors @ ((means - priors @ means) @ scalings) ** 2
-    total, stored = float(spread.sum()), np.asarray(fitted.explained_variance_ratio_, dtype=np.float64)
+def _ratio_claim(ratios: Any, spread: Array, n_classes: int, bound: float) -> Claim:
+    """Return the claim about ``explained_variance_ratio_``: what each axis has of the spread between the classes."""
+    total, stored = float(spread.sum()), np.asarray(ratios, dtype=np.float64)
     error = np.inf
-    if len(stored) <= max(len(spread), len(means)):
+    if len(stored) <= max(len(spread), n_classes):
         right = np.zeros(len(stored))  # axes that separate nothing have no scaling
         right[: len(spread)] = spread[: len(stored)]
         # the variance within classes is 1 along every axis: rounding is relative to that, too
@@ -222,17 +205,33 @@ def class_priors(priors: Any, counts: Array) -> Array:
     return given if priors is not None and abs(given.sum() - 1.0) <= 1e-5 else given / given.sum()
 
 
-def covariance(rows: Array, shrinkage: Any, estimator: Any) -> Array:
-    """Return the covariance of rows, divided by their number: plain, shrunken, or by an estimator."""
-    if estimator is not None:
-        fitted = deepcopy(estimator)
-        fitted.fit(rows)
-        return np.asarray(fitted.covariance_, dtype=np.float64)
-    centered = rows - rows.mean(axis=0)
-    if isinstance(shrinkage, str):
-        return _ledoit_wolf(centered, rows.mean(axis=0))
-    plain = centered.T @ centered / len(rows)
-    return plain if shrinkage is None else _shrunken(plain, shrinkage)
+def moments(X: Any, groups: list[Array], shrinkage: Any, estimator: Any) -> tuple[Array, list[Array]]:
+    """Return mean and covariance of each group of rows; the latter plain, shrunken, or by an estimator.
+
+    Rows are read once, about the mean of some of them, and what that mean is off by is corrected afterwards.
+    """
+    means, covariances = [], []
+    for rows in groups:
+        near = X[rows[:: max(1, len(rows) // ROWS_AT_ONCE)]].mean(axis=0, dtype=np.float64)
+        total, square = np.zeros(len(near)), np.zeros((len(near), len(near)))
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            block = X.take(rows[start : start + ROWS_AT_ONCE], axis=0).astype(np.float64, copy=False)
+            block -= near
+            total += np.ones(len(block)) @ block
+            square += block.T @ block
+        shift = total / len(rows)
+        means.append(near + shift)
+        plain = square / len(rows) - np.outer(shift, shift)
+        np.fill_diagonal(plain, np.maximum(plain.diagonal(), 0.0))  # of a constant column it may be below, by rounding
+        if estimator is not None:
+            fitted = deepcopy(estimator)
+            fitted.fit(np.asarray(X[rows], dtype=np.float64))
+            plain = np.asarray(fitted.covariance_, dtype=np.float64)
+        elif shrinkage is not None:
+            own = isinstance(shrinkage, str)
+            plain = _ledoit_wolf(X[rows] - means[-1], means[-1]) if own else _shrunken(plain, shrinkage)
+        covariances.append(plain)
+    return np.stack(means), covariances
 
 
 def _shrunken(plain: Array, share: float) -> Array:
@@ -278,25 +277,16 @@ UNEQUAL = "Columns differ so much in size that rounding changes the covariances 
 
 
 def prove_quadratic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate from the data and the fitted attributes alone."""
-    X = np.asarray(data.X, dtype=np.float64)
-    groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
-    priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
-    means = np.stack([X[rows].mean(axis=0) for rows in groups])
-    spreads = [covariance(X[rows], parameters.shrinkage, parameters.covariance_estimator) for rows in groups]
-    return _quadratic_certificate(fitted, parameters, means, spreads, priors)
-
-
-def _quadratic_certificate(
-    fitted: Any, parameters: Any, means: Array, spreads: list[Array], priors: Array
-) -> Certificate:
-    r"""Return the certificate for these moments of the data.
+    r"""Return the certificate from the data and the fitted attributes alone.
 
     - means: distance of the fitted ones, relative to the deviation plus the distance from 0 of their column;
     - axes: :math:`R'R = I`;
     - covariances: :math:`R\,\mathrm{diag}(s)\,R'` is the regularized covariance of the class, each entry relative to
       the deviations of its two columns. Rounding of the axes is relative to the largest deviation of all.
     """
+    groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
+    priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
+    means, spreads = moments(data.X, groups, parameters.shrinkage, parameters.covariance_estimator)
     unit = rounding_unit(np.float64)
     if parameters.solver == "svd":
         own, ridge = 1 - parameters.reg_param, parameters.reg_param * np.eye(means.shape[1])
@@ -305,12 +295,9 @@ def _quadratic_certificate(
     widest = 2.0 * unit * float(np.sqrt(np.max(variances.max(axis=1) / variances.min(axis=1))))
     if widest > LARGEST_UNEQUAL:
         return Certificate("none", reason=f"{UNEQUAL} (by {widest:.1g} of themselves).")
-    parts = [
-        _claims_of(fitted, k, mean, spread, unit) for k, (mean, spread) in enumerate(zip(means, spreads, strict=True))
-    ]
-    priors_claim = _quadratic_claim(
-        "priors", "distance of the priors", float(np.abs(fitted.priors_ - priors).max()), unit
-    )
+    parts = [_claims_of(fitted, k, mean, spreads[k], unit) for k, mean in enumerate(means)]
+    off_priors = float(np.abs(fitted.priors_ - priors).max())
+    priors_claim = _claim("priors", "distance of the priors", off_priors, unit, "standardize X")
     claims = (*map(worst_claim, zip(*parts, strict=True)), priors_claim)
     if parameters.store_covariance:
         claims += (covariance_claim(fitted.covariance_, spreads, widest * widest / unit),)
@@ -327,22 +314,12 @@ def _claims_of(fitted: Any, k: int, mean: Array, spread: Array, unit: float) -> 
     unequal = unit * (deviation.max() / deviation)
     bounds = unequal[:, None] + unequal
     worst = np.unravel_index(np.argmax(off_spread / bounds), bounds.shape)
+    made_up, remedy = "covariances that axes and variances make up, relative to both columns", "standardize X"
     return (
-        _quadratic_claim(
-            "means", "distance of the class means, relative to their columns", float(off_mean.max()), unit
-        ),
-        _quadratic_claim("axes", "distance of the axes from orthonormal ones", float(off_axes.max()), unit * len(mean)),
-        _quadratic_claim(
-            "covariances",
-            "distance of the covariances that axes and variances make up, relative to both columns",
-            float(off_spread[worst]),
-            float(bounds[worst]),
-        ),
+        _claim("means", "distance of the class means, relative to their columns", off_mean.max(), unit, remedy),
+        _claim("axes", "distance of the axes from orthonormal ones", off_axes.max(), unit * len(mean), remedy),
+        _claim("covariances", f"distance of the {made_up}", off_spread[worst], bounds[worst], remedy),
     )
-
-
-def _quadratic_claim(name: str, statement: str, value: float, bound: float) -> Claim:
-    return Claim(name, f"{statement}, 0 up to rounding", value, bound, "Fit again, or standardize X.")
 
 
 PROVES = {"LinearDiscriminantAnalysis": prove_linear, "QuadraticDiscriminantAnalysis": prove_quadratic}

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, sum_error
 from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.tree.decision_tree import nodes_to_replay, replay_claim
-from pellucid.proofs.tree.node_replay import NodeQuestion, replay_node
+from pellucid.proofs.tree.node_replay import Nodes, replay_nodes
 from pellucid.proofs.tree.tree_check import REFIT, Bag, TreeCheck
 from pellucid.proofs.tree.tree_rows import TreeRows, class_target, growth_rule
 from pellucid.proofs.tree.trees import TreeArrays, fault_of_trees, leaves_of
@@ -122,9 +122,13 @@ def _gain_of_one_more(base: Any, data: TrainingData, weight: Array) -> float:
     rules = growth_rule(base, n, 1.0, np.zeros(p, dtype=bool))
     if unequal > 0.0 or rules.random_splits or rules.max_features < p:  # which might have missed the best split
         return unequal
-    X, target = dense(data.X).astype(np.float64), class_target(data.y, len(data.classes))
-    found = replay_node(NodeQuestion(X, target, weight, replace(rules, criterion="gini")), None)
-    return found.low_gain - found.slack - max(rules.min_impurity_decrease * float(weight.sum()), rounding)
+    target = class_target(data.y, len(data.classes))
+    nodes = Nodes.of(
+        data.X, target, [np.arange(n)], [weight], replace(rules, criterion="gini"), min_weight=rules.min_weight
+    )
+    found = replay_nodes(nodes)
+    gain = float(found.low_gain[0] - found.slack[0])
+    return gain - max(rules.min_impurity_decrease * float(weight.sum()), rounding)
 
 
 def bound_claim(fitted: Any, data: TrainingData, votes: Array, errors: list[float], n_classes: int) -> Claim:

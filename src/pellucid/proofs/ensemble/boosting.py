@@ -17,7 +17,7 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.ensemble.boosting_node import NodeRows, NodeSums, shortfall, walked
+from pellucid.proofs.ensemble.boosting_node import NodeSums, walked
 from pellucid.proofs.ensemble.boosting_problem import (
     BY_RESIDUAL,
     GIVEN,
@@ -247,7 +247,10 @@ class RoundsReplay:
                 worth = sums.least_gain_after(int(node), largest) if is_full else 0.0
                 if tree.depth[node] == parameters.max_depth or worth == math.inf:
                     continue
-            self.search_node(tree, int(node), sums, drawn, worth)
+            features = allowed_features(tree, int(node), s.sets, drawn, parameters.max_features)
+            found = sums.shortfall(int(node), features, worth)
+            if found is not None:
+                self.worst_split, self.n_splits = float(np.max([self.worst_split, found])), self.n_splits + 1
         raw[k] += tree.value[leaf, 0, 0]
 
     def choose_nodes(self, trees: TreeArrays, most_rows: int, *, is_whole: bool) -> Chosen:
@@ -261,28 +264,6 @@ class RoundsReplay:
             return draws().integers(trees.n_trees, size=count), draws().integers(len(self.setting.y), size=count)
 
         return chosen_nodes(trees, cost, trees.n_node_samples, starts, self.setting.X, SPLITS_CHECKED, most_rows)
-
-    def search_node(self, tree: TreeArrays, node: int, sums: NodeSums, keys: Array, worth: float) -> None:
-        """Search the best split of a node again; of a leaf, none should gain more than what is worth its while."""
-        is_leaf = bool(tree.is_leaf[node])
-        rows = np.flatnonzero(sums.is_below(node, np.arange(len(sums.leaf))))
-        features = allowed_features(tree, node, self.setting.sets, keys, self.parameters.max_features)
-        part = NodeRows(
-            self.setting.X[rows],
-            sums.gradients[rows],
-            sums.hessians[rows],
-            float(sums.lower[node]),
-            float(sums.upper[node]),
-            float(sums.gradient[node] * sums.value[node]) if node else 0.0,
-            sums.units,
-        )
-        left = None if is_leaf else sums.is_below(int(tree.children_left[node]), rows)
-        if is_leaf and (len(rows) < 2 * self.parameters.min_samples_leaf or part.hessians.sum() < 1.001e-3):
-            return
-        found = shortfall(
-            part, left, features, self.setting, self.setting.direction, int(tree.feature[node]), self.parameters, worth
-        )
-        self.worst_split, self.n_splits = float(np.max([self.worst_split, found])), self.n_splits + 1
 
     def claims(self) -> list[Claim]:
         """Return what the replay found."""

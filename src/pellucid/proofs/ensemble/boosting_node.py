@@ -9,7 +9,6 @@ sides: a split may fall short of the best by that.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.ensemble.boosting_problem import BY_RESIDUAL, LOG_LOSS, Setting, level_of, weighted_quantile
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
-from pellucid.proofs.tree.trees import WORD, TreeArrays, goes_left
+from pellucid.proofs.tree.trees import WORD, TreeArrays, walk
 
 LEAST_HESSIAN = 1e-3
 LEAST_SUPPORT = 10.0
@@ -34,22 +33,17 @@ class NodeSums:
         self.gradients, self.hessians = gradients, hessians
         m, n = tree.n_nodes, len(leaf)
         self.gradient, self.hessian = (np.bincount(leaf, weights=w, minlength=m) for w in (gradients, hessians))
-        self.size, self.count = (
-            np.bincount(leaf, weights=np.abs(gradients), minlength=m),
-            np.bincount(leaf, minlength=m),
-        )
+        self.size, self.count = np.bincount(leaf, np.abs(gradients), minlength=m), np.bincount(leaf, minlength=m)
         parents = np.flatnonzero(~tree.is_leaf)
         left, right = tree.left[parents], tree.right[parents]
         for parent, a, b in zip(parents[::-1], left[::-1], right[::-1], strict=True):
             for sums in (self.gradient, self.hessian, self.size, self.count):
                 sums[parent] = sums[a] + sums[b]
         bits = max(1, n.bit_length())
-        largest = float(np.abs(gradients).max(initial=0.0)), float(hessians.max(initial=0.0))
-        spread = min(46, 62 - bits), 62 - 2 * bits
-        g_unit, h_unit = (
-            2.0 ** (math.frexp(max(size, 1e-280))[1] - b - 1) for size, b in zip(largest, spread, strict=True)
+        self.units = (
+            _unit(np.abs(gradients).max(initial=0.0), min(46, 62 - bits)),
+            _unit(hessians.max(initial=0.0), 62 - 2 * bits),
         )
-        self.units = g_unit, h_unit
         self._bound(parents, left, right)
 
     def _bound(self, parents: Array, left: Array, right: Array) -> None:
@@ -135,13 +129,64 @@ class NodeSums:
         hessian_error = n * self.units[1] + sum_error(n) * self.hessian[0] + last_digits
         return float(16.0 * highest * (gradient_error + highest * hessian_error))
 
-    def is_below(self, node: int, rows: Array) -> Array:
+    def is_below(self, node: int) -> Array:
         """Return which rows end below a node."""
         below = np.zeros(self.tree.n_nodes, dtype=bool)
         below[node] = True
         for v in range(node + 1, self.tree.n_nodes):  # children stand behind their parent
             below[v] = below[self.tree.parent[v]]
-        return np.asarray(below[self.leaf[rows]])
+        return np.asarray(below[self.leaf])
+
+    def shortfall(self, node: int, features: Array, worth: float) -> float | None:
+        """Return by how much the split of a node gains less than the best one, in units of what rounding allows.
+
+        No split of a leaf should gain more than is ``worth`` it; None where it has too few rows for any.
+        """
+        s, own = self.setting, self.is_below(node)
+        rows, direction = np.flatnonzero(own), s.direction
+        g, h = self.gradients[rows], self.hessians[rows]
+        is_leaf, feature = bool(self.tree.is_leaf[node]), int(self.tree.feature[node])
+        if is_leaf and (len(rows) < 2 * self.parameters.min_samples_leaf or h.sum() < 1.001 * LEAST_HESSIAN):
+            return None
+        best, error = 0.0, 0.0
+        for j in features:
+            is_category, has_missing = bool(s.is_categorical[j]), bool(s.has_missing[j])
+            table = candidates(s.X[rows, j], g, h, s.edges[j], is_category=is_category, has_missing=has_missing)
+            gain, off = self._gains(node, g, h, table, int(direction[j]))
+            if len(gain) and gain.max() > best:
+                best, error = float(gain.max()), float(off[gain.argmax()])
+        if is_leaf:
+            excess = max(best - worth, 0.0)
+            return excess / error if error else math.inf if excess else 0.0
+        left = self.is_below(int(self.tree.children_left[node]))[rows]
+        gain, off = self._gains(node, g, h, np.array([[g[left].sum(), h[left].sum(), left.sum()]]), direction[feature])
+        if feature not in features or not np.isfinite(gain[0]):
+            return math.inf
+        return max(best - float(gain[0]), 0.0) / max(error + float(off[0]), math.ulp(best))
+
+    def _gains(self, node: int, g: Array, h: Array, table: Array, direction: int) -> tuple[Array, Array]:
+        """Return the gain of each candidate, minus infinity where it is not allowed, and by how much it may be off.
+
+        Candidates are the sums of gradients, hessians and rows on the left, a row each.
+        """
+        l2, own = self.parameters.l2_regularization + STABILIZER, [64 * EPSILON * np.abs(part).sum() for part in (g, h)]
+        gain = np.full(len(table), float(self.gradient[node] * self.value[node]) if node else 0.0)
+        error, allowed, values = np.zeros(len(table)), np.ones(len(table), dtype=bool), []
+        for gradient, hessian, count in (table.T, (np.array([g.sum(), h.sum(), len(g)]) - table).T):
+            off_g, off_h = count * self.units[0], count * self.units[1]
+            allowed &= (count >= self.parameters.min_samples_leaf) & (hessian >= LEAST_HESSIAN - off_h)
+            value = np.clip(-gradient / (hessian + l2), self.lower[node], self.upper[node])
+            values.append(value)
+            gain -= gradient * value
+            error += np.abs(value) * 2.0 * (off_g + own[0]) + np.square(value) * (off_h + own[1])
+        if direction:
+            allowed &= direction * (values[1] - values[0]) >= -1e-9 * (np.abs(values[0]) + np.abs(values[1]))
+        return np.where(allowed, gain, -np.inf), error
+
+
+def _unit(largest: float, bits: int) -> float:
+    """Return the unit that the fit rounds to."""
+    return float(2.0 ** (math.frexp(max(float(largest), 1e-280))[1] - bits - 1))
 
 
 def walked(tree: TreeArrays, setting: Setting) -> tuple[Array, Array]:
@@ -151,14 +196,13 @@ def walked(tree: TreeArrays, setting: Setting) -> tuple[Array, Array]:
     count, mass = np.zeros(m), np.zeros(m)
     missing, highest = np.zeros(m, dtype=np.int64), np.full(m, -np.inf)
     sets = np.zeros_like(tree.left_categories)
-    count[0], mass[0] = n, setting.weight.sum()
-    rows = np.arange(n)
-    while len(rows := rows[~tree.is_leaf[leaf[rows]]]):
-        above = leaf[rows]
-        node = np.where(goes_left(tree, setting.X, rows, above), tree.left[above], tree.right[above])
+    for rows, node in walk(tree, setting.X, np.arange(n), leaf.copy()):
         leaf[rows] = node
         count += np.bincount(node, minlength=m)
         mass += np.bincount(node, weights=setting.weight[rows], minlength=m)
+        above = tree.parent[node]
+        if above[0] < 0:
+            continue
         x = setting.X[rows, tree.feature[above]].astype(np.float64)
         is_missing = np.isnan(x)
         missing += np.bincount(above, weights=is_missing, minlength=m).astype(np.int64)
@@ -186,65 +230,19 @@ def walked(tree: TreeArrays, setting: Setting) -> tuple[Array, Array]:
     return leaf, np.asarray(wrong)
 
 
-@dataclass(frozen=True)
-class NodeRows:
-    """The rows of a node: values, derivatives, and what bounds the values of its children."""
-
-    X: Array
-    gradients: Array
-    hessians: Array
-    lower: float
-    upper: float
-    node_loss: float
-    units: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class FeatureSplits:
-    """Splits by one feature: sums of gradients, hessians and rows on the left, one entry each."""
-
-    gradient: Array
-    hessian: Array
-    rows: Array
-
-
-def gains(node: NodeRows, candidates: FeatureSplits, direction: int, parameters: Any) -> tuple[Array, Array]:
-    """Return the gain of each candidate, minus infinity where it is not allowed, and by how much it may be off."""
-    l2 = parameters.l2_regularization + STABILIZER
-    n, total_g, total_h = len(node.gradients), node.gradients.sum(), node.hessians.sum()
-    own_g, own_h = (64 * EPSILON * np.abs(part).sum() for part in (node.gradients, node.hessians))  # of these sums
-    terms, error, values = np.zeros(len(candidates.rows)), np.zeros(len(candidates.rows)), []
-    allowed = np.ones(len(candidates.rows), dtype=bool)
-    left = candidates.gradient, candidates.hessian, candidates.rows
-    right = total_g - candidates.gradient, total_h - candidates.hessian, n - candidates.rows
-    for g, h, count in (left, right):
-        off_g, off_h = count * node.units[0], count * node.units[1]
-        allowed &= (count >= parameters.min_samples_leaf) & (h >= LEAST_HESSIAN - off_h)
-        value = np.clip(-g / (h + l2), node.lower, node.upper)
-        values.append(value)
-        terms -= g * value
-        error += np.abs(value) * 2.0 * (off_g + own_g) + np.square(value) * (off_h + own_h)
-    if direction:
-        allowed &= direction * (values[1] - values[0]) >= -1e-9 * (np.abs(values[0]) + np.abs(values[1]))
-    return np.where(allowed, terms + node.node_loss, -np.inf), error
-
-
-def candidates_of(
-    column: Array, node: NodeRows, edges: Array, *, is_categorical: bool, has_missing: bool
-) -> FeatureSplits:
-    """Return all splits of the node's rows by a feature that the fit looks at."""
+def candidates(column: Array, g: Array, h: Array, edges: Array, *, is_category: bool, has_missing: bool) -> Array:
+    """Return all splits of a node's rows by a feature that the fit looks at: sums on the left, (n_splits, 3)."""
     missing = np.isnan(column)
-    n_bins = len(edges) + (not is_categorical)
-    bins = np.where(missing, n_bins, column if is_categorical else np.searchsorted(edges, column)).astype(np.intp)
+    n_bins = len(edges) + (not is_category)
+    bins = np.where(missing, n_bins, column if is_category else np.searchsorted(edges, column)).astype(np.intp)
     counts = np.bincount(bins, minlength=n_bins + 1)
     order = np.argsort(bins.astype(np.int16), kind="stable")
-    sums = [_sums_in(weights[order], counts) for weights in (node.gradients, node.hessians)]
-    table = np.stack([*sums, counts.astype(np.float64)], axis=1)
-    if is_categorical:
+    table = np.stack([_sums_in(g[order], counts), _sums_in(h[order], counts), counts.astype(np.float64)], axis=1)
+    if is_category:
         return _category_candidates(table)
     right = np.cumsum(table[:-1], axis=0)[: n_bins - 1 + has_missing]
     left = right[: n_bins - 1] + table[-1] if missing.any() else right[:0]
-    return FeatureSplits(*np.concatenate([right, left]).T)
+    return np.concatenate([right, left])
 
 
 def _sums_in(values: Array, counts: Array) -> Array:
@@ -258,7 +256,7 @@ def _sums_in(values: Array, counts: Array) -> Array:
     return sums
 
 
-def _category_candidates(table: Array) -> FeatureSplits:
+def _category_candidates(table: Array) -> Array:
     """Return the sets of at most half of the supported categories, from either end of their order."""
     gradient, hessian, count = table.T
     supported = (count > 0) & (hessian * count.sum() >= LEAST_SUPPORT * hessian.sum() * (1.0 - 1e-12))
@@ -266,41 +264,4 @@ def _category_candidates(table: Array) -> FeatureSplits:
     order = numbers[np.argsort(gradient[numbers] / (hessian[numbers] + LEAST_SUPPORT), kind="stable")]
     half = (len(order) + 1) // 2 if len(order) > 1 else 0
     front, back = np.cumsum(table[order], axis=0)[:half], np.cumsum(table[order[::-1]], axis=0)[: max(half - 1, 0)]
-    return FeatureSplits(*np.concatenate([front, back]).T)
-
-
-def shortfall(
-    node: NodeRows,
-    left: Array | None,
-    features: Array,
-    model: Any,
-    direction: Array,
-    feature: int,
-    parameters: Any,
-    worth: float = 0.0,
-) -> float:
-    """Return by how much the split of a node gains less than the best one, in units of what rounding allows.
-
-    ``left`` says which rows go left; None: the node is a leaf, and no split should gain more than is ``worth`` it.
-    ``model`` knows the edges, categorical features and features with missing values; ``features`` may be used.
-    """
-    best, error = 0.0, 0.0
-    for j in features:
-        found = candidates_of(
-            node.X[:, j],
-            node,
-            model.edges[j],
-            is_categorical=bool(model.is_categorical[j]),
-            has_missing=bool(model.has_missing[j]),
-        )
-        gain, off = gains(node, found, int(direction[j]), parameters)
-        if len(gain) and gain.max() > best:
-            best, error = float(gain.max()), float(off[gain.argmax()])
-    if left is None:
-        excess = max(best - worth, 0.0)
-        return excess / error if error else math.inf if excess else 0.0
-    own = FeatureSplits(*(np.array([part[left].sum()]) for part in (node.gradients, node.hessians, np.ones(len(left)))))
-    gain, off = gains(node, own, int(direction[feature]), parameters)
-    if feature not in features or not np.isfinite(gain[0]):
-        return math.inf
-    return max(best - float(gain[0]), 0.0) / max(error + float(off[0]), math.ulp(best))
+    return np.concatenate([front, back])

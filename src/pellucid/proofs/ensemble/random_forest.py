@@ -21,13 +21,7 @@ from pellucid.proofs.ensemble.samples import judged, n_drawn, times_drawn, value
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import drawn, is_fitting, most_wrong
 from pellucid.proofs.training_data import TrainingData
-from pellucid.proofs.tree.decision_tree import (
-    nodes_to_replay,
-    record_claim,
-    replay_claim,
-    spot_claim,
-    structure_claim,
-)
+from pellucid.proofs.tree.decision_tree import nodes_to_replay, record_claim, replay_claim, spot_claim, structure_claim
 from pellucid.proofs.tree.tree_check import REFIT, Bag, TreeCheck
 from pellucid.proofs.tree.tree_rows import LARGEST_SEED, TreeRows, drawn_seed, growth_rule, tree_rows
 from pellucid.proofs.tree.trees import TreeArrays, leaves_of
@@ -86,14 +80,10 @@ def prove_random_forest(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     price = float(parameters.ccp_alpha)
     if is_fitting() and structure.holds:
         first, n_nodes = TreeArrays.of(fitted.trees_).picked([0]), len(fitted.trees_.feature)
-        look = TreeCheck.of if rule.monotone.any() else TreeCheck.by_facts
-        check = look(first, rows, [samples.bag(int(fitted.seeds_[0]))], rule, price)
+        bags, walks = [samples.bag(int(fitted.seeds_[0]))], bool(rule.monotone.any())
+        check = TreeCheck.of(first, rows, bags, rule, price, walks=walks)
         return Certificate("replayed", (structure, spot_claim(check, n_nodes)))
-    claims = [
-        seeds_claim(fitted, parameters, samples),
-        record_claim(fitted, parameters, rows, data),
-        structure,
-    ]
+    claims = [seeds_claim(fitted, parameters, samples), record_claim(fitted, parameters, rows, data), structure]
     if not all(claim.holds for claim in claims):
         return Certificate("replayed", tuple(claims))
     trees = TreeArrays.of(fitted.trees_)

@@ -49,14 +49,10 @@ def prove_kernel_ridge_cv(fitted: Any, parameters: Any, data: TrainingData) -> C
     scores = np.array([np.mean(np.average(np.square(part), axis=0, weights=data.weights)) for part in errors])
     own = float(scores[alphas == fitted.alpha_][0])
     apart = abs(-fitted.best_score_ - own) / max(own, TINY)
+    least, remedy = float(scores.min()), "Refit: alpha_ is not the best of alphas on these data."
+    above = max(own - least, 0.0) / max(least, TINY) if np.isfinite(own) else np.inf
     claims = [
-        Claim(
-            "penalty",
-            "left-out error of alpha_ above the least of all alphas, relative",
-            max(own - float(scores.min()), 0.0) / max(float(scores.min()), TINY) if np.isfinite(own) else np.inf,
-            doubt,
-            "Refit: alpha_ is not the best of alphas on these data.",
-        ),
+        Claim("penalty", "left-out error of alpha_ above the least of all alphas, relative", above, doubt, remedy),
         Claim("score", "relative distance of best_score_ from the left-out error of alpha_", apart, doubt),
     ]
     if parameters.store_cv_results or hasattr(fitted, "cv_results_"):
@@ -103,40 +99,25 @@ def _stored_claim(stored: Any, errors: Array, data: TrainingData, doubt: float, 
 
 def _kernel(parameters: Any, data: TrainingData) -> ProofKernel:
     """Return the kernel as scikit-learn's ``pairwise_kernels`` reads the parameters."""
-    return resolved_kernel(
-        parameters.kernel,
-        gamma=parameters.gamma,
-        degree=parameters.degree,
-        coef0=parameters.coef0,
-        X=data.X,
-        params=parameters.kernel_params,
-    )
+    named = {"gamma": parameters.gamma, "degree": parameters.degree, "coef0": parameters.coef0}
+    return resolved_kernel(parameters.kernel, X=data.X, params=parameters.kernel_params, **named)
 
 
 def _prove_equations(fitted: Any, kernel: ProofKernel, alpha: Any, data: TrainingData) -> Certificate:
     y = np.asarray(data.y, dtype=np.float64)
-    stored = Claim(
-        "training rows",
-        "rows of X_fit_ that are not those of the data",
-        rows_that_differ(fitted.X_fit_, data.given[0]),
-        0.0,
-    )
-    if np.shape(fitted.dual_coef_) != (data.n_given, *y.shape[1:]):
-        wanted = (data.n_given, *y.shape[1:])
+    other = rows_that_differ(fitted.X_fit_, data.given[0])
+    stored = Claim("training rows", "rows of X_fit_ that are not those of the data", other, 0.0)
+    wanted = (data.n_given, *y.shape[1:])
+    if np.shape(fitted.dual_coef_) != wanted:
         claim = Claim("shape", f"dual_coef_ has not the shape {wanted} of the targets", 1.0, 0.0)
         return Certificate("exact", (claim, stored))
     dual = np.asarray(fitted.dual_coef_, dtype=np.float64).reshape(data.n_given, -1)
     n = data.X.shape[0]
     rows = drawn(n, n if not is_fitting() else ROWS_AT_FIT)
     used = dual if data.kept is None else dual[data.kept]
-    return graded("exact", (*equation_claims(kernel, alpha, data, used, rows), _idle_claim(dual, data), stored))
-
-
-def _idle_claim(dual: Array, data: TrainingData) -> Claim:
-    idle = np.zeros(0) if data.kept is None else np.delete(dual, data.kept, axis=0)
-    return Claim(
-        "rows of weight 0", "largest dual_coef_ of a row that does not count", np.abs(idle).max(initial=0.0), 0.0
-    )
+    idle = 0.0 if data.kept is None else float(np.abs(np.delete(dual, data.kept, axis=0)).max(initial=0.0))
+    idle_claim = Claim("rows of weight 0", "largest dual_coef_ of a row that does not count", idle, 0.0)
+    return graded("exact", (*equation_claims(kernel, alpha, data, used, rows), idle_claim, stored))
 
 
 PROVES = {"KernelRidge": prove_kernel_ridge, "KernelRidgeCV": prove_kernel_ridge_cv}

@@ -117,23 +117,17 @@ class DescentProblem:
     l1: float
     fit_intercept: bool
 
-    def objective(self, w: Array, b: float) -> float:
-        """Return the objective of a line."""
-        losses = self.loss.value(self._argument(np.asarray(self.X @ w) + b))
+    def objective_and_bound(self, w: Array, b: float, sums: Array | None) -> tuple[float, float]:
+        """Return the objective of a line, and the best lower bound from its slopes or from the sums of the updates."""
+        scores, sign = np.asarray(self.X @ w) + b, self.y if self.of_margins else 1.0
+        argument = self.y * scores if self.of_margins else scores - self.y
         penalty = 0.5 * self.l2 * float(w @ w) + self.l1 * float(np.abs(w).sum())
-        return float(self.cost @ losses) / self.total + penalty
-
-    def bound(self, w: Array, b: float, sums: Array | None) -> float:
-        """Return the best lower bound from the slopes at the scores, or from the row sums of the updates."""
-        sign = self.y if self.of_margins else 1.0
-        candidates = [sign * self.loss.slope(self._argument(np.asarray(self.X @ w) + b))]
+        candidates = [sign * self.loss.slope(argument)]
         if sums is not None and self.l2 > 0.0:
             slopes = -self.l2 * self.total * sums / np.where(self.cost > 0.0, self.cost, 1.0)
             candidates.append(sign * np.clip(sign * slopes, *self.loss.slopes))
-        return max(map(self._bound_by, candidates))
-
-    def _argument(self, scores: Array) -> Array:
-        return self.y * scores if self.of_margins else scores - self.y
+        objective = float(self.cost @ self.loss.value(argument)) / self.total + penalty
+        return objective, max(map(self._bound_by, candidates))
 
     def _bound_by(self, slopes: Array) -> float:
         if self.fit_intercept:
@@ -160,26 +154,13 @@ def prove_sgd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     stored, stored_gap = fitted.objective_, fitted.dual_gap_
     size = np.maximum(np.maximum(np.abs(objective), np.abs(stored)), TINY)
     worst = int(np.argmax(gap / size))
+    of, remedy = "of coef_ and intercept_", "Fit again, with a smaller tol for a smaller gap."
+    said = "part of its objective by which the worst machine is above its minimum, at most"
+    off, off_gap = (float(np.max(np.abs(error) / size)) for error in (objective - stored, gap - stored_gap))
     claims = (
-        Claim(
-            "objective",
-            "part by which objective_ differs from the objective of coef_ and intercept_",
-            float(np.max(np.abs(objective - stored) / size)),
-            PART,
-        ),
-        Claim(
-            "duality gap",
-            "part of its objective by which the worst machine is above its minimum, at most",
-            float(gap[worst] / size[worst]),
-            1.0 + PART,
-            "Fit again, with a smaller tol for a smaller gap.",
-        ),
-        Claim(
-            "reported gap",
-            "part by which dual_gap_ differs from the gap of coef_ and intercept_",
-            float(np.max(np.abs(gap - stored_gap) / size)),
-            PART,
-        ),
+        Claim("objective", f"part by which objective_ differs from the objective {of}", off, PART),
+        Claim("duality gap", said, float(gap[worst] / size[worst]), 1.0 + PART, remedy),
+        Claim("reported gap", f"part by which dual_gap_ differs from the gap {of}", off_gap, PART),
         *_sum_claims(fitted, data),
     )
     if not gap[worst] >= objective[worst] or gap[worst] == 0.0:
@@ -200,7 +181,7 @@ def _measured(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Array, 
         sums = None
         if dual is not None:
             sums = dual[[k]].toarray()[0] if dual.shape[1] == len(y) else np.zeros(len(y))
-        found.append((problem.objective(coef[k], intercept[k]), problem.bound(coef[k], intercept[k], sums)))
+        found.append(problem.objective_and_bound(coef[k], intercept[k], sums))
     objective, bound = np.array(found).T
     is_wrong = bound - objective > PART * np.abs(objective)  # a bound above the objective bounds nothing
     return objective, np.where(is_wrong, np.nan, np.maximum(objective - bound, 0.0))

@@ -11,7 +11,6 @@ is above its minimum over :math:`w` and :math:`w_0`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -95,76 +94,38 @@ def _largest_alpha(parameters: Any, data: TrainingData, l1_ratio: float) -> floa
 def _prove_lines(fitted: Any, parameters: Any, data: TrainingData, alpha: float, l1_ratio: float) -> Certificate:
     weight = relative_weights(data.weights)
     X, Y = data.X.astype(np.float64, copy=False), data.y.astype(np.float64, copy=False).reshape(len(data.y), -1)
-    coefs, intercepts = np.atleast_2d(fitted.coef_), np.broadcast_to(fitted.intercept_, Y.shape[1])
-    gaps = np.atleast_1d(fitted.dual_gap_)
-    lines = [
-        ProvedLine(
-            coefs[k].astype(np.float64),
-            float(intercepts[k]),
-            float(gaps[k]),
-            l1=alpha * l1_ratio,
-            l2=alpha * (1.0 - l1_ratio),
-            fit_intercept=parameters.fit_intercept,
-            positive=parameters.positive,
-            tol=parameters.tol,
-            dtype=data.X.dtype,
-        )
-        for k in range(Y.shape[1])
-    ]
-    return worst_of([_prove_line(X, y, weight, line) for y, line in zip(Y.T, lines, strict=True)])
+    coefs, intercepts = np.atleast_2d(fitted.coef_).astype(np.float64), np.broadcast_to(fitted.intercept_, Y.shape[1])
+    lines = zip(Y.T, coefs, intercepts, np.atleast_1d(fitted.dual_gap_), strict=True)
+    l1, l2 = alpha * l1_ratio, alpha * (1.0 - l1_ratio)
+    return worst_of([_prove_line(X, y, weight, w, b, gap, l1, l2, parameters, data.X.dtype) for y, w, b, gap in lines])
 
 
-@dataclass(frozen=True)
-class ProvedLine:
-    """One target of a fitted model, and the problem it should solve."""
-
-    coef: Array
-    intercept: float
-    dual_gap: float
-    l1: float
-    l2: float
-    fit_intercept: bool
-    positive: bool
-    tol: float
-    dtype: Any
-
-
-def _prove_line(X: Any, y: Array, weight: Array, line: ProvedLine) -> Certificate:
+def _prove_line(
+    X: Any, y: Array, weight: Array, w: Array, intercept: float, reported: float, l1: float, l2: float,
+    parameters: Any, dtype: Any,
+) -> Certificate:  # fmt: skip
     """Return the certificate of one target; ``weight`` has mean 1."""
-    w, n = line.coef, len(y)
-    mean, y_mean = _means(X, y, weight, line.fit_intercept)
+    n = len(y)
+    mean, y_mean = _means(X, y, weight, parameters.fit_intercept)
     residual = y - y_mean - centered_times(X, mean, w)
-    drift = y_mean - float(mean @ w) - line.intercept  # the mean residual, not yet rounded by large values of X
-    residual -= float(weight @ residual) / n if line.fit_intercept else 0.0
+    drift = y_mean - float(mean @ w) - intercept  # the mean residual, not yet rounded by large values of X
+    residual -= float(weight @ residual) / n if parameters.fit_intercept else 0.0
     mean_sq_target = float(weight @ (y - y_mean) ** 2) / n
     mean_sq_raw = float(weight @ y**2) / n
-    gap = _gap(X, mean, residual, weight, line)
+    gap, rounding = _gap(X, mean, residual, weight, w, l1, l2, parameters), _gap_bound(0.0, mean_sq_target, mean_sq_raw)
     # No objective is below its dual value: a gap below 0 by more than rounding is an error of one of them.
-    gap = np.inf if gap < -_gap_bound(0.0, mean_sq_target, mean_sq_raw) else max(gap, 0.0) + 0.5 * drift**2
-    scale = np.sqrt(mean_sq_raw) + float(np.abs(mean) @ np.abs(w)) + abs(line.intercept)
+    gap = np.inf if gap < -rounding else max(gap, 0.0) + 0.5 * drift**2
+    scale = np.sqrt(mean_sq_raw) + float(np.abs(mean) @ np.abs(w)) + abs(intercept)
     # the intercept is stored in the dtype of the model, sums are in float64
-    drift_bound = (
-        float(np.finfo(line.dtype).eps * abs(line.intercept) + ROUNDING * scale) if line.fit_intercept else 0.0
+    drift_bound = float(np.finfo(dtype).eps * abs(intercept) + ROUNDING * scale) if parameters.fit_intercept else 0.0
+    bound, remedy = _gap_bound(parameters.tol, mean_sq_target, mean_sq_raw), "Raise max_iter or tol, or standardize X."
+    said, reproduced = "dual_gap_ differs by this from the gap of coef_ and intercept_", REPRODUCED[dtype]
+    claims = (
+        Claim("duality gap", "the objective is at most this far above its minimum", gap, bound, remedy),
+        Claim("intercept", "size of the mean residual, 0 up to rounding", abs(drift), drift_bound),
+        Claim("reported gap", said, abs(gap - float(reported)), reproduced * mean_sq_target + rounding),
     )
-    return Certificate(
-        "optimal",
-        (
-            Claim(
-                "duality gap",
-                "the objective is at most this far above its minimum",
-                gap,
-                _gap_bound(line.tol, mean_sq_target, mean_sq_raw),
-                "Raise max_iter or tol, or standardize X.",
-            ),
-            Claim("intercept", "size of the mean residual, 0 up to rounding", abs(drift), drift_bound),
-            Claim(
-                "reported gap",
-                "dual_gap_ differs by this from the gap of coef_ and intercept_",
-                abs(gap - line.dual_gap),
-                REPRODUCED[line.dtype] * mean_sq_target + _gap_bound(0.0, mean_sq_target, mean_sq_raw),
-            ),
-        ),
-    )
+    return Certificate("optimal", claims)
 
 
 def _means(X: Any, y: Array, weight: Array, fit_intercept: bool) -> tuple[Array, float]:
@@ -180,28 +141,25 @@ def _gap_bound(tol: float, mean_sq_target: float, mean_sq_raw: float) -> float:
     return float(tol * mean_sq_target + rounding * (rounding + np.sqrt(mean_sq_target)))
 
 
-def _gap(X: Any, mean: Array, residual: Array, weight: Array, line: ProvedLine) -> float:
-    w, n = line.coef, len(residual)
-    if line.positive and np.any(w < 0.0):
+def _gap(X: Any, mean: Array, residual: Array, weight: Array, w: Array, l1: float, l2: float, parameters: Any) -> float:
+    positive = parameters.positive
+    if positive and np.any(w < 0.0):
         return np.inf
-    l1, l2 = line.l1, line.l2
-    weighted = weight * residual / n
-    correlations = transposed_centered_times(X, mean, weighted)
-    if l1 == l2 == 0.0 and not line.positive:
+    if l1 == l2 == 0.0 and not positive:
         return _projection_gap(X, mean, residual, weight)
-    half_square = 0.5 * float(weighted @ residual)
-    primal_less_fit = l1 * np.abs(w).sum() + 0.5 * l2 * float(w @ w)
-    gaps = []
+    weighted = weight * residual / len(residual)
+    correlations = transposed_centered_times(X, mean, weighted)
+    half_square, ridge = 0.5 * float(weighted @ residual), 0.5 * l2 * float(w @ w)
     # First dual point: the residual of the problem with rows sqrt(l2) I appended, shrunk into the feasible box.
     slopes = correlations - l2 * w
-    steepest = max(0.0, float((slopes if line.positive else np.abs(slopes)).max()))
+    steepest = max(0.0, float((slopes if positive else np.abs(slopes)).max()))
     shrink = 1.0 if steepest <= l1 else l1 / steepest
-    ridge = 0.5 * l2 * float(w @ w)
-    gaps.append((1.0 - shrink) ** 2 * (half_square + ridge) + l1 * np.abs(w).sum() - shrink * float(w @ slopes))
+    gaps = [(1.0 - shrink) ** 2 * (half_square + ridge) + l1 * np.abs(w).sum() - shrink * float(w @ slopes)]
     # Second: the residual itself, where the conjugate of the penalty is a squared excess.
     if l2 > 0.0:
-        excess = np.maximum((correlations if line.positive else np.abs(correlations)) - l1, 0.0)
-        gaps.append(primal_less_fit + float(excess @ excess) / (2.0 * l2) - float(w @ correlations))
+        excess = np.maximum((correlations if positive else np.abs(correlations)) - l1, 0.0)
+        penalty = l1 * np.abs(w).sum() + ridge
+        gaps.append(penalty + float(excess @ excess) / (2.0 * l2) - float(w @ correlations))
     return float(min(gaps))
 
 

@@ -20,7 +20,7 @@ from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import class_columns, has_label_sets
 from pellucid.proofs.linear_model.inference import RootWeightedRows, inference_claims, spectrum_claims
-from pellucid.proofs.rounding import EPSILON, rounding_unit
+from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit
 from pellucid.proofs.rows import weighted_mean
 from pellucid.proofs.training_data import TrainingData
 
@@ -111,21 +111,6 @@ def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, 
     return certificate.with_claims(*inference_claims(fitted, data, rows, alpha=alpha, has_factor=has_factor))
 
 
-def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
-    """Return the certificate of the coefficients alone."""
-    return prove_least_squares(
-        data.X,
-        data.y,
-        fitted.coef_,
-        fitted.intercept_,
-        alpha=alpha,
-        fit_intercept=parameters.fit_intercept,
-        sample_weight=data.weight,
-        positive=getattr(parameters, "positive", False),
-        tol=tol,
-    )
-
-
 def is_too_large(X: Any) -> bool:
     """Return whether sparse data are too large for a dense factor."""
     return sparse.issparse(X) and min(X.shape) > LARGEST_FACTORED
@@ -142,28 +127,18 @@ def chosen_solver(name: str, X: Any, *, positive: bool) -> str:
     return name
 
 
-def prove_least_squares(
-    X: Any,
-    y: Array,
-    coef: Array,
-    intercept: Any,
-    *,
-    alpha: Any = 0.0,
-    fit_intercept: bool = True,
-    sample_weight: Array | None = None,
-    positive: bool = False,
-    tol: float = 0.0,
-) -> Certificate:
-    """Return the certificate of ``coef`` and ``intercept``, recomputed in float64 from the data."""
-    w = np.atleast_2d(np.asarray(coef, dtype=np.float64)).T  # (p, t)
-    y = np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1)
-    alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64).ravel(), (w.shape[1],))
-    intercept = np.broadcast_to(np.asarray(intercept, dtype=np.float64).ravel(), (w.shape[1],))
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    mean, y_mean = _means(X, y, weight) if fit_intercept else (np.zeros(X.shape[1]), np.zeros(y.shape[1]))
+def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
+    """Return the certificate of ``coef_`` and ``intercept_``, recomputed in float64 from the data."""
+    X, weight, positive = data.X, data.weights, getattr(parameters, "positive", False)
+    w = np.atleast_2d(np.asarray(fitted.coef_, dtype=np.float64)).T  # (p, t)
+    y = np.asarray(data.y, dtype=np.float64).reshape(X.shape[0], -1)
+    alpha, intercept = (
+        np.broadcast_to(np.asarray(part, dtype=np.float64).ravel(), w.shape[1]) for part in (alpha, fitted.intercept_)
+    )
+    mean, y_mean = _means(X, y, weight) if parameters.fit_intercept else (np.zeros(X.shape[1]), np.zeros(y.shape[1]))
     root = np.sqrt(weight)[:, None]
     b = root * (y - y_mean)
-    if sparse.issparse(X) and min(X.shape) > LARGEST_FACTORED:
+    if is_too_large(X):
         A = None
         residual, gradient, norms = _sparse_products(X.astype(np.float64), w, b, root, mean)
     else:
@@ -179,26 +154,16 @@ def prove_least_squares(
         gradient = nonnegative_gradient(gradient, w)
     known = np.maximum(np.abs(gradient) - np.outer(noise, noise @ np.abs(w)), 0.0)
     rounding = rounding_unit(X.dtype) * max(1.0, np.sqrt(X.shape[1] / MANY_FEATURES))
-    bound = max(rounding, tol)
+    bound, steepest = max(rounding, tol), gradient_evidence(known, norms, size, alpha, w)
+    off = intercept_evidence(intercept, w, mean, y_mean, b_norm / np.sqrt(weight.sum()))
     remedy = "Check the data for extreme values." if tol == 0.0 else "Raise max_iter, or use solver='auto'."
-    claims = [
-        Claim(
-            "normal equations",
-            "largest |a_j'r - alpha w_j|, relative to |a_j| times the size of the fit",
-            gradient_evidence(known, norms, size, alpha, w),
-            bound,
-            remedy,
-        ),
-        Claim(
-            "intercept",
-            "mean residual, relative to the size of its terms",
-            intercept_evidence(intercept, w, mean, y_mean, b_norm / np.sqrt(weight.sum())),
-            rounding,
-            remedy,
-        ),
-    ]
+    said = "largest |a_j'r - alpha w_j|, relative to |a_j| times the size of the fit"
+    claims = (
+        Claim("normal equations", said, steepest, bound, remedy),
+        Claim("intercept", "mean residual, relative to the size of its terms", off, rounding, remedy),
+    )
     if A is None or tol > 0.0 or positive:
-        return Certificate("exact" if tol == 0.0 else "stationary", tuple(claims))
+        return Certificate("exact" if tol == 0.0 else "stationary", claims)
     more, dropped = _factored_claims(A, w, residual, alpha, size, np.hypot(b_norm, y_noise), noise, bound)
     return Certificate("exact", (*claims, *more), dropped)
 
@@ -243,24 +208,14 @@ def _factored_claims(
             idle = max(idle or 0.0, float(outside / max(float(np.linalg.norm(w[:, t])), EPSILON)))
             if len(A) > A.shape[1]:  # of fewer rows than columns, the shortest answer is what was asked for
                 dropped = _dropped(out, residual[:, t], w[:, t])
-    best = "distance of the fitted values from the best ones, relative to"
-    collinear = "drop nearly collinear"
+    best, collinear = "distance of the fitted values from the best ones, relative to", "drop nearly collinear"
+    moved = "relative change of coef_ when the last bit of the data changes"
+    uncertain = f"Fewer than three digits of coef_ are certain: {collinear} columns or use Ridge."
+    outweighed, least = f"Rounding of these columns outweighs y: {collinear} ones.", max(DIGITS_LOST, bound)
     claims = [
         Claim("fitted values", f"{best} the size of the fit", fitted, bound, "Check the data for extreme values."),
-        Claim(
-            "coefficients",
-            "relative change of coef_ when the last bit of the data changes",
-            error,
-            DIGITS_LOST,
-            f"Fewer than three digits of coef_ are certain: {collinear} columns or use Ridge.",
-        ),
-        Claim(
-            "training error",
-            f"{best} the spread of y",
-            training,
-            max(DIGITS_LOST, bound),
-            f"Rounding of these columns outweighs y: {collinear} ones.",
-        ),
+        Claim("coefficients", moved, error, DIGITS_LOST, uncertain),
+        Claim("training error", f"{best} the spread of y", training, least, outweighed),
     ]
     if idle is not None:
         statement = "part of coef_ that does not change the fit, relative to coef_"
@@ -320,34 +275,23 @@ def prove_basis_expansion(fitted: Any, parameters: Any, data: TrainingData) -> C
     """Return the certificate; ``fitted.expanded`` is what the model makes of the rows of ``data``."""
     if parameters.functions is not None:
         return Certificate("none", reason="functions are the user's own: there is nothing to compare them with.")
-    X, powers = np.asarray(data.X, dtype=np.float64), fitted.powers_
-    wrong = _missing_or_repeated(powers, parameters, X.shape[1]) + abs(fitted.n_output_features_ - len(powers))
-    error = np.inf
-    if wrong == 0:
-        products = np.stack([np.prod(np.repeat(X, row, axis=1), axis=1) for row in powers], axis=1)
-        scale = np.abs(products) + np.finfo(float).tiny
-        said = getattr(fitted, "expanded", products)  # a file cannot be asked
-        error = float(np.max(np.abs(said - products) / scale, initial=0.0))
+    columns, powers = np.array(data.X.T, dtype=np.float64, order="C"), fitted.powers_
+    wrong = _missing_or_repeated(powers, parameters, len(columns)) + abs(fitted.n_output_features_ - len(powers))
+    errors = [np.inf if wrong else 0.0]
+    if wrong == 0 and hasattr(fitted, "expanded"):  # a file cannot be asked
+        for said, row in zip(fitted.expanded.T, powers, strict=True):
+            product = np.prod(columns[np.repeat(np.arange(len(columns)), row)], axis=0)
+            errors.append(np.max(np.abs(said - product) / (np.abs(product) + TINY), initial=0.0))
     bound = 8 * max(1, parameters.degree) * float(np.finfo(data.X.dtype).eps)
-    return Certificate(
-        "exact",
-        (
-            Claim(
-                "monomials",
-                "largest relative difference from the monomials multiplied out",
-                error,
-                bound,
-                "Scale X: powers overflow.",
-            ),
-            Claim(
-                "powers",
-                "rows of powers_ that are missing, repeated, out of order or not counted",
-                wrong,
-                0.0,
-                "Refit.",
-            ),
-        ),
+    said, counted = (
+        "largest relative difference from the monomials multiplied out",
+        "repeated, out of order or not counted",
     )
+    claims = (
+        Claim("monomials", said, float(np.max(errors)), bound, "Scale X: powers overflow."),
+        Claim("powers", f"rows of powers_ that are missing, {counted}", wrong, 0.0, "Refit."),
+    )
+    return Certificate("exact", claims)
 
 
 def _missing_or_repeated(powers: Array, parameters: Any, n_features: int) -> float:

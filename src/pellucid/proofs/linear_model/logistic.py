@@ -153,14 +153,10 @@ def _prove_gap(task: LogisticTask, mean: Array, W: Array, b: Array, reported: fl
     worse = G + np.sign(G) * _rounding_of_sums(X, mean, R, weight)
     rounding = abs(dual - _dual_value(task, R, worse))  # what columns of large numbers add to a gap
     sums = min(8 * EPSILON * float(weight.sum()), goal * abs(objective))  # what the solver's sums lose near its labels
-    reproduced = Claim(
-        "reported gap",
-        "dual_gap_ is less by this than the gap of coef_ and intercept_"
-        if is_moved
-        else "dual_gap_ differs by this from the gap of coef_ and intercept_",
-        max(gap - reported, 0.0) if is_moved else abs(gap - reported),  # moved, the dual point is nearly the best one
-        REPRODUCED * abs(objective) + 0.01 * abs(gap) + rounding + sums,
-    )
+    how = "is less by this than" if is_moved else "differs by this from"
+    off = max(gap - reported, 0.0) if is_moved else abs(gap - reported)  # moved, the dual point is nearly the best one
+    allowed = REPRODUCED * abs(objective) + 0.01 * abs(gap) + rounding + sums
+    reproduced = Claim("reported gap", f"dual_gap_ {how} the gap of coef_ and intercept_", off, allowed)
     certificate = _gap_certificate(gap, objective, goal)
     if task.rough and not certificate.holds:
         certificate = _slope_certificate(task.steepest(G, W), gap / objective, task.rough)
@@ -223,53 +219,18 @@ def _gap_certificate(gap: float, objective: float, goal: float) -> Certificate:
 
     A gap below 0, by as much as it may be above, is an error of the lower bound.
     """
-    bound = (goal + ROUNDING) * abs(objective)
-    claim = gap_claim(
-        "duality gap",
-        "the objective is at most this far above its minimum",
-        objective,
-        objective - gap,
-        bound,
-        rounding=bound,
-        remedy="Raise max_iter, standardize X, or lower C; for no penalty use C=np.inf.",
-    )
+    bound, said = (goal + ROUNDING) * abs(objective), "the objective is at most this far above its minimum"
+    remedy = "Raise max_iter, standardize X, or lower C; for no penalty use C=np.inf."
+    claim = gap_claim("duality gap", said, objective, objective - gap, bound, rounding=bound, remedy=remedy)
     return Certificate("optimal", (claim,))
 
 
 def _slope_certificate(steepest: float, relative_gap: float, tol: float) -> Certificate:
     """Return the certificate of a model that a large ``tol`` let stop where the objective hardly falls."""
-    claim = Claim(
-        "slope",
-        "largest slope of the mean objective along a weight, at most tol",
-        steepest,
-        tol * (1.0 + ROUNDING),
-        "Raise max_iter, or standardize X.",
-    )
+    said = "largest slope of the mean objective along a weight, at most tol"
+    claim = Claim("slope", said, steepest, tol * (1.0 + ROUNDING), "Raise max_iter, or standardize X.")
     reason = f"tol={tol:g} asks for no more: the objective is at most {100 * relative_gap:.3g} % above its minimum."
     return Certificate("stationary", (claim,), reason)
-
-
-def _gradient_certificate(gradient: float, separable: bool, goal: float) -> Certificate:
-    """Return the certificate of a model without a penalty."""
-    return Certificate(
-        "stationary",
-        (
-            Claim(
-                "gradient",
-                "largest correlation of a column with the residual",
-                gradient,
-                np.inf if separable else goal + ROUNDING,
-                "Raise max_iter, or standardize X.",
-            ),
-            Claim(
-                "separation",
-                "1 if a hyperplane separates classes, so that the coefficients would grow for ever",
-                float(separable),
-                0.0,
-                "The classes can be separated: no finite coefficients are best. Use a penalty (a finite C).",
-            ),
-        ),
-    )
 
 
 def _entropies(R: Array, labels: Array) -> Array:
@@ -354,8 +315,16 @@ def _prove_gradient(task: LogisticTask, mean: Array, logits: Array, goal: float)
     largest = np.max(slopes / np.where(lengths > 0.0, lengths, np.inf)[:, None], initial=0.0)
     if task.fit_intercept:
         largest = np.maximum(largest, np.abs(weighted.sum(axis=0)).max() / np.sqrt(weight.sum()))
-    gradient = float(largest) / max(size, np.finfo(float).tiny)
-    return _gradient_certificate(gradient, separable(X, task.labels, weight, logits, task.fit_intercept), goal)
+    gradient = float(largest) / max(size, TINY)
+    is_separable = separable(X, task.labels, weight, logits, task.fit_intercept)
+    bound, said = np.inf if is_separable else goal + ROUNDING, "largest correlation of a column with the residual"
+    grows = "1 if a hyperplane separates classes, so that the coefficients would grow for ever"
+    remedy = "The classes can be separated: no finite coefficients are best. Use a penalty (a finite C)."
+    claims = (
+        Claim("gradient", said, gradient, bound, "Raise max_iter, or standardize X."),
+        Claim("separation", grows, float(is_separable), 0.0, remedy),
+    )
+    return Certificate("stationary", claims)
 
 
 def separable(X: Any, labels: Array, weight: Array, logits: Array, fit_intercept: bool) -> bool:

@@ -20,7 +20,6 @@ so there the theorem holds as well for kernels that are no inner products, such 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,68 +52,72 @@ CLOSE_ENOUGH = 0.99
 """Part of the widest margin at which the search for a better witness ends."""
 
 
-@dataclass(frozen=True)
-class Mistakes:
-    """What the proof may see of a perceptron: one row per machine, ``dual`` the updates summed by row."""
-
-    coef: Array
-    intercept: Array
-    dual: Any
-    n_mistakes: int
-    most_mistakes: int
-    """As many as the epochs allow: rounding of so many updates may have added up."""
-    eta0: float
-    intercept_rate: float
-    dtype: Any
-
-
 def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate; with a penalty, or a start elsewhere than at 0, it is a descent like any other."""
     if parameters.penalty is not None or not hasattr(fitted, "dual_coef_"):
         return prove_sgd(fitted, parameters, data)
-    signs, cost = signs_and_costs(parameters, data)
+    X, n, (signs, cost) = in_float64(data.X), data.X.shape[0], signs_and_costs(parameters, data)
     together = repeated_weight(data.X, data.y, data.weights) if parameters.shuffle else data.weights
-    rate = SPARSE_INTERCEPT_RATE if sparse.issparse(data.X) else 1.0
-    model = Mistakes(
-        coef=dense(fitted.coef_).astype(np.float64),
-        intercept=np.asarray(fitted.intercept_, dtype=np.float64),
-        dual=kept_dual(fitted, data),
-        n_mistakes=fitted.n_mistakes_,
-        most_mistakes=parameters.max_iter * data.X.shape[0],
-        eta0=parameters.eta0,
-        intercept_rate=rate if parameters.fit_intercept else 0.0,
-        dtype=data.X.dtype,
-    )
-    return prove_mistakes(in_float64(data.X), signs, cost, cost / data.weights * together, model)
-
-
-def prove_mistakes(X: Any, signs: Array, cost: Array, shown_cost: Array, model: Mistakes) -> Certificate:
-    """Return the certificate; ``cost`` is that of each row, ``shown_cost`` that of all rows shown as one with it."""
-    if model.dual.shape != signs.shape:
-        return Certificate("none", (_sums(np.inf, model, 1),), "dual_coef_ belongs to other data.")
-    dual = model.dual.toarray()
-    used = cost > 0.0
-    counts = np.where(used, dual * signs, 0.0) / np.where(used, cost * model.eta0, 1.0)
+    shown_cost = cost / data.weights * together  # of all rows shown as one with each
+    rate = (SPARSE_INTERCEPT_RATE if sparse.issparse(X) else 1.0) if parameters.fit_intercept else 0.0
+    coef, intercept = dense(fitted.coef_).astype(np.float64), np.asarray(fitted.intercept_, dtype=np.float64)
+    # the same number added many times rounds one way, and there were at most so many
+    added_up = EPSILON * parameters.max_iter * n
+    rounding = max(float(np.finfo(data.X.dtype).eps), sum_error(n)) * 16.0 + added_up
+    stored, error = kept_dual(fitted, data), np.inf
+    said = "part by which the line differs from the rows times dual_coef_"
+    if stored.shape != signs.shape:
+        claim = Claim("sum of mistakes", said, error, rounding)
+        return Certificate("none", (claim,), "dual_coef_ belongs to other data.")
+    dual, used = stored.toarray(), cost > 0.0
+    off = np.abs(rate * dual.sum(axis=1) - intercept) / (rate * np.abs(dual).sum(axis=1) + TINY)
+    error = float(np.maximum(np.max(np.abs(dual @ X - coef) / size_of_sums(X, dual)), np.max(off)))
+    counts = np.where(used, dual * signs, 0.0) / np.where(used, cost * parameters.eta0, 1.0)
+    share = np.divide(cost, shown_cost, out=np.zeros_like(cost), where=shown_cost > 0.0)
+    part = _fraction(counts, float(np.sum(np.rint(counts) * share)), fitted.n_mistakes_)
+    whole = "part by which the updates differ from n_mistakes_ times the costs of the rows"
     claims = (
-        _sums(_sum_error(X, dual, model), model, X.shape[0]),
-        Claim(
-            "whole mistakes",
-            "part by which the updates differ from n_mistakes_ times the costs of the rows",
-            _fraction(counts, cost, shown_cost, model.n_mistakes),
-            sum_error(X.shape[0]) + EPSILON * model.most_mistakes,  # the same number added many times rounds one way
-        ),
+        Claim("sum of mistakes", said, error, rounding),
+        Claim("whole mistakes", whole, part, sum_error(n) + added_up),
     )
-    wrong = _wrong_rows(X, signs, used, model)
+    wrong = np.sum((signs * (np.asarray(X @ coef.T) + intercept).T <= 0.0) & used, axis=1)
     if wrong.any():
-        many = len(signs) > 1
-        machines = f" in {int(np.sum(wrong > 0))} of {len(signs)} machines" if many else ""
-        reason = (
-            f"{int(wrong.sum())} {'rows are' if wrong.sum() > 1 else 'row is'} still on the wrong side{machines}: "
-            "there is no margin that would bound the mistakes."
-        )
-        return Certificate("none", claims, reason)
-    pairs = [_count_and_bound(X, signs[k], cost[k], shown_cost[k], counts[k], model, k) for k in range(len(signs))]
-    return Certificate("bounded", (_tightest(pairs), *claims))
+        return Certificate("none", claims, _wrong_side(wrong))
+    pairs = []
+    for k in range(len(signs)):
+        own = used[k]
+        rows, y = (X, signs[k]) if own.all() else (X[own], signs[k][own])
+        squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
+        lengths, total = np.asarray(squares).ravel() + rate, float(np.sum(counts[k] * cost[k]))
+        if total <= 0.0:
+            pairs.append((np.nan, np.nan))
+            continue
+        root, scale = np.sqrt(rate), parameters.eta0 * total
+        line = np.append(coef[k] / scale, intercept[k] / (root * scale) if root > 0.0 else 0.0)
+        margin = witnessed_margin(rows, y, root, lengths, line)
+        pairs.append((total**2 / float(np.sum(counts[k] * cost[k] * shown_cost[k])), float(lengths.max()) / margin**2))
+    said = "at most (R / margin)^2, with the margin of a line that separates the rows"
+    return Certificate("bounded", (_tightest(pairs, said, 1e-12), *claims))
+
+
+def _wrong_side(wrong: Array) -> str:
+    """Return why nothing bounds the mistakes of machines that get so many rows wrong."""
+    machines = f" in {int(np.sum(wrong > 0))} of {len(wrong)} machines" if len(wrong) > 1 else ""
+    rows = "rows are" if wrong.sum() > 1 else "row is"
+    return f"{int(wrong.sum())} {rows} still on the wrong side{machines}, so no margin bounds the mistakes."
+
+
+def _tightest(pairs: list[tuple[float, float]], statement: str, rounding: float) -> Claim:
+    """Return the claim of the machine that comes closest to its bound."""
+    mistakes, bound = max(pairs, key=lambda pair: pair[0] / pair[1])
+    return Claim("mistakes", statement, mistakes, bound * (1.0 + rounding))
+
+
+def _fraction(counts: Array, total: float, n_mistakes: int) -> float:
+    """Return how far mistakes are from whole numbers of at least 0, and their total from ``n_mistakes``."""
+    off = np.max(np.abs(counts - np.rint(counts)) / np.maximum(1.0, np.abs(counts)), initial=0.0)
+    missing = abs(total - n_mistakes) / max(1, n_mistakes)
+    return np.inf if np.any(np.rint(counts) < 0) else float(np.maximum(off, missing))
 
 
 def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
@@ -131,52 +134,6 @@ def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
     places: dict[Any, int] = {}
     same = np.array([places.setdefault(name, len(places)) for name in names])
     return np.bincount(same, weights=weight)[same]
-
-
-def _sums(error: float, model: Mistakes, n: int) -> Claim:
-    rounding = max(float(np.finfo(model.dtype).eps), sum_error(n)) * 16.0 + EPSILON * model.most_mistakes
-    return Claim("sum of mistakes", "part by which the line differs from the rows times dual_coef_", error, rounding)
-
-
-def _sum_error(X: Any, dual: Array, model: Mistakes) -> float:
-    w = np.abs(dual @ X - model.coef) / size_of_sums(X, dual)
-    b = np.abs(model.intercept_rate * dual.sum(axis=1) - model.intercept)
-    size = model.intercept_rate * np.abs(dual).sum(axis=1) + TINY
-    return float(np.maximum(np.max(w), np.max(b / size)))
-
-
-def _fraction(counts: Array, cost: Array, shown_cost: Array, n_mistakes: int) -> float:
-    """Return how far the mistakes of the rows are from whole numbers of at least 0 that add up to ``n_mistakes``."""
-    off = np.abs(counts - np.rint(counts)) / np.maximum(1.0, counts)
-    share = np.divide(cost, shown_cost, out=np.zeros_like(cost), where=shown_cost > 0.0)
-    total = float(np.sum(np.rint(counts) * share))
-    if np.any(np.rint(counts) < 0):
-        return np.inf
-    return float(np.maximum(np.max(off), abs(total - n_mistakes) / max(1, n_mistakes)))
-
-
-def _wrong_rows(X: Any, signs: Array, used: Array, model: Mistakes) -> Array:
-    scores = np.asarray(X @ model.coef.T) + model.intercept
-    return np.sum((signs * scores.T <= 0.0) & used, axis=1)
-
-
-def _count_and_bound(
-    X: Any, y: Array, cost: Array, shown_cost: Array, counts: Array, model: Mistakes, k: int
-) -> tuple[float, float]:
-    """Return both sides of the theorem for machine ``k``."""
-    used = cost > 0.0
-    rows, y = (X, y) if used.all() else (X[used], y[used])
-    squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
-    norms = np.asarray(squares).ravel()
-    root = np.sqrt(model.intercept_rate)
-    total = float(np.sum(counts * cost))
-    if total <= 0.0:
-        return np.nan, np.nan
-    scale = model.eta0 * total
-    offset = model.intercept[k] / (root * scale) if root > 0.0 else 0.0
-    margin = witnessed_margin(rows, y, root, norms + root**2, np.append(model.coef[k] / scale, offset))
-    radius = float(np.max(norms)) + root**2
-    return total**2 / float(np.sum(counts * cost * shown_cost)), radius / margin**2
 
 
 def witnessed_margin(X: Any, y: Array, root: float, sq_norms: Array, u: Array) -> float:
@@ -201,115 +158,61 @@ def witnessed_margin(X: Any, y: Array, root: float, sq_norms: Array, u: Array) -
     return best
 
 
-def _tightest(pairs: list[tuple[float, float]]) -> Claim:
-    """Return the claim of the machine that comes closest to its bound."""
-    mistakes, bound = max(pairs, key=lambda pair: pair[0] / pair[1])
-    return Claim(
-        "mistakes",
-        "at most (R / margin)^2, with the margin of a line that separates the rows",
-        mistakes,
-        bound * (1.0 + 1e-12),
-    )
-
-
-@dataclass(frozen=True)
-class KernelMistakes:
-    """What the proof may see of a model; ``rows`` are the support vectors, or their columns of given products."""
-
-    dual: Array
-    support: Array
-    rows: Any
-    intercept: Array
-    n_mistakes: int
-    fit_intercept: bool
-
-
 def prove_kernel_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate."""
     is_given = has_given_products(parameters.kernel)
-    by_content = parameters.shuffle and not is_given
-    together = repeated_weight(data.X, data.y, data.weights) if by_content else data.weights
     gamma = 1.0 / data.X.shape[1] if is_given else gamma_value(parameters.gamma, data.X, data.weights)
-    place = data.places(fitted.support_) if fitted.support_.max(initial=-1) < data.n_given else fitted.support_
-    model = KernelMistakes(
-        dual=fitted.dual_coef_,
-        support=place,
-        rows=place if is_given else fitted.support_vectors_,
-        intercept=fitted.intercept_,
-        n_mistakes=fitted.n_mistakes_,
-        fit_intercept=parameters.fit_intercept,
-    )
+    off = abs(fitted.gamma_ - gamma) / (gamma or 1.0)
+    gamma_claim = Claim("gamma", "relative distance of gamma_ from what the parameters mean", off, 1e-9)
+    support = data.places(fitted.support_) if fitted.support_.max(initial=-1) < data.n_given else fitted.support_
+    if support.max(initial=-1) >= data.X.shape[0]:
+        claim = Claim("whole mistakes", "the model belongs to other data", np.inf, 0.0)
+        return Certificate("none", (claim, gamma_claim), "support_ names rows that are not there.")
+    certificate = _prove_kernel_mistakes(fitted, parameters, data, support, is_given=is_given)
+    if is_given or certificate.failed:
+        return certificate.with_claims(gamma_claim)
+    other = np.asarray(dense(fitted.support_vectors_) != dense(data.X[support])).any(axis=1)
+    rows = Claim("support vectors", "rows that differ from the training rows", float(other.sum()), 0.0)
+    return certificate.with_claims(gamma_claim, rows)
+
+
+def _prove_kernel_mistakes(
+    fitted: Any, parameters: Any, data: TrainingData, support: Array, *, is_given: bool
+) -> Certificate:
+    """Return the certificate of the updates; ``shown`` is what each row weighed, with all that are equal to it."""
     kernel = resolved_kernel(
         parameters.kernel, gamma=fitted.gamma_, degree=parameters.degree, coef0=float(parameters.coef0)
     )
     if parameters.fit_intercept:
         kernel = ProofKernel("sum", parts=(kernel, ProofKernel("constant", value=1.0)))
-    claims = [
-        Claim(
-            "gamma",
-            "relative distance of gamma_ from what the parameters mean",
-            abs(fitted.gamma_ - gamma) / (gamma or 1.0),
-            1e-9,
-        )
-    ]
-    signs = machine_signs(data.y, len(data.classes))
     X = data.X[:, data.kept] if is_given and data.kept is not None else data.X  # columns of rows of weight 0 are there
-    certificate = prove_kernel_mistakes(kernel, X, signs, data.weights, together, model)
-    if not is_given and not certificate.failed:
-        stored = np.asarray(dense(fitted.support_vectors_) != dense(data.X[place])).any(axis=1)
-        claims.append(Claim("support vectors", "rows that differ from the training rows", float(stored.sum()), 0.0))
-    return certificate.with_claims(*claims)
-
-
-def prove_kernel_mistakes(
-    kernel: ProofKernel, X: Any, signs: Array, weight: Array, shown: Array, model: KernelMistakes
-) -> Certificate:
-    """Return the certificate; ``kernel`` has the constant of the intercept, ``shown`` is what each row weighed."""
-    if model.support.max(initial=-1) >= X.shape[0]:
-        claim = Claim("whole mistakes", "the model belongs to other data", np.inf, 0.0)
-        return Certificate("none", (claim,), "support_ names rows that are not there.")
-    own = signs[:, model.support]
-    counts = model.dual * own / shown[model.support]
-    claims = (_whole(counts, model, X.shape[0]), _constant(model))
-    scores = kernel_times(kernel, X, model.rows, model.dual.T).T
+    signs, weight, dual = machine_signs(data.y, len(data.classes)), data.weights, fitted.dual_coef_
+    shown = repeated_weight(data.X, data.y, weight) if parameters.shuffle and not is_given else weight
+    counts = dual * signs[:, support] / shown[support]
+    part = _fraction(counts, float(np.rint(counts).sum()), fitted.n_mistakes_)
+    wanted = dual.sum(axis=1) if parameters.fit_intercept else np.zeros(len(dual))
+    off = float(np.max(np.abs(wanted - fitted.intercept_) / (np.abs(dual).sum(axis=1) + TINY)))
+    said = "part by which dual_coef_ differs from n_mistakes_ times the weights of the rows"
+    claims = (
+        Claim("whole mistakes", said, part, sum_error(X.shape[0])),
+        Claim("intercept", "part by which intercept_ differs from the sum of dual_coef_", off, sum_error(len(support))),
+    )
+    scores = kernel_times(kernel, X, support if is_given else fitted.support_vectors_, dual.T).T
     wrong = np.sum((signs * scores <= 0.0) & (weight > 0.0), axis=1)
     if wrong.any():
-        many = f" in {int(np.sum(wrong > 0))} of {len(signs)} machines" if len(signs) > 1 else ""
-        reason = f"{int(wrong.sum())} rows are still on the wrong side{many}, so no margin bounds the mistakes."
-        return Certificate("none", claims, reason)
-    radius = float(np.max(kernel_diagonal(kernel, X)[weight > 0.0]))
-    pairs = []
+        return Certificate("none", claims, _wrong_side(wrong))
+    radius, pairs = float(np.max(kernel_diagonal(kernel, X)[weight > 0.0])), []
     for k in range(len(signs)):
-        length = float(model.dual[k] @ scores[k, model.support])
+        length = float(dual[k] @ scores[k, support])
         if length <= 0.0:
             return Certificate("none", claims, "The kernel is no inner product: the weights have no length.")
-        sizes = np.abs(model.dual[k])
+        sizes = np.abs(dual[k])
         unit = 2.0 ** int(np.frexp(0.5 * sizes.max())[1])  # squares of huge weights overflow; rounds nothing
-        left = float(np.sum(sizes / unit)) ** 2 / float(np.sum(sizes / unit * (shown[model.support] / unit)))
+        left = float(np.sum(sizes / unit)) ** 2 / float(np.sum(sizes / unit * (shown[support] / unit)))
         pairs.append((left, radius * length / float(np.min((signs[k] * scores[k])[weight > 0.0])) ** 2))
-    left, right = max(pairs, key=lambda pair: pair[0] / pair[1])
-    statement = "at most (R / margin)^2, in the space of the kernel"
-    return Certificate("bounded", (Claim("mistakes", statement, left, right * (1.0 + 1e-9)), *claims))
-
-
-def _whole(counts: Array, model: KernelMistakes, n: int) -> Claim:
-    off = np.abs(counts - np.rint(counts)) / np.maximum(1.0, np.abs(counts))
-    missing = abs(float(np.rint(counts).sum()) - model.n_mistakes) / max(1, model.n_mistakes)
-    error = np.inf if np.any(np.rint(counts) < 0) else float(np.maximum(np.max(off, initial=0.0), missing))
-    return Claim(
-        "whole mistakes",
-        "part by which dual_coef_ differs from n_mistakes_ times the weights of the rows",
-        error,
-        sum_error(n),
+    return Certificate(
+        "bounded", (_tightest(pairs, "at most (R / margin)^2, in the space of the kernel", 1e-9), *claims)
     )
-
-
-def _constant(model: KernelMistakes) -> Claim:
-    wanted = model.dual.sum(axis=1) if model.fit_intercept else np.zeros(len(model.dual))
-    size = np.abs(model.dual).sum(axis=1) + TINY
-    error = float(np.max(np.abs(wanted - model.intercept) / size))
-    statement = "part by which intercept_ differs from the sum of dual_coef_"
-    return Claim("intercept", statement, error, sum_error(model.dual.shape[1]))
 
 
 PROVES = {"Perceptron": prove_perceptron, "KernelPerceptron": prove_kernel_perceptron}

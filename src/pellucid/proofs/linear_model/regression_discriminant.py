@@ -96,29 +96,18 @@ def prove_outputs(
         if X.shape[1] + columns.fit_intercept <= MOST_UNKNOWNS:
             bend = slopes**2 + errors * slopes * (1.0 - 2.0 * outputs)
             bends.append(_steepest_fall(X, weight * bend / weight.sum(), alpha, mean, columns))
-    remedy = "Raise max_iter or tol."
+    remedy, said = "Raise max_iter or tol.", "largest entry of the gradient of the worst output: 0 at a minimum"
+    simpler = "by how much a constant output or a smaller multiple of the scores is better: 0 unless outputs ran away"
+    away = "Fit again: scores have run away to where every gradient is 0. A penalty (alpha) keeps them small."
     claims = [
-        Claim(
-            "gradient",
-            "largest entry of the gradient of the worst output: 0 at a minimum",
-            float(np.max(gradients)),
-            bound,
-            remedy,
-        ),
-        Claim(
-            "plateau",
-            "by how much a constant output or a smaller multiple of the scores is better: 0 unless outputs ran away",
-            float(np.max(plateaus)),
-            bound,
-            "Fit again: scores have run away to where every gradient is 0. A penalty (alpha) keeps them small.",
-        ),
+        Claim("gradient", said, float(np.max(gradients)), bound, remedy),
+        Claim("plateau", simpler, float(np.max(plateaus)), bound, away),
     ]
     if bends:
         statement = "most negative curvature in any direction: 0 at a minimum"
         claims.append(Claim("curvature", statement, max(bends), float(np.sqrt(tol)), remedy))
-    return Certificate(
-        "stationary", tuple(claims), "Squared error of a sigmoid is not convex: other minima may be lower."
-    )
+    reason = "Squared error of a sigmoid is not convex: other minima may be lower."
+    return Certificate("stationary", tuple(claims), reason)
 
 
 def _above_simpler(

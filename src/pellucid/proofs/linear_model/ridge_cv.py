@@ -24,17 +24,8 @@ SAME_SCORE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 TIE = 1e-6
 """Relative difference of two mean squared errors below which they count as equal."""
 
-
-def penalty_claim(own: Array, best: Array) -> Claim:
-    """Return the claim that the mean squared left-out errors ``own`` are no larger than the ``best``."""
-    excess = np.max((own - best) / np.where(best > 0, best, 1.0))
-    return Claim(
-        "penalty",
-        "left-out error of alpha_ above the least of all alphas, relative",
-        float(np.maximum(excess, 0.0)),
-        TIE,
-        "Refit: alpha_ is not the best of alphas on these data.",
-    )
+ABOVE = "score of the best penalty above that of alpha_, relative"
+NOT_BEST = "Refit: alpha_ is not the best of alphas on these data."
 
 
 def prove_ridge_cv(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -101,7 +92,9 @@ def prove_penalty_choice(rows: LeftOutRows, chosen: Array, alphas: Array) -> Cla
         ranges = ranges.mean(axis=2, keepdims=True)
     best = ranges[: len(alphas), 1].min(axis=0)
     own = np.array([ranges[len(alphas) + k, 0, k if len(chosen) > 1 else 0] for k in range(len(chosen))])
-    return penalty_claim(own, np.where(best < np.inf, best, own))  # of what no rounding bounds, nothing is claimed
+    best = np.where(best < np.inf, best, own)  # of what no rounding bounds, nothing is claimed
+    excess = float(np.maximum(np.max((own - best) / np.where(best > 0, best, 1.0)), 0.0))
+    return Claim("penalty", "left-out error of alpha_ above the least of all alphas, relative", excess, TIE, NOT_BEST)
 
 
 def score_claims(
@@ -121,17 +114,13 @@ def score_claims(
         scores = _left_out_scores(fitted.score, kept, rows.y, data.weight, per_target=parameters.alpha_per_target)
     if not parameters.alpha_per_target:
         scores = scores.mean(axis=0, keepdims=True)
-    own = np.array(
-        [
-            row[alphas == alpha].max(initial=-np.inf)
-            for row, alpha in zip(scores, np.atleast_1d(fitted.alpha_), strict=True)
-        ]
-    )
+    pairs = zip(scores, np.atleast_1d(fitted.alpha_), strict=True)
+    own = np.array([row[alphas == alpha].max(initial=-np.inf) for row, alpha in pairs])
     size = float(np.abs(scores).max()) + (parameters.scoring is not None)
     doubt = 0.0 if parameters.scoring is not None else float(unknown.mean(axis=0).max())
     if parameters.scoring is not None:
         excess = float(np.max(scores.max(axis=1) - own)) / size
-        claims.append(Claim("penalty", "score of the best penalty above that of alpha_, relative", excess, bound))
+        claims.append(Claim("penalty", ABOVE, excess, bound))
     distance = float(np.max(np.abs(np.atleast_1d(fitted.best_score_) - own)))
     statement = "difference of best_score_ from that of the rows left out one by one, relative"
     claims.append(Claim("score", statement, max(0.0, distance - doubt) / max(size, TINY), bound))
@@ -196,13 +185,7 @@ def _search_claims(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Cl
     size = max(1.0, float(np.abs(scores).max()))
     bound = SAME_SCORE[np.dtype(data.X.dtype)]
     return (
-        Claim(
-            "penalty",
-            "score of the best penalty above that of alpha_, relative",
-            (float(scores.max()) - own) / size,
-            bound,
-            "Refit: alpha_ is not the best of alphas on these data.",
-        ),
+        Claim("penalty", ABOVE, (float(scores.max()) - own) / size, bound, NOT_BEST),
         Claim("score", "difference of best_score_ from that score", abs(fitted.best_score_ - own) / size, bound),
     )
 

@@ -68,16 +68,13 @@ def prove_mixed_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certific
     said = "relative distance of a density from its smoothed estimate, at worst"
     prior = (counts + parameters.prior_alpha) / (counts.sum() + parameters.prior_alpha * len(counts))
     unproved = [j for j, densities in enumerate(fitted.densities_) if not _is_ours(densities[0])]
-    return Certificate(
-        "exact",
-        (
-            _count_claim(fitted, counts, len(data.y)),
-            _prior_claim(fitted, prior, len(data.y)),
-            Claim("conditionals", said, worst.value, worst.bound),
-            _kind_claim(sum(_other_kinds(fitted, parameters, data.X))),
-        ),
-        f"Nothing is claimed about the densities of columns {unproved}, which are the user's own." if unproved else "",
+    proved = (
+        *_count_claims(fitted, counts, prior, len(data.y)),
+        Claim("conditionals", said, worst.value, worst.bound),
+        _kind_claim(sum(_other_kinds(fitted, parameters, data.X))),
     )
+    reason = f"Nothing is claimed about the densities of columns {unproved}, which are the user's own."
+    return Certificate("exact", proved, reason if unproved else "")
 
 
 def prove_bayes_classifier(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -87,8 +84,7 @@ def prove_bayes_classifier(fitted: Any, parameters: Any, data: TrainingData) -> 
     prior = counts / counts.sum() if parameters.priors is None else np.asarray(parameters.priors, dtype=np.float64)
     costs = 1.0 - np.eye(len(counts)) if parameters.costs is None else np.asarray(parameters.costs, dtype=np.float64)
     claims = (
-        _count_claim(fitted, counts, n),
-        _prior_claim(fitted, prior, n),
+        *_count_claims(fitted, counts, prior, n),
         Claim("costs", "distance from the stated costs", float(np.abs(fitted.costs_ - costs).max()), 0.0),
         _kind_claim(_other_densities(fitted, parameters, data)),
     )
@@ -125,14 +121,13 @@ def _rows_and_counts(data: TrainingData) -> tuple[Sequence[Array], Array]:
     return rows_of, np.array([weight[rows].sum() for rows in rows_of])
 
 
-def _count_claim(fitted: Any, counts: Array, n: int) -> Claim:
-    distance = float(np.abs(fitted.class_count_ - counts).max()) / max(float(counts.sum()), TINY)
-    return Claim("class counts", "relative distance from the weights of the classes", distance, sum_error(n))
-
-
-def _prior_claim(fitted: Any, prior: Array, n: int) -> Claim:
-    distance = float(np.abs(fitted.class_prior_ - prior).max())
-    return Claim("class prior", "distance from the stated prior", distance, sum_error(n))
+def _count_claims(fitted: Any, counts: Array, prior: Array, n: int) -> tuple[Claim, Claim]:
+    off = float(np.abs(fitted.class_count_ - counts).max()) / max(float(counts.sum()), TINY)
+    prior_off = float(np.abs(fitted.class_prior_ - prior).max())
+    return (
+        Claim("class counts", "relative distance from the weights of the classes", off, sum_error(n)),
+        Claim("class prior", "distance from the stated prior", prior_off, sum_error(n)),
+    )
 
 
 def _kind_claim(n_others: int) -> Claim:
@@ -199,22 +194,19 @@ def _prove_density(density: Any, X: Array, weight: Array, prior: Any, epsilon: _
     centered = X - mean
     covariance = (centered * weight[:, None]).T @ centered / weight.sum() + epsilon.value * np.eye(X.shape[1])
     np.fill_diagonal(covariance, np.maximum(covariance.diagonal(), TINY))
-    stored = np.asarray(
-        density.covariance if hasattr(density, "covariance") else density.variance, dtype=np.float64
-    ).reshape(covariance.shape)
+    own = density.covariance if hasattr(density, "covariance") else density.variance
+    stored = np.asarray(own, dtype=np.float64).reshape(covariance.shape)
     deviation, bound = np.sqrt(covariance.diagonal()), 2 * sum_error(X.size)  # of the stored sums and of these
     rounded = 4 * EPSILON * np.abs(mean)  # of the means, seen in the covariance
     widest = np.maximum(np.abs(centered).max(axis=0), deviation)  # sums about a row that is far out lose this much
     size = np.outer(widest, widest) + (np.outer(rounded, rounded) + epsilon.lost) / bound
     means = relative_distance(np.atleast_1d(density.mean), mean, np.abs(mean) + deviation)
     spreads = relative_distance(stored, covariance, size)
-    return Certificate(
-        "exact",
-        (
-            Claim("means", "distance from the class means, relative to their size and deviation", means, bound),
-            Claim("covariances", "distance from the class covariances, in largest deviations", spreads, bound),
-        ),
+    claims = (
+        Claim("means", "distance from the class means, relative to their size and deviation", means, bound),
+        Claim("covariances", "distance from the class covariances, in largest deviations", spreads, bound),
     )
+    return Certificate("exact", claims)
 
 
 def rounded_means(mean: Array, variance: Array) -> Array:
@@ -250,8 +242,4 @@ def relative_distance(found: Any, right: Any, size: Any) -> float:
     return float(np.where(np.isnan(gap) | np.isnan(relative), np.inf, relative).max(initial=0.0))
 
 
-PROVES = {
-    "BayesClassifier": prove_bayes_classifier,
-    "GaussianNB": prove_gaussian_nb,
-    "MixedNB": prove_mixed_nb,
-}
+PROVES = {"BayesClassifier": prove_bayes_classifier, "GaussianNB": prove_gaussian_nb, "MixedNB": prove_mixed_nb}

@@ -27,13 +27,8 @@ def prove_multinomial_nb(fitted: Any, parameters: Any, data: TrainingData) -> Ce
     """Return the certificate of a MultinomialNB, recomputed from the data."""
     sums, alpha = _class_sums(data), _alpha(parameters, data)
     logs = _log((sums + alpha) / np.maximum(sums.sum(axis=1, keepdims=True) + alpha.sum(), TINY))
-    return _certificate(
-        fitted,
-        parameters,
-        data,
-        counts=farthest_sum(fitted.feature_count_, sums),
-        conditionals=farthest_log(fitted.feature_log_prob_, logs),
-    )
+    counts = farthest_sum(fitted.feature_count_, sums)
+    return _certificate(fitted, parameters, data, counts, farthest_log(fitted.feature_log_prob_, logs))
 
 
 def prove_bernoulli_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -47,13 +42,8 @@ def prove_bernoulli_nb(fitted: Any, parameters: Any, data: TrainingData) -> Cert
         farthest_log(fitted.feature_log_prob_, _log((sums + alpha) / every)),
         farthest_log(fitted.absence_log_prob_, _log((zeros + alpha) / every), lost),
     ]
-    return _certificate(
-        fitted,
-        parameters,
-        data,
-        counts=farthest_sum(fitted.feature_count_, sums),
-        conditionals=float(np.max(distances)),
-    )
+    counts = farthest_sum(fitted.feature_count_, sums)
+    return _certificate(fitted, parameters, data, counts, float(np.max(distances)))
 
 
 def prove_categorical_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -68,20 +58,13 @@ def prove_categorical_nb(fitted: Any, parameters: Any, data: TrainingData) -> Ce
     ]
     shares = [table + a for table, a in zip(tables, alpha, strict=True)]
     logs = [_log(share / np.maximum(share.sum(axis=1, keepdims=True), TINY)) for share in shares]
-    proof = _certificate(
-        fitted,
-        parameters,
-        data,
-        counts=_worst(farthest_sum, fitted.category_count_, tables),
-        conditionals=_worst(farthest_log, fitted.feature_log_prob_, logs),
-    )
+    counts = _worst(farthest_sum, fitted.category_count_, tables)
+    proof = _certificate(fitted, parameters, data, counts, _worst(farthest_log, fitted.feature_log_prob_, logs))
     distance = float(np.abs(fitted.n_categories_ - sizes).max())
     return proof.with_claims(Claim("categories", "distance from the number of categories of a column", distance, 0.0))
 
 
-def _certificate(
-    fitted: Any, parameters: Any, data: TrainingData, *, counts: float, conditionals: float
-) -> Certificate:
+def _certificate(fitted: Any, parameters: Any, data: TrainingData, counts: float, conditionals: float) -> Certificate:
     """Return the certificate of measured relative errors, those of the class counts and the prior among them."""
     totals, bound = _class_totals(data), sum_error(_stored_numbers(data.X))
     prior = totals / totals.sum() if parameters.fit_prior else np.ones(len(totals)) / len(totals)
@@ -116,10 +99,8 @@ def _class_totals(data: TrainingData) -> Array:
 
 def _class_sums(data: TrainingData) -> Array:
     """Return the weighted sum of the rows of each class, one class after the other."""
-    weight = data.weights
-    return np.array(
-        [np.asarray(data.X[rows].T @ weight[rows]).ravel() for rows in rows_by_class(data)], dtype=np.float64
-    )
+    parts = [np.asarray(data.X[rows].T @ data.weights[rows]).ravel() for rows in rows_by_class(data)]
+    return np.array(parts, dtype=np.float64)
 
 
 def _log(shares: Array) -> Array:

@@ -9,7 +9,7 @@ than a row in it, so no branch that was passed over for its distance can have he
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -92,14 +92,8 @@ def partition_claim(tree: Any, X: Array, unit: float) -> Claim:
     n, n_nodes = len(X), len(tree.ends)
     sane = tree.order.shape == (n,) and np.array_equal(np.sort(tree.order), np.arange(n))
     sane = sane and tree.ends.shape == (n_nodes, 2) and n_nodes % 2 == 1 and tuple(tree.ends[0]) == (0, n)
-    wrong = _misplaced(tree, X, unit) if sane else math.inf
-    return Claim(
-        "partition",
-        "rows not in exactly one leaf, nodes not halved between their children, boxes not around their rows",
-        wrong,
-        0.0,
-        REFIT,
-    )
+    said = "rows not in exactly one leaf, nodes not halved between their children, boxes not around their rows"
+    return Claim("partition", said, _misplaced(tree, X, unit) if sane else math.inf, 0.0, REFIT)
 
 
 def tree_unit(X: Array, power: float | None) -> float:
@@ -138,14 +132,15 @@ def neighbor_claims(X: Any, queries: Any, metric: Metric, lengths: Array, indice
         size = max(float(np.abs(row[np.isfinite(row)]).max(initial=0.0)), np.finfo(float).tiny)
         error = max(error, float(np.max(np.abs(row[found] - lengths[q]))) / size)
         if to_the_bit:
-            wrong += not np.array_equal(np.lexsort((np.arange(len(row)), ranked[q]))[: len(found)], found)
+            near = np.flatnonzero(ranked[q] <= np.partition(ranked[q], len(found) - 1)[len(found) - 1])
+            nearest = near[np.argsort(ranked[q][near], kind="stable")][: len(found)]  # of ties the lower ones
+            wrong += not np.array_equal(nearest, found)
         else:
             wrong += float(np.delete(row, found).min(initial=math.inf)) < row[found].max() - SAME_DISTANCE * size
     bound = 16 * EPSILON if to_the_bit else SAME_DISTANCE
+    said = f"of {len(full)} queries, those with another answer by brute force"
     return [
-        Claim(
-            "neighbors", f"of {len(full)} queries, those with another answer by brute force", float(wrong), 0.0, REFIT
-        ),
+        Claim("neighbors", said, float(wrong), 0.0, REFIT),
         Claim("distances", "largest error of a distance, relative to the largest of its query", error, bound, REFIT),
     ]
 
@@ -158,9 +153,9 @@ def pruning_claim(tree: Any, queries: Array, metric: Metric) -> Claim:
     wrong = 0
     for query in np.asarray(queries, dtype=np.float64):
         gaps = np.maximum(np.maximum(tree.lower - query, query - tree.upper), 0.0)
-        rows = _sums_of_powers((query - tree.columns.T)[None], power)[0]
+        rows = _sums_of_powers(query[:, None] - tree.columns, power)
         nearest = _up_the_tree(np.minimum.reduceat(rows, _leaf_starts(tree)), np.minimum)
-        wrong += int(np.sum(_sums_of_powers(gaps[None], power)[0] > allowed * nearest))
+        wrong += int(np.sum(_sums_of_powers(gaps.T, power) > allowed * nearest))
     statement = "boxes farther from a sampled query than a row in them: passing one over could hide a neighbor"
     return Claim("pruning", statement, float(wrong), 0.0, REFIT)
 
@@ -212,7 +207,8 @@ def _brute_force(X: Any, queries: Any, metric: Metric) -> tuple[Array, Array]:
     scaled = np.asarray(queries, dtype=np.float64) * unit
     for start in range(0, len(X), BLOCK_ROWS):
         block = np.asarray(X[start : start + BLOCK_ROWS], dtype=np.float64) * unit
-        ranked[:, start : start + BLOCK_ROWS] = _sums_of_powers(scaled[:, None, :] - block[None], power)
+        apart = (scaled[:, j, None] - block[:, j] for j in range(block.shape[1]))
+        ranked[:, start : start + BLOCK_ROWS] = _sums_of_powers(apart, power)
     if name == "sqeuclidean":
         return ranked, ranked / unit / unit  # the square of the unit might overflow
     if power == 2.0:
@@ -220,15 +216,15 @@ def _brute_force(X: Any, queries: Any, metric: Metric) -> tuple[Array, Array]:
     return ranked, (ranked if power in (1.0, math.inf) else ranked ** (1.0 / power)) / unit
 
 
-def _sums_of_powers(differences: Array, power: float) -> Array:
-    """Return the sum over the last axis of ``|d|^power``, one feature after the other, or the largest ``|d|``."""
-    total = np.zeros(differences.shape[:-1])
-    for j in range(differences.shape[-1]):
-        size = np.abs(differences[..., j])
+def _sums_of_powers(differences: Iterable[Array], power: float) -> Array:
+    """Return the sum of ``|d|^power``, one feature after the other, or the largest ``|d|``."""
+    total = np.zeros(1)
+    for difference in differences:
+        size = np.abs(difference)
         if power == math.inf:
             total = np.maximum(total, size)
         else:
-            total += size * size if power == 2.0 else size**power
+            total = total + (size * size if power == 2.0 else size**power)
     return total
 
 

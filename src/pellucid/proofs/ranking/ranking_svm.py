@@ -34,14 +34,10 @@ FEW = 100
 
 def _certificate(relative_gap: float, tol: float) -> Certificate:
     """Return the certificate for a duality gap."""
-    gap = Claim(
-        "duality gap",
-        "part of the objective by which it is above its minimum, at most",
-        relative_gap,
-        tol + PAIR_SUM_ERROR,
-        "Raise max_iter, or standardize X.",
+    bound, said = tol + PAIR_SUM_ERROR, "part of the objective by which it is above its minimum, at most"
+    return Certificate(
+        "optimal", (Claim("duality gap", said, relative_gap, bound, "Raise max_iter, or standardize X."),)
     )
-    return Certificate("optimal", (gap,))
 
 
 def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:

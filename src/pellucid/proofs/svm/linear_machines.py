@@ -20,7 +20,6 @@ the mean row. So :math:`\beta` is moved along the products of its rows with the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from scipy import sparse
 from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
 from pellucid.proofs.classes import class_weights, machine_costs, machine_signs
-from pellucid.proofs.rounding import ROUNDING
+from pellucid.proofs.rounding import ROUNDING, TINY
 from pellucid.proofs.rows import in_float64
 from pellucid.proofs.training_data import TrainingData
 
@@ -37,22 +36,11 @@ LARGEST_GAP = 1e-6
 """Part of the objective that the gap may be at most, whatever ``tol``."""
 
 
-@dataclass(frozen=True)
-class Machines:
-    """One row of weights, and for the hinge of dual variables, per machine.
-
-    ``u`` has the intercept over ``constant`` as last column, unless ``constant`` is 0.
-    """
-
-    u: Array
-    dual: Array | None
-    loss: str
-    penalty: str
-    constant: float
-
-
 def prove_linear_svc(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
-    """Return the certificate of the worst machine, or of the one for all classes."""
+    """Return the certificate of the worst machine, or of the one for all classes.
+
+    There is a row ``u`` of weights per machine: the last is the intercept over the ``constant``, unless that is 0.
+    """
     u, dual = dense(fitted.coef_).astype(np.float64), getattr(fitted, "dual_coef_", None)
     if dual is not None and data.kept is not None and dual.shape[1] == data.n_given:
         dual = dual[:, data.kept]
@@ -62,10 +50,11 @@ def prove_linear_svc(fitted: Any, parameters: Any, data: TrainingData) -> Certif
     elif np.any(fitted.intercept_):
         return _gap_certificate(np.inf, None, parameters)
     if parameters.multi_class != "crammer_singer":
-        return _prove_machines(data, Machines(u, dual, parameters.loss, parameters.penalty, constant), parameters)
+        return _prove_machines(data, u, dual, constant, parameters)
     if len(u) == 1:  # the weights of two classes add up to 0
         u, dual = np.vstack([-0.5 * u, 0.5 * u]), None if dual is None else np.vstack([-dual, dual])
-    gap, violation = _together(data.X, data.y, _class_costs_of(data, parameters), u, dual, constant)
+    cost = class_weights(parameters.class_weight, data)[data.y] * parameters.C * data.weights
+    gap, violation = _together(data.X, data.y, cost, u, dual, constant)
     return _gap_certificate(gap, violation, parameters)
 
 
@@ -74,109 +63,83 @@ def _constant_of(parameters: Any) -> float:
     return float(parameters.intercept_scaling) if parameters.fit_intercept else 0.0
 
 
-def _machine_costs_of(data: TrainingData, parameters: Any) -> tuple[Array, Array]:
-    """Return the sign and the cost of each row in each machine, of shape (n_machines, n_samples)."""
-    signs = machine_signs(data.y, len(data.classes))
-    by_class = class_weights(parameters.class_weight, data)
-    return signs, np.atleast_2d(machine_costs(signs, parameters.C * data.weights, by_class))
-
-
-def _class_costs_of(data: TrainingData, parameters: Any) -> Array:
-    """Return the cost of each row in the machine for all classes."""
-    return class_weights(parameters.class_weight, data)[data.y] * parameters.C * data.weights
-
-
 def _gap_certificate(relative_gap: float, violation: float | None, parameters: Any) -> Certificate:
     """Return the certificate for the gap of the worst machine and, for the hinge, how far the dual leaves its box.
 
     A gap below 0, by as much as it may be above, is an error of the lower bound.
     """
-    bound = min(parameters.tol, LARGEST_GAP) + ROUNDING
-    gap = gap_claim(
-        "duality gap",
-        "part of its objective by which the worst machine is above its minimum, at most",
-        relative_gap,
-        0.0,
-        bound,
-        rounding=bound,
-        remedy="Raise max_iter, or standardize X.",
-    )
+    bound, remedy = min(parameters.tol, LARGEST_GAP) + ROUNDING, "Raise max_iter, or standardize X."
+    said = "part of its objective by which the worst machine is above its minimum, at most"
+    gap = gap_claim("duality gap", said, relative_gap, 0.0, bound, rounding=bound, remedy=remedy)
     if violation is None:
         return Certificate("optimal", (gap,))
     box = Claim("dual feasibility", "part of its cost by which a dual variable leaves [0, cost]", violation, ROUNDING)
     return Certificate("optimal", (gap, box))
 
 
-def _prove_machines(data: TrainingData, model: Machines, parameters: Any) -> Certificate:
-    X = in_float64(data.X)
-    signs, cost = _machine_costs_of(data, parameters)
-    if model.u.shape != (len(signs), X.shape[1] + bool(model.constant)):
+def _prove_machines(
+    data: TrainingData, weights: Array, dual: Array | None, constant: float, parameters: Any
+) -> Certificate:
+    X, signs = in_float64(data.X), machine_signs(data.y, len(data.classes))
+    costs = machine_costs(signs, parameters.C * data.weights, class_weights(parameters.class_weight, data))
+    if weights.shape != (len(signs), X.shape[1] + bool(constant)):
         return _gap_certificate(np.inf, None, parameters)
     gaps, violations = [], []
-    for k, u in enumerate(model.u):
-        short = np.maximum(1.0 - signs[k] * _scores(X, u, model.constant), 0.0)
-        loss = float(cost[k] @ (short if model.loss == "hinge" else short**2))
-        norm = float(np.abs(u).sum()) if model.penalty == "l1" else 0.5 * float(u @ u)
-        alpha = 2.0 * cost[k] * short
-        if model.loss == "hinge":
-            alpha = _signed_to_dual(model.dual, k, signs[k])
-            violations.append(_box_violation(alpha, cost[k]))
-            alpha = np.clip(alpha, 0.0, cost[k])
-        combined = _combined(X, signs[k] * alpha, model.constant)
-        bound = _dual_value(alpha, combined, cost[k], model)
-        if model.penalty == "l1":
-            bound = max(bound, _value_in_balance(X, signs[k], alpha, combined, cost[k], u, model))
-        gaps.append((norm + loss - bound) / max(norm + loss, np.finfo(float).tiny))
+    for k, (u, sign, cost) in enumerate(zip(weights, signs, np.atleast_2d(costs), strict=True)):
+        scores = np.asarray(X @ u[: X.shape[1]]) + (constant * u[-1] if constant else 0.0)
+        short = np.maximum(1.0 - sign * scores, 0.0)
+        loss = float(cost @ (short if parameters.loss == "hinge" else short**2))
+        norm = float(np.abs(u).sum()) if parameters.penalty == "l1" else 0.5 * float(u @ u)
+        alpha = 2.0 * cost * short
+        if parameters.loss == "hinge":  # dual_coef_ holds the products with the signs
+            alpha = np.full(len(sign), np.nan)
+            if dual is not None and dual.shape[1] == len(sign):
+                alpha = np.asarray(dual[k] * sign, dtype=np.float64)
+            violations.append(_box_violation(alpha, cost))
+            alpha = np.clip(alpha, 0.0, cost)
+        combined = _combined(X, sign * alpha, constant)
+        bound = _dual_value(alpha, combined, cost, parameters)
+        if parameters.penalty == "l1":
+            up = _combined(X, np.where(sign > 0.0, alpha, 0.0), constant)
+            bound = max(bound, _value_in_balance(sign > 0.0, alpha, up, up - combined, cost, u, parameters))
+        gaps.append((norm + loss - bound) / max(norm + loss, TINY))
     worst = float(gaps[int(np.argmax(np.abs(gaps)))])
     return _gap_certificate(worst, float(np.max(violations)) if violations else None, parameters)
 
 
-def _dual_value(alpha: Array, v: Array, cost: Array, model: Machines) -> float:
+def _dual_value(alpha: Array, v: Array, cost: Array, parameters: Any) -> float:
     total = float(alpha.sum())
-    if model.loss == "hinge":
+    if parameters.loss == "hinge":
         return total - 0.5 * float(v @ v)
     squares = float(np.sum(alpha[cost > 0.0] ** 2 / cost[cost > 0.0])) / 4.0
-    if model.penalty == "l2":
+    if parameters.penalty == "l2":
         return total - squares - 0.5 * float(v @ v)
     if squares == 0.0:
         return 0.0
-    shrink = min(total / (2.0 * squares), 1.0 / max(float(np.abs(v).max()), np.finfo(float).tiny))
+    shrink = min(total / (2.0 * squares), 1.0 / max(float(np.abs(v).max()), TINY))
     return shrink * total - shrink**2 * squares
 
 
 def _value_in_balance(
-    X: Any, signs: Array, alpha: Array, combined: Array, cost: Array, u: Array, model: Machines
+    positive: Array, alpha: Array, up: Array, down: Array, cost: Array, u: Array, parameters: Any
 ) -> float:
-    """Return the dual objective of another point, whose part of one sign is multiplied by a number.
+    """Return the dual objective of another point, whose positive part, of the sum ``up``, is multiplied by a number.
 
     Rounding of the margins leaves the sum of both parts a little wrong, and columns far from 0 multiply that. The
     number is the one with which the columns in use come closest to the slope of the penalty.
     """
-    positive, used = signs > 0.0, np.flatnonzero(u)
-    up = _combined(X, np.where(positive, alpha, 0.0), model.constant)
-    down = up - combined
+    used = np.flatnonzero(u)
     square = float(up[used] @ up[used])
     if not square > 0.0:
         return 0.0
     factor = max(0.0, float(up[used] @ (down[used] + np.sign(u[used]))) / square)
-    return _dual_value(np.where(positive, factor * alpha, alpha), factor * up - down, cost, model)
-
-
-def _signed_to_dual(dual: Array | None, k: int, signs: Array) -> Array:
-    """Return the dual variables of one machine, of which ``dual_coef_`` holds the product with the signs."""
-    if dual is None or dual.shape[1] != len(signs):
-        return np.full(len(signs), np.nan)
-    return np.asarray(dual[k] * signs, dtype=np.float64)
+    return _dual_value(np.where(positive, factor * alpha, alpha), factor * up - down, cost, parameters)
 
 
 def _box_violation(alpha: Array, cost: Array) -> float:
     """Return how far, as a part of its cost, a dual variable is outside of its box; of any shape."""
     outside = np.maximum(-alpha, alpha - cost)
     return float(np.max(np.maximum(outside, 0.0) / np.where(cost > 0.0, cost, 1.0)))
-
-
-def _scores(X: Any, u: Array, constant: float) -> Array:
-    return np.asarray(X @ u[: X.shape[1]]) + (constant * u[-1] if constant else 0.0)
 
 
 def _combined(X: Any, r: Array, constant: float) -> Array:
@@ -188,29 +151,20 @@ def _together(X: Any, labels: Array, cost: Array, u: Array, dual: Array | None, 
     X = in_float64(X)
     if dual is None or dual.shape != (len(u), len(labels)):
         return np.inf, np.inf
-    A, alpha, each = _augmented(X, constant), dual.T, np.arange(len(labels))
+    A, alpha, each = X, dual.T, np.arange(len(labels))
+    if constant:
+        column = np.full((X.shape[0], 1), constant)
+        A = sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
     scores = np.asarray(A @ u.T)
     lacks = scores - scores[each, labels][:, None] + 1.0
     lacks[each, labels] = 0.0
     objective = 0.5 * float(np.sum(u**2)) + float(cost @ lacks.max(axis=1))
     bound = float(alpha[each, labels].sum()) - 0.5 * float(np.sum(np.asarray(A.T @ alpha) ** 2))
-    relative_gap = (objective - bound) / max(objective, np.finfo(float).tiny)
-    return relative_gap, _dual_violation(alpha, labels, cost)
-
-
-def _augmented(X: Any, constant: float) -> Any:
-    if not constant:
-        return X
-    column = np.full((X.shape[0], 1), constant)
-    return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
-
-
-def _dual_violation(alpha: Array, labels: Array, cost: Array) -> float:
-    """Return how far, as a part of its cost, a row is from what is allowed."""
     most = np.zeros_like(alpha)
-    most[np.arange(len(labels)), labels] = cost
+    most[each, labels] = cost
     outside = np.maximum((alpha - most).max(axis=1), np.abs(alpha.sum(axis=1)))
-    return float(np.max(np.maximum(outside, 0.0) / np.where(cost > 0.0, cost, 1.0)))
+    violation = np.max(np.maximum(outside, 0.0) / np.where(cost > 0.0, cost, 1.0))
+    return (objective - bound) / max(objective, TINY), float(violation)
 
 
 def prove_linear_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -235,7 +189,7 @@ def prove_linear_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certif
         balanced = _balanced(X, y, beta, cost, parameters.epsilon, constant)
         duals = [beta, balanced, _balanced(X, y, balanced, cost, parameters.epsilon, constant)]
     bound = np.max([_bound(X, y, beta, conjugate, parameters.epsilon, constant) for beta in duals])
-    gap = (norm + loss - bound) / max(norm + loss, np.finfo(float).tiny)
+    gap = (norm + loss - bound) / max(norm + loss, TINY)
     return _gap_certificate(float(gap), violation, parameters)
 
 

@@ -59,9 +59,8 @@ def _check(fitted: Any, parameters: Any, rows: TreeRows, *, walks: bool = True, 
     """Return the tree with its rows; without walks, what its nodes say of themselves is believed."""
     rule = growth_rule(parameters, len(rows.weight), float(rows.weight.sum()), rows.is_category)
     bag = Bag(np.arange(len(rows.weight)), rows.weight, int(fitted.seed_), rule.min_weight)
-    look = TreeCheck.of if walks else TreeCheck.by_facts
     price = parameters.ccp_alpha if ccp_alpha is None else ccp_alpha
-    return look(TreeArrays.of(fitted.trees_), rows, [bag], rule, price)
+    return TreeCheck.of(TreeArrays.of(fitted.trees_), rows, [bag], rule, price, walks=walks)
 
 
 def record_claim(fitted: Any, parameters: Any, rows: TreeRows, data: TrainingData) -> Claim:
@@ -103,15 +102,16 @@ def nodes_to_replay(check: TreeCheck, most_nodes: int) -> Chosen:
     bags, tree = check.bags, check.tree
 
     def starts(count: int) -> tuple[Array, Array]:
-        trees = draws().integers(tree.n_trees, size=count)
-        return trees, np.array([draws().choice(bags[t].rows) for t in trees])
+        trees, turns = draws().integers(tree.n_trees, size=count), draws().random(count)
+        places = (turns * np.array([len(bag.rows) for bag in bags])[trees]).astype(np.int64)
+        return trees, np.array([bags[t].rows[place] for t, place in zip(trees, places, strict=True)])
 
     return chosen_nodes(tree, check.cost, check.facts.n_rows, starts, check.columns, most_nodes, MOST_VALUES)
 
 
 def replay_claim(check: TreeCheck, chosen: Chosen, n_nodes: int, most_columns: int | None = None) -> Claim:
     """Claim that none of the nodes looked at again is wrong, and say what that proves about all of them."""
-    faults = [fault for v in chosen.nodes.tolist() if (fault := check.replay(v, most_columns))]
+    faults = check.faults(chosen.nodes, most_columns) if len(chosen.nodes) else []
     proves = "all that could be something else"
     if not chosen.are_all:
         share = most_wrong(chosen.n_ways)

@@ -46,15 +46,6 @@ def prove_id3(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return _replay(fitted.tree_, rows, fitted.categories_, parameters, data, most)
 
 
-def sampling_remark(n_checked: int, n_all: int, n_ways: int) -> str:
-    """Return what it proves that none of some nodes is wrong."""
-    share = most_wrong(n_ways)
-    return (
-        f"{n_checked:,} of {n_all:,} nodes were searched again, all on the way of {n_ways:,} drawn row(s) among "
-        f"them: if none is wrong, at most {share:.2%} of the rows pass a wrong one, at 99 % confidence."
-    )
-
-
 def _replay(
     tree: Any, rows: list[Array], categories: Sequence[Array], parameters: Any, data: TrainingData, most: int
 ) -> Certificate:
@@ -70,19 +61,19 @@ def _replay(
             wrong += int(tree.feature[node.number] != NO_SPLIT)
         elif n_nodes <= most or node.depth <= ALWAYS_LEVELS or is_asked[node.rows].any():
             searched += 1
-            wrong += int(not _is_as_the_rule_says(tree, node, rows, categories, parameters, data.y, weight))
-    remark = "" if n_nodes <= most else sampling_remark(searched, n_nodes, n_ways)
+            splits = _all_splits(node, rows, categories, parameters, data.y, weight)
+            wrong += int(not _is_as_the_rule_says(tree, node, splits, parameters))
+    remark = (
+        f"{searched:,} of {n_nodes:,} nodes were searched again, all on the way of {n_ways:,} drawn row(s) among "
+        f"them: if none is wrong, at most {most_wrong(n_ways):.2%} of the rows pass a wrong one, at 99 % confidence."
+    )
+    bound = sum_error(len(data.y))
     claims = (
         Claim("structure", "nodes that ask again for a column of categories, or lack a branch", float(faults), 0.0),
-        Claim(
-            "class weights",
-            "distance from the weight of the rows, in that of the node",
-            farthest,
-            sum_error(len(data.y)),
-        ),
+        Claim("class weights", "distance from the weight of the rows, in that of the node", farthest, bound),
         Claim("splits", f"nodes not split as the rule says, {searched:,} of them searched again", float(wrong), 0.0),
     )
-    return Certificate("replayed", claims, remark)
+    return Certificate("replayed", claims, "" if n_nodes <= most else remark)
 
 
 @dataclass(frozen=True)
@@ -133,18 +124,9 @@ def _is_misshapen(tree: Any, node: _ReplayedNode, categories: Sequence[Array]) -
     return j != NO_SPLIT and (j in node.used or tree.n_children[node.number] != (len(categories[j]) or 2))
 
 
-def _is_as_the_rule_says(
-    tree: Any,
-    node: _ReplayedNode,
-    rows: list[Array],
-    categories: Sequence[Array],
-    parameters: Any,
-    y: Array,
-    weight: Array,
-) -> bool:
+def _is_as_the_rule_says(tree: Any, node: _ReplayedNode, found: _Splits, parameters: Any) -> bool:
     """Return whether a node is split where it must be, and by the first of the best candidates."""
     j = int(tree.feature[node.number])
-    found = _all_splits(node, rows, categories, parameters, y, weight)
     if j == NO_SPLIT:
         return len(found.score) == 0 or float(np.max(found.score - 2 * found.doubt)) < parameters.min_gain
     own = np.flatnonzero((found.column == j) & (found.threshold == tree.threshold[node.number]))

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.tree.tree_rows import NodeTarget
-from pellucid.proofs.tree.trees import TreeArrays, by_columns, goes_left
-
-
-class Walkers(NamedTuple):
-    """Rows before they go down: the row, the root of the tree, the weight it has there."""
-
-    rows: Array
-    node: Array
-    weight: Array
+from pellucid.proofs.tree.trees import TreeArrays, by_columns, walk
 
 
 @dataclass
@@ -43,60 +36,33 @@ class NodeFacts:
     n_missing: Array
     """Rows with a missing value in the column of the split."""
 
-
-def node_facts(trees: TreeArrays, X: Any, target: NodeTarget, walkers: Walkers, criterion: str) -> NodeFacts:
-    """Return what each node of trees without faults must say about the rows that reach it."""
-    n_nodes = trees.n_nodes
-    shape = (n_nodes, target.n_outputs, target.n_values)
-    facts = NodeFacts(
-        n_rows=np.zeros(n_nodes, dtype=np.int64),
-        weight=np.zeros(n_nodes),
-        value=np.zeros(shape),
-        low_value=np.zeros(shape),
-        high_value=np.zeros(shape),
-        impurity=np.zeros(n_nodes),
-        is_pure=np.ones(n_nodes, dtype=bool),
-        below=np.full(n_nodes, -math.inf),
-        above=np.full(n_nodes, math.inf),
-        least=np.full(n_nodes, math.inf),
-        most=np.full(n_nodes, -math.inf),
-        n_missing=np.zeros(n_nodes, dtype=np.int64),
-    )
-    columns = by_columns(X)
-    rows, node, weight = walkers
-    while len(rows):
-        _add_level(facts, rows, node, target, weight, criterion)
-        inner = ~trees.is_leaf[node]
-        rows, node, weight = rows[inner], node[inner], weight[inner]
-        _add_cuts(facts, trees, columns, rows, node)
-        goes = goes_left(trees, columns, rows, node) if len(rows) else np.empty(0, dtype=bool)
-        node = np.where(goes, trees.left[node], trees.right[node])
-    return facts
+    @classmethod
+    def nothing(cls, n: int, shape: Sequence[int]) -> NodeFacts:
+        """Return what is so of n nodes without rows, whose values have a shape."""
+        (below, most), (above, least) = np.full((2, n), -math.inf), np.full((2, n), math.inf)
+        (n_rows, n_missing), (weight, impurity) = np.zeros((2, n), dtype=np.int64), np.zeros((2, n))
+        value, low, high = np.zeros((3, n, *shape))
+        pure = np.ones(n, dtype=bool)
+        return cls(n_rows, weight, value, low, high, impurity, pure, below, above, least, most, n_missing)
 
 
 def stored_facts(tree: TreeArrays) -> NodeFacts:
-    """Return what the nodes say themselves."""
-    nothing = np.zeros(tree.n_nodes)
-    return NodeFacts(
-        n_rows=tree.n_node_samples,
-        weight=tree.weighted_n_node_samples,
-        value=tree.value,
-        low_value=tree.value,
-        high_value=tree.value,
-        impurity=tree.impurity,
-        is_pure=np.zeros(tree.n_nodes, dtype=bool),
-        below=nothing,
-        above=nothing,
-        least=nothing,
-        most=nothing,
-        n_missing=nothing,
-    )
+    """Return what the nodes say themselves, and nothing of their cuts."""
+    nothing, is_pure = NodeFacts.nothing(tree.n_nodes, tree.value.shape[1:]), np.zeros(tree.n_nodes, dtype=bool)
+    n_rows, weight = tree.n_node_samples, tree.weighted_n_node_samples
+    return replace(nothing, n_rows=n_rows, weight=weight, value=tree.value, impurity=tree.impurity, is_pure=is_pure)
 
 
-def is_pure(target: NodeTarget, rows: Array) -> bool:
-    """Return whether some rows have one class, or one number, in every output."""
-    values = target.codes[rows] if target.n_classes else target.y[rows]
-    return bool((values.min(axis=0) == values.max(axis=0)).all())
+def node_facts(
+    trees: TreeArrays, X: Any, target: NodeTarget, rows: Array, node: Array, weight: Array, criterion: str
+) -> NodeFacts:
+    """Return what each node of trees without faults must say about the rows that reach it, from the roots on."""
+    facts, columns = NodeFacts.nothing(trees.n_nodes, (target.n_outputs, target.n_values)), by_columns(X)
+    for which, at in walk(trees, columns, rows, node):
+        _add_level(facts, rows[which], at, target, weight[which], criterion)
+        inner = ~trees.is_leaf[at]
+        _add_cuts(facts, trees, columns, rows[which[inner]], at[inner])
+    return facts
 
 
 def _add_level(facts: NodeFacts, rows: Array, node: Array, target: NodeTarget, w: Array, criterion: str) -> None:

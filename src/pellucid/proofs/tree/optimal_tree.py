@@ -21,7 +21,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.sampling import draws, is_fitting
 from pellucid.proofs.training_data import TrainingData
-from pellucid.proofs.tree.trees import NO_CATEGORIES, WORD, TreeArrays, fault_of_trees, rows_of_nodes
+from pellucid.proofs.tree.trees import NO_CATEGORIES, WORD, TreeArrays, fault_of_trees, places_at
 
 MOST_WORK, WORK_AT_FIT = 5e11, 1e8
 """Multiplications that ``verify``, and that a fit, spends on the lower bound."""
@@ -166,7 +166,8 @@ def _recounted(tree: TreeArrays, data: TrainingData) -> tuple[float, float]:
     """Return the share of errors of the tree, and how far what it stores is from what the rows say."""
     weight, distances, errors = data.weights, [0.0], 0.0
     total = weight.sum()
-    for node, rows in enumerate(rows_of_nodes(tree, data.X)):
+    every = np.arange(len(data.y))
+    for node, rows in enumerate(places_at(tree, data.X, every, 0 * every, np.arange(tree.n_nodes))):
         counts = np.array([weight[rows][data.y[rows] == c].sum() for c in range(len(data.classes))])
         if counts.sum() == 0:
             return np.inf, np.inf

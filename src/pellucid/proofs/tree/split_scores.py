@@ -1,16 +1,17 @@
-"""Scores of cuts, by sums over the rows of a node: the larger, the less impure are the two sides.
+"""Scores of cuts, by sums over the rows of nodes: the larger, the less impure are the two sides.
 
 For gini, entropy, squared and absolute error a score is what it takes from the weighted sum of impurities, up to a
 constant of the node; for the gain ratio it is that part of the information in the two sides that is about the target.
+Nodes stand side by side, b of them with up to L rows each: one with fewer is filled up with its first row, of weight 0.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,172 +22,172 @@ from pellucid.proofs.tree.tree_rows import NodeTarget
 CLASSES = ("gini", "entropy", "gain_ratio", "error")
 
 
+class CutScores(NamedTuple):
+    """Of cuts behind each row but the last, (b, c, L - 1)."""
+
+    score: Array
+    w_left: Array
+    low: Any = 0.0
+    high: Any = 0.0
+    """Values of both sides, where constraints are about them."""
+    is_sure: Any = True
+    """Of Poisson, whether the mean is above 0 on both sides beyond doubt."""
+
+
 @dataclass
-class NodeScores:
-    """The sums of a node, and what a cut makes of them."""
+class NodeSums:
+    """The sums of nodes, and what cuts make of them."""
 
     criterion: str
-    stats: Array
-    """float64 (n_rows, n): what each row adds to the sums: its weight at its class, or weight times target."""
-    weight: Array
     target: NodeTarget
+    """(b, L, n_outputs)."""
+    weight: Array
+    """(b, L)."""
+    n: Array
+    """Rows of each node, (b,)."""
+    stats: list[Array]
+    """What each row adds to the sums, (b, L) each: its weight at its class, or weight times target."""
     shift: Array
-    """What was subtracted from the target: its mean, or its median."""
-    scale: float
+    """What was subtracted from the target: its mean, or its median, (b, n_outputs)."""
+    scale: Array
     """The size of scores, for rounding."""
-    base: float
+    base: Array
     """The score of no cut at all."""
-    surely_positive: Any = True
-    """For Poisson, which of the cuts last looked at have a mean above 0 on both sides beyond doubt."""
 
     @classmethod
-    def of(cls, target: NodeTarget, weight: Array, criterion: str) -> NodeScores:
+    def of(cls, target: NodeTarget, weight: Array, n: Array, criterion: str) -> NodeSums:
         """Return the sums of rows."""
-        n, whole = len(weight), float(weight.sum())
+        whole, n_outputs = weight.sum(axis=1), target.n_outputs
+        shift, base = np.zeros((len(n), n_outputs)), np.zeros(len(n))
         if criterion in CLASSES:
-            cells = np.zeros((n, target.n_outputs, target.n_values))
-            cells[np.arange(n)[:, None], np.arange(target.n_outputs), target.codes] = weight[:, None]
-            stats = cells.reshape(n, -1)
-            found = cls(criterion, stats, weight, target, np.zeros(target.n_outputs), whole, 0.0)
-            total = stats.sum(axis=0)[None]
-            plain = "entropy" if criterion == "gain_ratio" else criterion
-            found.base = float(found._class_score(total, np.array([whole]), plain)[0])
-            if criterion not in ("gini", "error"):
-                found.scale = (whole if criterion == "entropy" else n) * (1.0 + math.log2(target.n_values))
+            values = np.arange(target.n_values)
+            stats = [np.where(codes == c, weight, 0.0) for codes in np.moveaxis(target.codes, 2, 0) for c in values]
+            size = n if criterion == "gain_ratio" else whole
+            scale = size * (1.0 if criterion in ("gini", "error") else 1.0 + math.log2(target.n_values))
+            found = cls(criterion, target, weight, n, stats, shift, scale, base)
+            found.base = found._class_score([stat.sum(axis=1) for stat in stats], whole)
             return found
-        shift = np.zeros(target.n_outputs)
         if criterion == "squared_error":
-            first = target.y[0]
-            shift = first + (weight @ (target.y - first)) / whole
+            first = target.y[:, 0]
+            shift = first + np.einsum("bl,blk->bk", weight, target.y - first[:, None]) / whole[:, None]
         elif criterion == "absolute_error":
-            shift = np.array([weighted_median(column, weight) for column in target.y.T])
-        moved = target.y - shift
-        found = cls(criterion, weight[:, None] * moved, weight, target, shift, 0.0, 0.0)
+            pairs = [(y[:k], w[:k]) for y, w, k in zip(target.y, weight, n, strict=True)]
+            shift = np.array([[weighted_median(column, w) for column in y.T] for y, w in pairs])
+        moved = target.y - shift[:, None]
         if criterion == "squared_error":
-            found.scale = float(np.sum(weight[:, None] * moved**2)) / target.n_outputs
+            scale = np.einsum("bl,blk,blk->b", weight, moved, moved) / n_outputs
         elif criterion == "poisson":
-            found.scale = float(found.stats.sum()) * (1.0 + math.log1p(n)) / target.n_outputs
+            scale = np.einsum("bl,blk->b", weight, moved) * (1.0 + np.log1p(n)) / n_outputs
         else:
-            found.scale = float(np.sum(weight[:, None] * np.abs(moved))) / target.n_outputs
-            found.base = -found.scale
-        return found
+            scale = np.einsum("bl,blk->b", weight, np.abs(moved)) / n_outputs
+            base = -scale
+        stats = [weight * moved[:, :, k] for k in range(n_outputs)]
+        return cls(criterion, target, weight, n, stats, shift, scale, base)
+
+    def of_node(self, b: int) -> NodeSums:
+        """Return the sums of one node."""
+        own, k = slice(b, b + 1), int(self.n[b])
+        target = NodeTarget(self.target.codes[own, :k], self.target.y[own, :k], self.target.n_classes)
+        return NodeSums(
+            self.criterion, target, self.weight[own, :k], self.n[own], [stat[own, :k] for stat in self.stats],
+            self.shift[own], self.scale[own], self.base[own],
+        )  # fmt: skip
 
     @property
-    def whole(self) -> float:
-        """The weight of all rows."""
-        return float(self.weight.sum())
+    def whole(self) -> Array:
+        """The weight of all rows of each node."""
+        return self.weight.sum(axis=1)
 
     @property
-    def value_size(self) -> float:
+    def value_size(self) -> Any:
         """The size of node values, for rounding."""
-        return 1.0 if self.criterion in CLASSES else float(np.abs(self.target.y).max(initial=0.0))
+        return np.ones(len(self.n)) if self.criterion in CLASSES else np.abs(self.target.y).max(axis=(1, 2))
 
-    @property
-    def gain_unit(self) -> float:
-        """What a unit of the score is as a gain."""
-        return self.whole if self.criterion == "gain_ratio" else 1.0
-
-    def of_cuts(self, order: Array, at: Array) -> tuple[Array, Array, Array, Array]:
-        """Return score, weight on the left and the values of both sides of cuts before the places ``at``."""
-        self.surely_positive = True
-        if not len(at):
-            return np.empty(0), np.empty(0), np.empty(0), np.empty(0)
-        w_left = np.cumsum(self.weight[order])[at - 1]
+    def of_cuts(self, order: Array, *, with_values: bool) -> CutScores:
+        """Return what is said of the cuts of rows that stand in some orders, (b, c, L)."""
+        places = order + order.shape[2] * np.arange(len(order))[:, None, None]
+        w_left = np.cumsum(self.weight.take(places), axis=2)[..., :-1]
+        w_right = self.whole[:, None, None] - w_left
         if self.criterion == "absolute_error":
-            return self._absolute(order, at, w_left)
-        sums = np.cumsum(self.stats[order], axis=0)
-        left, total = sums[at - 1], self.stats.sum(axis=0)
-        return (*self._of_sums(left, total, w_left), *self._values(left, total, w_left))
+            return self._absolute(order, w_left)
+        lefts = [np.cumsum(stat.take(places), axis=2)[..., :-1] for stat in self.stats]
+        totals = [stat.sum(axis=1)[:, None, None] for stat in self.stats]
+        rights = [total - left for left, total in zip(lefts, totals, strict=True)]
+        is_sure: Any = True
+        if self.criterion in CLASSES:
+            score = self._class_score(lefts, w_left) + self._class_score(rights, w_right)
+            if self.criterion == "gain_ratio":
+                score = (score - self.base[:, None, None]) / self.split_information(w_left)
+        elif self.criterion == "squared_error":
+            score = _sum_of_squares(lefts) / w_left + _sum_of_squares(rights) / w_right
+            score /= len(lefts)
+        else:
+            score, is_sure = self._poisson(lefts, rights, totals, w_left, w_right)
+        if not with_values:
+            return CutScores(score, w_left, is_sure=is_sure)
+        place = 1 if self.criterion in CLASSES and len(lefts) > 1 else 0  # the share of the second class, or the mean
+        shift = 0.0 if self.criterion in CLASSES else self.shift[:, :1, None]
+        return CutScores(score, w_left, lefts[place] / w_left + shift, rights[place] / w_right + shift, is_sure)
 
-    def of_sides(self, left: Array) -> tuple[float, float, float]:
-        """Return score and values of both sides, where some rows are on the left."""
-        order = np.concatenate([np.flatnonzero(left), np.flatnonzero(~left)])
-        n_left = int(left.sum())
-        if n_left in (0, len(left)):
-            return -math.inf, math.nan, math.nan
-        score, _, low, high = self.of_cuts(order, np.array([n_left]))
-        return float(score[0]), float(low[0]), float(high[0])
+    def split_information(self, w_left: Array) -> Array:
+        """Return the information in which side a row is on, times the weight of all rows."""
+        whole = self.whole[:, None, None]
+        share = w_left / whole
+        return -whole * (share * np.log2(share) + (1 - share) * np.log2(1 - share))
 
     def category_means(self, place: Array, n: int) -> Iterator[Array]:
-        """Yield the mean of each category, of the second of two classes, or of every class or target in turn."""
-        weight = np.bincount(place, self.weight, minlength=n)
-        if self.criterion in CLASSES:
-            stats = self.stats
-            which = [1] if self.target.n_classes == (2,) else range(stats.shape[1])
-            for column in which:
-                yield np.bincount(place, stats[:, column], minlength=n) / weight
-        else:
-            for column in self.target.y.T:
-                yield np.bincount(place, self.weight * column, minlength=n) / weight
+        """Yield the mean of each category in the only node, of the second of two classes, or of every one in turn."""
+        weight = np.bincount(place, self.weight[0], minlength=n)
+        is_binary = self.target.n_classes == (2,)
+        columns = self.stats[1:] if is_binary else self.stats
+        if self.criterion not in CLASSES:
+            columns = [self.weight * column for column in np.moveaxis(self.target.y, 2, 0)]
+        for column in columns:
+            yield np.bincount(place, column[0], minlength=n) / weight
 
-    def gains_of_best(self, cuts: Iterable[Any], bar: float, top: float) -> tuple[float, float]:
-        """Return the least and the most that a cut with a score from ``bar`` on takes from the sum of impurities."""
-        if top == -math.inf:
-            return -1.0, -1.0
-        if self.criterion != "gain_ratio":
-            return bar - self.base, top - self.base
-        gains = np.concatenate(
-            [
-                (found.score * self._split_information(found.w_left))[found.maybe & (found.score >= bar)]
-                for found in cuts
-            ]
-        )
-        return float(gains.min()), float(gains.max())
-
-    def _of_sums(self, left: Array, total: Array, w_left: Array) -> tuple[Array, Array]:
-        w_right, right = self.whole - w_left, total - left
-        if self.criterion in CLASSES:
-            plain = "entropy" if self.criterion == "gain_ratio" else self.criterion
-            score = self._class_score(left, w_left, plain) + self._class_score(right, w_right, plain)
-            if self.criterion == "gain_ratio":
-                score = (score - self.base) / self._split_information(w_left)
-        elif self.criterion == "squared_error":
-            score = np.sum(left**2 / w_left[:, None] + right**2 / w_right[:, None], axis=1) / total.size
+    def _class_score(self, counts: list[Array], weight: Array) -> Array:
+        n_values, score = self.target.n_values, np.zeros(weight.shape)
+        if self.criterion == "gini":
+            score = _sum_of_squares(counts) / weight
+        elif self.criterion == "error":
+            for first in range(0, len(counts), n_values):
+                score += np.max(counts[first : first + n_values], axis=0)
         else:
-            score = self._poisson(left, right, total, w_left, w_right)
-        return score, w_left
-
-    def _class_score(self, counts: Array, weight: Array, criterion: str) -> Array:
-        parts = counts.reshape(len(counts), self.target.n_outputs, -1)
-        if criterion == "gini":
-            score = np.sum(parts**2, axis=(1, 2)) / weight
-        elif criterion == "error":
-            score = parts.max(axis=2).sum(axis=1)
-        else:
-            share = np.maximum(parts, 0.0) / weight[:, None, None]
-            score = np.sum(parts * np.log2(np.where(share > 0, share, 1.0)), axis=(1, 2))
+            for part in counts:
+                share = np.maximum(part, 0.0) / weight
+                score += part * np.log2(np.where(share > 0, share, 1.0))
         return score / self.target.n_outputs
 
-    def _poisson(self, left: Array, right: Array, total: Array, w_left: Array, w_right: Array) -> Array:
-        mean = total / self.whole
-        small = np.minimum(left, right) / total
-        error = 16.0 * sum_error(len(self.weight))
-        self.surely_positive = (small > 2 * error).all(axis=1)
-        with np.errstate(all="ignore"):
-            score = left * np.log(left / w_left[:, None] / mean) + right * np.log(right / w_right[:, None] / mean)
-        return np.where((small > error / 2).all(axis=1), score.sum(axis=1) / total.size, -math.inf)
+    def _poisson(
+        self, lefts: list[Array], rights: list[Array], totals: list[Array], w_left: Array, w_right: Array
+    ) -> tuple[Array, Array]:
+        error = 16.0 * np.array([sum_error(k) for k in self.n])[:, None, None]
+        score, small = np.zeros(w_left.shape), np.full(w_left.shape, math.inf)
+        for left, right, total in zip(lefts, rights, totals, strict=True):
+            mean = total / self.whole[:, None, None]
+            small = np.minimum(small, np.minimum(left, right) / total)
+            score += left * np.log(left / w_left / mean) + right * np.log(right / w_right / mean)
+        return np.where(small > error / 2, score / len(lefts), -math.inf), small > 2 * error
 
-    def _split_information(self, w_left: Array) -> Array:
-        share = w_left / self.whole
-        return -self.whole * (share * np.log2(share) + (1 - share) * np.log2(1 - share))
+    def _absolute(self, order: Array, w_left: Array) -> CutScores:
+        errors, low, high = (np.zeros((*order.shape[:2], order.shape[2] + 1)) for _ in range(3))
+        for b, c in np.ndindex(order.shape[:2]):
+            n = int(self.n[b])
+            rows = order[b, c, :n]
+            for column, shift in zip(self.target.y[b].T, self.shift[b], strict=True):
+                for way, medians in ((rows, low), (rows[::-1], high)):
+                    for q, (error, median) in enumerate(running_medians(column[way] - shift, self.weight[b, way]), 1):
+                        place = q if medians is low else n - q
+                        errors[b, c, place] += error
+                        medians[b, c, place] = median + shift
+        return CutScores(-errors[..., 1:-1] / self.shift.shape[1], w_left, low[..., 1:-1], high[..., 1:-1])
 
-    def _values(self, left: Array, total: Array, w_left: Array) -> tuple[Array, Array]:
-        """Return the values of both sides: the share of the second class, or the mean."""
-        place = 1 if self.criterion in CLASSES and left.shape[1] > 1 else 0
-        shift = 0.0 if self.criterion in CLASSES else self.shift[0]
-        w_right = self.whole - w_left
-        return left[:, place] / w_left + shift, (total[place] - left[:, place]) / w_right + shift
 
-    def _absolute(self, order: Array, at: Array, w_left: Array) -> tuple[Array, Array, Array, Array]:
-        n = len(order)
-        errors, low, high = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1)
-        for column, shift in zip(self.target.y.T - self.shift[:, None], self.shift, strict=True):
-            for way, medians in ((order, low), (order[::-1], high)):
-                for q, (error, median) in enumerate(running_medians(column[way], self.weight[way]), start=1):
-                    place = q if medians is low else n - q
-                    errors[place] += error
-                    medians[place] = median + shift
-        return -errors[at] / len(self.shift), w_left, low[at], high[at]
+def _sum_of_squares(parts: list[Array]) -> Array:
+    total = parts[0] * parts[0]
+    for part in parts[1:]:
+        total += part * part
+    return total
 
 
 def weighted_median(values: Array, weight: Array) -> float:

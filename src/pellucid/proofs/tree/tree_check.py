@@ -10,20 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON, sum_error
-from pellucid.proofs.tree.node_facts import (
-    NodeFacts,
-    Walkers,
-    is_pure,
-    node_facts,
-    stored_facts,
-    value_bounds,
-)
-from pellucid.proofs.tree.node_replay import NodeQuestion, NodeReplay, StoredSplit, halfway, replay_node
+from pellucid.proofs.tree.node_facts import NodeFacts, node_facts, stored_facts, value_bounds
+from pellucid.proofs.tree.node_replay import Nodes, halfway, replay_nodes
 from pellucid.proofs.tree.tree_rows import GrowthRule, TreeRows, child_keys, drawn_share, draws_numbers, node_keys
-from pellucid.proofs.tree.trees import TreeArrays, by_columns, goes_left, sent_left
+from pellucid.proofs.tree.trees import TreeArrays, by_columns, places_at, sent_left
 
 MOST_OF_NODE = 1 << 20
 """Numbers sorted to look at one node again: of a node with more, some of its columns are drawn."""
@@ -31,8 +24,8 @@ MOST_OF_NODE = 1 << 20
 MOST_GROWN = 200
 """Nodes that are grown again to see whether their branch had to be cut."""
 
-MOST_KEPT = 8
-"""How often the rows of a tree are remembered, at nodes on the way down."""
+NUMBERS_AT_ONCE = 1 << 18
+"""Numbers sorted at once: nodes of about as many rows are looked at together."""
 
 REFIT = "Fit the model again on these data: what it has stored is something else."
 
@@ -64,30 +57,15 @@ class TreeCheck:
 
     @classmethod
     def of(
-        cls, tree: TreeArrays, data: TreeRows, bags: Sequence[Bag], rules: GrowthRule, ccp_alpha: float = 0.0
-    ) -> TreeCheck:
-        """Send the rows down the trees."""
-        sizes = [len(bag.rows) for bag in bags]
-        walkers = Walkers(
-            np.concatenate([bag.rows for bag in bags]),
-            np.repeat(tree.starts[:-1], sizes),
-            np.concatenate([bag.weight for bag in bags]),
-        )
-        facts = node_facts(tree, data.X, data.target, walkers, rules.criterion)
-        return cls.by_facts(tree, data, bags, rules, ccp_alpha, facts)
-
-    @classmethod
-    def by_facts(
-        cls,
-        tree: TreeArrays,
-        data: TreeRows,
-        bags: Sequence[Bag],
-        rules: GrowthRule,
-        ccp_alpha: float = 0.0,
-        facts: NodeFacts | None = None,
-    ) -> TreeCheck:
-        """Take counts and impurities as given, or from the trees themselves: enough to look at single nodes again."""
-        facts = stored_facts(tree) if facts is None else facts
+        cls, tree: TreeArrays, data: TreeRows, bags: Sequence[Bag], rules: GrowthRule, ccp_alpha: float = 0.0,
+        *, walks: bool = True,
+    ) -> TreeCheck:  # fmt: skip
+        """Send the rows down the trees; without walks, nodes are believed, enough to look at single ones again."""
+        facts = stored_facts(tree)
+        if walks:
+            roots = np.repeat(tree.starts[:-1], [len(bag.rows) for bag in bags])
+            rows, weight = (np.concatenate([getattr(bag, name) for bag in bags]) for name in ("rows", "weight"))
+            facts = node_facts(tree, data.X, data.target, rows, roots, weight, rules.criterion)
         lower, upper = np.full(tree.n_nodes, -math.inf), np.full(tree.n_nodes, math.inf)
         if rules.monotone.any():
             lower, upper = value_bounds(tree, facts.value, rules.monotone, data.target.n_classes)
@@ -177,8 +155,7 @@ class TreeCheck:
     def _wrong_absent_categories(self, nodes: Array) -> int:
         """Return how many splits do not send categories that their node has no row of to the larger side."""
         wrong = 0
-        for v in nodes.tolist():
-            rows, _ = self._rows_of(v)
+        for v, rows in zip(nodes.tolist(), self._rows_of(nodes)[0] if len(nodes) else (), strict=True):
             j = int(self.tree.feature[v])
             column = np.asarray(self.data.X[rows, j], dtype=np.float64)
             bits, count = self.tree.set_of(v), int(self.data.n_categories[j])
@@ -261,42 +238,50 @@ class TreeCheck:
         whole = self.facts.n_rows * min(self.rules.max_features, self.rules.n_features)
         return np.where(self.is_settled, 0, np.minimum(whole, np.maximum(MOST_OF_NODE, 2 * self.facts.n_rows)))
 
-    def replay(self, v: int, most_columns: int | None = None) -> str:
-        """Look at a node again, in so many columns at most; return what is wrong with it, or nothing."""
-        tree, data = self.tree, self.data
-        bag, (rows, weight) = self.bags[self.tree.tree_of[v]], self._rows_of(v)
-        leaf = bool(tree.is_leaf[v])
-        if not len(rows):
-            return "no row reaches it"
-        if leaf and (self.is_settled[v] or is_pure(data.target, rows)):
-            return ""
-        if most_columns is None:
-            most_columns = int(max(2, MOST_OF_NODE // len(rows))) + 1
-        X = data.X[rows]
-        question = NodeQuestion(
-            X=dense(X).astype(np.float64),
-            target=data.target.taken(rows),
-            weight=weight,
-            rules=replace(self.rules, min_weight=bag.min_weight),
-            key=self.keys[v] if draws_numbers(self.rules) else None,
-            lower=float(self.lower[v]),
-            upper=float(self.upper[v]),
-            most_columns=most_columns if self.rules.criterion != "gain_ratio" else None,
-        )
-        found = replay_node(question, None if leaf else stored_split(tree, v))
-        if found.fault:
-            return found.fault
-        least = self.rules.min_impurity_decrease * float(bag.weight.sum())
-        if not leaf:
-            return "its split gains too little" if found.high_gain + found.slack < least else ""
-        is_final = found.best == -math.inf or found.low_gain - found.slack < least
-        if is_final or self._was_in_vain(v, found):
-            return ""
-        if self.ccp_alpha > 0:
-            return "" if self._was_cut(v, question) else "it should not have been pruned"
-        return "it should have been split"
+    def faults(self, nodes: Array, most_columns: int | None = None) -> list[str]:
+        """Look at nodes again, in so many columns at most; return what is wrong with those that are wrong."""
+        rows, weight = self._rows_of(nodes)
+        sizes = np.array([len(own) for own in rows])
+        found = ["no row reaches it"] * int(np.sum(sizes == 0))
+        found += ["it splits a single row"] * int(np.sum((sizes == 1) & ~self.tree.is_leaf[nodes]))
+        waiting = np.flatnonzero((sizes > 1) & ~self.is_settled[nodes])
+        waiting = waiting[np.argsort(sizes[waiting], kind="stable")]
+        while len(waiting):
+            longest = sizes[waiting[-1]]
+            count = max(1, NUMBERS_AT_ONCE // int(longest * min(self.rules.max_features, self.rules.n_features)))
+            count = min(count, int(np.sum(sizes[waiting] > longest // 2)))  # of nodes with fewer rows, most is filling
+            some, waiting = waiting[-count:], waiting[:-count]
+            found += self._faults_of(nodes[some], [rows[i] for i in some], [weight[i] for i in some], most_columns)
+        return found
 
-    def _was_cut(self, v: int, question: NodeQuestion) -> bool:
+    def _faults_of(self, v: Array, rows: list[Array], weight: list[Array], most_columns: int | None) -> list[str]:
+        """Return what is wrong with nodes of about as many rows."""
+        tree, bags = self.tree, [self.bags[t] for t in self.tree.tree_of[v]]
+        nodes = Nodes.of(
+            self.data.X, self.data.target, rows, weight, self.rules,
+            min_weight=[bag.min_weight for bag in bags], keys=self.keys[v] if draws_numbers(self.rules) else 0,
+            lower=self.lower[v], upper=self.upper[v],
+        )  # fmt: skip
+        most = [most_columns or int(max(2, MOST_OF_NODE // n)) + 1 for n in nodes.n]
+        replays = replay_nodes(nodes, tree, v, None if self.rules.criterion == "gain_ratio" else most)
+        totals = np.array([bag.weight.sum() for bag in self.bags])[tree.tree_of[v]]
+        least = self.rules.min_impurity_decrease * totals
+        gains_little = replays.high_gain + replays.slack < least
+        should_split = (replays.best > -math.inf) & (replays.low_gain - replays.slack >= least) & ~nodes.is_pure
+        found = []
+        for b, u in enumerate(v.tolist()):
+            if replays.faults[b]:
+                found.append(replays.faults[b])
+            elif not tree.is_leaf[u]:
+                found += ["its split gains too little"] * int(gains_little[b])
+            elif should_split[b] and not self._was_in_vain(u, float(replays.low_gain[b] - replays.slack[b])):
+                if self.ccp_alpha == 0.0:
+                    found.append("it should have been split")
+                elif not self._was_cut(u, rows[b], weight[b]):
+                    found.append("it should not have been pruned")
+        return found
+
+    def _was_cut(self, v: int, rows: Array, weight: Array) -> bool:
         """Return whether pruning would leave nothing of the branch that grows here; what grows is found again.
 
         A branch is worth its gains less the price of its leaves, each of its own branches cut where that is worth more.
@@ -304,39 +289,27 @@ class TreeCheck:
         """
         if self.rules.max_leaves or self.rules.monotone.any():  # which depend on the rest of the tree
             return True
-        root = int(self.tree.starts[self.tree.tree_of[v]])
+        root, t = int(self.tree.starts[self.tree.tree_of[v]]), int(self.tree.tree_of[v])
         whole = float(self.facts.weight[root])
         error = 16 * sum_error(self.data.X.shape[0]) * float(self.facts.impurity[root])
-        return _CutBranch(question.rules, whole, self.ccp_alpha).worth(question, int(self.tree.depth[v])) <= error
+        branch = _CutBranch(self.data, replace(self.rules, min_weight=self.bags[t].min_weight), whole, self.ccp_alpha)
+        return branch.worth(rows, weight, self.keys[v], int(self.tree.depth[v])) <= error
 
-    def _was_in_vain(self, v: int, found: NodeReplay) -> bool:
+    def _was_in_vain(self, v: int, gain: float) -> bool:
         """Return whether a best-first tree was full before the turn of a leaf came."""
         t = int(self.tree.tree_of[v])
         if not self.rules.max_leaves or self.leaf_counts[t] < self.rules.max_leaves:
             return False
         later = (self.tree.tree_of == t) & (self.tree.left > v)  # split after this node was opened
-        return bool(np.all(self.gains[later] >= found.low_gain - found.slack - self.gain_error(t)))
+        return bool(np.all(self.gains[later] >= gain - self.gain_error(t)))
 
-    def _rows_of(self, v: int) -> tuple[Array, Array]:
-        """Return the rows that reach a node, and their weights; those of the nodes above are kept for the next one."""
-        if v in self.kept_rows:
-            return self.kept_rows[v]
-        bag, above = self.bags[self.tree.tree_of[v]], int(self.tree.parent[v])
-        rows, weight = bag.rows, bag.weight
-        if above >= 0:
-            rows, weight = self._rows_of(above)
-            left = goes_left(self.tree, self.columns, rows, np.full(len(rows), above))
-            here = left == (self.tree.left[above] == v)
-            rows, weight = rows[here], weight[here]
-        if sum(len(own) for own, _ in self.kept_rows.values()) > MOST_KEPT * len(bag.rows):
-            self.kept_rows.clear()
-        self.kept_rows[v] = rows, weight
-        return rows, weight
-
-    @cached_property
-    def kept_rows(self) -> dict[int, tuple[Array, Array]]:
-        """Rows and weights of the nodes looked at last."""
-        return {}
+    def _rows_of(self, nodes: Array) -> tuple[list[Array], list[Array]]:
+        """Return the rows that reach each of some nodes, and their weights: all are sent down together."""
+        bags = [(t, self.bags[t]) for t in np.unique(self.tree.tree_of[nodes])]
+        roots = np.concatenate([np.full(len(bag.rows), self.tree.starts[t]) for t, bag in bags])
+        rows, weight = (np.concatenate([getattr(bag, name) for _, bag in bags]) for name in ("rows", "weight"))
+        found = places_at(self.tree, self.columns, rows, roots, nodes)
+        return [rows[own] for own in found], [weight[own] for own in found]
 
     @cached_property
     def columns(self) -> Any:
@@ -347,37 +320,29 @@ class TreeCheck:
 class _CutBranch:
     """What a branch that was cut off is worth, by growing it again."""
 
-    def __init__(self, rules: GrowthRule, whole: float, price: float) -> None:
-        self.rules, self.whole, self.price, self.n_left = rules, whole, price, MOST_GROWN
+    def __init__(self, data: TreeRows, rules: GrowthRule, whole: float, price: float) -> None:
+        self.data, self.rules, self.whole, self.price, self.n_left = data, rules, whole, price, MOST_GROWN
 
-    def worth(self, question: NodeQuestion, depth: int) -> float:
+    def worth(self, rows: Array, weight: Array, key: Array, depth: int) -> float:
         """Return the least that the branch of a node is worth above that of a leaf; 0 where nothing grows."""
-        rules, n, weight = self.rules, len(question.X), float(question.weight.sum())
-        is_small = n < max(rules.min_split, 2 * rules.min_leaf) or weight < 2 * rules.min_weight
-        if is_small or depth >= rules.max_depth or not self.n_left or is_pure(question.target, np.arange(n)):
+        rules, data = self.rules, self.data
+        is_small = len(rows) < max(rules.min_split, 2 * rules.min_leaf) or weight.sum() < 2 * rules.min_weight
+        if is_small or depth >= rules.max_depth or not self.n_left:
+            return 0.0
+        nodes = Nodes.of(data.X, data.target, [rows], [weight], rules, min_weight=rules.min_weight, keys=key)
+        if nodes.is_pure[0]:
             return 0.0
         self.n_left -= 1
-        found = replay_node(question, None)
-        gain = found.low_gain - found.slack
-        if found.best == -math.inf or gain < rules.min_impurity_decrease * self.whole or found.left is None:
+        found = replay_nodes(nodes)
+        gain = float(found.low_gain[0] - found.slack[0])
+        if found.best[0] == -math.inf or gain < rules.min_impurity_decrease * self.whole or found.left is None:
             return 0.0
         own = gain / self.whole - self.price
         if own > 0.0:
             return own  # what is below can only add to it
-        keys = child_keys(question.key) if draws_numbers(rules) else (None, None)
-        for side, key in zip((found.left, ~found.left), keys, strict=True):
-            rows = np.flatnonzero(side)
-            part = replace(
-                question, X=question.X[rows], target=question.target.taken(rows), weight=question.weight[rows], key=key
-            )
-            own += self.worth(part, depth + 1)
+        for side, child in zip((found.left, ~found.left), child_keys(key), strict=True):
+            own += self.worth(rows[side], weight[side], child, depth + 1)
         return max(own, 0.0)
-
-
-def stored_split(tree: TreeArrays, v: int) -> StoredSplit:
-    """Return how a node of a tree sends its rows on."""
-    missing_left = bool(tree.missing_go_to_left[v])
-    return StoredSplit(int(tree.feature[v]), float(tree.threshold[v]), missing_left, tree.set_of(v))
 
 
 def _branch_sums(tree: TreeArrays, own: Array) -> tuple[Array, Array]:

@@ -39,7 +39,7 @@ class NodeTarget:
     @property
     def n_outputs(self) -> int:
         """Columns of the target."""
-        return int(self.codes.shape[1] or self.y.shape[1])
+        return int(self.codes.shape[-1] or self.y.shape[-1])
 
     @property
     def n_values(self) -> int:

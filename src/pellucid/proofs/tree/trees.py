@@ -7,7 +7,7 @@ threshold of its split, or the row of ``left_categories`` whose bits are the cat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,7 +22,6 @@ LEAF, NO_FEATURE, NO_THRESHOLD, NO_CATEGORIES = -1, -2, -2.0, -1
 """What stands for no child, no column, no threshold and no set of categories."""
 WORD = 32
 """Categories in one word of a bit set, the lowest bit first."""
-ROWS_AT_ONCE = 65_536
 ALWAYS_LEVELS = 2
 """Splits above the nodes that are always looked at, in the first and in the last tree."""
 
@@ -169,6 +168,8 @@ def sent_left(x: Array, threshold: Any, missing_left: Any, bits: Array | None = 
 
 def goes_left(trees: TreeArrays, columns: Any, rows: Array, node: Array) -> Array:
     """Return which rows go left at the nodes they are at."""
+    if not len(rows):  # which a sparse matrix has no numbers for
+        return np.empty(0, dtype=bool)
     x = np.asarray(columns[rows, trees.feature[node]], dtype=np.float64).ravel()
     missing, row = trees.missing_go_to_left[node], trees.category_row[node]
     left, by_set = sent_left(x, trees.threshold[node], missing), row >= 0
@@ -182,28 +183,46 @@ def by_columns(X: Any) -> Any:
     return X.tocsc() if sparse.issparse(X) else X
 
 
+def walk(
+    trees: TreeArrays, columns: Any, rows: Array, node: Array, passes: Array | None = None
+) -> Iterator[tuple[Array, Array]]:
+    """Send rows down from the nodes they are at; yield, level by level, which of them are there, and at what nodes.
+
+    Rows that come to a node that ``passes`` is not true of are left out from there on.
+    """
+    which = np.arange(len(rows))
+    while len(which):
+        yield which, node
+        inner = ~trees.is_leaf[node]
+        which, node = which[inner], node[inner]
+        node = np.where(goes_left(trees, columns, rows[which], node), trees.left[node], trees.right[node])
+        if passes is not None:
+            on = passes[node]
+            which, node = which[on], node[on]
+
+
 def leaves_of(trees: TreeArrays, X: Any, t: int = 0) -> Array:
     """Return the leaf that each row comes to in a tree, as a place in the arrays."""
-    columns, leaves = by_columns(X), np.empty(X.shape[0], dtype=np.int64)
-    for start in range(0, X.shape[0], ROWS_AT_ONCE):
-        rows = np.arange(start, min(start + ROWS_AT_ONCE, X.shape[0]))
-        leaves[rows] = trees.starts[t]
-        while len(rows := rows[~trees.is_leaf[leaves[rows]]]):
-            node = leaves[rows]
-            leaves[rows] = np.where(goes_left(trees, columns, rows, node), trees.left[node], trees.right[node])
+    leaves = np.full(X.shape[0], trees.starts[t], dtype=np.int64)
+    for which, node in walk(trees, by_columns(X), np.arange(X.shape[0]), leaves.copy()):
+        leaves[which] = node
     return leaves
 
 
-def rows_of_nodes(trees: TreeArrays, X: Any, t: int = 0) -> list[Array]:
-    """Return the rows that pass each node of a tree, in order."""
-    columns, first = by_columns(X), int(trees.starts[t])
-    found = [np.arange(X.shape[0])] + [np.empty(0, dtype=np.int64)] * int(trees.starts[t + 1] - first - 1)
-    for v in range(first, int(trees.starts[t + 1])):  # children stand behind their parent
-        rows = found[v - first]
-        if not trees.is_leaf[v] and len(rows):
-            left = goes_left(trees, columns, rows, np.full(len(rows), v))
-            found[trees.left[v] - first], found[trees.right[v] - first] = rows[left], rows[~left]
-    return found
+def places_at(trees: TreeArrays, columns: Any, rows: Array, node: Array, asked: Array) -> list[Array]:
+    """Return for each node that is asked for which of the rows, sent down from their nodes, come to it, in order."""
+    is_asked, passes = np.zeros((2, trees.n_nodes), dtype=bool)
+    is_asked[asked], above = True, asked
+    while len(above):
+        passes[above] = True
+        above = np.unique(trees.parent[above])
+        above = above[above >= 0]
+    nothing = np.empty(0, dtype=np.int64)
+    levels = [(which[is_asked[at]], at[is_asked[at]]) for which, at in walk(trees, columns, rows, node, passes)]
+    places, found = (np.concatenate([nothing, *part]) for part in zip(*levels, strict=True))
+    order = np.argsort(found, kind="stable")
+    ends = [np.searchsorted(found[order], asked, side=side) for side in ("left", "right")]
+    return [places[order[first:last]] for first, last in zip(*ends, strict=True)]
 
 
 class Chosen(NamedTuple):
@@ -280,10 +299,8 @@ def _first_nodes(trees: TreeArrays) -> Array:
 
 def _ways(trees: TreeArrays, of_tree: Array, rows: Array, columns: Any) -> list[Array]:
     """Return the nodes that each row passes in its tree."""
-    node = trees.starts[of_tree].astype(np.int64)
-    steps, moving = [node.copy()], np.arange(len(rows))
-    while len(moving := moving[~trees.is_leaf[node[moving]]]):
-        here = node[moving]
-        node[moving] = np.where(goes_left(trees, columns, rows[moving], here), trees.left[here], trees.right[here])
-        steps.append(node.copy())
-    return [np.unique(way) for way in np.stack(steps, axis=1)]
+    here, steps = trees.starts[of_tree].astype(np.int64), []
+    for which, node in walk(trees, columns, rows, here.copy()):
+        here[which] = node
+        steps.append(here.copy())
+    return [way[: trees.depth[way[-1]] + 1] for way in np.stack(steps, axis=1)]

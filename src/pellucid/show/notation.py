@@ -169,7 +169,7 @@ def math(*parts: Mathlike) -> Math:
     Examples
     --------
     >>> math("w = b")
-    Row(items=(Symbol(name='w'), Sign(mark='='), Symbol(name='b')))
+    MathRow(items=(Symbol(name='w'), Sign(mark='='), Symbol(name='b')))
     """
     items: list[Math] = []
     for part in parts:
